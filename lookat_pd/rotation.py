@@ -1,0 +1,250 @@
+"""Batched rotation algebra: quaternions, rotation vectors, matrices and Blender's Euler angles.
+
+Every function broadcasts over leading axes. Quaternions are (..., 4) arrays, w first. Angles are radians.
+An Euler order such as "XYZ" is Blender's: the rotation about X is applied first, so the matrix is Rz Ry Rx.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InvalidArgument
+
+Array = NDArray[np.float64]
+
+IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
+EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+_TINY = 1e-12
+_GIMBAL_LOCK = 1e-7
+
+
+def identity(*shape: int) -> Array:
+    """Identity quaternions of shape (*shape, 4)."""
+    return np.broadcast_to(IDENTITY, (*shape, 4)).copy()
+
+
+def normalize(v: ArrayLike) -> Array:
+    """Vectors or quaternions (..., n) scaled to length 1; zero stays zero."""
+    v = np.asarray(v, dtype=float)
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    return v / np.where(length > 0.0, length, 1.0)
+
+
+def multiply(a: ArrayLike, b: ArrayLike) -> Array:
+    """Hamilton product a b (..., 4): rotate by b first, then by a."""
+    aw, ax, ay, az = np.moveaxis(np.asarray(a, dtype=float), -1, 0)
+    bw, bx, by, bz = np.moveaxis(np.asarray(b, dtype=float), -1, 0)
+    return np.stack(
+        (
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ),
+        axis=-1,
+    )
+
+
+def inverse(q: ArrayLike) -> Array:
+    """Inverse of unit quaternions (..., 4)."""
+    return np.asarray(q, dtype=float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def cross(a: ArrayLike, b: ArrayLike) -> Array:
+    """Cross product of (..., 3) vectors; numpy's own costs several times more on small arrays."""
+    ax, ay, az = np.moveaxis(np.asarray(a, dtype=float), -1, 0)
+    bx, by, bz = np.moveaxis(np.asarray(b, dtype=float), -1, 0)
+    return np.stack((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), axis=-1)
+
+
+def rotate(q: ArrayLike, v: ArrayLike) -> Array:
+    """Vectors v (..., 3) turned by unit quaternions q (..., 4)."""
+    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+    u, w = q[..., 1:], q[..., :1]
+    t = 2.0 * cross(u, v)
+    return v + w * t + cross(u, t)
+
+
+def exp(v: ArrayLike) -> Array:
+    """Rotation vectors (..., 3), axis times angle, to quaternions (..., 4)."""
+    v = np.asarray(v, dtype=float)
+    half = 0.5 * np.linalg.norm(v, axis=-1, keepdims=True)
+    return np.concatenate((np.cos(half), 0.5 * np.sinc(half / np.pi) * v), axis=-1)
+
+
+def log(q: ArrayLike) -> Array:
+    """Quaternions (..., 4) to rotation vectors (..., 3), the short way round: length in [0, pi]."""
+    q = np.asarray(q, dtype=float)
+    q = np.where(q[..., :1] < 0.0, -q, q)
+    sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, q[..., :1])
+    small = sine < _TINY
+    return q[..., 1:] * np.where(small, 2.0, angle / np.where(small, 1.0, sine))
+
+
+def angle(q: ArrayLike) -> Array:
+    """Angle (...) in [0, pi] of the rotations q (..., 4)."""
+    q = np.asarray(q, dtype=float)
+    return 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
+
+
+def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
+    """Axis (..., 3), of any length but zero, and angle (...) to quaternions (..., 4)."""
+    half = 0.5 * np.asarray(angle, dtype=float)[..., None]
+    return _join(np.cos(half), np.sin(half) * normalize(axis))
+
+
+def _join(w: Array, xyz: Array) -> Array:
+    return np.concatenate((np.broadcast_to(w, (*xyz.shape[:-1], 1)), xyz), axis=-1)
+
+
+def to_axis_angle(q: ArrayLike) -> tuple[Array, Array]:
+    """Quaternions (..., 4) to unit axis (..., 3) and angle (...) in [0, pi]; the axis of no rotation is +Y."""
+    v = log(q)
+    length = np.linalg.norm(v, axis=-1)
+    axis = np.where(length[..., None] > _TINY, normalize(v), np.array([0.0, 1.0, 0.0]))
+    return axis, length
+
+
+def shortest_arc(a: ArrayLike, b: ArrayLike, up: ArrayLike | None = None) -> Array:
+    """Smallest rotations (..., 4) that turn the direction a (..., 3) onto b (..., 3).
+
+    Opposite directions have no shortest arc: the turn is then about `up` (..., 3) made square to a,
+    or, where that is missing or parallel to a, about a fixed axis square to a: always the same one.
+    """
+    a, b = np.broadcast_arrays(normalize(a), normalize(b))
+    w = 1.0 + np.sum(a * b, axis=-1, keepdims=True)
+    opposite = w < 1e-10
+    arc = normalize(np.concatenate((w, cross(a, b)), axis=-1))
+    if not np.any(opposite):
+        return arc
+    fallback = np.where(np.abs(a[..., 2:]) < 0.9, np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]))
+    axis = fallback if up is None else np.broadcast_to(np.asarray(up, dtype=float), a.shape)
+    square = axis - np.sum(axis * a, axis=-1, keepdims=True) * a
+    bad = np.linalg.norm(square, axis=-1, keepdims=True) < 1e-9
+    square = np.where(bad, fallback - np.sum(fallback * a, axis=-1, keepdims=True) * a, square)
+    return np.where(opposite, _join(np.zeros_like(w), normalize(square)), arc)
+
+
+def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Array, Array]:
+    """Split q (..., 4) into swing and twist (..., 4 each), q = swing twist, the twist about axis (..., 3)."""
+    q, axis = np.asarray(q, dtype=float), normalize(axis)
+    along = np.sum(q[..., 1:] * axis, axis=-1, keepdims=True)
+    twist = np.concatenate((q[..., :1], along * axis), axis=-1)
+    length = np.linalg.norm(twist, axis=-1, keepdims=True)
+    twist = np.where(length > _TINY, twist / np.where(length > _TINY, length, 1.0), IDENTITY)
+    return multiply(q, inverse(twist)), twist
+
+
+def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
+    """Point t (...) in [0, 1] of the short great arc from a to b (..., 4)."""
+    return multiply(a, exp(np.asarray(t, dtype=float)[..., None] * log(multiply(inverse(a), b))))
+
+
+def align_hemisphere(q: ArrayLike) -> Array:
+    """The same rotations (F, ..., 4) with signs chosen so that neighbours along the first axis never oppose."""
+    q = np.asarray(q, dtype=float)
+    flips = np.sum(q[1:] * q[:-1], axis=-1) < 0.0
+    odd = np.concatenate((np.zeros_like(flips[:1]), np.cumsum(flips, axis=0) % 2 == 1)) if len(q) else flips
+    return np.where(odd[..., None], -q, q)
+
+
+def to_matrix(q: ArrayLike) -> Array:
+    """Quaternions (..., 4) to rotation matrices (..., 3, 3)."""
+    w, x, y, z = np.moveaxis(normalize(q), -1, 0)
+    rows = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def from_matrix(m: ArrayLike) -> Array:
+    """Matrices (..., 3, 3) to quaternions (..., 4), w not negative.
+
+    Scale and shear are taken out: columns are made square to each other in the order Y, X, Z, Y being the axis
+    along a Blender bone. A mirrored matrix is read as the rotation of its negative.
+    """
+    m = np.asarray(m, dtype=float)
+    mirrored = np.linalg.det(m) < 0.0
+    m = np.where(mirrored[..., None, None], -m, m)
+    y = normalize(m[..., :, 1])
+    x = m[..., :, 0]
+    x = normalize(x - np.sum(x * y, axis=-1, keepdims=True) * y)
+    z = cross(x, y)
+    m00, m11, m22 = x[..., 0], y[..., 1], z[..., 2]
+    # The largest of the four squared components is at least 1/4: dividing by it loses nothing.
+    squares = np.stack((1 + m00 + m11 + m22, 1 + m00 - m11 - m22, 1 - m00 + m11 - m22, 1 - m00 - m11 + m22), axis=-1)
+    wx, wy, wz = y[..., 2] - z[..., 1], z[..., 0] - x[..., 2], x[..., 1] - y[..., 0]
+    xy, xz, yz = y[..., 0] + x[..., 1], z[..., 0] + x[..., 2], z[..., 1] + y[..., 2]
+    candidates = np.stack(
+        (
+            np.stack((squares[..., 0], wx, wy, wz), axis=-1),
+            np.stack((wx, squares[..., 1], xy, xz), axis=-1),
+            np.stack((wy, xy, squares[..., 2], yz), axis=-1),
+            np.stack((wz, xz, yz, squares[..., 3]), axis=-1),
+        ),
+        axis=-2,
+    )
+    best = np.argmax(squares, axis=-1)[..., None, None]
+    q = normalize(np.take_along_axis(candidates, best, axis=-2)[..., 0, :])
+    return np.where(q[..., :1] < 0.0, -q, q)
+
+
+def _order(order: str) -> tuple[int, int, int, float]:
+    if order not in EULER_ORDERS:
+        raise InvalidArgument(f"Euler order {order!r} is unknown; use one of {', '.join(EULER_ORDERS)}.")
+    i, j, k = ("XYZ".index(letter) for letter in order)
+    return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
+
+
+def from_euler(e: ArrayLike, order: str = "XYZ") -> Array:
+    """Euler angles (..., 3), stored as x, y, z whatever the order, to quaternions (..., 4)."""
+    i, j, k, _ = _order(order)
+    e, axes = np.asarray(e, dtype=float), np.eye(3)
+    first, second, third = (from_axis_angle(axes[n], e[..., n]) for n in (i, j, k))
+    return multiply(third, multiply(second, first))
+
+
+def to_euler(q: ArrayLike, order: str = "XYZ") -> Array:
+    """Quaternions (..., 4) to Euler angles (..., 3), the middle angle in [-pi/2, pi/2].
+
+    In gimbal lock only the sum or difference of the outer angles is defined: the third is then 0.
+    """
+    i, j, k, sign = _order(order)
+    m = to_matrix(q)
+    cosine = np.hypot(m[..., i, i], m[..., j, i])
+    locked = cosine < _GIMBAL_LOCK
+    e = np.empty(m.shape[:-1])
+    e[..., j] = np.arctan2(-sign * m[..., k, i], cosine)
+    e[..., i] = np.where(
+        locked, np.arctan2(-sign * m[..., j, k], m[..., j, j]), np.arctan2(sign * m[..., k, j], m[..., k, k])
+    )
+    e[..., k] = np.where(locked, 0.0, np.arctan2(sign * m[..., j, i], m[..., i, i]))
+    return e
+
+
+def continuous_euler(e: ArrayLike, order: str = "XYZ", start: ArrayLike | None = None) -> Array:
+    """The same rotations as e (F, ..., 3) with angles that run on without jumps along the first axis.
+
+    Each rotation has two sets of angles, and whole turns are free: the nearest to the angles before is
+    taken. `start` (..., 3) is what the first frame should be near (default: itself).
+    """
+    i, j, k, _ = _order(order)
+    e = np.array(e, dtype=float)
+    if not len(e):
+        return e
+    if start is not None:
+        e = np.concatenate((np.asarray(start, dtype=float)[None], e))
+    other = e.copy()
+    other[..., [i, k]] += np.pi
+    other[..., j] = np.pi - other[..., j]
+
+    def distance(a: Array, b: Array) -> Array:
+        return np.sum(np.abs(np.remainder(a - b + np.pi, 2.0 * np.pi) - np.pi), axis=-1)
+
+    # How far two frames are apart depends only on whether exactly one of them takes its other set.
+    change = distance(other[1:], e[:-1]) < distance(e[1:], e[:-1])
+    odd = np.concatenate((np.zeros_like(change[:1]), np.cumsum(change, axis=0) % 2 == 1))
+    result = np.unwrap(np.where(odd[..., None], other, e), axis=0)
+    return result if start is None else result[1:]
