@@ -1,0 +1,26 @@
+# Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
+.DEFAULT_GOAL := help
+.PHONY: help demo test build lint bench clean
+NEWEST = $$(tools/environments newest)
+
+help: ## say what can be made
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+
+demo: ## a character that looks at a moving target: build/demo/look_at.blend and .png
+	@python=$(NEWEST) && $$python assets/demo --output build/demo
+
+test: ## all tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest
+	@tools/test $(ARGS)
+
+build: ## the extension's zip, built and validated by Blender's own tools: build/lookat_pd-VERSION.zip
+	@tools/build
+
+lint: ## style, format and types
+	@tools/lint
+
+bench: ## the speed figures; ARGS go to the benchmarks
+	@python=$(NEWEST) && $$python benchmarks $(ARGS)
+
+clean: ## remove everything that the other targets made
+	@rm -rf build .venv-*.* .venv.lock .pytest_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,94 @@
+"""One registered extension for the whole run, an empty Blender file for each test, and an end that cannot hang."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+TESTS = Path(__file__).parent
+SOLVERS = TESTS / "lookat_pd"
+USER_FOLDER = "BLENDER_USER_RESOURCES"
+HAS_BLENDER = "bpy" in sys.modules or find_spec("bpy") is not None
+
+exit_code = pytest.StashKey[int]()
+throw_away = pytest.StashKey[list[str]]()
+
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=50, database=None)
+hypothesis.settings.load_profile("same")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[throw_away] = []
+    if not HAS_BLENDER:
+        return
+    if USER_FOLDER not in os.environ and "bpy" not in sys.modules:
+        # The tester's own preferences and add-ons must not matter, nor be changed.
+        os.environ[USER_FOLDER] = tempfile.mkdtemp(prefix="lookat_pd_user_")
+        config.stash[throw_away].append(os.environ[USER_FOLDER])
+    import bpy
+    import extension
+
+    config.stash[throw_away].append(bpy.app.tempdir)
+    if extension.package().__name__ == extension.standalone.PACKAGE:
+        extension.load().register()
+
+
+def pytest_report_header() -> str:
+    if not HAS_BLENDER:
+        return "Blender: none, only the solvers are tested"
+    import bpy
+    import extension
+
+    kind = "program" if bpy.app.binary_path else "module"
+    return f"Blender: {bpy.app.version_string} ({kind}), extension: {extension.package().__name__}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    session.config.stash[exit_code] = int(session.exitstatus)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the process here: bpy 4.5 from PyPI can hang when the interpreter exits after some add-ons."""
+    if "bpy" not in sys.modules or exit_code not in config.stash:
+        return
+    for folder in config.stash[throw_away]:
+        shutil.rmtree(folder, ignore_errors=True)
+    config.get_terminal_writer().flush()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(config.stash[exit_code])
+
+
+def _reset() -> None:
+    import bpy
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+@pytest.fixture(autouse=True)
+def empty_file(request: pytest.FixtureRequest) -> Iterator[None]:
+    """An empty factory file before and after each test; tests of the solvers want it only with the mark `blender`."""
+    if request.path.is_relative_to(SOLVERS) and not request.node.get_closest_marker("blender"):
+        yield
+        return
+    pytest.importorskip("bpy", reason="needs Blender's Python module, bpy")
+    _reset()
+    yield
+    _reset()
+
+
+@pytest.fixture(scope="session")
+def rigs() -> Path:
+    """The folder of rigs from other makers."""
+    folder = os.environ.get("LOOKAT_PD_RIGS")
+    if not folder:
+        pytest.skip("LOOKAT_PD_RIGS names no folder of rigs")
+    return Path(folder)

@@ -1,0 +1,161 @@
+"""The house keeps its own rules: which room may know which, and nothing stays behind in Blender."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import pytest
+from extension import load
+from registry import left_behind, snapshot
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What each room may import from; "cli" stands beside the operators, both on top of the rig.
+MAY_KNOW = {
+    "lookat_pd": set(),
+    "rig": {"lookat_pd"},
+    "operators": {"rig", "lookat_pd"},
+    "panels": {"operators", "rig", "lookat_pd"},
+    "cli": {"rig", "lookat_pd"},
+}
+ROOMS = [room for room in MAY_KNOW if list((ROOT / room).rglob("*.py"))]
+
+
+def sources(room: str) -> list[Path]:
+    return sorted((ROOT / room).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Level and dotted names, split, of each import in a file; level 0 is an absolute import."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.level, node.module.split(".")
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.level, alias.name.split(".")) for alias in node.names)
+
+
+def rooms_known(path: Path) -> set[str]:
+    """Rooms that a file imports from by relative imports, its own among them."""
+    package = path.relative_to(ROOT).parts[:-1]
+    return {(*package[: len(package) - level + 1], *names)[0] for level, names in imports(path) if level}
+
+
+def test_solvers_import_numpy_and_python_only() -> None:
+    allowed = sys.stdlib_module_names | {"numpy"}
+    foreign = {
+        f"{path.relative_to(ROOT)}: {names[0]}"
+        for path in sources("lookat_pd")
+        for level, names in imports(path)
+        if not level and names[0] not in allowed
+    }
+    assert not foreign
+
+
+def test_solvers_load_where_there_is_no_blender() -> None:
+    program = """
+import sys, pkgutil, importlib
+sys.path.insert(0, sys.argv[1])
+sys.modules.update(bpy=None, mathutils=None, bmesh=None)
+import lookat_pd
+for module in pkgutil.walk_packages(lookat_pd.__path__, "lookat_pd."):
+    importlib.import_module(module.name)
+"""
+    folder = str(Path(load("lookat_pd").__file__).parent.parent)
+    # Blender sets variables for its own Python that a plain one must not see; -I also ignores the user's.
+    run = subprocess.run([sys.executable, "-c", program, folder], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_know_only_the_rooms_below(room: str) -> None:
+    wrong = {
+        f"{path.relative_to(ROOT)} imports {sorted(unknown)}"
+        for path in sources(room)
+        if (unknown := rooms_known(path) - MAY_KNOW[room] - {room})
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_each_other_relatively(room: str) -> None:
+    """Inside Blender the package lies under bl_ext: a plain `import lookat_pd` would not be found there."""
+    wrong = {
+        f"{path.relative_to(ROOT)} imports {'.'.join(names)}"
+        for path in sources(room)
+        if path.name != "__main__.py"  # a program started from the checkout
+        for level, names in imports(path)
+        if not level and names[0] in MAY_KNOW
+    }
+    assert not wrong
+
+
+def committed_texts() -> Iterator[tuple[str, str]]:
+    """Names and contents of the text files under version control."""
+    try:
+        listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    for name in listing.stdout.decode().split("\0"):
+        path = ROOT / name
+        if name and path.is_file():
+            content = path.read_bytes()
+            if b"\0" not in content:
+                yield name, content.decode("utf-8", "replace")
+
+
+def test_no_file_names_a_place_on_one_machine() -> None:
+    folders = "|".join(("home", "Users", "root", "work", "tmp"))
+    machine = re.compile(rf"(?<![\w.~$}}:/*]){'/'}(?:{folders})/\w|[A-Z]:\\Users|{re.escape(str(ROOT))}")
+    found = [
+        f"{name}: {line.strip()[:100]}"
+        for name, text in committed_texts()
+        for line in text.splitlines()
+        if machine.search(line)
+    ]
+    assert not found
+
+
+def test_manifest_and_project_agree_on_the_version() -> None:
+    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert manifest["version"] == project["version"]
+    assert manifest["id"] == project["name"].replace("-", "_")
+
+
+def test_blender_runs_the_installed_extension() -> None:
+    """In a real Blender the zip is tested, not the checkout that the tests come from."""
+    if not bpy.app.binary_path:
+        pytest.skip("no real Blender")
+    from lookat_pd import errors
+
+    assert load().__name__.startswith("bl_ext.")
+    assert errors is load("lookat_pd.errors")
+    assert not Path(errors.__file__).is_relative_to(ROOT / "lookat_pd")
+
+
+def test_solvers_exist_once() -> None:
+    from lookat_pd import errors
+
+    assert load("lookat_pd.errors").LookAtError is errors.LookAtError
+
+
+def test_registering_leaves_nothing_behind() -> None:
+    package = load()
+    package.unregister()
+    try:
+        before = snapshot()
+        assert not left_behind(package.__name__)
+        for _ in range(10):
+            package.register()
+            package.unregister()
+        assert snapshot() == before
+        assert not left_behind(package.__name__)
+    finally:
+        package.register()
