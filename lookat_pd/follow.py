@@ -1,0 +1,218 @@
+"""Followed offsets over a timeline: goals in pieces between events, and the release to exactly nothing.
+
+Coordinates are deviations from rest: a rotation vector ("geodesic") or the four quaternion components less identity
+("component"). Either way rest is zero, the controller is linear, and a piece of motion is one recurrence.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import rotation
+from .errors import InvalidArgument
+from .rotation import Array
+from .second_order import (
+    CLAMPED_STEP,
+    Step,
+    check_integrator,
+    check_tuning,
+    free_decay,
+    make_step,
+    recurrence,
+    stable_substeps,
+    step_limit,
+    substeps,
+)
+
+_INSTANT = 1e-9
+"""Times closer than this [s] are one instant."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How a look-at moves. Times in seconds, angles in radians.
+
+    settle_time: nominal time in which the aiming bone settles. max_speed: bound on each bone's angular speed [rad/s],
+    0 for none. feed_forward in [0, 1]. Release: when every bone of a look-at that is off is nearer than release_angle
+    and slower than release_speed [rad/s], the rest fades to exactly zero within release_time.
+    """
+
+    settle_time: float = 0.6
+    damping_ratio: float = 1.0
+    integrator: str = "exact"
+    method: str = "geodesic"
+    max_speed: float = 0.0
+    feed_forward: float = 0.0
+    release_angle: float = np.radians(0.5)
+    release_speed: float = np.radians(2.0)
+    release_time: float = 0.2
+
+    def __post_init__(self) -> None:
+        check_tuning(self.settle_time, self.damping_ratio)
+        check_integrator(self.integrator)
+        if self.method not in ("geodesic", "component"):
+            raise InvalidArgument(f"Method {self.method!r} is unknown; use geodesic or component.")
+        if not (np.isfinite(self.max_speed) and self.max_speed >= 0.0):
+            raise InvalidArgument(f"The speed limit must be 0 (none) or more, not {self.max_speed}.")
+        if not 0.0 <= self.feed_forward <= 1.0:
+            raise InvalidArgument(f"The feed-forward must lie between 0 and 1, not {self.feed_forward}.")
+        if not (self.release_angle > 0.0 and self.release_speed > 0.0 and self.release_time >= 0.0):
+            raise InvalidArgument("Release angle and release speed must be above 0, release time 0 or more.")
+
+    @property
+    def width(self) -> int:
+        """How many coordinates a rotation has."""
+        return 3 if self.method == "geodesic" else 4
+
+    @property
+    def radians(self) -> float:
+        """Rotation angle per unit of deviation near rest: quaternion components move by half the angle."""
+        return 1.0 if self.method == "geodesic" else 2.0
+
+    def encode(self, vectors: Array) -> Array:
+        """Rotation vectors (..., 3) to deviations (..., width)."""
+        return vectors if self.method == "geodesic" else rotation.exp(vectors) - rotation.IDENTITY
+
+    def decode(self, deviations: Array) -> Array:
+        """Deviations (..., width) to quaternions (..., 4); zero gives identity exactly."""
+        if self.method == "geodesic":
+            return rotation.exp(deviations)
+        return rotation.normalize(deviations + rotation.IDENTITY)
+
+
+def cubic_coefficients(goals: Array, dt: float) -> Array:
+    """Goals (n, ...) sampled every dt seconds to smooth polynomials (n - 1, ..., 4), one an interval.
+
+    Interpolating with slopes (Catmull-Rom) rather than straight lines is what makes 24 samples a second give the
+    motion that 120 give.
+    """
+    if len(goals) < 3:
+        slope = np.diff(goals, axis=0) / dt
+        return np.stack((goals[:-1], slope, np.zeros_like(slope), np.zeros_like(slope)), axis=-1)
+    slopes = np.empty_like(goals)
+    slopes[1:-1] = (goals[2:] - goals[:-2]) / (2.0 * dt)
+    slopes[0] = (4.0 * goals[1] - 3.0 * goals[0] - goals[2]) / (2.0 * dt)
+    slopes[-1] = (3.0 * goals[-1] - 4.0 * goals[-2] + goals[-3]) / (2.0 * dt)
+    rise, a, b = np.diff(goals, axis=0), slopes[:-1] * dt, slopes[1:] * dt
+    return np.stack((goals[:-1], slopes[:-1], (3 * rise - 2 * a - b) / dt**2, (a + b - 2 * rise) / dt**3), axis=-1)
+
+
+def _moved(coefficients: Array, time: float) -> Array:
+    """The same cubics with their origin moved to `time`."""
+    c0, c1, c2, c3 = np.moveaxis(coefficients, -1, 0)
+    value = c0 + time * (c1 + time * (c2 + time * c3))
+    return np.stack((value, c1 + time * (2 * c2 + 3 * time * c3), c2 + 3 * time * c3, c3), axis=-1)
+
+
+class Follower:
+    """The controllers of b bones: their state over pieces of the timeline.
+
+    settle_times: (b,) [s]. dt: seconds between samples. A state is (b, width, 2): deviation and its rate.
+    """
+
+    def __init__(self, tuning: Tuning, settle_times: Array, dt: float) -> None:
+        self.tuning, self.dt = tuning, dt
+        self.settle_times = np.asarray(settle_times, dtype=float)
+        self._full = self._step(dt) if not tuning.max_speed else None
+
+    @property
+    def rest(self) -> Array:
+        return np.zeros((len(self.settle_times), self.tuning.width, 2))
+
+    def _step(self, length: float) -> Step:
+        t = self.tuning
+        count = 1
+        if t.integrator != "exact":
+            limit = min(step_limit(s, t.damping_ratio, t.integrator) for s in self.settle_times)
+            count = stable_substeps(length, limit)
+        return make_step(
+            length,
+            self.settle_times[:, None],
+            t.damping_ratio,
+            t.integrator,
+            degree=3,
+            feed_forward=t.feed_forward,
+            count=count,
+        )
+
+    def _advance(self, state: Array, coefficients: Array, length: float) -> Array:
+        """State (b, width, 2) after `length` seconds of goals given as cubics (b, width, 4)."""
+        if length < _INSTANT:
+            return state
+        if not self.tuning.max_speed:
+            return self._step(length)(state, coefficients)
+        count = substeps(length, CLAMPED_STEP)
+        h = length / count
+        step = self._step(h)
+        bound = self.tuning.max_speed / self.tuning.radians
+        for n in range(count):
+            moved = step(state, _moved(coefficients, n * h))
+            speed = np.linalg.norm(moved[..., 1], axis=-1, keepdims=True)
+            rate = moved[..., 1] * np.minimum(1.0, bound / np.maximum(speed, 1e-300))
+            value = np.where(speed > bound, state[..., 0] + h * rate, moved[..., 0])
+            state = np.stack((value, rate), axis=-1)
+        return state
+
+    def run(self, goals: Array, start: float, end: float, state: Array) -> tuple[Array, Array]:
+        """Follow goals (n, b, width), the first sample being time 0, from `state` at `start` (in the first interval).
+
+        Returns the states at the n samples (n, b, width, 2), of which those before `start` only repeat `state`, and
+        the state at `end` (in the last interval, or at its end).
+        """
+        coefficients = cubic_coefficients(goals, self.dt)
+        states = np.empty((*goals.shape, 2))
+        states[0] = state
+        if len(goals) == 1:
+            return states, state
+        states[1] = self._advance(state, _moved(coefficients[0], start), self.dt - start)
+        if self._full is not None:
+            inputs = np.einsum("...ij,...j->...i", self._full.response, coefficients[1:])
+            states[1:] = recurrence(self._full.transition, inputs, states[1])
+        else:
+            for n in range(2, len(goals)):
+                states[n] = self._advance(states[n - 1], coefficients[n - 1], self.dt)
+        last = len(goals) - 2
+        if self.dt * (last + 1) - end < _INSTANT:
+            return states, states[-1]
+        begin = start if last == 0 else self.dt * last
+        base = state if last == 0 else states[last]
+        piece = _moved(coefficients[last], begin - self.dt * last)
+        return states, self._advance(base, piece, end - begin)
+
+    def release(self, samples: int, start: float, end: float, state: Array) -> tuple[Array, Array]:
+        """As `run` with the goal at rest: once everything is settled, the remainder fades to exactly zero."""
+        if not np.any(state):
+            return np.zeros((samples, *state.shape)), state
+        states, last = self.run(np.zeros((samples, *state.shape[:-1])), start, end, state)
+        settled = self._settled_at(states, start, end, state)
+        times = self.dt * np.arange(samples)
+        return self._faded(states, times, settled), self._faded(last[None], np.array([end]), settled)[0]
+
+    def _settled_at(self, states: Array, start: float, end: float, state: Array) -> float:
+        """When the free motion is first within the release thresholds; infinite if not before `end`."""
+        t = self.tuning
+        if t.integrator != "exact" or t.max_speed:
+            later = self.dt * np.arange(len(states)) >= start - _INSTANT
+            calm = np.flatnonzero(self._is_calm(states) & later)
+            return self.dt * calm[0] if len(calm) else np.inf
+        omega, chunk = 2.0 * np.pi / self.settle_times[:, None], 240
+        for first in range(0, substeps(end - start, CLAMPED_STEP) + 1, chunk):
+            steps = CLAMPED_STEP * (first + np.arange(chunk))
+            motion = np.einsum(
+                "n...ij,...j->n...i", free_decay(steps[:, None, None], omega, t.damping_ratio), state
+            )
+            calm = np.flatnonzero(self._is_calm(motion))
+            if len(calm):
+                return start + steps[calm[0]]
+        return np.inf
+
+    def _is_calm(self, states: Array) -> Array:
+        size = self.tuning.radians * np.linalg.norm(states, axis=-2).max(axis=-2)
+        return (size[..., 0] < self.tuning.release_angle) & (size[..., 1] < self.tuning.release_speed)
+
+    def _faded(self, states: Array, times: Array, settled: float) -> Array:
+        duration = max(self.tuning.release_time, 1e-12)
+        weight = np.clip(1.0 - (times - settled) / duration, 0.0, 1.0)[:, None, None]
+        falling = ((weight > 0.0) & (weight < 1.0)) / duration
+        x, v = states[..., 0], states[..., 1]
+        return np.stack((weight * x, weight * v - falling * x), axis=-1)

@@ -1,0 +1,431 @@
+"""The PD look-at: from an animated pose and targets, for all frames, to local offsets of the chain's bones.
+
+Source: the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024). The controller never sees the
+animated angles, only the offset from them, so the animation plays unchanged underneath. Torso bones take their shares of
+the turn, each with its own settle time; neck and head make up what the lagging torso has not yet turned.
+
+Everything is in one space (the armature's) and bones are listed head first. Offsets are local and multiply on
+the right: new = animated * offset.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import rotation
+from .errors import InvalidArgument
+from .follow import Follower, Tuning
+from .rotation import Array
+from .sharing import Sharing, soft_limit
+
+BEHIND_MARGIN = np.radians(30.0)
+"""How far past straight behind a target goes before the head comes round to the other side."""
+_POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
+_SETTLED = np.radians(0.05), np.radians(0.5)
+_TELEPORT_ANGLE, _TELEPORT_RATIO = np.radians(5.0), 5.0
+_INSTANT = 1e-9
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What the chain's bones can do, head first; arrays over its b bones, angles in radians.
+
+    shares: fractions of the turn, above 0. settle_factors: times the look-at's settle time. yaw_limits (either side),
+    pitch_up_limits, pitch_down_limits: largest offsets. makes_up: whether the bone makes up for those below that lag;
+    the head always does, and those that do stand first. forward, up: (b, 3) unit axes in each bone's own frame that
+    point where the character faces and up when at rest; forward[0] is the aim axis. soft_edge: width over which limits
+    set in. near: distance within which a target is too close to be looked at, and the head turns to its animated pose.
+    """
+
+    shares: Array
+    settle_factors: Array
+    yaw_limits: Array
+    pitch_up_limits: Array
+    pitch_down_limits: Array
+    makes_up: Array
+    forward: Array
+    up: Array
+    soft_edge: float = np.radians(5.0)
+    near: float = 0.0
+
+    def __post_init__(self) -> None:
+        count = len(self.shares)
+        if not count:
+            raise InvalidArgument("The chain has no bones; it needs at least the aiming bone.")
+        numbers = ("shares", "settle_factors", "yaw_limits", "pitch_up_limits", "pitch_down_limits")
+        for name in numbers:
+            values = np.asarray(getattr(self, name), dtype=float)
+            least = 0.0 if name.endswith("limits") else 1e-9
+            if values.shape != (count,) or not np.all(np.isfinite(values) & (values >= least)):
+                raise InvalidArgument(f"The chain's {name.replace('_', ' ')} must be {count} positive numbers.")
+            object.__setattr__(self, name, values)
+        makes_up = np.asarray(self.makes_up, dtype=bool).copy()
+        makes_up[0] = True
+        if np.any(makes_up[1:] & ~makes_up[:-1]):
+            raise InvalidArgument("The bones that make up for the others must stand first in the chain.")
+        object.__setattr__(self, "makes_up", makes_up)
+        up = np.asarray(self.up, float)
+        forward = rotation.normalize(self.forward)
+        up = rotation.normalize(up - np.sum(up * forward, axis=-1, keepdims=True) * forward)
+        object.__setattr__(self, "forward", forward)
+        object.__setattr__(self, "up", up)
+
+    def __len__(self) -> int:
+        return len(self.shares)
+
+    @property
+    def right(self) -> Array:
+        """(b, 3) axes about which a bone pitches up."""
+        return rotation.cross(self.forward, self.up)
+
+
+@dataclass(frozen=True)
+class Event:
+    """At `time` [s] the look-at turns to the target of that index, or off where it is None."""
+
+    time: float
+    target: int | None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What `solve` found, over F frames and b bones, head first.
+
+    offsets: (F, b, 4) local rotations to multiply on the right of the animated ones; where the look-at is off and
+    released they are the identity, exactly. wanted: (F, b, 4) the bones' orientations in the space of the input.
+    error: (F,) angle [rad] between aim axis and target, nan where there is no target. settled: (F,) whether every
+    controller has arrived; reachable: (F,) whether the target is within the chain's limits.
+    """
+
+    offsets: Array
+    wanted: Array
+    error: Array
+    settled: Array
+    reachable: Array
+
+
+def solve(
+    chain: Chain,
+    tuning: Tuning,
+    rotations: ArrayLike,
+    positions: ArrayLike,
+    targets: ArrayLike,
+    dt: float,
+    events: Sequence[Event] = (Event(-1.0, 0),),
+    influence: ArrayLike = 1.0,
+    shift: ArrayLike = 0.0,
+) -> Solution:
+    """Offsets of the chain for every frame.
+
+    rotations: (F, b, 4) and positions: (F, b, 3) of the animated bones, head first. targets: (n, F, 3) positions
+    of n targets. dt: seconds a frame; frame k is at k dt. events: what is looked at from when, in any order; one
+    before the first frame has had all the time it needs, so that the first frame is settled; before the first
+    event the look-at is off. influence: (F,) or a number in [0, 1], scales the offsets. shift: (F, 3) what is known to
+    move the aiming bone beyond these offsets. Raises InvalidArgument.
+    """
+    rotations, positions, targets = (np.asarray(a, dtype=float) for a in (rotations, positions, targets))
+    frames, bones = rotations.shape[:2]
+    if bones != len(chain) or positions.shape != (frames, bones, 3) or targets.shape[1:] != (frames, 3):
+        raise InvalidArgument(
+            f"{len(chain)} chain bones, rotations {rotations.shape}, positions {positions.shape} and targets "
+            f"{targets.shape} do not fit together."
+        )
+    if not (frames and np.isfinite(dt) and dt > 0.0):
+        raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
+    for name, values in (("pose", rotations), ("pose", positions), ("target", targets)):
+        if not np.all(np.isfinite(values)):
+            raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
+    run = _Run(chain, tuning, rotations[:, ::-1], positions[:, ::-1], targets, dt, np.asarray(shift, float))
+    for event, end in _pieces(events, dt * (frames - 1), len(targets)):
+        run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -_INSTANT)
+    return run.solution(np.broadcast_to(np.asarray(influence, float), (frames,)))
+
+
+def _pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:
+    """Events in time order with their ends; of those before the first frame only the last one counts."""
+    ordered = sorted(events, key=lambda event: event.time)
+    for event in ordered:
+        if event.target is not None and not 0 <= event.target < count:
+            raise InvalidArgument(f"An event names target {event.target}, but there are {count}.")
+    early = [event for event in ordered if event.time < -_INSTANT]
+    inside = [event for event in ordered if -_INSTANT <= event.time <= last + _INSTANT]
+    if not inside or inside[0].time > _INSTANT:
+        inside = (early[-1:] or [Event(-1.0, None)]) + inside
+    ends = [event.time for event in inside[1:]] + [last]
+    return list(zip(inside, ends, strict=True))
+
+
+class _Run:
+    """One solve in progress. Bones run from the root up here, so that each finds those below it done."""
+
+    def __init__(
+        self, chain: Chain, tuning: Tuning, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array
+    ) -> None:
+        self.chain, self.tuning, self.dt = chain, tuning, dt
+        self.rotations, self.positions, self.targets = rotations, positions, targets
+        frames, bones = rotations.shape[:2]
+        self.shift = np.broadcast_to(shift, (frames, 3))
+        self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
+        factors, makes_up = chain.settle_factors[::-1], chain.makes_up[::-1]
+        torso = int(np.sum(~makes_up))
+        self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, bones)]
+        times = tuning.settle_time * factors
+        self.followers = [Follower(tuning, times[stage], dt) for stage in self.stages]
+        self.sharings = [self._sharing(stage.start) for stage in self.stages]
+        self.all = Follower(tuning, times, dt)
+        self.state = self.all.rest
+        self.states = np.zeros((frames, *self.state.shape))
+        self.goals = np.zeros((frames, bones, tuning.width))
+        self.reachable = np.zeros(frames, dtype=bool)
+        self.looked_at = np.full(frames, -1)
+
+    def _sharing(self, first: int) -> tuple[Sharing, Sharing, Sharing]:
+        """For yaw, pitch up and pitch down: how the bones from `first` to the head divide a turn."""
+        chain = self.chain
+        limits = (chain.yaw_limits, chain.pitch_up_limits, chain.pitch_down_limits)
+        yaw, up, down = (
+            Sharing.of(chain.shares[::-1][first:], limit[::-1][first:], chain.soft_edge) for limit in limits
+        )
+        return yaw, up, down
+
+    # Pieces of the timeline
+
+    def piece(self, start: float, end: float, target: int | None, *, settled: bool) -> None:
+        """Run from start to end [s] with one target, or off; `settled`: begin where the controllers would end up."""
+        if target is None:
+            self._off(start, end)
+            return
+        window = self._window(start, end)
+        view = self._view(window, target)
+        for part_start, part_end, turn, teleported in self._parts(view.yaw, start, end, window):
+            self._on(target, part_start, part_end, turn, teleported, settled=settled)
+            settled = False
+
+    def _window(self, start: float, end: float) -> slice:
+        """Frames from the one at or before `start` to the one at or after `end`."""
+        first = int(np.floor(start / self.dt + _INSTANT))
+        return slice(first, max(int(np.ceil(end / self.dt - _INSTANT)), first) + 1)
+
+    def _keep(self, window: slice, start: float, bones: slice, states: Array, goals: Array | float) -> None:
+        """Store what a piece found at the frames it covers; the frame before `start` is an earlier piece's."""
+        first = window.start + int(window.start * self.dt < start - _INSTANT)
+        skip = first - window.start
+        self.states[first : window.stop, bones] = states[skip:]
+        self.goals[first : window.stop, bones] = goals[skip:] if isinstance(goals, np.ndarray) else goals
+
+    def _off(self, start: float, end: float) -> None:
+        window = self._window(start, end)
+        origin = window.start * self.dt
+        count = window.stop - window.start
+        states, self.state = self.all.release(count, start - origin, end - origin, self.state)
+        self._keep(window, start, slice(None), states, 0.0)
+        self.looked_at[window.start + int(origin < start - _INSTANT) : window.stop] = -1
+
+    def _parts(self, yaw: Array, start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
+        """Split a piece where the target teleports or passes far enough behind to be met on the other side.
+
+        yaw: (n,) principal angles at the window's frames. Returns (start, end, whole turns to add, teleported at the
+        end) for each part.
+        """
+        parts: list[tuple[float, float, float, bool]] = []
+        origin = window.start * self.dt
+        turn, begin = 0.0, start
+        unwrapped = np.unwrap(yaw)
+        jumps = np.abs(np.diff(unwrapped))
+        beside = np.maximum(np.concatenate(([0.0], jumps[:-1])), np.concatenate((jumps[1:], [0.0])))
+        teleports = (jumps > _TELEPORT_ANGLE) & (jumps > _TELEPORT_RATIO * beside)
+        limit = np.pi + BEHIND_MARGIN
+        for k in range(1, len(yaw)):
+            time = origin + k * self.dt
+            if time <= begin + _INSTANT:
+                continue
+            if teleports[k - 1]:
+                if time < end - _INSTANT:
+                    parts.append((begin, time, turn, True))
+                    # A new place is met the short way round, as after a switch.
+                    begin, turn = time, yaw[k] - unwrapped[k]
+                continue
+            here, before = unwrapped[k] + turn, unwrapped[k - 1] + turn
+            if abs(here) > limit:
+                fraction = (limit - abs(before)) / (abs(here) - abs(before)) if abs(here) > abs(before) else 0.0
+                crossing = max(origin + (k - 1 + np.clip(fraction, 0.0, 1.0)) * self.dt, begin)
+                if begin + _INSTANT < crossing < end - _INSTANT:
+                    parts.append((begin, crossing, turn, False))
+                    begin = crossing
+                turn -= np.sign(here) * 2.0 * np.pi
+        parts.append((begin, end, turn, False))
+        return parts
+
+    # One part: goals and controllers, from the root up
+
+    def _on(self, target: int, start: float, end: float, turn: float, teleported: bool, *, settled: bool) -> None:
+        window = self._window(start, end)
+        origin = window.start * self.dt
+        carried = _Carried(self.rotations[window], self.positions[window])
+        total = self._view(window, target)
+        yaw = _near_branch(total.yaw, np.unwrap(total.yaw)[0] + turn)
+        left = yaw
+        for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
+            if stage.stop == len(self.rotations[0]):
+                carried.move_head(self.shift[window])
+            view = self._view(window, target, carried)
+            remaining = _nearest_turn(view.yaw, left) * view.weight(sharing)
+            pitch = view.pitch * view.near
+            vectors = self._goals(stage, sharing, remaining, pitch)
+            goals = self.tuning.encode(vectors)
+            if teleported:
+                goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
+            state = self.state[stage]
+            if settled:
+                state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1)
+            states, last = follower.run(goals, start - origin, end - origin, state)
+            before = window.start * self.dt < start - _INSTANT
+            if before:
+                states[0] = self.states[window.start, stage]
+            self._keep(window, start, stage, states, goals)
+            self.state[stage] = last
+            turned = carried.turn(stage, self.tuning.decode(states[..., 0]))
+            left = left - np.sum(turned * self.up[stage], axis=-1).sum(axis=-1)
+        first = window.start + int(before)
+        reach = view.reached(sharing, remaining, pitch, self.chain.soft_edge)
+        self.reachable[first : window.stop] = reach[first - window.start :]
+        self.looked_at[first : window.stop] = target
+
+    def _goals(self, stage: slice, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array) -> Array:
+        """Rotation vectors (n, stage, 3) that the stage's bones should have."""
+        size = stage.stop - stage.start
+        across, upward, downward = sharing
+        yaws = np.sign(yaw)[:, None] * across.divide(np.abs(yaw))[:, :size]
+        pitches = np.where(
+            (pitch > 0.0)[:, None],
+            upward.divide(np.maximum(pitch, 0.0))[:, :size],
+            -downward.divide(np.maximum(-pitch, 0.0))[:, :size],
+        )
+        up, right = self.up[stage], self.right[stage]
+        if stage.stop < self.rotations.shape[1]:
+            return yaws[..., None] * up + pitches[..., None] * right
+        turned = rotation.multiply(rotation.exp(yaws[..., None] * up), rotation.exp(pitches[..., None] * right))
+        return rotation.log(turned)
+
+    def _view(self, window: slice, target: int, carried: "_Carried | None" = None) -> "_View":
+        if carried is None:
+            carried = _Carried(self.rotations[window], self.positions[window])
+        axes = self.forward[-1], self.up[-1], self.right[-1]
+        return _View.of(carried.head_rotation, self.targets[target, window] - carried.head_position, axes, self.chain)
+
+    # Results
+
+    def solution(self, influence: Array) -> Solution:
+        offsets = self.tuning.decode(self.states[..., 0])
+        if np.any(influence != 1.0):
+            offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
+        carried = _Carried(self.rotations, self.positions)
+        carried.turn(slice(0, offsets.shape[1]), offsets)
+        position = carried.head_position + self.shift
+        aim = rotation.rotate(carried.turned[-1], self.forward[-1])
+        error = np.full(len(offsets), np.nan)
+        on = self.looked_at >= 0
+        direction = self.targets[np.maximum(self.looked_at, 0), np.arange(len(on))] - position
+        angle = np.arctan2(np.linalg.norm(rotation.cross(aim, direction), axis=-1), np.sum(aim * direction, axis=-1))
+        error[on] = angle[on]
+        away = self.tuning.radians * np.linalg.norm(self.states[..., 0] - self.goals, axis=-1).max(axis=-1)
+        speed = self.tuning.radians * np.linalg.norm(self.states[..., 1], axis=-1).max(axis=-1)
+        settled = (away < _SETTLED[0]) & (speed < _SETTLED[1])
+        wanted = np.stack(carried.turned, axis=1)
+        return Solution(offsets[:, ::-1], wanted[:, ::-1], error, settled, self.reachable & on)
+
+
+class _Carried:
+    """The chain while it is being turned from the root up: what is done carries what is above it."""
+
+    def __init__(self, rotations: Array, positions: Array) -> None:
+        self.rotations, self.positions = rotations, positions
+        self.delta = rotation.identity(len(rotations))
+        self.origin = positions[:, 0]
+        self.done = 0
+        self.turned: list[Array] = []
+
+    def turn(self, stage: slice, offsets: Array) -> Array:
+        """Give the stage's bones their local offsets (n, stage, 4); returns these as rotation vectors."""
+        for bone in range(stage.start, stage.stop):
+            if bone:
+                arm = self.positions[:, bone] - self.positions[:, bone - 1]
+                self.origin = self.origin + rotation.rotate(self.delta, arm)
+            animated = self.rotations[:, bone]
+            new = rotation.multiply(self.delta, rotation.multiply(animated, offsets[:, bone - stage.start]))
+            self.turned.append(new)
+            self.delta = rotation.multiply(new, rotation.inverse(animated))
+            self.done = bone + 1
+        return rotation.log(offsets)
+
+    def move_head(self, shift: Array) -> None:
+        """Move everything from here up by `shift` (n, 3)."""
+        self.origin = self.origin + shift
+
+    @property
+    def head_rotation(self) -> Array:
+        """Head orientation (n, 4) as the bones done so far carry it."""
+        return rotation.multiply(self.delta, self.rotations[:, -1])
+
+    @property
+    def head_position(self) -> Array:
+        last = max(self.done - 1, 0)
+        return self.origin + rotation.rotate(self.delta, self.positions[:, -1] - self.positions[:, last])
+
+
+@dataclass(frozen=True)
+class _View:
+    """A target as the head sees it: yaw to the left and pitch up [rad], and how far it is from being too near."""
+
+    yaw: Array
+    pitch: Array
+    near: Array
+
+    @classmethod
+    def of(cls, head: Array, direction: Array, axes: tuple[Array, Array, Array], chain: Chain) -> "_View":
+        """head: (n, 4). direction: (n, 3) to the target. axes: forward, up and right in the head's frame."""
+        local = rotation.rotate(rotation.inverse(head), direction)
+        ahead, above, aside = (np.sum(local * axis, axis=-1) for axis in axes)
+        yaw = np.arctan2(-aside, ahead)
+        # Straight behind is one place: always the same side of it, whatever the rounding.
+        yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)
+        distance = np.linalg.norm(local, axis=-1)
+        nearness = np.clip(distance / chain.near, 0.0, 1.0) if chain.near > 0.0 else (distance > 0.0).astype(float)
+        return cls(yaw, np.arctan2(above, np.hypot(ahead, aside)), nearness**2 * (3.0 - 2.0 * nearness))
+
+    def weight(self, sharing: tuple[Sharing, Sharing, Sharing]) -> Array:
+        """How much of the yaw to take: none when too near, none straight above or below where it means nothing."""
+        fade = self._from_pole(sharing[1].reach, sharing[2].reach)
+        return self.near * (1.0 - fade**2 * (3.0 - 2.0 * fade))
+
+    def _from_pole(self, up: float, down: float) -> Array:
+        begin = np.clip(np.where(self.pitch > 0.0, up, down), _POLE[0], _POLE[1])
+        return np.clip((np.abs(self.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
+
+    def reached(
+        self, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array, edge: float
+    ) -> Array:
+        """Whether the head, last of the chain, can make the turn that is left without meeting a limit."""
+        across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in sharing)
+        return (
+            (np.abs(yaw) <= across)
+            & (np.where(pitch > 0.0, pitch <= up, -pitch <= down))
+            & (self.near >= 1.0)
+            & (self._from_pole(sharing[1].reach, sharing[2].reach) <= 0.0)
+        )
+
+
+def _near_branch(yaw: Array, start: float) -> Array:
+    """Angles (n,) unwrapped along time, beginning with the turn nearest to `start`."""
+    unwrapped = np.unwrap(yaw)
+    return unwrapped + 2.0 * np.pi * np.round((start - unwrapped[0]) / (2.0 * np.pi))
+
+
+def _nearest_turn(yaw: Array, reference: Array) -> Array:
+    """Angles (n,) with the whole turns that bring each nearest to its reference."""
+    return yaw + 2.0 * np.pi * np.round((reference - yaw) / (2.0 * np.pi))
+
+
+__all__ = ["Chain", "Event", "Solution", "Tuning", "solve", "soft_limit"]
