@@ -1,0 +1,155 @@
+"""Which bones of a skeleton are legs, arms, face, tail and spine, read from names and, without them, from symmetry."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..lookat_pd.rotation import Array
+from ..lookat_pd.skeleton import Skeleton
+from . import names as words
+from .names import BoneName, read_names
+
+_SYMMETRIC = 1e-3  # of the skeleton's size: how far a mirrored bone may be off
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """A skeleton with its names read. deform: names of deforming bones, empty where unknown."""
+
+    skeleton: Skeleton
+    deform: frozenset[str] = frozenset()
+
+    @cached_property
+    def names(self) -> list[BoneName]:
+        return read_names(self.skeleton.names)
+
+    @cached_property
+    def flesh(self) -> list[int]:
+        """Bones that stand for a part of the body, rather than control or help one: what positions are read from."""
+        bones = range(len(self.skeleton))
+        deforming = [bone for bone in bones if self.skeleton.names[bone] in self.deform]
+        if not deforming:
+            deforming = [bone for bone in bones if "def" in self.names[bone].words]
+        bodily = [
+            bone
+            for bone in (deforming if len(deforming) > 2 else bones)
+            if not self.names[bone].has(words.HELPER, words.CONTROL)
+        ]
+        return bodily or list(bones)
+
+    def named(self, *vocabularies: frozenset[str], side: str | None = None, but: frozenset[str] = frozenset()) -> list[int]:
+        """Bones of the body with a word from the vocabularies and none from `but`, optionally of one side."""
+        return [
+            bone
+            for bone in self.flesh
+            if self.names[bone].has(*vocabularies)
+            and not self.names[bone].has(but)
+            and (side is None or self.names[bone].side == side)
+        ]
+
+    @cached_property
+    def legs(self) -> list[int]:
+        """Bones of the hind legs (all legs of a biped), toes included."""
+        return [bone for bone in self._sided(words.LEG) if not self._is_front(bone)]
+
+    @cached_property
+    def arms(self) -> list[int]:
+        """Bones of arms, wings or front legs, without fingers."""
+        arms = self._sided(words.ARM)
+        return arms + [bone for bone in self._sided(words.LEG) if bone not in arms and self._is_front(bone)]
+
+    def _sided(self, vocabulary: frozenset[str]) -> list[int]:
+        return [bone for bone in self.named(vocabulary, but=words.DIGIT) if self.names[bone].side]
+
+    def _is_front(self, bone: int) -> bool:
+        line = [bone, *self.skeleton.ancestors(bone)]
+        return any(self.names[b].side and self.names[b].has(words.FRONT, words.ARM) for b in line)
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Left and right bones that answer each other, by name."""
+        left: dict[tuple[str, ...], int] = {}
+        for bone in self.flesh:
+            if self.names[bone].side == "L":
+                left.setdefault(self.names[bone].key, bone)
+        return [
+            (left[self.names[bone].key], bone)
+            for bone in self.flesh
+            if self.names[bone].side == "R" and self.names[bone].key in left
+        ]
+
+    @cached_property
+    def size(self) -> float:
+        """Diagonal of the box around all bones, never zero."""
+        heads = self.skeleton.heads
+        return float(np.linalg.norm(np.ptp(heads, axis=0))) or 1.0
+
+    @cached_property
+    def mirror(self) -> tuple[int, dict[int, int]]:
+        """The armature axis (0, 1 or 2) across which most bones have a mirror image, and who mirrors whom.
+
+        Used only where names say nothing about sides.
+        """
+        best: tuple[int, dict[int, int]] = (0, {})
+        for axis in range(3):
+            images = self._images(axis)
+            if len(images) > len(best[1]):
+                best = axis, images
+        return best
+
+    def _images(self, axis: int) -> dict[int, int]:
+        heads = self.skeleton.heads
+        center = float(np.median(heads[:, axis]))
+        mirrored = heads.copy()
+        mirrored[:, axis] = 2.0 * center - heads[:, axis]
+        distance = np.linalg.norm(mirrored[:, None] - heads[None], axis=-1)
+        nearest = np.argmin(distance, axis=1)
+        off_center = np.abs(heads[:, axis] - center) > 10.0 * _SYMMETRIC * self.size
+        close = distance[np.arange(len(heads)), nearest] < _SYMMETRIC * self.size
+        return {int(bone): int(nearest[bone]) for bone in np.flatnonzero(off_center & close)}
+
+    def below(self, bone: int) -> list[int]:
+        """The bone's children, their children and so on."""
+        found: list[int] = []
+        open_ends = list(self.skeleton.children[bone])
+        while open_ends:
+            found.append(open_ends.pop())
+            open_ends.extend(self.skeleton.children[found[-1]])
+        return found
+
+    def carried(self, line: Sequence[int]) -> list[set[int]]:
+        """For each bone of a line from a bone to its ancestors: what hangs on it beside the line itself."""
+        return [
+            {below for child in self.skeleton.children[bone] if child not in line for below in [child, *self.below(child)]}
+            for bone in line
+        ]
+
+    def limbs(self, line: Sequence[int]) -> tuple[int | None, int | None]:
+        """Places in the line (from the head down) of the bones that carry the arms and the legs, None where none."""
+        carried = self.carried(line)
+        arms, legs = self._first(carried, self.arms), self._first(carried, self.legs)
+        if arms is None and legs is None and not self.pairs:
+            images = self.mirror[1]
+            limbs = [
+                place
+                for place, bones in enumerate(carried)
+                if place and sum(bone in images and bool(self.skeleton.children[bone]) for bone in bones) >= 2
+            ]
+            if limbs:
+                arms, legs = (limbs[0], limbs[-1]) if len(limbs) > 1 else (None, limbs[0])
+        return arms, legs
+
+    @staticmethod
+    def _first(carried: Sequence[set[int]], bones: Iterable[int]) -> int | None:
+        wanted = set(bones)
+        return next((place for place, below in enumerate(carried) if below & wanted), None)
+
+    def center(self, bones: Iterable[int]) -> Array | None:
+        """Mean position (3,) of the heads of bones, both sides weighing the same; None where there are none."""
+        bones = list(bones)
+        if not bones:
+            return None
+        sides = [[bone for bone in bones if self.names[bone].side == side] for side in ("L", "R", "")]
+        return np.mean([np.mean(self.skeleton.heads[side], axis=0) for side in sides if side], axis=0)

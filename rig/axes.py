@@ -1,0 +1,244 @@
+"""Where the character's forward and up are, read from the rest pose.
+
+Left and right bones give the sideways axis, legs and spine give up, and forward = left x up. Names may be on the wrong
+side, so toes, face, tail, knees and elbows vote on which of the two ways is forward.
+"""
+
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.rotation import Array
+from . import names as words
+from .anatomy import Anatomy
+
+_UPRIGHT = np.cos(np.radians(30.0))  # how far posture may lean the body before the armature's own axis is not believed
+_SQUARE = np.sin(np.radians(4.0))
+_BENT = np.radians(3.0)  # a joint straighter than this does not tell which way it bends
+_HORIZONTAL = np.cos(np.radians(45.0))
+
+
+def rest_axes(anatomy: Anatomy, line: list[int]) -> tuple[Array, Array]:
+    """Unit forward and up (3,) in armature space. line: the head and its ancestors, head first."""
+    left, paired = _sideways(anatomy)
+    if is_horizontal(anatomy) or hind_legs(anatomy) is not None:
+        up = _upright(_up_from_legs(anatomy, line, left), left)
+    else:
+        along = _along(anatomy, line)
+        if along is None:
+            return np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+        if _swims(anatomy, line, along):
+            return _swimmer(anatomy, line, along, left if paired else None)
+        up = _upright(along, left)
+    left = _square(left, up)
+    forward = _square(rotation.cross(left, up), up)
+    votes = _votes(anatomy, line, up)
+    if paired:
+        votes.append((forward, 1.0))
+    elif not votes:
+        return _default_forward(up), up
+    return (forward if sum(weight * float(v @ forward) for v, weight in votes) >= 0.0 else -forward), up
+
+
+def is_horizontal(anatomy: Anatomy) -> bool:
+    """Whether the character stands on its arms too: a quadruped, whose spine lies along the ground."""
+    hind, front = hind_legs(anatomy), _limb(anatomy, anatomy.arms, words.ARM | words.THIGH, words.FOOT | words.TOE)
+    if hind is None or front is None:
+        return False
+    up = hind[0] - hind[1]
+    length = float(np.linalg.norm(up))
+    reach = float((front[1] - hind[1]) @ rotation.normalize(up))
+    drop = float((front[0] - front[1]) @ rotation.normalize(up))
+    return reach < 0.4 * length and drop > 0.4 * length
+
+
+def _square(v: Array, axis: Array) -> Array:
+    """The part of v that is square to the unit axis, at length 1."""
+    return rotation.normalize(v - (v @ axis) * axis)
+
+
+def _sideways(anatomy: Anatomy) -> tuple[Array, bool]:
+    """Unit axis to the character's left and whether names say so; without names its sign means nothing."""
+    heads = anatomy.skeleton.heads
+    if anatomy.pairs:
+        left, right = np.array(anatomy.pairs).T
+        total = np.sum(heads[left] - heads[right], axis=0)
+        if np.linalg.norm(total) > 1e-6 * anatomy.size:
+            return rotation.normalize(total), True
+    axis, images = anatomy.mirror
+    if len(images) >= 4:
+        return np.eye(3)[axis], False
+    # All bones of a snake or a crane lie in one plane.
+    points = np.concatenate((heads, anatomy.skeleton.tails))
+    return np.linalg.svd(points - np.mean(points, axis=0))[2][2], False
+
+
+def hind_legs(anatomy: Anatomy) -> tuple[Array, Array] | None:
+    """Where the hind legs, all legs of a biped, begin and end (3,) each, between both sides; None without legs."""
+    return _limb(anatomy, anatomy.legs, words.LEG - words.FOOT - words.TOE, words.FOOT | words.TOE)
+
+
+def _limb(
+    anatomy: Anatomy, bones: list[int], upper: frozenset[str], ends: frozenset[str]
+) -> tuple[Array, Array] | None:
+    """Where a pair of limbs begins and ends (3,) each, in the middle between both sides; None without both."""
+    depth = {bone: len(anatomy.skeleton.ancestors(bone)) for bone in bones}
+    top: list[int] = []
+    low: list[int] = []
+    for side in "LR":
+        mine = [bone for bone in bones if anatomy.names[bone].side == side]
+        begins = [b for b in mine if anatomy.names[b].has(upper) and not anatomy.names[b].has(ends)] or mine
+        if not begins:
+            return None
+        top.append(min(begins, key=depth.__getitem__))
+        low += [bone for bone in mine if anatomy.names[bone].has(ends)] or [max(mine, key=depth.__getitem__)]
+    begin, end = anatomy.center(top), anatomy.center(low)
+    if begin is None or end is None or np.linalg.norm(begin - end) < 1e-6 * anatomy.size:
+        return None
+    return begin, end
+
+
+def _up_from_legs(anatomy: Anatomy, line: list[int], left: Array) -> Array:
+    """From the feet up the legs; of a quadruped's front legs too, of a biped's spine to a lesser part."""
+    hind = hind_legs(anatomy)
+    assert hind is not None
+    legs = _square(hind[0] - hind[1], left)
+    if is_horizontal(anatomy):
+        front = _limb(anatomy, anatomy.arms, words.ARM | words.THIGH, words.FOOT | words.TOE)
+        return legs + (_square(front[0] - front[1], left) if front else 0.0)
+    spine = anatomy.skeleton.heads[line[0]] - hind[0]
+    if np.linalg.norm(spine) < 1e-6 * anatomy.size:
+        return legs
+    return 2.0 * legs + _square(spine, left)
+
+
+def _upright(up: Array, left: Array) -> Array:
+    """up made square to left, and to the armature's axis where only the posture leans: rest poses stand on axes."""
+    up = _square(up, left)
+    axes = np.concatenate((np.eye(3), -np.eye(3)))
+    nearest = axes[int(np.argmax(axes @ up))]
+    if nearest @ up > _UPRIGHT and abs(nearest @ left) < _SQUARE:
+        return nearest
+    return up
+
+
+def _along(anatomy: Anatomy, line: list[int]) -> Array | None:
+    """From the rest of the body to the head; None where the head is all there is."""
+    heads = anatomy.skeleton.heads
+    head = heads[line[0]]
+    tail = anatomy.center(anatomy.named(words.TAIL))
+    lower = [bone for bone in line[1:] if not anatomy.names[bone].has(words.ROOT)]
+    base = tail if tail is not None else heads[lower[-1]] if lower else None
+    if base is None or np.linalg.norm(head - base) < 1e-6 * anatomy.size:
+        others = [bone for bone in range(len(heads)) if not anatomy.names[bone].has(words.ROOT)]
+        base = np.mean(heads[others], axis=0) if others else head
+    if np.linalg.norm(head - base) < 1e-6 * anatomy.size:
+        return None
+    return rotation.normalize(head - base)
+
+
+def _swims(anatomy: Anatomy, line: list[int], along: Array) -> bool:
+    """Whether a body without legs lies along its spine, as a fish or a snake, rather than standing on it as a bust."""
+    if anatomy.named(words.TAIL, words.FIN):
+        return True
+    if anatomy.arms:
+        return False
+    eyes = anatomy.center(anatomy.named(words.EYE, words.NOSE))
+    if eyes is not None:
+        face = rotation.normalize(eyes - anatomy.skeleton.heads[line[0]])
+        return bool(face @ along > _HORIZONTAL)
+    return bool(abs(along[2]) < _HORIZONTAL)
+
+
+def _swimmer(anatomy: Anatomy, line: list[int], along: Array, left: Array | None) -> tuple[Array, Array]:
+    """Forward and up of a body that lies along its spine."""
+    if left is not None:
+        up = rotation.cross(along, left)
+    else:
+        head, mouth = anatomy.skeleton.heads[line[0]], anatomy.center(anatomy.named(words.MOUTH))
+        up = np.array([0.0, 0.0, 1.0]) if mouth is None else head - mouth
+        if np.linalg.norm(_square(up, along)) < 0.5:
+            up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < _UPRIGHT else np.array([0.0, -1.0, 0.0])
+        left = rotation.cross(_square(up, along), -along)
+    up = _upright(_square(up, along), rotation.normalize(left))
+    return _square(along, up), up
+
+
+def _default_forward(up: Array) -> Array:
+    """Blender's own forward, -Y, or what it is where the armature's Y points up: +Z."""
+    forward = np.array([0.0, -1.0, 0.0])
+    return _square(forward, up) if abs(forward @ up) < _UPRIGHT else _square(np.array([0.0, 0.0, 1.0]), up)
+
+
+def _votes(anatomy: Anatomy, line: list[int], up: Array) -> list[tuple[Array, float]]:
+    """Directions (3,) in which parts of the body say that forward is, each with a weight."""
+    heads = anatomy.skeleton.heads
+    head, hind = heads[line[0]], hind_legs(anatomy)
+    spine = None if hind is None else head - hind[0]
+    found: list[tuple[Array | None, float]] = [
+        (_from(anatomy.center(_face(anatomy, line[0])), head), 1.5),
+        (_toes(anatomy), 1.5),
+        (_from(None if hind is None else hind[0], anatomy.center(_tail(anatomy))), 1.5),
+        (spine, 2.0 if is_horizontal(anatomy) else 0.7),
+        (_bend(anatomy, anatomy.legs, words.LEG), 0.7),
+        (_negative(_bend(anatomy, anatomy.arms, words.ARM)), 0.5),
+    ]
+    votes = []
+    for direction, weight in found:
+        if direction is None or not np.any(direction):
+            continue
+        direction = rotation.normalize(direction)
+        level = direction - (direction @ up) * up
+        if np.linalg.norm(level) > 0.2:
+            votes.append((rotation.normalize(level), weight))
+    return votes
+
+
+def _from(end: Array | None, start: Array | None) -> Array | None:
+    return None if end is None or start is None else end - start
+
+
+def _negative(v: Array | None) -> Array | None:
+    return None if v is None else -v
+
+
+def _face(anatomy: Anatomy, head: int) -> list[int]:
+    """Eyes, nose and mouth; those the head carries, where it carries any."""
+    face = anatomy.named(words.EYE, words.NOSE, words.MOUTH)
+    below = set(anatomy.below(head))
+    return [bone for bone in face if bone in below] or face
+
+
+def _tail(anatomy: Anatomy) -> list[int]:
+    return [bone for bone in anatomy.named(words.TAIL) if not anatomy.names[bone].side]
+
+
+def _toes(anatomy: Anatomy) -> Array | None:
+    """From ankles to toes, or along the feet where there are no toe bones."""
+    skeleton = anatomy.skeleton
+    total = np.zeros(3)
+    for bone in anatomy.legs + anatomy.arms:
+        parent = int(skeleton.parents[bone])
+        if not anatomy.names[bone].has(words.FOOT, words.TOE) or parent < 0:
+            continue
+        if anatomy.names[parent].has(words.FOOT) and anatomy.names[parent].side == anatomy.names[bone].side:
+            total += skeleton.heads[bone] - skeleton.heads[parent]
+    return total if np.any(total) else None
+
+
+def _bend(anatomy: Anatomy, bones: list[int], vocabulary: frozenset[str]) -> Array | None:
+    """Which way the first joint of the limbs stands out from the line between their ends: a knee's way is forward."""
+    skeleton = anatomy.skeleton
+    total = np.zeros(3)
+    for middle in bones:
+        above = int(skeleton.parents[middle])
+        if above not in bones or int(skeleton.parents[above]) in bones:
+            continue
+        for lower in skeleton.children[middle]:
+            if lower not in bones:
+                continue
+            first, second = skeleton.heads[middle] - skeleton.heads[above], skeleton.heads[lower] - skeleton.heads[middle]
+            span = float(np.linalg.norm(first) * np.linalg.norm(second))
+            if span and np.linalg.norm(rotation.cross(first, second)) > np.sin(_BENT) * span:
+                chord = rotation.normalize(first + second)
+                total += first - (first @ chord) * chord
+    return total if np.any(total) else None

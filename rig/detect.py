@@ -1,0 +1,301 @@
+"""The head of a character and the chain of bones that turns with it, found from names, hierarchy and rest pose."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
+from ..lookat_pd.skeleton import Skeleton
+from . import axes
+from . import names as words
+from .anatomy import Anatomy
+
+HEAD, NECK, CHEST, SPINE, HIPS = "head", "neck", "chest", "spine", "hips"
+LONGEST_CHAIN = 10
+
+# The controls of a generated Rigify rig that turn a part, head first. Chest and hips both hang on the torso control,
+# so they are not in one line of parents.
+RIGIFY_CONTROLS = (("head", HEAD), ("neck", NECK), ("chest", CHEST), ("hips", HIPS))
+
+
+@dataclass(frozen=True)
+class Link:
+    """One bone of the chain.
+
+    share: its fraction of the turn, above 0; over the chain they sum to 1. settle_factor: multiplies the look-at's
+    settle time. Limits: radians, yaw to each side. makes_up: whether it makes up what the lagging torso has not yet
+    turned; true for the head and the necks, which stand first in the chain.
+    """
+
+    bone: str
+    share: float
+    settle_factor: float
+    yaw_limit: float
+    pitch_up_limit: float
+    pitch_down_limit: float
+    makes_up: bool
+
+
+@dataclass(frozen=True)
+class Clues:
+    """What is known of a rig besides its rest pose.
+
+    follows: bone to the bone of the same armature that it copies its rotation from outright, so that an offset on it
+    has no effect. deform: names of the deforming bones; empty where unknown.
+    """
+
+    follows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    deform: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of the body: its share before all shares are brought to 1, how late it settles, its limits in degrees."""
+
+    share: float
+    settle: tuple[float, float]
+    yaw: float
+    up: float
+    down: float
+
+
+_UPRIGHT = {
+    HEAD: _Part(0.40, (1.0, 1.0), 60, 45, 45),
+    NECK: _Part(0.25, (1.1, 1.4), 35, 25, 25),
+    CHEST: _Part(0.16, (1.55, 1.85), 20, 15, 15),
+    SPINE: _Part(0.12, (1.85, 2.15), 25, 14, 18),
+    HIPS: _Part(0.07, (2.3, 2.3), 20, 8, 10),
+}
+# Four feet on the ground, or none: the neck does what the torso cannot.
+_HORIZONTAL = {
+    HEAD: _Part(0.40, (1.0, 1.0), 60, 45, 45),
+    NECK: _Part(0.37, (1.1, 1.4), 60, 45, 45),
+    CHEST: _Part(0.12, (1.55, 1.85), 15, 10, 10),
+    SPINE: _Part(0.08, (1.85, 2.15), 20, 8, 8),
+    HIPS: _Part(0.03, (2.3, 2.3), 8, 4, 4),
+}
+
+
+def find_head(skeleton: Skeleton, clues: Clues = Clues()) -> str:  # noqa: B008
+    """Name of the bone to aim with. Raises RigError where nothing looks like a head."""
+    anatomy = Anatomy(skeleton, clues.deform)
+    return _source(skeleton.names[_head(anatomy)], skeleton, clues)
+
+
+def find_chain(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> list[Link]:  # noqa: B008
+    """The bones that share the turn of `head`, head first, down to the pelvis."""
+    anatomy = Anatomy(skeleton, clues.deform)
+    head = _source(head, skeleton, clues)
+    line = [skeleton.index(head), *skeleton.ancestors(skeleton.index(head))]
+    if _is_rigify(skeleton) and head == RIGIFY_CONTROLS[0][0]:
+        chain = [(bone, part) for bone, part in RIGIFY_CONTROLS if bone in skeleton.names]
+    else:
+        places = _places(anatomy, line)
+        chain = list({_source(skeleton.names[line[place]], skeleton, clues): part for place, part in places}.items())
+    return _links(chain, _HORIZONTAL if axes.is_horizontal(anatomy) else _UPRIGHT)
+
+
+def find_axes(skeleton: Skeleton, clues: Clues = Clues()) -> tuple[Array, Array]:  # noqa: B008
+    """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z where nothing tells."""
+    anatomy = Anatomy(skeleton, clues.deform)
+    try:
+        head = _head(anatomy)
+    except RigError:
+        return np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    return axes.rest_axes(anatomy, [head, *skeleton.ancestors(head)])
+
+
+def find_aim(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> tuple[Array, Array]:  # noqa: B008
+    """The character's forward and up (3,) in the rest frame of the bone `head`."""
+    forward, up = find_axes(skeleton, clues)
+    back = rotation.inverse(skeleton.rotations[skeleton.index(head)])
+    return rotation.rotate(back, forward), rotation.rotate(back, up)
+
+
+def _source(bone: str, skeleton: Skeleton, clues: Clues) -> str:
+    """The bone whose rotation `bone` has, at the end of all copying."""
+    seen = {bone}
+    while (other := clues.follows.get(bone)) in skeleton.names and other not in seen:
+        bone = other
+        seen.add(bone)
+    return bone
+
+
+def _is_rigify(skeleton: Skeleton) -> bool:
+    """Whether Rigify generated the rig: controls beside its own layers of bones."""
+    layers = {name[:4] for name in skeleton.names if name[3:4] == "-"}
+    return {"ORG-", "DEF-", "MCH-"} <= layers and {"torso", "head"} <= set(skeleton.names)
+
+
+def _head(anatomy: Anatomy) -> int:
+    skeleton = anatomy.skeleton
+    if _is_rigify(skeleton):
+        return skeleton.index(RIGIFY_CONTROLS[0][0])
+    for candidates in (_called_head(anatomy), _ends_of_spine(anatomy), _ends_by_symmetry(anatomy)):
+        if candidates:
+            return candidates[0]
+    if len(skeleton) == 1:
+        return 0
+    raise RigError("No bone of this armature looks like a head; pick the head bone yourself.")
+
+
+def _called_head(anatomy: Anatomy) -> list[int]:
+    """Bones called head, best first: with a spine below it, without a word that makes it a helper."""
+    torso = (words.NECK, words.CHEST, words.SPINE, words.HIPS)
+
+    def merit(bone: int) -> tuple[int, ...]:
+        name = anatomy.names[bone]
+        line = anatomy.skeleton.ancestors(bone)
+        return (
+            -sum(word in words.LEAF | words.HELPER for word in name.words),
+            any(anatomy.names[ancestor].has(*torso) for ancestor in line),
+            bool(line),
+            -len(name.words),
+            -len(line),
+        )
+
+    heads = [bone for bone, name in enumerate(anatomy.names) if name.has(words.HEAD) and not name.side]
+    heads = [bone for bone in heads if not anatomy.names[bone].has(words.LEAF)]
+    return sorted(heads, key=merit, reverse=True)
+
+
+def _ends_of_spine(anatomy: Anatomy) -> list[int]:
+    """Upper ends of the spines and necks, as the metarigs of Rigify have them, best first."""
+    trunk = {
+        bone
+        for bone, name in enumerate(anatomy.names)
+        if name.has(words.NECK, words.CHEST, words.SPINE) and not name.side and not name.has(words.LEAF, words.HELPER)
+    }
+    ends = [bone for bone in trunk if not trunk & set(anatomy.below(bone))]
+    face, arms, legs = set(anatomy.named(words.FACE)), set(anatomy.arms), set(anatomy.legs)
+    # The far end of a tail is called spine too: head is where the face is, and past the arms.
+    return sorted(ends, key=lambda end: _merit_of_end(anatomy, end, face, arms, legs), reverse=True)
+
+
+def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], legs: set[int]) -> tuple[float, ...]:
+    line = [end, *anatomy.skeleton.ancestors(end)]
+    carried = set().union(*anatomy.carried(line[:-1])) if len(line) > 1 else set()
+    return (
+        bool(face & set(anatomy.below(end))),
+        bool(carried & face),
+        bool(carried & arms),
+        bool(carried & legs),
+        float(anatomy.skeleton.tails[end][2]),
+    )
+
+
+def _ends_by_symmetry(anatomy: Anatomy) -> list[int]:
+    """Ends of the chains in the middle of a skeleton whose names say nothing, the highest first."""
+    skeleton = anatomy.skeleton
+    axis, images = anatomy.mirror
+    up = 1 if axis == 2 else 2
+    middle = [bone for bone in range(len(skeleton)) if bone not in images and skeleton.parents[bone] >= 0]
+    ends = [bone for bone in middle if not set(skeleton.children[bone]) & set(middle)]
+    return sorted(
+        (bone for bone in ends if len(images) >= 4 or len(ends) == 1),
+        key=lambda bone: (bool(set(anatomy.below(bone)) & images.keys()), skeleton.heads[bone][up]),
+        reverse=True,
+    )
+
+
+def _places(anatomy: Anatomy, line: Sequence[int]) -> list[tuple[int, str]]:
+    """Places in the line from the head to the root that belong to the chain, each with the part of the body it is."""
+    arms, legs = anatomy.limbs(line)
+    places = list(_turning(anatomy, line, legs))[:LONGEST_CHAIN]
+    parts = [(place, _part(anatomy, line, place, arms, bottom=places[-1], legs=legs)) for place in places]
+    order = [HEAD, NECK, CHEST, SPINE, HIPS]
+    lowest = 0
+    ordered = []
+    for place, part in parts:
+        # No bone belongs to a part above that of the bone it carries.
+        lowest = max(lowest, order.index(part))
+        ordered.append((place, order[lowest]))
+    return ordered
+
+
+def _turning(anatomy: Anatomy, line: Sequence[int], legs: int | None) -> Iterator[int]:
+    """Places in the line that turn, from the head to the pelvis: no helpers, nothing that stands on the floor."""
+    yield 0
+    for place in range(1, len(line)):
+        name = anatomy.names[line[place]]
+        pelvis = name.has(words.HIPS) and not name.side
+        at_legs = legs is not None and place >= legs
+        if (name.has(words.ROOT) and not at_legs) or (at_legs and not pelvis and not _at_hips(anatomy, line[place])):
+            return
+        if not pelvis and not at_legs and _is_idle(anatomy, line, place):
+            continue
+        yield place
+        if pelvis or at_legs:
+            return
+
+
+def _is_idle(anatomy: Anatomy, line: Sequence[int], place: int) -> bool:
+    """Whether a bone in the line only helps: by its name, or by being far shorter than the others."""
+    name = anatomy.names[line[place]]
+    if name.has(words.HELPER, words.LEAF):
+        return True
+    if name.has(words.NECK, words.CHEST, words.SPINE):
+        return False
+    heads = anatomy.skeleton.heads
+    return float(np.linalg.norm(heads[line[place - 1]] - heads[line[place]])) < 0.005 * anatomy.size
+
+
+def _at_hips(anatomy: Anatomy, bone: int) -> bool:
+    """Whether a bone that carries the legs sits where they begin, and not on the floor or out in front as a control."""
+    hind = axes.hind_legs(anatomy)
+    if hind is None:
+        return not anatomy.names[bone].has(words.ROOT)
+    begin, end = hind
+    return bool(np.linalg.norm(anatomy.skeleton.heads[bone] - begin) < 0.5 * np.linalg.norm(begin - end))
+
+
+def _part(
+    anatomy: Anatomy, line: Sequence[int], place: int, arms: int | None, *, bottom: int, legs: int | None
+) -> str:
+    """Which part of the body a bone of the line is: by name where it says so, else by what it carries."""
+    name = anatomy.names[line[place]]
+    if place == 0:
+        return HEAD
+    if name.has(words.NECK):
+        return NECK
+    if name.has(words.HIPS) or place == legs:
+        return HIPS
+    if place == arms or name.has(words.CHEST):
+        return CHEST
+    if arms is not None:
+        return NECK if place < arms else SPINE
+    if name.has(words.SPINE):
+        return SPINE
+    return NECK if place <= 0.4 * bottom else CHEST if place <= 0.6 * bottom else SPINE
+
+
+def _links(chain: Sequence[tuple[str, str]], parts: Mapping[str, _Part]) -> list[Link]:
+    """The chain with shares, settle factors and limits: each part's, spread over the bones it has."""
+    order = [part for _, part in chain]
+    shares = [parts[part].share / order.count(part) for part in order]
+    if order[-1] == HIPS and len(order) > 1:
+        shares[-1] = min(shares[-1], 0.8 * shares[-2])
+    # A character without a neck, as in many games, turns its head further.
+    extra = 1.0 if NECK in order else 1.3
+    links = []
+    for place, (bone, part) in enumerate(chain):
+        count, nth = order.count(part), order[:place].count(part)
+        first, last = parts[part].settle
+        reach = (extra if part == HEAD else 1.0) / count
+        yaw, up, down = np.radians((parts[part].yaw, parts[part].up, parts[part].down)) * reach
+        links.append(
+            Link(
+                bone=bone,
+                share=shares[place] / sum(shares),
+                settle_factor=first + (last - first) * (nth + 0.5) / count,
+                yaw_limit=float(yaw),
+                pitch_up_limit=float(up),
+                pitch_down_limit=float(down),
+                makes_up=part in (HEAD, NECK),
+            )
+        )
+    return links
