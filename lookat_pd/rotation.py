@@ -143,9 +143,14 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
 def align_hemisphere(q: ArrayLike) -> Array:
     """The same rotations (F, ..., 4) with signs chosen so that neighbours along the first axis never oppose."""
     q = np.asarray(q, dtype=float)
-    flips = np.sum(q[1:] * q[:-1], axis=-1) < 0.0
-    odd = np.concatenate((np.zeros_like(flips[:1]), np.cumsum(flips, axis=0) % 2 == 1)) if len(q) else flips
-    return np.where(odd[..., None], -q, q)
+    if not len(q):
+        return q
+    return np.where(_changed_so_far(np.sum(q[1:] * q[:-1], axis=-1) < 0.0)[..., None], -q, q)
+
+
+def _changed_so_far(changes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """For each of the F frames, whether an odd number of the changes (F - 1, ...) lies before it."""
+    return np.concatenate((np.zeros((1, *changes.shape[1:]), dtype=bool), np.cumsum(changes, axis=0) % 2 == 1))
 
 
 def to_matrix(q: ArrayLike) -> Array:
@@ -230,12 +235,22 @@ def continuous_euler(e: ArrayLike, order: str = "XYZ", start: ArrayLike | None =
     Each rotation has two sets of angles, and whole turns are free: the nearest to the angles before is
     taken. `start` (..., 3) is what the first frame should be near (default: itself).
     """
-    i, j, k, _ = _order(order)
+    i, j, k, sign = _order(order)
     e = np.array(e, dtype=float)
     if not len(e):
         return e
     if start is not None:
-        e = np.concatenate((np.asarray(start, dtype=float)[None], e))
+        e = np.concatenate((np.broadcast_to(np.asarray(start, dtype=float), (1, *e.shape[1:])), e))
+    locked = np.abs(np.cos(e[..., j])) < _GIMBAL_LOCK
+    locked[0] &= start is None
+    if np.any(locked):
+        # The third angle is free there: keep the one of the frame before, or after where all before are locked.
+        frames = np.arange(len(e)).reshape(-1, *(1,) * (e.ndim - 2))
+        source = np.maximum.accumulate(np.where(locked, -1, frames), axis=0)
+        source = np.where(source < 0, np.argmin(locked, axis=0), source)
+        turn = np.take_along_axis(e[..., k], source, axis=0) - e[..., k]
+        e[..., k] += turn
+        e[..., i] += sign * np.sign(np.sin(e[..., j])) * turn
     other = e.copy()
     other[..., [i, k]] += np.pi
     other[..., j] = np.pi - other[..., j]
@@ -244,7 +259,6 @@ def continuous_euler(e: ArrayLike, order: str = "XYZ", start: ArrayLike | None =
         return np.sum(np.abs(np.remainder(a - b + np.pi, 2.0 * np.pi) - np.pi), axis=-1)
 
     # How far two frames are apart depends only on whether exactly one of them takes its other set.
-    change = distance(other[1:], e[:-1]) < distance(e[1:], e[:-1])
-    odd = np.concatenate((np.zeros_like(change[:1]), np.cumsum(change, axis=0) % 2 == 1))
+    odd = _changed_so_far(distance(other[1:], e[:-1]) < distance(e[1:], e[:-1]))
     result = np.unwrap(np.where(odd[..., None], other, e), axis=0)
     return result if start is None else result[1:]

@@ -31,8 +31,10 @@ class Skeleton:
         n = len(self.names)
         for field, width in (("parents", ()), ("rotations", (4,)), ("heads", (3,)), ("tails", (3,))):
             kind = int if field == "parents" else float
-            value = np.asarray(getattr(self, field), dtype=kind).reshape((n, *width)) if n else np.zeros((0, *width))
-            object.__setattr__(self, field, value)
+            value, shape = np.asarray(getattr(self, field), dtype=kind), (n, *width)
+            if value.size != np.prod(shape):
+                raise InvalidArgument(f"A skeleton of {n} bones needs {field} of shape {shape}, not {value.shape}.")
+            object.__setattr__(self, field, value.reshape(shape))
         if len(set(self.names)) != n:
             raise InvalidArgument("A skeleton needs a name of its own for every bone.")
         if np.any(self.parents >= np.arange(n)):

@@ -32,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[USER_FOLDER] = tempfile.mkdtemp(prefix="lookat_pd_user_")
         config.stash[throw_away].append(os.environ[USER_FOLDER])
     import bpy
+
     import extension
 
     config.stash[throw_away].append(bpy.app.tempdir)
@@ -43,6 +44,7 @@ def pytest_report_header() -> str:
     if not HAS_BLENDER:
         return "Blender: none, only the solvers are tested"
     import bpy
+
     import extension
 
     kind = "program" if bpy.app.binary_path else "module"

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import bpy
 import pytest
-from extension import load
 from registry import left_behind, snapshot
+
+from extension import load
 
 ROOT = Path(__file__).resolve().parent.parent
 
