@@ -7,7 +7,7 @@ help: ## say what can be made
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
 demo: ## a character that looks at a moving target: build/demo/look_at.blend and .png
-	@python=$(NEWEST) && $$python assets/demo --output build/demo
+	@python=$(NEWEST) && "$$python" assets/demo --output build/demo
 
 test: ## all tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest
 	@tools/test $(ARGS)
@@ -19,7 +19,7 @@ lint: ## style, format and types
 	@tools/lint
 
 bench: ## the speed figures; ARGS go to the benchmarks
-	@python=$(NEWEST) && $$python benchmarks $(ARGS)
+	@python=$(NEWEST) && "$$python" benchmarks $(ARGS)
 
 clean: ## remove everything that the other targets made
 	@rm -rf build .venv-*.* .venv.lock .pytest_cache .ruff_cache .hypothesis

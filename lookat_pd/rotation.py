@@ -4,12 +4,14 @@ Every function broadcasts over leading axes. Quaternions are (..., 4) arrays, w 
 An Euler order such as "XYZ" is Blender's: the rotation about X is applied first, so the matrix is Rz Ry Rx.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InvalidArgument
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
