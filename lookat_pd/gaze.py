@@ -94,16 +94,19 @@ class Solution:
     """What `solve` found, over F frames and b bones, head first.
 
     offsets: (F, b, 4) local rotations to multiply on the right of the animated ones; where the look-at is off and
-    released they are the identity, exactly. wanted: (F, b, 4) the bones' orientations in the space of the input.
-    error: (F,) angle [rad] between aim axis and target, nan where there is no target. settled: (F,) whether every
-    controller has arrived; reachable: (F,) whether the target is within the chain's limits.
+    released they are the identity, exactly. wanted: (F, b, 4) the bones' orientations, and position: (F, 3) the head's
+    place, in the space of the input. error: (F,) angle [rad] between aim axis and target, nan where there is no target.
+    settled: (F,) whether every controller has arrived; reachable: (F,) whether the target is within the chain's limits.
+    looked_at: (F,) index of the target, -1 for none.
     """
 
     offsets: Array
     wanted: Array
+    position: Array
     error: Array
     settled: Array
     reachable: Array
+    looked_at: Array
 
 
 def solve(
@@ -323,7 +326,7 @@ class _Run:
             offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
         carried = _Carried(self.rotations, self.positions)
         carried.turn(slice(0, offsets.shape[1]), offsets)
-        position = carried.head_position + self.shift
+        position = carried.origin + self.shift
         aim = rotation.rotate(carried.turned[-1], self.forward[-1])
         error = np.full(len(offsets), np.nan)
         on = self.looked_at >= 0
@@ -334,7 +337,9 @@ class _Run:
         speed = self.tuning.radians * np.linalg.norm(self.states[..., 1], axis=-1).max(axis=-1)
         settled = (away < _SETTLED[0]) & (speed < _SETTLED[1])
         wanted = np.stack(carried.turned, axis=1)
-        return Solution(offsets[:, ::-1], wanted[:, ::-1], error, settled, self.reachable & on)
+        return Solution(
+            offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable & on, self.looked_at
+        )
 
 
 class _Carried:

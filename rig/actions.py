@@ -1,0 +1,238 @@
+"""Actions, slots and NLA: where an armature's keys are and how baked ones get there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
+from . import keys
+from .sample import channel
+
+INTO = ("NEW", "CURRENT", "LAYER")
+
+
+def rotation_path(bone: str, mode: str) -> str:
+    """Data path of the channels that hold a bone's rotation."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel(mode)[0]}'
+
+
+def channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot, *, ensure: bool = False):
+    """The F-curves that `action` has for `slot`; None where there are none, unless `ensure` makes room for them."""
+    for layer in action.layers:
+        for strip in layer.strips:
+            if strip.type == "KEYFRAME":
+                return strip.channelbag(slot, ensure=ensure)
+    if not ensure:
+        return None
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    return layer.strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+
+
+def new_action(name: str, armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
+    action = bpy.data.actions.new(name)
+    return action, action.slots.new(id_type="OBJECT", name=armature.name)
+
+
+def check(armature: bpy.types.Object, into: str) -> None:
+    """Raise RigError where this armature's animation cannot take a bake of that kind."""
+    if into not in INTO:
+        raise RigError(f"Cannot bake into {into!r}; choose NEW, CURRENT or LAYER.")
+    data = armature.animation_data
+    action = data.action if data else None
+    name = armature.name
+    if data and data.use_tweak_mode:
+        raise RigError(f"'{name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and bake again.")
+    if action is not None and data.action_slot is None:
+        raise RigError(
+            f"Action '{action.name}' has no slot chosen for '{name}', so it moves nothing; choose one in the Action editor."
+        )
+    if action is not None and into != "LAYER" and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
+        raise RigError(
+            f"Action '{action.name}' is blended onto the NLA of '{name}'; set its blending to Replace with influence 1, "
+            "or bake into a layer."
+        )
+    if into == "CURRENT":
+        if action is None:
+            raise RigError(f"'{name}' has no current action; bake into a new one.")
+        if action.library is not None or not action.is_editable:
+            raise RigError(f"Action '{action.name}' is linked from a library; bake into a new action or a layer.")
+    if into == "LAYER" and data:
+        if action is not None and data.action_influence < 1.0:
+            raise RigError(f"Action '{action.name}' plays with an influence below 1; set it to 1 and bake again.")
+        if data.nla_tracks and not data.use_nla:
+            raise RigError(f"The NLA of '{name}' is switched off; switch it on, or bake into a new action.")
+        if any(track.is_solo for track in data.nla_tracks):
+            raise RigError(f"An NLA track of '{name}' plays solo; end the solo, or bake into a new action.")
+
+
+def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str) -> None:
+    """Raise RigError where the rotation of one of `bones` (name to rotation mode) cannot be keyed."""
+    data = armature.animation_data
+    if data is None:
+        return
+    for bone, mode in bones.items():
+        path = rotation_path(bone, mode)
+        if any(driver.data_path == path for driver in data.drivers):
+            raise RigError(f"The rotation of bone '{bone}' is driven; delete the driver or take the bone out of the chain.")
+        if into != "CURRENT":
+            continue
+        for curve in _curves(data.action, data.action_slot, path, channel(mode)[1]):
+            if curve is not None and (curve.mute or any(not m.mute for m in curve.modifiers)):
+                raise RigError(
+                    f"An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer."
+                )
+
+
+def _curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, path: str, size: int) -> list:
+    bag = channelbag(action, slot) if action is not None and slot is not None else None
+    return [bag.fcurves.find(path, index=n) if bag is not None else None for n in range(size)]
+
+
+@dataclass
+class _Original:
+    action: bpy.types.Action | None
+    slot: bpy.types.ActionSlot | None
+    had_data: bool
+
+
+class Working:
+    """A bake in progress on one armature: keys go into a working action that stands in for the animator's own.
+
+    Nothing the animator has changes until `commit`; `rollback` leaves everything as it was.
+    """
+
+    def __init__(self, armature: bpy.types.Object) -> None:
+        self.armature = armature
+        data = armature.animation_data
+        self._original = _Original(data.action if data else None, data.action_slot if data else None, data is not None)
+        self._values: dict[str, tuple[str, Array, Array, Array]] = {}
+        data = data or armature.animation_data_create()
+        source = self._original.action
+        if source is not None:
+            self.action = source.copy()
+            self._slot = self.action.slots[self._original.slot.identifier]
+        else:
+            self.action, self._slot = new_action(armature.name, armature)
+        data.action = self.action
+        data.action_slot = self._slot
+
+    def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
+        """Give a bone's rotation channels (F, 3 or 4) a key a frame; `base` is what they were without the bake."""
+        if bone in self._values:
+            base = self._values[bone][3]
+        self._values[bone] = (mode, frames, values, base)
+        self._put(self.action, self._slot, bone, mode, frames, values)
+        self.action.update_tag()
+
+    def _put(self, action, slot, bone: str, mode: str, frames: Array, values: Array) -> None:
+        path, size = rotation_path(bone, mode), channel(mode)[1]
+        sources = _curves(self._original.action, self._original.slot, path, size)
+        bag = channelbag(action, slot, ensure=True)
+        for n, source in enumerate(sources):
+            plain = source is not None and not source.mute and not any(not m.mute for m in source.modifiers)
+            old = keys.Keys.read(source) if plain else keys.Keys.read(None)
+            new = keys.replace(old, frames, values[:, n], source.evaluate if plain else None)
+            curve = bag.fcurves.find(path, index=n) or _new_curve(bag, path, n, bone)
+            curve.mute = False
+            if not plain:
+                for modifier in list(curve.modifiers):
+                    curve.modifiers.remove(modifier)
+            new.write(curve)
+
+    def commit(self, into: str, name: str) -> bpy.types.Action:
+        """Put the result where it was wanted and return the action that holds it."""
+        if into == "NEW":
+            self.action.name = name
+            source = self._original.action
+            if source is not None and source.users == 0 and source.library is None:
+                source.use_fake_user = True
+            return self.action
+        self._restore()
+        if into == "CURRENT":
+            source, slot = self._original.action, self._original.slot
+            for bone, (mode, frames, values, _) in self._values.items():
+                self._put(source, slot, bone, mode, frames, values)
+            source.update_tag()
+            return source
+        return self._add_layer(name)
+
+    def rollback(self) -> None:
+        self._restore()
+
+    def _restore(self) -> None:
+        data = self.armature.animation_data
+        data.action = self._original.action
+        if self._original.action is not None:
+            data.action_slot = self._original.slot
+        bpy.data.actions.remove(self.action)
+        if not self._original.had_data:
+            self.armature.animation_data_clear()
+
+    def _add_layer(self, name: str) -> bpy.types.Action:
+        data = self.armature.animation_data or self.armature.animation_data_create()
+        if self._original.action is not None:
+            _push_down(data, self._values)
+        data.use_nla = True
+        action, slot = new_action(name, self.armature)
+        bag = channelbag(action, slot, ensure=True)
+        for bone, (mode, frames, values, base) in self._values.items():
+            path = rotation_path(bone, mode)
+            for n, column in enumerate(layer_channels(mode, values, base).T):
+                keys.Keys.dense(frames, column).write(_new_curve(bag, path, n, bone))
+        frames = next(iter(self._values.values()))[1]
+        track = data.nla_tracks.new()
+        track.name = name
+        strip = track.strips.new(name, int(frames[0]), action)
+        strip.action_slot = slot
+        _set_extent(strip, float(frames[0]), float(frames[-1]))
+        strip.blend_type, strip.extrapolation = "COMBINE", "NOTHING"
+        return action
+
+
+def _new_curve(bag, path: str, index: int, group: str):
+    curve = bag.fcurves.new(path, index=index)
+    curve.group = bag.groups.get(group) or bag.groups.new(group)
+    return curve
+
+
+def layer_channels(mode: str, values: Array, base: Array) -> Array:
+    """Channel values (F, 3 or 4) that a COMBINE strip must have to turn the rotation `base` below it into `values`."""
+    if mode == "QUATERNION":
+        offset = rotation.multiply(rotation.inverse(rotation.normalize(base)), rotation.normalize(values))
+        same = np.all(values == base, axis=-1, keepdims=True) | np.all(values == -base, axis=-1, keepdims=True)
+        return rotation.align_hemisphere(np.where(same, rotation.IDENTITY, np.where(offset[:, :1] < 0, -offset, offset)))
+    if mode == "AXIS_ANGLE":
+        # Combine adds here, less the property's default: no angle about +Y.
+        return values - base + np.array([0.0, 0.0, 1.0, 0.0])
+    return values - base
+
+
+def _push_down(data: bpy.types.AnimData, values: Mapping) -> None:
+    """Move the current action into a strip of its own that plays exactly as it did."""
+    action, slot = data.action, data.action_slot
+    blend, extrapolation = data.action_blend_type, data.action_extrapolation
+    frames = next(iter(values.values()))[1]
+    first, last = action.frame_range
+    # The strip must reach past everything that is seen: beyond its end an action with cycles would stand still.
+    scene_first = min((scene.frame_start for scene in bpy.data.scenes), default=first)
+    scene_last = max((scene.frame_end for scene in bpy.data.scenes), default=last)
+    track = data.nla_tracks.new()
+    track.name = action.name
+    data.action = None
+    strip = track.strips.new(action.name, int(first), action)
+    strip.action_slot = slot
+    _set_extent(strip, min(first, frames[0], scene_first), max(last, frames[-1], scene_last))
+    strip.blend_type, strip.extrapolation = blend, extrapolation
+
+
+def _set_extent(strip: bpy.types.NlaStrip, first: float, last: float) -> None:
+    """Make a strip play its action unscaled from `first` to `last`, frame for frame."""
+    last = max(last, first + 1.0)
+    strip.action_frame_start, strip.action_frame_end = first, last
+    strip.frame_start_raw, strip.frame_end_raw = first, last
+    strip.scale = 1.0
+    strip.frame_start_raw, strip.frame_end_raw = first, last

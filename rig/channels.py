@@ -1,0 +1,82 @@
+"""Rotation channels as Blender keys them: raw values to quaternions, and turned rotations back without jumps."""
+
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.rotation import Array
+
+_SAME = 1e-5
+
+
+def to_quaternion(raw: Array, mode: str) -> Array:
+    """Channel values (F, 3 or 4) of a bone in this rotation mode to unit quaternions (F, 4)."""
+    if mode == "QUATERNION":
+        length = np.linalg.norm(raw, axis=-1, keepdims=True)
+        return np.where(length > 0.0, rotation.normalize(raw), rotation.IDENTITY)
+    if mode == "AXIS_ANGLE":
+        return rotation.from_axis_angle(raw[:, 1:], raw[:, 0])
+    return rotation.from_euler(raw, mode)
+
+
+def turned(raw: Array, mode: str, offsets: Array) -> Array:
+    """Channel values (F, 3 or 4) of `raw` turned by local offsets (F, 4).
+
+    The values run on without jumps from the first frame's, and where the offset is exactly the identity they are the
+    raw ones, to the last bit, wherever these run on without jumps themselves.
+    """
+    base = to_quaternion(raw, mode)
+    still = np.all(offsets == rotation.IDENTITY, axis=-1)
+    result = rotation.multiply(base, offsets)
+    if mode == "QUATERNION":
+        return _continuous_quaternion(result, raw, still)
+    if mode == "AXIS_ANGLE":
+        values = continuous_axis_angle(result, raw[0])
+    else:
+        values = rotation.continuous_euler(rotation.to_euler(result, mode), mode, start=raw[0])
+        values = _hold_through_lock(values, result, mode)
+    return _keep_raw(values, raw, still)
+
+
+def _continuous_quaternion(result: Array, raw: Array, still: Array) -> Array:
+    values = np.where(still[:, None], raw, result)
+    start = values[:1] if still[0] or np.dot(values[0], raw[0]) >= 0.0 else -values[:1]
+    return rotation.align_hemisphere(np.concatenate((start, values)))[1:]
+
+
+def _keep_raw(values: Array, raw: Array, still: Array) -> Array:
+    """Where nothing was turned, the raw values, if they are the same numbers but for rounding."""
+    same = still & (np.abs(values - raw).max(axis=-1) < _SAME)
+    return np.where(same[:, None], raw, values)
+
+
+def _hold_through_lock(values: Array, result: Array, mode: str) -> Array:
+    """In gimbal lock only the outer angles' sum is defined: keep the first of them where it was a frame before."""
+    first, middle, last = ("XYZ".index(letter) for letter in mode)
+    locked = np.flatnonzero(np.abs(np.cos(values[:, middle])) < 1e-4)
+    for k in locked[locked > 0]:
+        angles = values[k].copy()
+        angles[first] = values[k - 1, first]
+        angles[last] = 0.0
+        rest = rotation.multiply(result[k], rotation.inverse(rotation.from_euler(angles, mode)))
+        angles[last] = rotation.log(rest)[last]
+        values[k, [first, last]] = angles[[first, last]]
+        values[k, last] += 2.0 * np.pi * np.round((values[k - 1, last] - angles[last]) / (2.0 * np.pi))
+    return values
+
+
+def continuous_axis_angle(q: Array, start: Array) -> Array:
+    """Quaternions (F, 4) to angle and axis (F, 4), angle first, without jumps, beginning near `start` (4,)."""
+    vector = rotation.log(q)
+    size = np.linalg.norm(vector, axis=-1)
+    values = np.empty((len(q), 4))
+    angle, axis = float(start[0]), rotation.normalize(start[1:]) if np.any(start[1:]) else np.array([0.0, 1.0, 0.0])
+    for k in range(len(q)):
+        if size[k] > 1e-7:
+            here = vector[k] / size[k]
+            # Either the axis or its opposite; of both, whole turns are free.
+            options = [(s * size[k] + 2.0 * np.pi * np.round((angle - s * size[k]) / (2.0 * np.pi)), s * here) for s in (1, -1)]
+            angle, axis = min(options, key=lambda o: abs(o[0] - angle) + np.linalg.norm(o[1] - axis))
+        else:
+            angle = 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+        values[k, 0], values[k, 1:] = angle, axis
+    return values

@@ -1,0 +1,177 @@
+"""Keyframes as arrays: what an F-curve holds, and how a stretch of it is replaced without moving the rest."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lookat_pd.rotation import Array
+
+CONSTANT, LINEAR, BEZIER = 0, 1, 2
+FREE, AUTO_CLAMPED = 0, 4
+_COORDINATES = ("co", "handle_left", "handle_right")
+_WHOLE = {"interpolation": LINEAR, "handle_left_type": AUTO_CLAMPED, "handle_right_type": AUTO_CLAMPED}
+_EXTRA_WHOLE = {"easing": 0, "type": 0}
+_EXTRA_REAL = {"back": 1.70158, "amplitude": 0.0, "period": 0.0}
+
+
+@dataclass
+class Keys:
+    """The n keys of one F-curve: per attribute an array (n,) or, for coordinates, (n, 2) of frame and value."""
+
+    attributes: dict[str, NDArray]
+
+    @classmethod
+    def read(cls, curve: "object | None") -> "Keys":
+        """All keys of an F-curve; none where there is no curve."""
+        points = curve.keyframe_points if curve is not None else []
+        count, attributes = len(points), {}
+        for names, kind, width in (
+            (_COORDINATES, np.float32, 2),
+            ((*_WHOLE, *_EXTRA_WHOLE), np.int32, 1),
+            (_EXTRA_REAL, np.float32, 1),
+        ):
+            for name in names:
+                buffer = np.zeros(count * width, dtype=kind)
+                if count:
+                    points.foreach_get(name, buffer)
+                attributes[name] = buffer.reshape(count, 2) if width == 2 else buffer
+        return cls(attributes)
+
+    @classmethod
+    def dense(cls, frames: Array, values: Array) -> "Keys":
+        """A key at every frame, straight lines between."""
+        co = np.stack((frames, values), axis=-1).astype(np.float32)
+        attributes: dict[str, NDArray] = {name: co.copy() for name in _COORDINATES}
+        for name, value in {**_WHOLE, **_EXTRA_WHOLE}.items():
+            attributes[name] = np.full(len(co), value, dtype=np.int32)
+        for name, value in _EXTRA_REAL.items():
+            attributes[name] = np.full(len(co), value, dtype=np.float32)
+        return cls(attributes)
+
+    def write(self, curve: "object") -> None:
+        """Make these the keys of an F-curve."""
+        points = curve.keyframe_points
+        points.clear()
+        points.add(len(self))
+        # Handles after their types: setting a type moves them.
+        for name in (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES):
+            points.foreach_set(name, np.ascontiguousarray(self.attributes[name]).ravel())
+        curve.update()
+
+    def __len__(self) -> int:
+        return len(self.attributes["co"])
+
+    @property
+    def frames(self) -> NDArray:
+        return self.attributes["co"][:, 0]
+
+    def __getitem__(self, chosen: "slice | NDArray") -> "Keys":
+        return Keys({name: values[chosen].copy() for name, values in self.attributes.items()})
+
+    def __add__(self, other: "Keys") -> "Keys":
+        return Keys({name: np.concatenate((values, other.attributes[name])) for name, values in self.attributes.items()})
+
+    def split(self, frame: float, value: float) -> "Keys":
+        """The same curve with one more key at `frame`, where its value is `value`; no frame's value changes.
+
+        Bezier segments are divided by de Casteljau's rule. An easing segment cannot be divided: the caller
+        gives it keys on every frame instead.
+        """
+        n = int(np.searchsorted(self.frames, frame))
+        if n < len(self) and self.frames[n] == frame:
+            return self
+        middle = Keys.dense(np.array([frame]), np.array([value]))
+        before, after = self[:n], self[n:]
+        if n and len(after):
+            kind = before.attributes["interpolation"][-1]
+            middle.attributes["interpolation"][:] = kind
+            if kind == BEZIER:
+                _divide(before, middle, after)
+        elif len(after) or n:
+            edge = before if n else after
+            middle.attributes["interpolation"][:] = edge.attributes["interpolation"][-1 if n else 0]
+        return before + middle + after
+
+
+def _divide(before: Keys, middle: Keys, after: Keys) -> None:
+    frame = float(middle.attributes["co"][0, 0])
+    points = np.array(
+        [
+            before.attributes["co"][-1],
+            before.attributes["handle_right"][-1],
+            after.attributes["handle_left"][0],
+            after.attributes["co"][0],
+        ],
+        dtype=float,
+    )
+    points = _shortened(points)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        t = 0.5 * (low + high)
+        low, high = (t, high) if _levels(points, t)[3][0, 0] < frame else (low, t)
+    first, second, third = _levels(points, t)[1:]
+    before.attributes["handle_right"][-1] = first[0]
+    middle.attributes["handle_left"][0], middle.attributes["handle_right"][0] = second[0], second[1]
+    middle.attributes["co"][0, 1] = third[0, 1]
+    after.attributes["handle_left"][0] = first[2]
+    before.attributes["handle_right_type"][-1] = after.attributes["handle_left_type"][0] = FREE
+    # A key's other side keeps its shape only if its handle stays where it is.
+    before.attributes["handle_left_type"][-1] = after.attributes["handle_right_type"][0] = FREE
+    middle.attributes["handle_left_type"][:] = middle.attributes["handle_right_type"][:] = FREE
+
+
+def _shortened(points: Array) -> Array:
+    """Handles longer than the segment, shortened as Blender does before it evaluates."""
+    (x0, _), (x1, _), (x2, _), (x3, _) = points
+    length, reach = x3 - x0, (x1 - x0) + (x3 - x2)
+    if reach > length > 0.0:
+        factor = length / reach
+        points = points.copy()
+        points[1] = points[0] + factor * (points[1] - points[0])
+        points[2] = points[3] + factor * (points[2] - points[3])
+    return points
+
+
+def _levels(points: Array, t: float) -> list[Array]:
+    levels = [points]
+    while len(levels[-1]) > 1:
+        levels.append(levels[-1][:-1] + t * np.diff(levels[-1], axis=0))
+    return levels
+
+
+def replace(keys: Keys, frames: Array, values: Array, evaluate: "object") -> Keys:
+    """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`.
+
+    evaluate(frame) gives the old curve's value. Outside the replaced stretch the curve stays as it is at every whole
+    frame: a key is set on either side of it.
+    """
+    first, last = float(frames[0]), float(frames[-1])
+    left = _edge(keys, first - 1.0, -1, evaluate)
+    right = _edge(keys, last + 1.0, 1, evaluate)
+    return left[left.frames < first] + Keys.dense(frames, values) + right[right.frames > last]
+
+
+def _edge(keys: Keys, frame: float, direction: int, evaluate: "object") -> Keys:
+    """`keys` with a key at `frame`, from which on, in that direction, nothing may move."""
+    if not len(keys):
+        return keys
+    beyond = keys.frames < frame if direction < 0 else keys.frames > frame
+    if not np.any(beyond):
+        # Nothing but the curve's extrapolation lies that way; two keys hold its slope.
+        result = keys.split(frame, evaluate(frame)).split(frame + direction, evaluate(frame + direction))
+    else:
+        n = int(np.searchsorted(keys.frames, frame))
+        easing = 0 < n < len(keys) and keys.attributes["interpolation"][n - 1] > BEZIER
+        result = keys.split(frame, evaluate(frame))
+        if easing and len(result) > len(keys):
+            low, high = float(keys.frames[n - 1]), float(keys.frames[n])
+            span = np.arange(np.floor(low) + 1, frame + 1) if direction < 0 else np.arange(frame, np.ceil(high))
+            dense = Keys.dense(span, np.array([evaluate(f) for f in span]))
+            before, after = keys[:n], keys[n:]
+            before.attributes["interpolation"][-1] = LINEAR
+            result = before + dense + after
+    if direction < 0:
+        at = int(np.searchsorted(result.frames, frame))
+        result.attributes["interpolation"][at] = LINEAR
+    return result

@@ -1,0 +1,249 @@
+"""From a look-at's settings on a pose bone to what the solver needs, with every complaint worded for the animator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import gaze, rotation
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.follow import Tuning
+from ..lookat_pd.skeleton import Skeleton
+from . import detect, rest
+from .sample import Target
+from .settings import AIM_AXES, DAMPING_RATIOS
+
+Schedule = tuple[tuple[float, int | None], ...]
+"""When (frame) to look at which target (index), or at none."""
+
+
+@dataclass(frozen=True)
+class LookAt:
+    """A look-at ready to be solved. bones: names, head first. schedule: None where the `use` setting decides.
+
+    plain: each bone simply carries the next, so forward kinematics predicts the pose and nothing needs to be verified.
+    """
+
+    armature: bpy.types.Object
+    bones: tuple[str, ...]
+    chain: gaze.Chain
+    tuning: Tuning
+    targets: tuple[Target, ...]
+    schedule: Schedule | None
+    plain: bool
+
+    @property
+    def bone(self) -> str:
+        return self.bones[0]
+
+    @property
+    def aim_axis(self) -> tuple[float, float, float]:
+        """Unit vector in the bone's own frame."""
+        x, y, z = self.chain.forward[0]
+        return float(x), float(y), float(z)
+
+
+def exists_on(bone: bpy.types.PoseBone) -> bool:
+    """Whether a pose bone has a look-at: added by the operator, or by a script that set a target."""
+    return bone.lookat_pd.exists or bone.lookat_pd.target is not None
+
+
+def bones_with_look_at(armature: bpy.types.Object) -> list[str]:
+    """Names of an armature's bones that have a look-at."""
+    return [bone.name for bone in armature.pose.bones if exists_on(bone)]
+
+
+def check_armature(armature: bpy.types.Object | None) -> bpy.types.Object:
+    """Raise RigError unless this is an armature whose pose can be changed."""
+    if armature is None:
+        raise RigError("There is no armature; select one and try again.")
+    if armature.type != "ARMATURE":
+        raise RigError(f"'{armature.name}' is not an armature; select the character's armature.")
+    if armature.library is not None:
+        raise RigError(
+            f"'{armature.name}' is linked from a library; make a library override of it (Object > Library Override) first."
+        )
+    if not armature.pose or not len(armature.pose.bones):
+        raise RigError(f"Armature '{armature.name}' has no bones; add some, or reload the library it comes from.")
+    return armature
+
+
+def find_head(armature: bpy.types.Object) -> str:
+    """Name of the bone that aims, found from the rig."""
+    return detect.find_head(rest.skeleton(armature), rest.clues(armature))
+
+
+def fill_chain(armature: bpy.types.Object, bone: str) -> None:
+    """Write the detected chain into the settings of a look-at, replacing what is there."""
+    settings = armature.pose.bones[bone].lookat_pd
+    settings.chain.clear()
+    for link in detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature)):
+        item = settings.chain.add()
+        item.bone, item.share, item.settle_factor = link.bone, link.share, link.settle_factor
+        item.yaw_limit, item.makes_up = link.yaw_limit, link.makes_up
+        item.pitch_up_limit, item.pitch_down_limit = link.pitch_up_limit, link.pitch_down_limit
+
+
+def tuning(settings) -> Tuning:
+    """The controller's tuning as a look-at's settings give it."""
+    return Tuning(
+        settle_time=settings.settle_time,
+        damping_ratio=DAMPING_RATIOS.get(settings.damping, settings.damping_ratio),
+        integrator=settings.integrator.lower(),
+        method=settings.method.lower(),
+        max_speed=settings.max_speed,
+        feed_forward=settings.feed_forward,
+        release_angle=settings.release_angle,
+        release_speed=settings.release_speed,
+        release_time=settings.release_time,
+    )
+
+
+def resolve(
+    armature: bpy.types.Object | None,
+    bone: str,
+    targets: Sequence[Target] | None = None,
+    schedule: Schedule | None = None,
+) -> LookAt:
+    """The look-at on `bone`; targets and schedule replace the one in the settings. Raises RigError."""
+    armature = check_armature(armature)
+    if bone not in armature.pose.bones:
+        raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+    settings = armature.pose.bones[bone].lookat_pd
+    if targets is None:
+        targets = [Target(settings.target, settings.subtarget)]
+        if settings.target is None:
+            raise RigError(f"The look-at on '{bone}' has no target; choose an object for it to look at.")
+    skeleton = rest.skeleton(armature)
+    links = _links(armature, skeleton, bone)
+    bones = tuple(link.bone for link in links)
+    for target in targets:
+        check_target(armature, bones, target)
+    _check_free(armature, bones)
+    plain = is_plain(armature, bones) and not any(_hangs_on(target, armature) for target in targets)
+    chain = _chain(armature, skeleton, links, settings)
+    return LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, plain)
+
+
+def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[detect.Link]:
+    settings = armature.pose.bones[bone].lookat_pd
+    if not len(settings.chain):
+        return detect.find_chain(skeleton, bone, rest.clues(armature))
+    names = [item.bone for item in settings.chain]
+    if names[0] != bone:
+        raise RigError(f"The chain of the look-at on '{bone}' must begin with that bone, not with '{names[0]}'.")
+    for name in names:
+        if name not in armature.pose.bones:
+            raise RigError(f"The chain of the look-at on '{bone}' names '{name}', which does not exist; remove it.")
+        if names.count(name) > 1:
+            raise RigError(f"The chain of the look-at on '{bone}' holds '{name}' twice; remove one of them.")
+    making_up, links = True, []
+    for item in settings.chain:
+        making_up = making_up and (item.makes_up or not links)
+        links.append(
+            detect.Link(
+                item.bone,
+                item.share,
+                item.settle_factor,
+                item.yaw_limit,
+                item.pitch_up_limit,
+                item.pitch_down_limit,
+                making_up,
+            )
+        )
+    return links
+
+
+def check_target(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> None:
+    """Raise RigError where there is nothing to look at, or where looking would move what is looked at."""
+    if target.point is not None:
+        if not np.all(np.isfinite(target.point)):
+            raise RigError(f"The point to look at, {target.point}, is not finite; give three numbers.")
+        return
+    item = target.object
+    if not item.users_scene and not item.library:
+        raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
+    if target.bone:
+        if item.type != "ARMATURE" or target.bone not in item.pose.bones:
+            raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
+    elif item == armature:
+        raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
+    head = armature.pose.bones[bones[0]]
+    place = None
+    if item == armature:
+        place = armature.pose.bones[target.bone]
+    elif item.parent == armature and item.parent_type == "BONE":
+        place = armature.pose.bones.get(item.parent_bone)
+    if place is not None and (place.name in bones or place == head or head in place.parent_recursive):
+        raise RigError(f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it.")
+
+
+def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
+    follows = rest.clues(armature).follows
+    for name in bones:
+        if name in follows:
+            raise RigError(
+                f"Bone '{name}' copies its rotation from '{follows[name]}', so an offset has no effect; "
+                f"put '{follows[name]}' into the chain instead."
+            )
+
+
+def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Whether the bones carry each other as parents do, with no constraint in between."""
+    line = [armature.pose.bones[bones[0]], *armature.pose.bones[bones[0]].parent_recursive]
+    names = [bone.name for bone in line]
+    places = [names.index(name) if name in names else -1 for name in bones]
+    if -1 in places or places != sorted(places):
+        return False
+    for bone in line[: places[-1] + 1]:
+        if any(not constraint.mute for constraint in bone.constraints):
+            return False
+        if bone.name != bones[-1] and not bone.bone.use_inherit_rotation:
+            return False
+    return True
+
+
+def _hangs_on(target: Target, armature: bpy.types.Object) -> bool:
+    """Whether the target may move with the armature's own bones."""
+    seen: set[bpy.types.Object] = set()
+    waiting = [target.object]
+    while waiting:
+        item = waiting.pop()
+        if item is None or item in seen:
+            continue
+        if item == armature:
+            return True
+        seen.add(item)
+        waiting.append(item.parent)
+        waiting.extend(getattr(constraint, "target", None) for constraint in item.constraints)
+    return False
+
+
+def _chain(armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detect.Link], settings) -> gaze.Chain:
+    rows = [skeleton.index(link.bone) for link in links]
+    forward, up = detect.find_axes(skeleton, rest.clues(armature))
+    head = rows[0]
+    if settings.aim_axis != "AUTO":
+        forward = rotation.rotate(skeleton.rotations[head], np.array(AIM_AXES[settings.aim_axis]))
+        if abs(np.dot(forward, up)) > 0.99:
+            # The axis points up or down at rest: then the character's front is up for the look-at.
+            up = detect.find_axes(skeleton, rest.clues(armature))[0]
+    back = rotation.inverse(skeleton.rotations[rows])
+    sizes = [np.linalg.norm(skeleton.tails[head] - skeleton.heads[head])]
+    if len(rows) > 1:
+        sizes.append(np.linalg.norm(skeleton.heads[head] - skeleton.heads[rows[1]]))
+    return gaze.Chain(
+        shares=np.array([link.share for link in links]),
+        settle_factors=np.array([link.settle_factor for link in links]),
+        yaw_limits=np.array([link.yaw_limit for link in links]),
+        pitch_up_limits=np.array([link.pitch_up_limit for link in links]),
+        pitch_down_limits=np.array([link.pitch_down_limit for link in links]),
+        makes_up=np.array([link.makes_up for link in links]),
+        forward=rotation.rotate(back, forward),
+        up=rotation.rotate(back, up),
+        soft_edge=settings.soft_edge,
+        near=0.5 * float(max(sizes)),
+    )
+
+

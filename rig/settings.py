@@ -1,0 +1,244 @@
+"""The look-at's settings on its pose bone, for panels, scripts and keys: `pose_bone.lookat_pd`.
+
+Every setting is an input; nothing here is simulation state. No postponed annotations: Blender reads them.
+"""
+
+from math import pi, radians
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+
+DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
+AIM_AXES = {
+    "POS_X": (1.0, 0.0, 0.0),
+    "NEG_X": (-1.0, 0.0, 0.0),
+    "POS_Y": (0.0, 1.0, 0.0),
+    "NEG_Y": (0.0, -1.0, 0.0),
+    "POS_Z": (0.0, 0.0, 1.0),
+    "NEG_Z": (0.0, 0.0, -1.0),
+}
+_WIDEST = radians(170.0)
+
+
+class LookAtChainBone(bpy.types.PropertyGroup):
+    """One bone of a look-at's chain."""
+
+    bone: StringProperty(name="Bone", description="Bone that takes part in the turn")
+    share: FloatProperty(
+        name="Share",
+        description="How much of the turn this bone takes, relative to the shares of the others",
+        default=0.25,
+        min=0.001,
+        soft_max=1.0,
+    )
+    settle_factor: FloatProperty(
+        name="Settle Factor",
+        description="This bone's settle time relative to the look-at's; larger down the spine, so that the head leads",
+        default=1.0,
+        min=0.05,
+        soft_max=4.0,
+    )
+    yaw_limit: FloatProperty(
+        name="Yaw Limit",
+        description="Largest turn to either side that is added to the animation",
+        subtype="ANGLE",
+        default=radians(60.0),
+        min=0.0,
+        max=_WIDEST,
+    )
+    pitch_up_limit: FloatProperty(
+        name="Up Limit",
+        description="Largest turn upward that is added to the animation",
+        subtype="ANGLE",
+        default=radians(45.0),
+        min=0.0,
+        max=_WIDEST,
+    )
+    pitch_down_limit: FloatProperty(
+        name="Down Limit",
+        description="Largest turn downward that is added to the animation",
+        subtype="ANGLE",
+        default=radians(45.0),
+        min=0.0,
+        max=_WIDEST,
+    )
+    makes_up: BoolProperty(
+        name="Make Up",
+        description="Make up for what the slower bones below have not yet turned (the head always does)",
+        default=False,
+    )
+
+
+class LookAtSettings(bpy.types.PropertyGroup):
+    """A look-at: the bone it stands on is the one that aims."""
+
+    exists: BoolProperty(name="Look-at", description="This bone has a look-at", options={"HIDDEN"})
+    mute: BoolProperty(
+        name="Mute",
+        description="Leave this look-at out. A baked look-at is muted, since its motion is in the keys",
+        options=set(),
+    )
+    target: PointerProperty(
+        type=bpy.types.Object, name="Target", description="Object to look at; for an armature, choose a bone as well"
+    )
+    subtarget: StringProperty(name="Bone", description="Bone of the target armature to look at")
+    use: BoolProperty(
+        name="Look",
+        description="Look at the target; key it to turn to the target and back to the animation",
+        default=True,
+        options={"ANIMATABLE"},
+    )
+    influence: FloatProperty(
+        name="Influence",
+        description="How much of the look-at is added to the animation",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options={"ANIMATABLE"},
+    )
+    settle_time: FloatProperty(
+        name="Settle Time",
+        description="Seconds until the head has arrived. The bones below it take longer",
+        default=0.6,
+        min=0.01,
+        soft_min=0.1,
+        soft_max=3.0,
+        max=60.0,
+        step=1,
+        precision=2,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        options=set(),
+    )
+    damping: EnumProperty(
+        name="Damping",
+        description="How the motion ends",
+        items=(
+            ("CRITICAL", "Critical", "Arrive without overshoot, as fast as that allows"),
+            ("RESPONSIVE", "Responsive", "Arrive sooner, with a slight overshoot"),
+            ("CUSTOM", "Custom", "Set the damping ratio yourself"),
+        ),
+        default="CRITICAL",
+        options=set(),
+    )
+    damping_ratio: FloatProperty(
+        name="Damping Ratio",
+        description="1 arrives without overshoot, less swings over, more creeps in",
+        default=1.0,
+        min=0.0,
+        soft_min=0.2,
+        soft_max=2.0,
+        max=20.0,
+        options=set(),
+    )
+    integrator: EnumProperty(
+        name="Integrator",
+        description="How the controller is stepped",
+        items=(
+            ("EXACT", "Exact", "Closed form: the same motion at every frame rate"),
+            ("STABLE", "Stable PD", "As game engines do it, stepped once a frame"),
+            ("EULER", "Euler", "The plain form, stepped once a frame and divided where it would be unstable"),
+        ),
+        default="EXACT",
+        options=set(),
+    )
+    method: EnumProperty(
+        name="Method",
+        description="What the controller follows",
+        items=(
+            ("GEODESIC", "Geodesic", "Rotation vectors: the offset comes and goes along the shortest arc"),
+            ("COMPONENT", "Component", "The four quaternion components, normalized, as in FINAL FANTASY XVI"),
+        ),
+        default="GEODESIC",
+        options=set(),
+    )
+    max_speed: FloatProperty(
+        name="Speed Limit",
+        description="Largest angular speed of each bone per second; 0 for none. Low values look like a robot",
+        default=0.0,
+        min=0.0,
+        soft_max=4.0 * pi,
+        subtype="ANGLE",
+        options=set(),
+    )
+    feed_forward: FloatProperty(
+        name="Anticipation",
+        description="How much of a moving target's lag is taken away: 0 trails behind it, 1 keeps up",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options=set(),
+    )
+    aim_axis: EnumProperty(
+        name="Aim Axis",
+        description="Axis of the bone that points at the target",
+        items=(
+            ("AUTO", "Automatic", "Where the character faces in rest pose"),
+            ("POS_X", "X", "The bone's X axis"),
+            ("POS_Y", "Y", "The bone's Y axis, along the bone"),
+            ("POS_Z", "Z", "The bone's Z axis"),
+            ("NEG_X", "-X", "Against the bone's X axis"),
+            ("NEG_Y", "-Y", "Against the bone's Y axis"),
+            ("NEG_Z", "-Z", "Against the bone's Z axis"),
+        ),
+        default="AUTO",
+        options=set(),
+    )
+    soft_edge: FloatProperty(
+        name="Soft Edge",
+        description="How gently the limits set in",
+        default=radians(5.0),
+        min=0.0,
+        soft_max=radians(20.0),
+        max=radians(60.0),
+        subtype="ANGLE",
+        options=set(),
+    )
+    release_angle: FloatProperty(
+        name="Angle",
+        description="Switched off, the look-at lets go once every bone is nearer to the animation than this",
+        default=radians(0.5),
+        min=radians(0.001),
+        soft_max=radians(5.0),
+        subtype="ANGLE",
+        options=set(),
+    )
+    release_speed: FloatProperty(
+        name="Speed",
+        description="Switched off, the look-at lets go once every bone is slower than this per second",
+        default=radians(2.0),
+        min=radians(0.001),
+        soft_max=radians(20.0),
+        subtype="ANGLE",
+        options=set(),
+    )
+    release_time: FloatProperty(
+        name="Time",
+        description="Seconds in which the remainder fades to exactly the animation",
+        default=0.2,
+        min=0.0,
+        soft_max=1.0,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        options=set(),
+    )
+    chain: CollectionProperty(type=LookAtChainBone, name="Chain", description="Bones that turn, the head first")
+
+
+CLASSES = (LookAtChainBone, LookAtSettings)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.PoseBone.lookat_pd = PointerProperty(
+        type=LookAtSettings, name="Look-at PD", override={"LIBRARY_OVERRIDABLE"}
+    )
+
+
+def unregister() -> None:
+    del bpy.types.PoseBone.lookat_pd
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
