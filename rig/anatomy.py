@@ -39,7 +39,9 @@ class Anatomy:
         ]
         return bodily or list(bones)
 
-    def named(self, *vocabularies: frozenset[str], side: str | None = None, but: frozenset[str] = frozenset()) -> list[int]:
+    def named(
+        self, *vocabularies: frozenset[str], side: str | None = None, but: frozenset[str] = frozenset()
+    ) -> list[int]:
         """Bones of the body with a word from the vocabularies and none from `but`, optionally of one side."""
         return [
             bone
@@ -52,7 +54,8 @@ class Anatomy:
     @cached_property
     def legs(self) -> list[int]:
         """Bones of the hind legs (all legs of a biped), toes included."""
-        return [bone for bone in self._sided(words.LEG) if not self._is_front(bone)]
+        legs = [bone for bone in self._sided(words.LEG) if not self._is_front(bone)]
+        return [bone for bone in legs if not self.names[bone].has(words.BUTTOCK)]
 
     @cached_property
     def arms(self) -> list[int]:
@@ -106,7 +109,7 @@ class Anatomy:
         mirrored[:, axis] = 2.0 * center - heads[:, axis]
         distance = np.linalg.norm(mirrored[:, None] - heads[None], axis=-1)
         nearest = np.argmin(distance, axis=1)
-        off_center = np.abs(heads[:, axis] - center) > 10.0 * _SYMMETRIC * self.size
+        off_center = np.abs(heads[:, axis] - center) > 2.0 * _SYMMETRIC * self.size
         close = distance[np.arange(len(heads)), nearest] < _SYMMETRIC * self.size
         return {int(bone): int(nearest[bone]) for bone in np.flatnonzero(off_center & close)}
 
@@ -122,7 +125,12 @@ class Anatomy:
     def carried(self, line: Sequence[int]) -> list[set[int]]:
         """For each bone of a line from a bone to its ancestors: what hangs on it beside the line itself."""
         return [
-            {below for child in self.skeleton.children[bone] if child not in line for below in [child, *self.below(child)]}
+            {
+                below
+                for child in self.skeleton.children[bone]
+                if child not in line
+                for below in [child, *self.below(child)]
+            }
             for bone in line
         ]
 

@@ -11,8 +11,10 @@ from ..lookat_pd.rotation import Array
 from . import names as words
 from .anatomy import Anatomy
 
-_UPRIGHT = np.cos(np.radians(30.0))  # how far posture may lean the body before the armature's own axis is not believed
-_SQUARE = np.sin(np.radians(4.0))
+# Characters are built upright on the armature's axes: what is off by less is posture, or an uneven rest pose.
+_UPRIGHT = np.cos(np.radians(10.0))
+_SQUARE = np.sin(np.radians(2.5))
+_STRAIGHT = np.cos(np.radians(3.0))
 _BENT = np.radians(3.0)  # a joint straighter than this does not tell which way it bends
 _HORIZONTAL = np.cos(np.radians(45.0))
 
@@ -20,7 +22,7 @@ _HORIZONTAL = np.cos(np.radians(45.0))
 def rest_axes(anatomy: Anatomy, line: list[int]) -> tuple[Array, Array]:
     """Unit forward and up (3,) in armature space. line: the head and its ancestors, head first."""
     left, paired = _sideways(anatomy)
-    if is_horizontal(anatomy) or hind_legs(anatomy) is not None:
+    if hind_legs(anatomy) is not None:
         up = _upright(_up_from_legs(anatomy, line, left), left)
     else:
         along = _along(anatomy, line)
@@ -28,9 +30,8 @@ def rest_axes(anatomy: Anatomy, line: list[int]) -> tuple[Array, Array]:
             return np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
         if _swims(anatomy, line, along):
             return _swimmer(anatomy, line, along, left if paired else None)
-        up = _upright(along, left)
-    left = _square(left, up)
-    forward = _square(rotation.cross(left, up), up)
+        up = _upright(along, left if paired else _square(left, along))
+    forward = _straight(rotation.cross(_square(left, up), up), up)
     votes = _votes(anatomy, line, up)
     if paired:
         votes.append((forward, 1.0))
@@ -39,31 +40,38 @@ def rest_axes(anatomy: Anatomy, line: list[int]) -> tuple[Array, Array]:
     return (forward if sum(weight * float(v @ forward) for v, weight in votes) >= 0.0 else -forward), up
 
 
-def is_horizontal(anatomy: Anatomy) -> bool:
-    """Whether the character stands on its arms too: a quadruped, whose spine lies along the ground."""
-    hind, front = hind_legs(anatomy), _limb(anatomy, anatomy.arms, words.ARM | words.THIGH, words.FOOT | words.TOE)
+def is_horizontal(anatomy: Anatomy, line: list[int]) -> bool:
+    """Whether the spine lies along the ground: that of a quadruped, or of a body without legs, a fish or a snake."""
+    if hind_legs(anatomy) is not None:
+        return _on_all_fours(anatomy)
+    along = _along(anatomy, line)
+    return along is not None and _swims(anatomy, line, along)
+
+
+def _on_all_fours(anatomy: Anatomy) -> bool:
+    """Whether the character stands on its arms too."""
+    hind, front = hind_legs(anatomy), _front_legs(anatomy)
     if hind is None or front is None:
         return False
-    up = hind[0] - hind[1]
-    length = float(np.linalg.norm(up))
-    reach = float((front[1] - hind[1]) @ rotation.normalize(up))
-    drop = float((front[0] - front[1]) @ rotation.normalize(up))
-    return reach < 0.4 * length and drop > 0.4 * length
+    length = float(np.linalg.norm(hind[0] - hind[1]))
+    up = (hind[0] - hind[1]) / length
+    return float((front[1] - hind[1]) @ up) < 0.4 * length < float((front[0] - front[1]) @ up)
 
 
 def _square(v: Array, axis: Array) -> Array:
-    """The part of v that is square to the unit axis, at length 1."""
-    return rotation.normalize(v - (v @ axis) * axis)
+    """The part of v that is square to the unit axis, at length 1; always the same one where v lies along the axis."""
+    square = v - (v @ axis) * axis
+    if np.linalg.norm(square) < 1e-9 * np.linalg.norm(v) or not np.any(v):
+        return _square(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
+    return rotation.normalize(square)
 
 
 def _sideways(anatomy: Anatomy) -> tuple[Array, bool]:
     """Unit axis to the character's left and whether names say so; without names its sign means nothing."""
     heads = anatomy.skeleton.heads
-    if anatomy.pairs:
-        left, right = np.array(anatomy.pairs).T
-        total = np.sum(heads[left] - heads[right], axis=0)
-        if np.linalg.norm(total) > 1e-6 * anatomy.size:
-            return rotation.normalize(total), True
+    across = _across(anatomy)
+    if len(across):
+        return rotation.normalize(_agreed(across)), True
     axis, images = anatomy.mirror
     if len(images) >= 4:
         return np.eye(3)[axis], False
@@ -72,9 +80,35 @@ def _sideways(anatomy: Anatomy) -> tuple[Array, bool]:
     return np.linalg.svd(points - np.mean(points, axis=0))[2][2], False
 
 
+def _across(anatomy: Anatomy) -> Array:
+    """Vectors (n, 3) from right to left where each pair of limbs begins: further out, limbs may be posed unevenly."""
+    skeleton = anatomy.skeleton
+    begun: set[int] = set()
+    found = []
+    for left, right in sorted(anatomy.pairs):
+        vector = skeleton.heads[left] - skeleton.heads[right]
+        if not begun & set(skeleton.ancestors(left)) and np.linalg.norm(vector) > 0.01 * anatomy.size:
+            begun.add(left)
+            found.append(vector)
+    return np.array(found).reshape(-1, 3)
+
+
+def _agreed(across: Array) -> Array:
+    """Sum (3,) of vectors (n, 3) in which those that differ from the rest weigh little."""
+    directions, total = rotation.normalize(across), np.sum(across, axis=0)
+    for _ in range(10):
+        off = np.linalg.norm(directions - rotation.normalize(total), axis=-1, keepdims=True)
+        total = np.sum(across / (off + _SQUARE), axis=0)
+    return total
+
+
 def hind_legs(anatomy: Anatomy) -> tuple[Array, Array] | None:
     """Where the hind legs, all legs of a biped, begin and end (3,) each, between both sides; None without legs."""
     return _limb(anatomy, anatomy.legs, words.LEG - words.FOOT - words.TOE, words.FOOT | words.TOE)
+
+
+def _front_legs(anatomy: Anatomy) -> tuple[Array, Array] | None:
+    return _limb(anatomy, anatomy.arms, words.ARM | words.THIGH, words.FOOT | words.TOE)
 
 
 def _limb(
@@ -102,9 +136,9 @@ def _up_from_legs(anatomy: Anatomy, line: list[int], left: Array) -> Array:
     hind = hind_legs(anatomy)
     assert hind is not None
     legs = _square(hind[0] - hind[1], left)
-    if is_horizontal(anatomy):
-        front = _limb(anatomy, anatomy.arms, words.ARM | words.THIGH, words.FOOT | words.TOE)
-        return legs + (_square(front[0] - front[1], left) if front else 0.0)
+    front = _front_legs(anatomy)
+    if front is not None and _on_all_fours(anatomy):
+        return legs + _square(front[0] - front[1], left)
     spine = anatomy.skeleton.heads[line[0]] - hind[0]
     if np.linalg.norm(spine) < 1e-6 * anatomy.size:
         return legs
@@ -114,11 +148,19 @@ def _up_from_legs(anatomy: Anatomy, line: list[int], left: Array) -> Array:
 def _upright(up: Array, left: Array) -> Array:
     """up made square to left, and to the armature's axis where only the posture leans: rest poses stand on axes."""
     up = _square(up, left)
+    axis = _nearest_axis(up)
+    return axis if axis @ up > _UPRIGHT and abs(axis @ left) < _SQUARE else up
+
+
+def _straight(forward: Array, up: Array) -> Array:
+    """forward, or the armature's axis square to up that it all but is."""
+    axis = _nearest_axis(forward)
+    return axis if axis @ forward > _STRAIGHT and axis @ up == 0.0 else forward
+
+
+def _nearest_axis(v: Array) -> Array:
     axes = np.concatenate((np.eye(3), -np.eye(3)))
-    nearest = axes[int(np.argmax(axes @ up))]
-    if nearest @ up > _UPRIGHT and abs(nearest @ left) < _SQUARE:
-        return nearest
-    return up
+    return axes[int(np.argmax(axes @ v))]
 
 
 def _along(anatomy: Anatomy, line: list[int]) -> Array | None:
@@ -157,7 +199,7 @@ def _swimmer(anatomy: Anatomy, line: list[int], along: Array, left: Array | None
         head, mouth = anatomy.skeleton.heads[line[0]], anatomy.center(anatomy.named(words.MOUTH))
         up = np.array([0.0, 0.0, 1.0]) if mouth is None else head - mouth
         if np.linalg.norm(_square(up, along)) < 0.5:
-            up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < _UPRIGHT else np.array([0.0, -1.0, 0.0])
+            up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, -1.0, 0.0])
         left = rotation.cross(_square(up, along), -along)
     up = _upright(_square(up, along), rotation.normalize(left))
     return _square(along, up), up
@@ -166,7 +208,7 @@ def _swimmer(anatomy: Anatomy, line: list[int], along: Array, left: Array | None
 def _default_forward(up: Array) -> Array:
     """Blender's own forward, -Y, or what it is where the armature's Y points up: +Z."""
     forward = np.array([0.0, -1.0, 0.0])
-    return _square(forward, up) if abs(forward @ up) < _UPRIGHT else _square(np.array([0.0, 0.0, 1.0]), up)
+    return _square(forward, up) if abs(forward @ up) < 0.9 else _square(np.array([0.0, 0.0, 1.0]), up)
 
 
 def _votes(anatomy: Anatomy, line: list[int], up: Array) -> list[tuple[Array, float]]:
@@ -177,10 +219,11 @@ def _votes(anatomy: Anatomy, line: list[int], up: Array) -> list[tuple[Array, fl
     found: list[tuple[Array | None, float]] = [
         (_from(anatomy.center(_face(anatomy, line[0])), head), 1.5),
         (_toes(anatomy), 1.5),
+        (_soles(anatomy, up), 0.6),
         (_from(None if hind is None else hind[0], anatomy.center(_tail(anatomy))), 1.5),
-        (spine, 2.0 if is_horizontal(anatomy) else 0.7),
-        (_bend(anatomy, anatomy.legs, words.LEG), 0.7),
-        (_negative(_bend(anatomy, anatomy.arms, words.ARM)), 0.5),
+        (spine, 2.0 if _on_all_fours(anatomy) else 0.7),
+        (_bend(anatomy, anatomy.legs), 0.7),
+        (None if _on_all_fours(anatomy) else _from(np.zeros(3), _bend(anatomy, anatomy.arms)), 0.5),
     ]
     votes = []
     for direction, weight in found:
@@ -197,10 +240,6 @@ def _from(end: Array | None, start: Array | None) -> Array | None:
     return None if end is None or start is None else end - start
 
 
-def _negative(v: Array | None) -> Array | None:
-    return None if v is None else -v
-
-
 def _face(anatomy: Anatomy, head: int) -> list[int]:
     """Eyes, nose and mouth; those the head carries, where it carries any."""
     face = anatomy.named(words.EYE, words.NOSE, words.MOUTH)
@@ -213,7 +252,7 @@ def _tail(anatomy: Anatomy) -> list[int]:
 
 
 def _toes(anatomy: Anatomy) -> Array | None:
-    """From ankles to toes, or along the feet where there are no toe bones."""
+    """From ankles to toes."""
     skeleton = anatomy.skeleton
     total = np.zeros(3)
     for bone in anatomy.legs + anatomy.arms:
@@ -225,7 +264,18 @@ def _toes(anatomy: Anatomy) -> Array | None:
     return total if np.any(total) else None
 
 
-def _bend(anatomy: Anatomy, bones: list[int], vocabulary: frozenset[str]) -> Array | None:
+def _soles(anatomy: Anatomy, up: Array) -> Array | None:
+    """Along feet that carry no bone for the toes, where they lie level."""
+    skeleton = anatomy.skeleton
+    total = np.zeros(3)
+    for foot in anatomy.legs:
+        if anatomy.names[foot].has(words.FOOT) and not skeleton.children[foot]:
+            along = rotation.normalize(skeleton.tails[foot] - skeleton.heads[foot])
+            total += along if abs(along @ up) < _HORIZONTAL else 0.0
+    return total if np.any(total) else None
+
+
+def _bend(anatomy: Anatomy, bones: list[int]) -> Array | None:
     """Which way the first joint of the limbs stands out from the line between their ends: a knee's way is forward."""
     skeleton = anatomy.skeleton
     total = np.zeros(3)
@@ -236,7 +286,10 @@ def _bend(anatomy: Anatomy, bones: list[int], vocabulary: frozenset[str]) -> Arr
         for lower in skeleton.children[middle]:
             if lower not in bones:
                 continue
-            first, second = skeleton.heads[middle] - skeleton.heads[above], skeleton.heads[lower] - skeleton.heads[middle]
+            first, second = (
+                skeleton.heads[middle] - skeleton.heads[above],
+                skeleton.heads[lower] - skeleton.heads[middle],
+            )
             span = float(np.linalg.norm(first) * np.linalg.norm(second))
             if span and np.linalg.norm(rotation.cross(first, second)) > np.sin(_BENT) * span:
                 chord = rotation.normalize(first + second)

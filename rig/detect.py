@@ -78,28 +78,29 @@ _HORIZONTAL = {
     SPINE: _Part(0.08, (1.85, 2.15), 20, 8, 8),
     HIPS: _Part(0.03, (2.3, 2.3), 8, 4, 4),
 }
+_STANDS_IN_FOR = {HEAD: NECK, CHEST: SPINE, SPINE: CHEST}
 
 
-def find_head(skeleton: Skeleton, clues: Clues = Clues()) -> str:  # noqa: B008
+def find_head(skeleton: Skeleton, clues: Clues = Clues()) -> str:
     """Name of the bone to aim with. Raises RigError where nothing looks like a head."""
     anatomy = Anatomy(skeleton, clues.deform)
     return _source(skeleton.names[_head(anatomy)], skeleton, clues)
 
 
-def find_chain(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> list[Link]:  # noqa: B008
+def find_chain(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> list[Link]:
     """The bones that share the turn of `head`, head first, down to the pelvis."""
     anatomy = Anatomy(skeleton, clues.deform)
-    head = _source(head, skeleton, clues)
-    line = [skeleton.index(head), *skeleton.ancestors(skeleton.index(head))]
-    if _is_rigify(skeleton) and head == RIGIFY_CONTROLS[0][0]:
+    body = skeleton.index(_follower(head, skeleton, clues))
+    line = [body, *skeleton.ancestors(body)]
+    if _is_rigify(skeleton) and _source(head, skeleton, clues) == RIGIFY_CONTROLS[0][0]:
         chain = [(bone, part) for bone, part in RIGIFY_CONTROLS if bone in skeleton.names]
     else:
         places = _places(anatomy, line)
         chain = list({_source(skeleton.names[line[place]], skeleton, clues): part for place, part in places}.items())
-    return _links(chain, _HORIZONTAL if axes.is_horizontal(anatomy) else _UPRIGHT)
+    return _links(chain, _HORIZONTAL if axes.is_horizontal(anatomy, line) else _UPRIGHT)
 
 
-def find_axes(skeleton: Skeleton, clues: Clues = Clues()) -> tuple[Array, Array]:  # noqa: B008
+def find_axes(skeleton: Skeleton, clues: Clues = Clues()) -> tuple[Array, Array]:
     """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z where nothing tells."""
     anatomy = Anatomy(skeleton, clues.deform)
     try:
@@ -109,7 +110,7 @@ def find_axes(skeleton: Skeleton, clues: Clues = Clues()) -> tuple[Array, Array]
     return axes.rest_axes(anatomy, [head, *skeleton.ancestors(head)])
 
 
-def find_aim(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> tuple[Array, Array]:  # noqa: B008
+def find_aim(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> tuple[Array, Array]:
     """The character's forward and up (3,) in the rest frame of the bone `head`."""
     forward, up = find_axes(skeleton, clues)
     back = rotation.inverse(skeleton.rotations[skeleton.index(head)])
@@ -118,11 +119,19 @@ def find_aim(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> tuple[Arr
 
 def _source(bone: str, skeleton: Skeleton, clues: Clues) -> str:
     """The bone whose rotation `bone` has, at the end of all copying."""
-    seen = {bone}
-    while (other := clues.follows.get(bone)) in skeleton.names and other not in seen:
-        bone = other
+    seen: set[str] = set()
+    while bone in clues.follows and clues.follows[bone] in skeleton.names and bone not in seen:
         seen.add(bone)
+        bone = clues.follows[bone]
     return bone
+
+
+def _follower(bone: str, skeleton: Skeleton, clues: Clues) -> str:
+    """The bone of the body that has the rotation of `bone`: names and limbs are the body's, not its driver's."""
+    if bone in clues.follows:
+        return bone
+    copies = (other for other in skeleton.names if other in clues.follows and _source(other, skeleton, clues) == bone)
+    return next(copies, bone)
 
 
 def _is_rigify(skeleton: Skeleton) -> bool:
@@ -135,11 +144,10 @@ def _head(anatomy: Anatomy) -> int:
     skeleton = anatomy.skeleton
     if _is_rigify(skeleton):
         return skeleton.index(RIGIFY_CONTROLS[0][0])
-    for candidates in (_called_head(anatomy), _ends_of_spine(anatomy), _ends_by_symmetry(anatomy)):
+    for search in (_called_head, _ends_of_spine, _ends_by_symmetry):
+        candidates = search(anatomy) if len(skeleton) > 1 else range(len(skeleton))
         if candidates:
             return candidates[0]
-    if len(skeleton) == 1:
-        return 0
     raise RigError("No bone of this armature looks like a head; pick the head bone yourself.")
 
 
@@ -236,6 +244,10 @@ def _turning(anatomy: Anatomy, line: Sequence[int], legs: int | None) -> Iterato
 def _is_idle(anatomy: Anatomy, line: Sequence[int], place: int) -> bool:
     """Whether a bone in the line only helps: by its name, or by being far shorter than the others."""
     name = anatomy.names[line[place]]
+    if name.has(words.TWIST) and name.has(words.NECK):
+        # Some rigs have no other neck.
+        necks = (anatomy.names[bone] for bone in line)
+        return any(neck.has(words.NECK) and not neck.has(words.HELPER) for neck in necks)
     if name.has(words.HELPER, words.LEAF):
         return True
     if name.has(words.NECK, words.CHEST, words.SPINE):
@@ -253,9 +265,7 @@ def _at_hips(anatomy: Anatomy, bone: int) -> bool:
     return bool(np.linalg.norm(anatomy.skeleton.heads[bone] - begin) < 0.5 * np.linalg.norm(begin - end))
 
 
-def _part(
-    anatomy: Anatomy, line: Sequence[int], place: int, arms: int | None, *, bottom: int, legs: int | None
-) -> str:
+def _part(anatomy: Anatomy, line: Sequence[int], place: int, arms: int | None, *, bottom: int, legs: int | None) -> str:
     """Which part of the body a bone of the line is: by name where it says so, else by what it carries."""
     name = anatomy.names[line[place]]
     if place == 0:
@@ -268,7 +278,7 @@ def _part(
         return CHEST
     if arms is not None:
         return NECK if place < arms else SPINE
-    if name.has(words.SPINE):
+    if legs is not None and name.has(words.SPINE):
         return SPINE
     return NECK if place <= 0.4 * bottom else CHEST if place <= 0.6 * bottom else SPINE
 
@@ -279,14 +289,11 @@ def _links(chain: Sequence[tuple[str, str]], parts: Mapping[str, _Part]) -> list
     shares = [parts[part].share / order.count(part) for part in order]
     if order[-1] == HIPS and len(order) > 1:
         shares[-1] = min(shares[-1], 0.8 * shares[-2])
-    # A character without a neck, as in many games, turns its head further.
-    extra = 1.0 if NECK in order else 1.3
     links = []
     for place, (bone, part) in enumerate(chain):
         count, nth = order.count(part), order[:place].count(part)
         first, last = parts[part].settle
-        reach = (extra if part == HEAD else 1.0) / count
-        yaw, up, down = np.radians((parts[part].yaw, parts[part].up, parts[part].down)) * reach
+        yaw, up, down = _reach(part, order, parts) / count
         links.append(
             Link(
                 bone=bone,
@@ -299,3 +306,12 @@ def _links(chain: Sequence[tuple[str, str]], parts: Mapping[str, _Part]) -> list
             )
         )
     return links
+
+
+def _reach(part: str, order: Sequence[str], parts: Mapping[str, _Part]) -> Array:
+    """Limits (3,) of a whole part: yaw, up, down [rad]. Half of what a missing part could do falls to the next."""
+    limits = np.array((parts[part].yaw, parts[part].up, parts[part].down), dtype=float)
+    missing = _STANDS_IN_FOR.get(part)
+    if missing and missing not in order and len(order) > 1:
+        limits += 0.5 * np.array((parts[missing].yaw, parts[missing].up, parts[missing].down))
+    return np.radians(limits)

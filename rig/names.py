@@ -4,51 +4,60 @@ Names come as `mixamorig:LeftUpLeg`, `J_Bip_L_UpperLeg`, `Bip01 L Thigh`, `lThig
 `左足`. Upper and lower case carry no meaning that survives every exporter, so runs of letters are cut by a vocabulary.
 """
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 HEAD = frozenset({"head", "skull", "kopf", "cabeza", "頭"})
 NECK = frozenset({"neck", "cervical", "hals", "首"})
 CHEST = frozenset({"chest", "thorax", "ribcage", "upperchest", "torso", "上半身2"})
-SPINE = frozenset({"spine", "abdomen", "back", "lowerback", "waist", "stomach", "belly", "lumbar", "vertebra", "上半身"})
-HIPS = frozenset({"hips", "hip", "pelvis", "腰"})
-ROOT = frozenset({"root", "master", "ground", "cog", "armature", "world", "traj", "trajectory", "main", "センター", "親"})
-ARM = frozenset(
-    "arm upperarm uparm forearm lowerarm elbow hand wrist shoulder collar clavicle shldr scapula wing fin 腕 肩".split()
+SPINE = frozenset(
+    {"spine", "abdomen", "back", "lowerback", "waist", "stomach", "belly", "lumbar", "vertebra", "上半身"}
 )
-THIGH = frozenset("thigh upleg upperleg hip femur".split())
-FOOT = frozenset("foot feet ankle paw hoof 足首".split())
-TOE = frozenset("toe toes ball toebase つま先".split())
-LEG = THIGH | FOOT | TOE | frozenset("leg knee shin calf lowerleg 足 ひざ".split())
-FRONT = frozenset("front fore".split())
-NOSE = frozenset("nose beak snout muzzle".split())
-MOUTH = frozenset("jaw chin mouth tongue teeth lip".split())
-EYE = frozenset("eye eyes eyeball 目".split())
-FACE = NOSE | MOUTH | EYE | frozenset("face brow lid ear cheek forehead temple".split())
+HIPS = frozenset({"hips", "hip", "pelvis", "腰"})
+ROOT = frozenset(
+    {"root", "master", "ground", "cog", "armature", "world", "traj", "trajectory", "main", "センター", "親"}
+)
+ARM = _words("""arm upperarm uparm forearm lowerarm elbow hand wrist shoulder shldr collar clavicle scapula wing
+    fin 腕 肩 ひじ 手首""")
+BUTTOCK = frozenset({"pelvis", "buttock"})
+THIGH = _words("thigh upleg upperleg hip femur")
+FOOT = _words("foot feet ankle paw hoof 足首")
+TOE = _words("toe toes ball toebase つま先")
+LEG = THIGH | FOOT | TOE | _words("leg knee shin calf lowerleg 足 ひざ")
+FRONT = _words("front fore")
+NOSE = _words("nose beak snout muzzle")
+MOUTH = _words("jaw chin mouth tongue teeth lip")
+EYE = _words("eye eyes eyeball 目")
+FACE = NOSE | MOUTH | EYE | _words("face brow lid ear cheek forehead temple")
 TAIL = frozenset({"tail"})
 FIN = frozenset({"fin"})
-DIGIT = frozenset("thumb index middle mid ring pinky finger little 指".split())
+DIGIT = _words("thumb index middle mid ring pinky finger little 指")
 
 # A bone so called ends a limb, aims something or helps another bone: it is not a part of the body that turns.
-LEAF = frozenset("tip end top nub effector leaf".split())
-HELPER = frozenset(
-    """tracker track target slot twist roll helper pole ik tweak ref fix offset space zero null grp group socket attach
-    prop hair hat helmet mch org drv proxy pivot parent vis bend mech aim look lookat camera""".split()
+LEAF = _words("tip end top nub effector leaf")
+TWIST = frozenset({"twist", "roll"})
+HELPER = (
+    _words("""tracker track target slot helper pole ik tweak ref fix offset space zero null grp group socket attach
+    prop hair hat helmet mch org drv proxy pivot parent vis bend mech aim look lookat camera""")
+    | TWIST
 )
-CONTROL = frozenset("ctrl control controller con".split())
-_FILLER = frozenset(
-    """upper lower up low joint bone base rig def deform bip bipped biped mixamorig valve character char fk jnt cc
-    ponytail pigtail coattail rear breast nail extension slot rotate""".split()
-)
+CONTROL = _words("ctrl control controller con")
+_FILLER = _words("""upper lower up low joint bone base rig def deform bip biped mixamorig valve character char fk jnt cc
+    ponytail pigtail coattail rear breast nail extension rotate""")
 _LEFT = frozenset({"l", "left", "lft", "左"})
 _RIGHT = frozenset({"r", "right", "rgt", "右"})
-_LATIN = frozenset().union(
-    HEAD, NECK, CHEST, SPINE, HIPS, ROOT, ARM, LEG, FRONT, FACE, TAIL, FIN, DIGIT, LEAF, HELPER, CONTROL, _FILLER
-) | {"left", "right", "lft", "rgt"}
-_KANJI = sorted((word for word in _LATIN | _LEFT | _RIGHT if not word.isascii()), key=len, reverse=True)
+_KNOWN = frozenset({"left", "right", "lft", "rgt"}).union(
+    *(HEAD, NECK, CHEST, SPINE, HIPS, BUTTOCK, ROOT, ARM, LEG, FRONT, FACE, TAIL, FIN, DIGIT),
+    *(LEAF, HELPER, CONTROL, _FILLER),
+)
+_KANJI = sorted((word for word in _KNOWN | _LEFT | _RIGHT if not word.isascii()), key=len, reverse=True)
 _RUN = re.compile("|".join([*map(re.escape, _KANJI), r"\d+", r"[^\W\d_]+"]))
 
 
@@ -70,7 +79,9 @@ def read_names(names: Sequence[str]) -> list[BoneName]:
     """Names of all bones of one rig, read together: what all have in common says nothing about one."""
     stripped = _without_common_prefix(list(names))
     tokens = [_tokens(name) for name in stripped]
-    numbered = sum(len(line) > 1 and line[-1].isdigit() and "_" in name for line, name in zip(tokens, stripped))
+    numbered = sum(
+        len(line) > 1 and line[-1].isdigit() and "_" in name for line, name in zip(tokens, stripped, strict=True)
+    )
     if names and numbered > 0.8 * len(names):
         # glTF writers append a running number to every node; it would set left and right apart.
         tokens = [line[:-1] if len(line) > 1 and line[-1].isdigit() else line for line in tokens]
@@ -84,17 +95,25 @@ def _bone_name(tokens: list[str]) -> BoneName:
 
 
 def _without_common_prefix(names: list[str]) -> list[str]:
-    prefix = os.path.commonprefix(names) if len(names) > 3 else ""
-    if not prefix:
-        return names
-    shorter = [name[len(prefix) :] for name in names]
+    prefix = _common_prefix(names) if len(names) > 3 else ""
+    before = _understood(names) if prefix else 0
+    for start in filter(None, (prefix, re.sub(r"[^\W_]*$", "", prefix))):
+        shorter = [name[len(start) :] for name in names]
+        # Behind `Hero_` little is lost; behind the `spine_` of spine_01, spine_02 … everything.
+        loss = 0 if start[-1].isalnum() else len(names) // 2
+        if _understood(shorter) > before - loss:
+            return shorter
+    return names
 
-    def understood(candidates: list[str]) -> int:
-        return sum(any(token in _LATIN for token in _tokens(name)) for name in candidates)
 
-    ends_a_word = not prefix[-1].isalnum()
-    gain = understood(shorter) - understood(names)
-    return shorter if gain > 0 or (gain == 0 and ends_a_word) else names
+def _common_prefix(names: list[str]) -> str:
+    first, last = min(names), max(names)
+    differing = (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return first[: next(differing, len(first))]
+
+
+def _understood(names: list[str]) -> int:
+    return sum(any(token in _KNOWN for token in _tokens(name)) for name in names)
 
 
 @lru_cache(maxsize=4096)
@@ -106,7 +125,7 @@ def _tokens(name: str) -> list[str]:
 def _cut(run: str) -> list[str]:
     """A run of letters cut into known words, else where lower case meets upper."""
     lower = run.lower()
-    if lower in _LATIN or not lower.isascii() or lower.isdigit():
+    if lower in _KNOWN or not lower.isascii() or lower.isdigit():
         return [lower]
     return _known_words(lower) or [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", run)]
 
@@ -114,14 +133,13 @@ def _cut(run: str) -> list[str]:
 def _known_words(run: str) -> list[str]:
     """Fewest known words that make up the whole run, or none; one letter may stand before or behind them: the side,
     or a prefix such as b or c."""
-    best: list[list[str] | None] = [[], *[None] * len(run)]
+    best: dict[int, list[str]] = {0: []}
     for end in range(1, len(run) + 1):
         for start in range(end):
-            before, word = best[start], run[start:end]
-            letter = end - start == 1 and (start == 0 or (end == len(run) and word in "lr"))
-            if before is not None and (word in _LATIN or letter):
-                candidate = [*before, word]
-                if best[end] is None or len(candidate) < len(best[end]):
-                    best[end] = candidate
-    words = best[-1] or []
-    return words if any(word in _LATIN for word in words) else []
+            word = run[start:end]
+            letter = len(word) == 1 and (start == 0 or (end == len(run) and word in "lr"))
+            if start in best and (word in _KNOWN or letter):
+                candidate = [*best[start], word]
+                best[end] = min(best.get(end, candidate), candidate, key=len)
+    words = best.get(len(run), [])
+    return words if any(word in _KNOWN for word in words) else []
