@@ -1,0 +1,95 @@
+"""A generated Rigify human, without a trace of how it was made in the user's preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import addon_utils
+import bpy
+from mathutils import Matrix
+
+# What an animator of this character works with; the rest stays one click away in the rig's own panel.
+SHOWN_COLLECTIONS = {"Torso", "Arm.L (IK)", "Arm.R (FK)", "Leg.L (IK)", "Leg.R (IK)", "Root"}
+
+
+@contextmanager
+def rigify_enabled() -> Iterator[None]:
+    """Rigify for as long as it is needed.
+
+    Rigify's register() reads its own entry in the preferences, so it cannot be enabled without one
+    (`default_set=False` fails); the entry is taken out again, unless the user had Rigify on.
+    """
+    if addon_utils.check("rigify")[1]:
+        yield
+        return
+    preferences = bpy.context.preferences
+    was_dirty = preferences.is_dirty
+    rigify = addon_utils.enable("rigify", default_set=True)
+    if rigify is None:
+        raise RuntimeError("Rigify comes with Blender but could not be enabled")
+    if not rigify.RIGIFY_PARAMETER_TABLE:
+        rigify.register_rig_parameters()
+    try:
+        yield
+    finally:
+        addon_utils.disable("rigify", default_set=True)
+        preferences.is_dirty = was_dirty
+
+
+@contextmanager
+def active_scene(scene: bpy.types.Scene) -> Iterator[None]:
+    """Operators act on the scene of the context: make that `scene`, in object mode, and go back afterwards."""
+    if bpy.context.object and bpy.context.object.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    window = bpy.context.window
+    before = bpy.context.scene
+    if before == scene:
+        yield
+    elif window is None:
+        with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+            yield
+    else:
+        window.scene = scene
+        try:
+            yield
+        finally:
+            window.scene = before
+
+
+def generate_human(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
+    """Add Rigify's human metarig, generate the rig `name` from it at the world's origin, and remove the metarig."""
+    armatures = set(bpy.data.armatures)
+    with active_scene(scene), rigify_enabled():
+        bpy.ops.object.armature_human_metarig_add()
+        metarig = bpy.context.object
+        metarig.matrix_world = Matrix()  # the operator puts it at the 3D cursor
+        metarig.data.rigify_rig_basename = name
+        bpy.ops.pose.rigify_generate()
+        rig = metarig.data.rigify_target_rig
+        if bpy.context.object and bpy.context.object.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.data.objects.remove(metarig)
+    for left_over in set(bpy.data.armatures) - armatures - {rig.data}:  # the metarig's, and Rigify's working copy
+        bpy.data.armatures.remove(left_over)
+    rig.name = name
+    rig.data.name = rig.name
+    _tuck_widgets_away(scene, rig)
+    _show_main_controls(rig)
+    return rig
+
+
+def _tuck_widgets_away(scene: bpy.types.Scene, rig: bpy.types.Object) -> None:
+    shapes = {bone.custom_shape for bone in rig.pose.bones if bone.custom_shape}
+    for collection in scene.collection.children:
+        if shapes.intersection(collection.objects):
+            collection.name = f"{rig.name} Widgets"
+            collection.hide_render = True
+            for layer in scene.view_layers:
+                layer.layer_collection.children[collection.name].exclude = True
+
+
+def _show_main_controls(rig: bpy.types.Object) -> None:
+    for collection in rig.data.collections_all:
+        collection.is_visible = collection.name in SHOWN_COLLECTIONS
+    rig.show_in_front = True
