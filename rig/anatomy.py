@@ -73,15 +73,11 @@ class Anatomy:
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """Left and right bones that answer each other, by name."""
-        left: dict[tuple[str, ...], int] = {}
+        sides: dict[str, dict[tuple[str, ...], list[int]]] = {"L": {}, "R": {}, "": {}}
         for bone in self.flesh:
-            if self.names[bone].side == "L":
-                left.setdefault(self.names[bone].key, bone)
-        return [
-            (left[self.names[bone].key], bone)
-            for bone in self.flesh
-            if self.names[bone].side == "R" and self.names[bone].key in left
-        ]
+            sides[self.names[bone].side].setdefault(self.names[bone].key, []).append(bone)
+        alike = ((left, sides["R"].get(key, [])) for key, left in sides["L"].items())
+        return [pair for left, right in alike if len(left) == len(right) for pair in zip(left, right, strict=True)]
 
     @cached_property
     def size(self) -> float:
@@ -111,7 +107,10 @@ class Anatomy:
         nearest = np.argmin(distance, axis=1)
         off_center = np.abs(heads[:, axis] - center) > 2.0 * _SYMMETRIC * self.size
         close = distance[np.arange(len(heads)), nearest] < _SYMMETRIC * self.size
-        return {int(bone): int(nearest[bone]) for bone in np.flatnonzero(off_center & close)}
+        images = {int(bone): int(nearest[bone]) for bone in np.flatnonzero(off_center & close)}
+        # The two ends of one straight chain answer each other too.
+        level = [bone for bone, image in images.items() if image not in self.skeleton.ancestors(bone)]
+        return {bone: images[bone] for bone in level if bone not in self.skeleton.ancestors(images[bone])}
 
     def below(self, bone: int) -> list[int]:
         """The bone's children, their children and so on."""

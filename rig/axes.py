@@ -193,14 +193,15 @@ def _swims(anatomy: Anatomy, line: list[int], along: Array) -> bool:
 
 def _swimmer(anatomy: Anatomy, line: list[int], along: Array, left: Array | None) -> tuple[Array, Array]:
     """Forward and up of a body that lies along its spine."""
+    mouth = anatomy.center(anatomy.named(words.MOUTH))
     if left is not None:
         up = rotation.cross(along, left)
-    else:
-        head, mouth = anatomy.skeleton.heads[line[0]], anatomy.center(anatomy.named(words.MOUTH))
-        up = np.array([0.0, 0.0, 1.0]) if mouth is None else head - mouth
-        if np.linalg.norm(_square(up, along)) < 0.5:
-            up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, -1.0, 0.0])
+    elif mouth is not None:
+        up = anatomy.skeleton.heads[line[0]] - mouth
         left = rotation.cross(_square(up, along), -along)
+    else:
+        up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, -1.0, 0.0])
+        return _square(along, up), up
     up = _upright(_square(up, along), rotation.normalize(left))
     return _square(along, up), up
 

@@ -13,31 +13,13 @@ from ..lookat_pd.skeleton import Skeleton
 from . import axes
 from . import names as words
 from .anatomy import Anatomy
+from .links import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, Link, share_out
 
-HEAD, NECK, CHEST, SPINE, HIPS = "head", "neck", "chest", "spine", "hips"
 LONGEST_CHAIN = 10
 
 # The controls of a generated Rigify rig that turn a part, head first. Chest and hips both hang on the torso control,
 # so they are not in one line of parents.
 RIGIFY_CONTROLS = (("head", HEAD), ("neck", NECK), ("chest", CHEST), ("hips", HIPS))
-
-
-@dataclass(frozen=True)
-class Link:
-    """One bone of the chain.
-
-    share: its fraction of the turn, above 0; over the chain they sum to 1. settle_factor: multiplies the look-at's
-    settle time. Limits: radians, yaw to each side. makes_up: whether it makes up what the lagging torso has not yet
-    turned; true for the head and the necks, which stand first in the chain.
-    """
-
-    bone: str
-    share: float
-    settle_factor: float
-    yaw_limit: float
-    pitch_up_limit: float
-    pitch_down_limit: float
-    makes_up: bool
 
 
 @dataclass(frozen=True)
@@ -50,35 +32,6 @@ class Clues:
 
     follows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     deform: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A part of the body: its share before all shares are brought to 1, how late it settles, its limits in degrees."""
-
-    share: float
-    settle: tuple[float, float]
-    yaw: float
-    up: float
-    down: float
-
-
-_UPRIGHT = {
-    HEAD: _Part(0.40, (1.0, 1.0), 60, 45, 45),
-    NECK: _Part(0.25, (1.1, 1.4), 35, 25, 25),
-    CHEST: _Part(0.16, (1.55, 1.85), 20, 15, 15),
-    SPINE: _Part(0.12, (1.85, 2.15), 25, 14, 18),
-    HIPS: _Part(0.07, (2.3, 2.3), 20, 8, 10),
-}
-# Four feet on the ground, or none: the neck does what the torso cannot.
-_HORIZONTAL = {
-    HEAD: _Part(0.40, (1.0, 1.0), 60, 45, 45),
-    NECK: _Part(0.37, (1.1, 1.4), 60, 45, 45),
-    CHEST: _Part(0.12, (1.55, 1.85), 15, 10, 10),
-    SPINE: _Part(0.08, (1.85, 2.15), 20, 8, 8),
-    HIPS: _Part(0.03, (2.3, 2.3), 8, 4, 4),
-}
-_STANDS_IN_FOR = {HEAD: NECK, CHEST: SPINE, SPINE: CHEST}
 
 
 def find_head(skeleton: Skeleton, clues: Clues = Clues()) -> str:
@@ -97,7 +50,7 @@ def find_chain(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> list[Li
     else:
         places = _places(anatomy, line)
         chain = list({_source(skeleton.names[line[place]], skeleton, clues): part for place, part in places}.items())
-    return _links(chain, _HORIZONTAL if axes.is_horizontal(anatomy, line) else _UPRIGHT)
+    return share_out(chain, horizontal=axes.is_horizontal(anatomy, line))
 
 
 def find_axes(skeleton: Skeleton, clues: Clues = Clues()) -> tuple[Array, Array]:
@@ -153,14 +106,13 @@ def _head(anatomy: Anatomy) -> int:
 
 def _called_head(anatomy: Anatomy) -> list[int]:
     """Bones called head, best first: with a spine below it, without a word that makes it a helper."""
-    torso = (words.NECK, words.CHEST, words.SPINE, words.HIPS)
 
     def merit(bone: int) -> tuple[int, ...]:
         name = anatomy.names[bone]
         line = anatomy.skeleton.ancestors(bone)
         return (
             -sum(word in words.LEAF | words.HELPER for word in name.words),
-            any(anatomy.names[ancestor].has(*torso) for ancestor in line),
+            any(anatomy.names[ancestor].has(words.TORSO) for ancestor in line),
             bool(line),
             -len(name.words),
             -len(line),
@@ -213,15 +165,17 @@ def _ends_by_symmetry(anatomy: Anatomy) -> list[int]:
 def _places(anatomy: Anatomy, line: Sequence[int]) -> list[tuple[int, str]]:
     """Places in the line from the head to the root that belong to the chain, each with the part of the body it is."""
     arms, legs = anatomy.limbs(line)
+    while arms is not None and anatomy.names[line[arms]].has(words.NECK) and arms + 1 < len(line):
+        # Some rigs hang the collar bones on the neck.
+        arms += 1
     places = list(_turning(anatomy, line, legs))[:LONGEST_CHAIN]
     parts = [(place, _part(anatomy, line, place, arms, bottom=places[-1], legs=legs)) for place in places]
-    order = [HEAD, NECK, CHEST, SPINE, HIPS]
     lowest = 0
     ordered = []
     for place, part in parts:
         # No bone belongs to a part above that of the bone it carries.
-        lowest = max(lowest, order.index(part))
-        ordered.append((place, order[lowest]))
+        lowest = max(lowest, PARTS.index(part))
+        ordered.append((place, PARTS[lowest]))
     return ordered
 
 
@@ -232,7 +186,9 @@ def _turning(anatomy: Anatomy, line: Sequence[int], legs: int | None) -> Iterato
         name = anatomy.names[line[place]]
         pelvis = name.has(words.HIPS) and not name.side
         at_legs = legs is not None and place >= legs
-        if (name.has(words.ROOT) and not at_legs) or (at_legs and not pelvis and not _at_hips(anatomy, line[place])):
+        if at_legs and not pelvis and not _at_hips(anatomy, line[place]):
+            return
+        if name.has(words.ROOT) and not name.has(words.TORSO) and not at_legs:
             return
         if not pelvis and not at_legs and _is_idle(anatomy, line, place):
             continue
@@ -281,37 +237,3 @@ def _part(anatomy: Anatomy, line: Sequence[int], place: int, arms: int | None, *
     if legs is not None and name.has(words.SPINE):
         return SPINE
     return NECK if place <= 0.4 * bottom else CHEST if place <= 0.6 * bottom else SPINE
-
-
-def _links(chain: Sequence[tuple[str, str]], parts: Mapping[str, _Part]) -> list[Link]:
-    """The chain with shares, settle factors and limits: each part's, spread over the bones it has."""
-    order = [part for _, part in chain]
-    shares = [parts[part].share / order.count(part) for part in order]
-    if order[-1] == HIPS and len(order) > 1:
-        shares[-1] = min(shares[-1], 0.8 * shares[-2])
-    links = []
-    for place, (bone, part) in enumerate(chain):
-        count, nth = order.count(part), order[:place].count(part)
-        first, last = parts[part].settle
-        yaw, up, down = _reach(part, order, parts) / count
-        links.append(
-            Link(
-                bone=bone,
-                share=shares[place] / sum(shares),
-                settle_factor=first + (last - first) * (nth + 0.5) / count,
-                yaw_limit=float(yaw),
-                pitch_up_limit=float(up),
-                pitch_down_limit=float(down),
-                makes_up=part in (HEAD, NECK),
-            )
-        )
-    return links
-
-
-def _reach(part: str, order: Sequence[str], parts: Mapping[str, _Part]) -> Array:
-    """Limits (3,) of a whole part: yaw, up, down [rad]. Half of what a missing part could do falls to the next."""
-    limits = np.array((parts[part].yaw, parts[part].up, parts[part].down), dtype=float)
-    missing = _STANDS_IN_FOR.get(part)
-    if missing and missing not in order and len(order) > 1:
-        limits += 0.5 * np.array((parts[missing].yaw, parts[missing].up, parts[missing].down))
-    return np.radians(limits)

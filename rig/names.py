@@ -21,6 +21,7 @@ SPINE = frozenset(
     {"spine", "abdomen", "back", "lowerback", "waist", "stomach", "belly", "lumbar", "vertebra", "上半身"}
 )
 HIPS = frozenset({"hips", "hip", "pelvis", "腰"})
+TORSO = NECK | CHEST | SPINE | HIPS
 ROOT = frozenset(
     {"root", "master", "ground", "cog", "armature", "world", "traj", "trajectory", "main", "センター", "親"}
 )
@@ -79,10 +80,8 @@ def read_names(names: Sequence[str]) -> list[BoneName]:
     """Names of all bones of one rig, read together: what all have in common says nothing about one."""
     stripped = _without_common_prefix(list(names))
     tokens = [_tokens(name) for name in stripped]
-    numbered = sum(
-        len(line) > 1 and line[-1].isdigit() and "_" in name for line, name in zip(tokens, stripped, strict=True)
-    )
-    if names and numbered > 0.8 * len(names):
+    running = [line[-1] for line in tokens if len(line) > 1 and line[-1].isdigit()]
+    if len(running) > 0.8 * len(names) and len(set(running)) == len(running):
         # glTF writers append a running number to every node; it would set left and right apart.
         tokens = [line[:-1] if len(line) > 1 and line[-1].isdigit() else line for line in tokens]
     return [_bone_name(line) for line in tokens]

@@ -39,19 +39,26 @@ def line(names: Sequence[str], points: Sequence[Sequence[float]], parent: str | 
 
 @dataclass(frozen=True)
 class Convention:
-    """Names of a human's bones. trunk: from the pelvis to the head. arm, leg: from the body outwards, {} is the side.
+    """Names of a human's bones, those of one line divided by |.
 
-    below: bones under the pelvis, on the floor. extra: rows of further bones. skipped: bones of the trunk that
-    only help.
+    trunk: from the pelvis to the head. arm, leg: from the body outwards, {} is the side. above: how many bones of the
+    trunk are above the chest, which carries the arms. below: bones under the pelvis, on the floor. extra: rows of
+    further bones. skipped: bones of the trunk that only help.
     """
 
     trunk: str
     arm: str
     leg: str
     sides: tuple[str, str]
+    above: int = 2
     below: str = ""
     extra: tuple[Row, ...] = ()
     skipped: str = ""
+
+    @property
+    def chest(self) -> str:
+        """The bone that carries the arms."""
+        return self.trunk.split("|")[-1 - self.above]
 
     @property
     def chain(self) -> list[str]:
@@ -74,11 +81,9 @@ def human(names: Convention):
     for bone, parent in zip(below, [None, *below], strict=False):
         rows.append((bone, parent, (0.0, 0.0, 0.0), (0.0, 0.2, 0.0)))
     rows += line(trunk, [*points, HEAD_TOP], below[-1] if below else None)
-    # Arms hang two bones below the head where there are a chest and a neck.
-    chest = trunk[next(i for i in range(len(trunk) - 1, -1, -1) if heights[i] < 1.5)] if len(trunk) > 2 else trunk[0]
     for side, sign in zip(names.sides, (1.0, -1.0), strict=True):
         mirror = np.array([sign, 1.0, 1.0])
-        rows += line([bone.format(side) for bone in names.arm.split("|")], list(ARM * mirror), chest)
+        rows += line([bone.format(side) for bone in names.arm.split("|")], list(ARM * mirror), names.chest)
         rows += line([bone.format(side) for bone in names.leg.split("|")], list(LEG * mirror), trunk[0])
     return build([*rows, *names.extra])
 
@@ -106,6 +111,7 @@ CONVENTIONS = {
         "clavicle_{}|upperarm_{}|lowerarm_{}|hand_{}",
         "thigh_{}|calf_{}|foot_{}|ball_{}",
         ("l", "r"),
+        above=3,
         below="root",
         extra=(
             ("ik_foot_root", "root", (0, 0, 0), (0, 0, 0.1)),
@@ -119,12 +125,14 @@ CONVENTIONS = {
         "{}Shoulder|{}Arm|{}ForeArm|{}Hand",
         "{}UpLeg|{}Leg|{}Foot|{}ToeBase",
         ("Left", "Right"),
+        above=3,
     ),
     "daz": Convention(
         "hip|abdomenLower|abdomenUpper|chestLower|chestUpper|neckLower|neckUpper|head",
         "{}Collar|{}Shldr|{}ForeArm|{}Hand",
         "{}Thigh|{}Shin|{}Foot|{}Toe",
         ("l", "r"),
+        above=3,
         extra=(("lEye", "head", (0.03, -0.1, 1.7), (0.03, -0.12, 1.7)),),
     ),
     "biped": Convention(
@@ -140,6 +148,7 @@ CONVENTIONS = {
         "CC_Base_{}_Clavicle|CC_Base_{}_Upperarm|CC_Base_{}_Forearm|CC_Base_{}_Hand",
         "CC_Base_{}_Thigh|CC_Base_{}_Calf|CC_Base_{}_Foot|CC_Base_{}_ToeBase",
         ("L", "R"),
+        above=3,
         below="RL_BoneRoot",
         extra=(("CC_Base_FacialBone", "CC_Base_Head", *_POINT),),
     ),
@@ -168,6 +177,7 @@ CONVENTIONS = {
         "shoulder.{}|upper_arm.{}|forearm.{}|hand.{}",
         "thigh.{}|shin.{}|foot.{}|toe.{}",
         ("L", "R"),
+        above=3,
         extra=(
             ("face", "spine.006", (0, -0.02, 1.7), (0, -0.02, 1.8)),
             ("forehead.L", "face", (0.03, -0.1, 1.8), (0.05, -0.1, 1.8)),
@@ -186,6 +196,7 @@ CONVENTIONS = {
         "{}-shoulder|{}-arm|{}-forearm|{}-hand",
         "{}-thigh|{}-leg|{}-foot|{}-toe",
         ("l", "r"),
+        above=3,
         below="MASTER",
         extra=(
             ("HEAD", "MASTER", (0, -2, 1.8), (0, -2, 2)),
@@ -200,6 +211,7 @@ CONVENTIONS = {
         "shoulder.{}|upperarm.{}|lowerarm.{}|hand.{}",
         "upperleg.{}|lowerleg.{}|foot.{}|toes.{}",
         ("l", "r"),
+        above=1,
         below="root",
         extra=(("handslot.l", "hand.l", (0.8, 0, 1.4), (0.8, 0, 1.5)),),
     ),

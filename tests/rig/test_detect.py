@@ -1,5 +1,6 @@
 """The head, the chain and the axes are found under any naming, size and attitude."""
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +17,9 @@ from . import skeletons
 from .skeletons import CONVENTIONS, human, moved, renamed
 
 detect = load("rig.detect")
+rest = load("rig.rest")
 errors = load("lookat_pd.errors")
 rotation = load("lookat_pd.rotation")
-skeleton = load("lookat_pd.skeleton")
 
 FORWARD, UP = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
@@ -135,6 +136,24 @@ def test_a_human_can_look_far_round_and_up(name: str) -> None:
     assert chain[-1].share == min(link.share for link in chain)
 
 
+@conventions
+def test_torso_follows_and_neck_makes_up(name: str) -> None:
+    names = CONVENTIONS[name]
+    chain = {link.bone: link for link in detect.find_chain(human(names), names.chain[0])}
+    for place, bone in enumerate(reversed(names.trunk.split("|"))):
+        if bone in chain:
+            assert chain[bone].makes_up == (place < names.above)
+    assert 1.5 < chain[names.chest].settle_factor < 2.0
+    assert 2.0 < chain[names.chain[-1]].settle_factor < 2.6
+
+
+def test_collar_bones_on_the_neck_do_not_make_it_a_chest() -> None:
+    names = dataclasses.replace(CONVENTIONS["biped"], above=1)
+    chain = {link.bone: link for link in detect.find_chain(human(names), "Bip01 Head")}
+    assert chain["Bip01 Neck"].makes_up
+    assert 1.5 < chain["Bip01 Spine2"].settle_factor < 2.0
+
+
 @given(st.integers(2, 70), any_scale)
 def test_a_chain_of_any_length_is_sound(bones: int, scale: float) -> None:
     body = moved(skeletons.snake(bones), scale=scale)
@@ -158,6 +177,15 @@ def test_a_quadruped_looks_away_from_its_tail() -> None:
 
 def test_a_snake_looks_along_its_body_with_the_jaw_below() -> None:
     np.testing.assert_allclose(detect.find_axes(skeletons.snake(30)), [FORWARD, UP], atol=1e-6)
+
+
+def test_a_straight_chain_without_names_is_aimed_at_its_end() -> None:
+    body = renamed(skeletons.snake(12), lambda name: f"Bone.{list(skeletons.snake(12).names).index(name):03d}")
+    body = skeletons.skeleton.Skeleton(
+        body.names[:-1], body.parents[:-1], body.rotations[:-1], body.heads[:-1], body.tails[:-1]
+    )
+    assert detect.find_head(body) == "Bone.011"
+    np.testing.assert_allclose(detect.find_axes(body), [FORWARD, UP], atol=1e-6)
 
 
 def test_hierarchy_and_symmetry_do_where_names_say_nothing() -> None:
@@ -199,27 +227,7 @@ def test_a_rig_without_a_head_says_what_to_do(names: list[str]) -> None:
 
 def read(armature: bpy.types.Object):
     """Skeleton and clues of an armature in Blender."""
-    bones = list(armature.data.bones)
-    ordered = [bone for root in bones if root.parent is None for bone in [root, *root.children_recursive]]
-    ordered.sort(key=lambda bone: len(bone.parent_recursive))
-    place = {bone.name: i for i, bone in enumerate(ordered)}
-    follows = {
-        bone.name: constraint.subtarget
-        for bone in armature.pose.bones
-        for constraint in bone.constraints
-        if constraint.type in {"COPY_TRANSFORMS", "COPY_ROTATION"}
-        and constraint.target == armature
-        and constraint.influence == 1.0
-        and constraint.mix_mode == "REPLACE"
-    }
-    body = skeleton.Skeleton(
-        list(place),
-        [place[bone.parent.name] if bone.parent else -1 for bone in ordered],
-        [bone.matrix_local.to_quaternion() for bone in ordered],
-        [bone.head_local for bone in ordered],
-        [bone.tail_local for bone in ordered],
-    )
-    return body, detect.Clues(follows, frozenset(bone.name for bone in bones if bone.use_deform))
+    return rest.skeleton(armature), rest.clues(armature)
 
 
 def only_armature() -> bpy.types.Object:
