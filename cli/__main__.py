@@ -1,0 +1,27 @@
+"""`python cli VERB …` from the root of the checkout, with PyPI's bpy: the same code as Blender's own command."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def run() -> int:
+    # A folder given to Python stands first in its path: the add-on is a package, and its parent belongs there instead.
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    try:
+        import bpy  # noqa: F401
+    except ImportError as reason:
+        print(f"lookat_pd: Blender's Python module does not load ({reason}); pip install bpy==5.2.*", file=sys.stderr)
+        return 1
+    from standalone import load
+
+    load().register()
+    return load("cli.program").main(sys.argv[1:], "python cli")
+
+
+if __name__ == "__main__":
+    code = run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # bpy 4.5 can hang when the interpreter exits.
+    os._exit(code)

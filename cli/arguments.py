@@ -1,0 +1,103 @@
+"""The flags that all verbs share, and what they may hold."""
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+INPUTS = (".blend", ".glb", ".gltf", ".vrm", ".fbx", ".bvh")
+OUTPUTS = (".blend", ".glb")
+_FASTEST = 32767.0
+
+
+class Misuse(Exception):
+    """Arguments that do not fit together, found after parsing and before any work."""
+
+
+def join_negative_numbers(words: Sequence[str]) -> list[str]:
+    """Arguments with the value of --point tied to its flag, and those of --range apart from it.
+
+    argparse takes "-1,2,3" for a flag, and "--range=-10 20" for a single value.
+    """
+    joined: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return [*joined, word, *rest]
+        if word == "--point" and rest:
+            word = f"{word}={rest.pop(0)}"
+        if word.startswith("--range="):
+            joined.append("--range")
+            word = word.removeprefix("--range=")
+        joined.append(word)
+    return joined
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "inputs", nargs="+", type=Path, metavar="INPUT", help=f"files to read: {' '.join(INPUTS)}; several at once"
+    )
+    parser.add_argument("--rig", metavar="NAME", help="armature object (default: the only one, or the likeliest)")
+    parser.add_argument(
+        "--fps",
+        type=frame_rate,
+        metavar="N",
+        help="frames per second; imported motion keeps its speed in seconds (default: that of the file)",
+    )
+    parser.add_argument("--report", type=Path, metavar="FILE.json", help="write a JSON list with one object per input")
+
+
+def add_conversion(parser: argparse.ArgumentParser) -> None:
+    """The flags of verbs that change animation and write files."""
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="file to write, .blend or .glb; with several inputs, or without a suffix, a folder",
+    )
+    parser.add_argument("--action", metavar="NAME", help="action to work on (default: the one the rig plays)")
+    parser.add_argument(
+        "--range",
+        nargs=2,
+        type=frame,
+        metavar=("A", "B"),
+        help="first and last frame (default: those of the action, else of the scene)",
+    )
+
+
+def frame(word: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole frame number") from None
+
+
+def number(least: float, most: float, *, open_below: bool = False) -> Callable[[str], float]:
+    """A type for argparse: a number in that range, `least` itself left out if `open_below`."""
+
+    def convert(word: str) -> float:
+        try:
+            value = float(word)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{word!r} is not a number") from None
+        if not (least <= value <= most) or (open_below and value == least):
+            wanted = f"above {least:g} and at most {most:g}" if open_below else f"from {least:g} to {most:g}"
+            raise argparse.ArgumentTypeError(f"{word} is out of range; give a number {wanted}")
+        return value
+
+    return convert
+
+
+frame_rate = number(0.0, _FASTEST, open_below=True)
+
+
+def point(word: str) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(part) for part in word.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a point; give X,Y,Z, three numbers with commas") from None
+    if not all(map(math.isfinite, (x, y, z))):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a finite point; give three numbers")
+    return x, y, z

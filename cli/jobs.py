@@ -1,0 +1,97 @@
+"""Which input becomes which output, decided and checked before any work."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..lookat_pd.errors import FileError
+from . import whole_file
+from .arguments import INPUTS, OUTPUTS, Misuse
+
+_BINARY_GLTF = (".glb", ".gltf", ".vrm")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One input and where its result goes."""
+
+    input: Path
+    output: Path
+
+
+def plan(inputs: Sequence[Path], output: Path) -> list[Job]:
+    """Raises Misuse where the outputs cannot be told apart or are of no known kind."""
+    if not _is_folder(output, several=len(inputs) > 1):
+        if output.suffix.lower() not in OUTPUTS:
+            raise Misuse(f"--output {output} is neither .blend nor .glb; give it one of these suffixes")
+        return [Job(inputs[0], output)]
+    jobs = [Job(path, output / (path.stem + _suffix(path))) for path in inputs]
+    taken: dict[str, Path] = {}
+    for job in jobs:
+        # Some file systems do not tell capitals from small letters.
+        key = job.output.name.casefold()
+        if key in taken:
+            raise Misuse(
+                f"{taken[key]} and {job.input} would both be written to {job.output}; rename one, or run them apart"
+            )
+        taken[key] = job.input
+    return jobs
+
+
+def _is_folder(output: Path, *, several: bool) -> bool:
+    if output.is_dir():
+        return True
+    if several and (output.is_file() or output.suffix.lower() in OUTPUTS):
+        raise Misuse(f"--output {output} is a file, but there are several inputs; give a folder")
+    return several or not output.suffix
+
+
+def _suffix(path: Path) -> str:
+    return ".glb" if path.suffix.lower() in _BINARY_GLTF else ".blend"
+
+
+def check_input(path: Path) -> None:
+    """Raise FileError unless `path` is a file of a kind that can be read."""
+    if path.is_dir():
+        raise FileError("This is a folder; name the files in it.")
+    if not path.exists():
+        raise FileError("There is no such file; check the path.")
+    if path.suffix.lower() not in INPUTS:
+        raise FileError(f"Files of the kind '{path.suffix}' cannot be read; give one of {' '.join(INPUTS)}.")
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except OSError as error:
+        raise FileError(f"The file cannot be read ({error.strerror}); check its permissions.") from None
+    if empty:
+        raise FileError("The file is empty; save or export it again.")
+
+
+def check_output(job: Job, inputs: Sequence[Path]) -> None:
+    """Raise FileError where the output is one of the inputs, or cannot be written."""
+    for path in inputs:
+        if _same(job.output, path):
+            what = "the input itself" if path == job.input else f"the input {path}"
+            raise FileError(f"The output {job.output} is {what}; write to another file.")
+    whole_file.check_writable(job.output)
+
+
+def check_report(report: Path | None, others: Sequence[Path]) -> None:
+    """Raise Misuse where the report cannot be written, or would take the place of another file of this run."""
+    if report is None:
+        return
+    for path in others:
+        if _same(report, path):
+            raise Misuse(f"--report {report} is also an input or output; choose another name")
+    try:
+        whole_file.check_writable(report)
+    except FileError as error:
+        raise Misuse(f"--report: {error}") from None
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, by whatever names and links."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one.resolve() == other.resolve()

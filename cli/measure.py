@@ -1,0 +1,38 @@
+"""How well baked look-ats aim, seen on the evaluated rig and not on what the solver predicted."""
+
+from collections.abc import Generator, Sequence
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..rig.bake import Result
+from ..rig.sample import Sampler, Samples
+
+
+def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generator[float, None, list[float | None]]:
+    """Largest angle [deg] between aim axis and target of each look-at over its settled frames with the target in reach.
+
+    None where there are no such frames. Yields the fraction done.
+    """
+    errors: list[float | None] = []
+    for number, result in enumerate(results):
+        one = result.look_at
+        with Sampler(scene, one.armature, one.bones[:1], one.targets) as sampler:
+            seen = None
+            for step, seen in enumerate(sampler.sample(result.frames.tolist(), one.bone)):
+                yield (number + (step + 1) / len(result.frames)) / len(results)
+        assert seen is not None
+        errors.append(_largest_error(result, seen))
+    return errors
+
+
+def _largest_error(result: Result, seen: Samples) -> float | None:
+    solution = result.solution
+    chosen = np.flatnonzero(solution.settled & solution.reachable & (solution.looked_at >= 0) & (seen.influence >= 1.0))
+    if not len(chosen):
+        return None
+    aim = rotation.rotate(seen.rotations[chosen, 0], result.look_at.chain.forward[0])
+    direction = seen.targets[solution.looked_at[chosen], chosen] - seen.positions[chosen, 0]
+    angles = np.arctan2(np.linalg.norm(rotation.cross(aim, direction), axis=-1), np.sum(aim * direction, axis=-1))
+    return float(np.degrees(angles.max()))

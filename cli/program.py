@@ -1,0 +1,75 @@
+"""From words on the command line to a verb, and from what happens there to an exit code.
+
+0: everything done. 1: at least one file failed. 2: the arguments are wrong, and nothing was touched.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..lookat_pd.errors import LookAtError
+from . import arguments as words
+from .console import Console, one_line
+from .verbs import VERBS
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line; argparse would print the whole usage before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(MISUSED, f"lookat_pd: {one_line(message)} (see {self.prog} --help)\n")
+
+
+def parser(program: str) -> argparse.ArgumentParser:
+    """The parser of all verbs; `program` is how the user called it."""
+    top = _Parser(
+        prog=program,
+        description="Look-at PD: characters that look at things and settle like living ones, on files.",
+        epilog=f"'{program} VERB --help' explains a verb.",
+        allow_abbrev=False,
+    )
+    verbs = top.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
+    for verb in VERBS:
+        below = verbs.add_parser(
+            verb.NAME,
+            help=verb.SUMMARY,
+            description=f"{verb.SUMMARY[0].upper()}{verb.SUMMARY[1:]}.",
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            epilog=getattr(verb, "EPILOG", None),
+        )
+        verb.add_arguments(below)
+        below.add_argument("--debug", action="store_true", help="show Blender's own messages and Python tracebacks")
+        below.set_defaults(run=verb.run, complain=below.error)
+    return top
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Run one verb and return the exit code; nothing is raised."""
+    try:
+        options = parser(program).parse_args(words.join_negative_numbers(arguments))
+        return _run(options)
+    except SystemExit as end:
+        # Blender would take the exception for a failure of its own.
+        return end.code if isinstance(end.code, int) else MISUSED
+
+
+def _run(options: argparse.Namespace) -> int:
+    with Console(debug=options.debug) as console:
+        try:
+            return options.run(options, console)
+        except words.Misuse as misuse:
+            complaint = str(misuse)
+        except KeyboardInterrupt:
+            console.complain("interrupted; files that are not written yet are left as they were.")
+            return INTERRUPTED
+        except LookAtError as error:
+            console.complain(str(error))
+            return FAILED
+        except Exception as error:
+            console.traceback()
+            console.complain(f"unexpected: {type(error).__name__}: {error}; please report")
+            return FAILED
+    return options.complain(complaint)

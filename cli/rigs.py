@@ -1,0 +1,143 @@
+"""Choosing in a file what to work on: the armature, its action, the frames."""
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+
+import bpy
+
+from ..lookat_pd.errors import RigError
+from ..rig import actions, look_at
+
+_NAMED_AT_MOST = 12
+
+
+def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    return [item for item in scene.objects if item.type == "ARMATURE"]
+
+
+def choose(scene: bpy.types.Scene, name: str | None, notes: list[str]) -> bpy.types.Object:
+    """The armature called so, or the likeliest character; a choice between several is added to `notes`."""
+    found = armatures(scene)
+    if name is not None:
+        for armature in found:
+            if armature.name == name:
+                return armature
+        raise RigError(f"There is no armature '{name}' {_instead(name, [item.name for item in found])}.")
+    if not found:
+        raise RigError("There is no armature in the file's scene; export it with its skeleton.")
+    best = max(found, key=_likeliness)
+    if len(found) > 1:
+        notes.append(
+            f"Worked on '{best.name}' of the armatures {_listed(item.name for item in found)}; choose with --rig."
+        )
+    return best
+
+
+def _likeliness(armature: bpy.types.Object) -> tuple[bool, bool, int]:
+    bones = len(armature.pose.bones) if armature.pose else 0
+    return head(armature) is not None, armature.library is None, bones
+
+
+def head(armature: bpy.types.Object) -> str | None:
+    """The detected head, None where there is none."""
+    if not armature.pose or not len(armature.pose.bones):
+        return None
+    try:
+        return look_at.find_head(armature)
+    except RigError:
+        return None
+
+
+def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
+    """Make the rig play the action of that name, with the slot made for it. Raises RigError."""
+    action = bpy.data.actions.get(name)
+    if action is None:
+        raise RigError(f"There is no action '{name}' {_instead(name, bpy.data.actions.keys())}.")
+    data = armature.animation_data or armature.animation_data_create()
+    if data.use_tweak_mode:
+        # Says what to do; an action cannot be changed there.
+        actions.check(armature, into)
+    slot = suitable_slot(armature, action)
+    if slot is None:
+        raise RigError(f"Action '{name}' has no slot for objects, so it cannot move '{armature.name}'; choose another.")
+    data.action = action
+    data.action_slot = slot
+
+
+def suitable_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot | None:
+    """The slot of `action` meant for this armature: the one in use, else by name and by the bones it moves."""
+    data = armature.animation_data
+    in_use = data.action_slot if data and data.action == action else None
+    if in_use is not None:
+        return in_use
+    played = {strip.action_slot for strip in _strips(data) if strip.action == action and strip.action_slot}
+    last = data.last_slot_identifier if data else ""
+
+    def merit(slot: bpy.types.ActionSlot) -> tuple[bool, bool, int, bool, bool]:
+        return (
+            slot in played,
+            slot.identifier == last,
+            moved_bones(armature, action, slot),
+            slot.name_display == armature.name,
+            slot.target_id_type == "OBJECT",
+        )
+
+    fitting = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
+    return max(fitting, key=merit, default=None)
+
+
+def moved_bones(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> int:
+    """How many of the armature's bones that slot has keys for."""
+    bag = actions.channelbag(action, slot)
+    if bag is None or not armature.pose:
+        return 0
+    # Without the property's name, a path is what the bone's own path is.
+    keyed = {curve.data_path.rpartition(".")[0] for curve in bag.fcurves}
+    return sum(bone.path_from_id() in keyed for bone in armature.pose.bones)
+
+
+def _strips(data: bpy.types.AnimData | None) -> list[bpy.types.NlaStrip]:
+    return [strip for track in data.nla_tracks for strip in track.strips] if data else []
+
+
+def frame_range(scene: bpy.types.Scene, rigs: Sequence[bpy.types.Object]) -> tuple[int, int]:
+    """First and last frame of what the rigs play, else of the scene."""
+    playing = [rig.animation_data.action for rig in rigs if rig.animation_data and rig.animation_data.action]
+    ranges = [(math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])) for action in playing]
+    ranges = [(first, last) for first, last in ranges if last > first]
+    if not ranges:
+        return scene.frame_start, scene.frame_end
+    return min(first for first, _ in ranges), max(last for _, last in ranges)
+
+
+def find_target(scene: bpy.types.Scene, name: str) -> tuple[bpy.types.Object, str]:
+    """Object and bone ("" for none) of NAME or NAME:BONE; either may have colons of its own. Raises RigError."""
+    objects = scene.objects
+    if name in objects:
+        return objects[name], ""
+    places = [place for place, letter in enumerate(name) if letter == ":"]
+    owners = [(name[:place], name[place + 1 :]) for place in places if name[:place] in objects]
+    for owner, bone in owners:
+        if objects[owner].type == "ARMATURE" and bone in objects[owner].pose.bones:
+            return objects[owner], bone
+    if owners:
+        owner, bone = owners[-1]
+        bones = objects[owner].pose.bones.keys() if objects[owner].type == "ARMATURE" else []
+        raise RigError(f"The target '{owner}' has no bone '{bone}' {_instead(bone, bones)}.")
+    raise RigError(f"There is no target '{name}' in the scene {_instead(name, objects.keys())}.")
+
+
+def _instead(name: str, names: Iterable[str]) -> str:
+    """What there is in place of a name that there is not, the most alike first."""
+    names = list(names)
+    if not names:
+        return "and none to choose from"
+    alike = difflib.get_close_matches(name, names, n=_NAMED_AT_MOST, cutoff=0.6)
+    return f"to choose; there is {_listed([*alike, *(other for other in names if other not in alike)])}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = [f"'{name}'" for name in names]
+    shown = ", ".join(names[:_NAMED_AT_MOST])
+    return shown if len(names) <= _NAMED_AT_MOST else f"{shown} and {len(names) - _NAMED_AT_MOST} more"

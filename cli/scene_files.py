@@ -1,0 +1,146 @@
+"""Reading inputs into an empty Blender file and writing outputs from it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+
+from ..lookat_pd.errors import FileError
+from . import bvh_axes, gltf_times, retime, whole_file
+from .console import Console, one_line
+
+_BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_IMPORT_START = 1.0
+"""Frame at which the importers of BVH and FBX put second 0."""
+
+
+def load(path: Path, rate: float | None, console: Console) -> bpy.types.Scene:
+    """Read a file into an otherwise empty Blender and return its scene. Raises FileError.
+
+    rate: frames per second to work at, None for the file's own; motion keeps its speed in seconds, except in a .blend,
+    whose keys are on frames.
+    """
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    read = _READERS[path.suffix.lower()]
+    with console.hushed():
+        read(path.resolve(), rate)
+    return bpy.context.scene
+
+
+def save(path: Path, source: Path, console: Console) -> None:
+    """Write the present Blender file to `path`, whole or not at all. Raises FileError."""
+    with whole_file.writing(path) as temporary, console.hushed():
+        if path.suffix.lower() == ".blend":
+            _call(
+                bpy.ops.wm.save_as_mainfile,
+                f"{path} cannot be written",
+                filepath=str(temporary),
+                copy=True,
+                relative_remap=True,
+                compress=is_compressed(source),
+            )
+        else:
+            _export_gltf(path, temporary)
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether this is a .blend file that Blender compressed."""
+    with path.open("rb") as file:
+        return file.read(4).startswith((_GZIP, _ZSTANDARD)) and path.suffix.lower() == ".blend"
+
+
+def _read_blend(path: Path, rate: float | None) -> None:
+    with path.open("rb") as file:
+        magic = file.read(7)
+    if not magic.startswith((_BLEND, _GZIP, _ZSTANDARD)):
+        raise FileError("This is not a .blend file, whatever its suffix says; save it again from Blender.")
+    _call(bpy.ops.wm.open_mainfile, "Blender cannot open it", filepath=str(path), load_ui=False)
+    if rate is not None:
+        retime.set_rate(bpy.context.scene, rate)
+
+
+def _read_gltf(path: Path, rate: float | None) -> None:
+    # Keys land on time x frame rate, so the rate must stand before the import.
+    found = gltf_times.frame_rate(path)
+    retime.set_rate(bpy.context.scene, rate or found)
+    _enable("io_scene_gltf2")
+    _call(bpy.ops.import_scene.gltf, "Blender cannot import it", filepath=str(path))
+    _check_content()
+
+
+def _read_fbx(path: Path, rate: float | None) -> None:
+    _call(bpy.ops.wm.fbx_import, "Blender cannot import it", filepath=str(path))
+    _check_content()
+    _settle_rate(rate)
+
+
+def _read_bvh(path: Path, rate: float | None) -> None:
+    axes = bvh_axes.import_axes(path)
+    _enable("io_anim_bvh")
+    _call(
+        bpy.ops.import_anim.bvh,
+        "Blender cannot import it",
+        filepath=str(path),
+        update_scene_fps=True,
+        **axes,
+    )
+    _check_content()
+    _settle_rate(rate)
+
+
+_READERS: dict[str, Callable[[Path, float | None], None]] = {
+    ".blend": _read_blend,
+    ".glb": _read_gltf,
+    ".gltf": _read_gltf,
+    ".vrm": _read_gltf,
+    ".fbx": _read_fbx,
+    ".bvh": _read_bvh,
+}
+
+
+def _settle_rate(rate: float | None) -> None:
+    """FBX and BVH are imported at their own frame rate; bring scene and keys to the one that was asked for."""
+    scene = bpy.context.scene
+    own = retime.rate(scene)
+    retime.set_rate(scene, rate or own)
+    if rate is not None:
+        retime.stretch(retime.rate(scene) / own, _IMPORT_START)
+    retime.fit_scene(scene)
+
+
+def _check_content() -> None:
+    if not bpy.data.objects:
+        raise FileError("There is nothing in the file that Blender can import; export it again.")
+
+
+def _export_gltf(path: Path, temporary: Path) -> None:
+    _enable("io_scene_gltf2")
+    _call(
+        bpy.ops.export_scene.gltf,
+        f"{path} cannot be exported",
+        filepath=str(temporary),
+        export_format="GLB",
+        # Each action a clip, those on muted NLA tracks too: that is how the importer keeps the other clips.
+        export_animation_mode="ACTIONS",
+        export_cameras=True,
+        export_lights=True,
+    )
+
+
+def _enable(addon: str) -> None:
+    """Importers and exporters that are add-ons of Blender's own may be switched off in the user's preferences."""
+    import addon_utils
+
+    if not addon_utils.check(addon)[1] and addon_utils.enable(addon, default_set=False) is None:
+        raise FileError(f"Blender's add-on {addon} cannot be enabled; install Blender again.")
+
+
+def _call(operator: Callable[..., set[str]], complaint: str, **arguments: object) -> None:
+    """Call an operator; what it reports as an error becomes a FileError."""
+    try:
+        result = operator(**arguments)
+    except RuntimeError as error:
+        reason = one_line(str(error)).removeprefix("Error: ").rstrip(".")
+        raise FileError(f"{complaint}: {reason or 'no reason given'}.") from None
+    if "FINISHED" not in result:
+        raise FileError(f"{complaint}, and says no reason; look at its messages with --debug.")

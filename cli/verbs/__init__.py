@@ -1,0 +1,5 @@
+"""One file a verb. A verb has NAME, SUMMARY, add_arguments(parser) and run(arguments, console), its exit code."""
+
+from . import bake, inspect
+
+VERBS = (bake, inspect)
