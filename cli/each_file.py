@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError
+from ..lookat_pd.errors import LookAtError, StabilityWarning
 from . import jobs, report, scene_files
 from .console import Console, one_line
 from .jobs import Job
@@ -68,11 +68,10 @@ def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console
     row["warnings"] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", StabilityWarning)
             work(row)
-        row["warnings"] += [
-            one_line(str(warning.message)) for warning in caught if warning.category is not DeprecationWarning
-        ]
+        row["warnings"] += [one_line(str(warning.message)) for warning in caught]
         row["ok"] = True
     except LookAtError as error:
         row["error"] = one_line(str(error))

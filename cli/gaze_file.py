@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ _CHOICES = ("point", "target", "off")
 
 @dataclass(frozen=True)
 class Event:
-    """From `frame` on look at the point (world), at the target ("Ball" or "Rig:Bone"), or where both are None at nothing."""
+    """From `frame` on look at a point (world) or a target ("Ball", "Rig:Bone"); where both are None at nothing."""
 
     frame: float
     point: tuple[float, float, float] | None = None
@@ -100,7 +99,3 @@ def _is_number(value: Any) -> bool:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def names(events: Sequence[Event]) -> list[str]:
-    return [event.target for event in events if event.target is not None]

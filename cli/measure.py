@@ -20,7 +20,7 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generat
         one = result.look_at
         with Sampler(scene, one.armature, one.bones[:1], one.targets) as sampler:
             seen = None
-            for step, seen in enumerate(sampler.sample(result.frames.tolist(), one.bone)):
+            for step, seen in enumerate(sampler.sample(result.frames.tolist(), one.bone)):  # noqa: B007
                 yield (number + (step + 1) / len(result.frames)) / len(results)
         assert seen is not None
         errors.append(_largest_error(result, seen))

@@ -48,7 +48,8 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 def _plain(value: Any) -> Any:
     """JSON knows no numbers beside the finite ones: others become null."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        # No minus before zero either.
+        return value + 0.0 if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

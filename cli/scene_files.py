@@ -1,5 +1,6 @@
 """Reading inputs into an empty Blender file and writing outputs from it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import bpy
 
 from ..lookat_pd.errors import FileError
 from . import bvh_axes, gltf_times, retime, whole_file
-from .console import Console, one_line
+from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_BROKEN = "Blender cannot read it; it may be damaged, or newer than this Blender: save or export it again"
 _IMPORT_START = 1.0
 """Frame at which the importers of BVH and FBX put second 0."""
 
@@ -54,7 +56,7 @@ def _read_blend(path: Path, rate: float | None) -> None:
         magic = file.read(7)
     if not magic.startswith((_BLEND, _GZIP, _ZSTANDARD)):
         raise FileError("This is not a .blend file, whatever its suffix says; save it again from Blender.")
-    _call(bpy.ops.wm.open_mainfile, "Blender cannot open it", filepath=str(path), load_ui=False)
+    _call(bpy.ops.wm.open_mainfile, _BROKEN, filepath=str(path), load_ui=False)
     if rate is not None:
         retime.set_rate(bpy.context.scene, rate)
 
@@ -64,12 +66,13 @@ def _read_gltf(path: Path, rate: float | None) -> None:
     found = gltf_times.frame_rate(path)
     retime.set_rate(bpy.context.scene, rate or found)
     _enable("io_scene_gltf2")
-    _call(bpy.ops.import_scene.gltf, "Blender cannot import it", filepath=str(path))
+    _call(bpy.ops.import_scene.gltf, _BROKEN, filepath=str(path))
     _check_content()
+    retime.fit_scene(bpy.context.scene)
 
 
 def _read_fbx(path: Path, rate: float | None) -> None:
-    _call(bpy.ops.wm.fbx_import, "Blender cannot import it", filepath=str(path))
+    _call(bpy.ops.wm.fbx_import, _BROKEN, filepath=str(path))
     _check_content()
     _settle_rate(rate)
 
@@ -79,7 +82,7 @@ def _read_bvh(path: Path, rate: float | None) -> None:
     _enable("io_anim_bvh")
     _call(
         bpy.ops.import_anim.bvh,
-        "Blender cannot import it",
+        _BROKEN,
         filepath=str(path),
         update_scene_fps=True,
         **axes,
@@ -140,7 +143,12 @@ def _call(operator: Callable[..., set[str]], complaint: str, **arguments: object
     try:
         result = operator(**arguments)
     except RuntimeError as error:
-        reason = one_line(str(error)).removeprefix("Error: ").rstrip(".")
-        raise FileError(f"{complaint}: {reason or 'no reason given'}.") from None
+        raise FileError(f"{complaint} ({_reason(str(error))}).") from None
     if "FINISHED" not in result:
         raise FileError(f"{complaint}, and says no reason; look at its messages with --debug.")
+
+
+def _reason(message: str) -> str:
+    """What Blender complains of, without the paths that it repeats and the steps of a Python traceback."""
+    last = message.strip().splitlines()[-1] if message.strip() else "no reason given"
+    return re.sub(r"^(Error: )?((Loading|FBX Import)\b.*: )?", "", last).strip("'. ")

@@ -72,9 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="critical|responsive|NUMBER",
         help="no overshoot, a slight one, or a damping ratio; also for look-ats of the file",
     )
-    parser.add_argument(
-        "--preset", metavar="NAME", help=f"settings by name: {', '.join(presets.available()) or 'none yet'}"
-    )
+    known = ", ".join(presets.available()) or "none yet"
+    parser.add_argument("--preset", metavar="NAME", help=f"settings by name: {known}")
     parser.add_argument(
         "--into",
         choices=_INTO,
