@@ -7,6 +7,7 @@ Source: Kawachi et al., Square Enix, CEDEC 2024; Stable PD: Tan, Liu, Turk 2011.
 
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from .rotation import Array
 from .second_order import (
     CLAMPED_STEP,
     Step,
+    apply,
     check_integrator,
     check_tuning,
     make_step,
@@ -67,7 +69,7 @@ def track(
     goals = np.stack((target[:-1], np.diff(target, axis=0) / dt), axis=-1)
     if max_speed is None:
         step = make_step(dt, settle_time, damping_ratio, integrator, feed_forward=feed_forward, count=count)
-        states = recurrence(step.transition, np.einsum("...ij,...j->...i", step.response, goals), start)
+        states = recurrence(step.transition, apply(step.response, goals), start)
     else:
         single = make_step(dt / count, settle_time, damping_ratio, integrator, feed_forward=feed_forward)
         states = _track_clamped(single, goals, start, dt / count, count, np.asarray(max_speed, float))
@@ -89,7 +91,7 @@ def _shift(goal: Array) -> Array:
 
 
 def limit_speed(state: Array, before: Array, h: float, max_speed: ArrayLike) -> Array:
-    """`state` (..., 2) after a step of h seconds from `before`; where |v| was too high, clamp v, then redo x with it."""
+    """`state` (..., 2) after a step of h seconds from `before`; where |v| was too high, clamp v and redo x with it."""
     v = np.clip(state[..., 1], -np.asarray(max_speed), max_speed)
     x = np.where(v == state[..., 1], state[..., 0], before[..., 0] + h * v)
     return np.stack((x, v), axis=-1)
@@ -112,9 +114,9 @@ def track_quaternion(
 
     q0 (..., 4), w0 (..., 3) [rad/s, own frame]: state at the first sample (default target[0] and 0). method:
     "geodesic" drives log(q^-1 goal), the short way round, with the angular velocity as state; "component" runs the
-    controller on the four components, goal and state in one hemisphere, and normalises (as in FINAL FANTASY XVI; it leaves
-    the great circle by 0.3 degrees for a turn of 60). max_speed [rad/s]; max_angle [rad]: bound on the angle from
-    identity, where it is met the velocity that points outward is dropped. Raises InvalidArgument.
+    controller on the four components, goal and state in one hemisphere, and normalises (as in FINAL FANTASY XVI; it
+    leaves the great circle by 0.3 degrees for a turn of 60). max_speed [rad/s]; max_angle [rad]: bound on the angle
+    from identity, where it is met the velocity that points outward is dropped. Raises InvalidArgument.
     """
     target = _finite(target, "target")
     if target.ndim < 2 or target.shape[-1] != 4 or not len(target):
@@ -137,11 +139,18 @@ def track_quaternion(
 
 
 def _follow_geodesic(
-    target: Array, q: Array, w: Array, step: Step, h: float, count: int, max_speed: float | None, max_angle: float | None
+    target: Array,
+    q: Array,
+    w: Array,
+    step: Step,
+    h: float,
+    count: int,
+    max_speed: float | None,
+    max_angle: float | None,
 ) -> Iterator[Array]:
     q, w = limit_angle(q, w, max_angle)
     yield q
-    for before, after in zip(target[:-1], target[1:], strict=True):
+    for before, after in pairwise(target):
         rate = rotation.log(rotation.multiply(rotation.inverse(before), after)) / (h * count)
         for n in range(count):
             goal = rotation.multiply(before, rotation.exp(rate * n * h))
@@ -157,19 +166,28 @@ def _follow_geodesic(
 
 
 def _follow_components(
-    target: Array, q: Array, w: Array, step: Step, h: float, count: int, max_speed: float | None, max_angle: float | None
+    target: Array,
+    q: Array,
+    w: Array,
+    step: Step,
+    h: float,
+    count: int,
+    max_speed: float | None,
+    max_angle: float | None,
 ) -> Iterator[Array]:
     q, w = limit_angle(q, w, max_angle)
     state, rate = q, _component_rate(q, w)
     yield q
-    for before, after in zip(target[:-1], target[1:], strict=True):
+    for before, after in pairwise(target):
         before = _same_hemisphere(before, state)
         slope = (_same_hemisphere(after, before) - before) / (h * count)
         for n in range(count):
             moved = step(np.stack((state, rate), axis=-1), np.stack((before + n * h * slope, slope), axis=-1))
             last, state, rate = state, moved[..., 0], moved[..., 1]
             if max_speed is not None:
-                speed = 2.0 * np.linalg.norm(rate, axis=-1, keepdims=True)
+                # Between two rotations the state runs inside the unit sphere, where it turns faster than it moves.
+                inside = np.minimum(np.linalg.norm(last, axis=-1, keepdims=True), 1.0)
+                speed = 2.0 * np.linalg.norm(rate, axis=-1, keepdims=True) / np.maximum(inside, 1e-300)
                 rate = rate * np.minimum(1.0, max_speed / np.maximum(speed, 1e-300))
                 state = np.where(speed > max_speed, last + h * rate, state)
             if max_angle is not None:

@@ -75,11 +75,17 @@ class Step:
 
     def __call__(self, state: Array, coefficients: Array) -> Array:
         """state (..., 2) and goal coefficients (..., degree + 1) to the next state (..., 2)."""
-        return _apply(self.transition, state) + _apply(self.response, coefficients)
+        return apply(self.transition, state) + apply(self.response, coefficients)
 
 
-def _apply(matrix: Array, vector: Array) -> Array:
-    return np.einsum("...ij,...j->...i", matrix, vector)
+def apply(matrix: Array, vector: Array) -> Array:
+    """matrix (..., 2, n) @ vector (..., n), broadcasting; on so short an axis plain sums beat einsum and matmul."""
+    shape = np.broadcast_shapes(matrix.shape[:-1], (*vector.shape[:-1], 1))
+    result = np.zeros(shape)
+    for row in range(shape[-1]):
+        for column in range(matrix.shape[-1]):
+            result[..., row] += matrix[..., row, column] * vector[..., column]
+    return result
 
 
 def make_step(
@@ -149,7 +155,7 @@ def _exact_step(h: float, omega: Array, zeta: Array, degree: int, feed_forward: 
             axis=-1,
         )
         start = np.stack((particular[0], particular[1] if power else np.zeros_like(omega)), axis=-1)
-        columns.append(end - _apply(transition, start))
+        columns.append(end - apply(transition, start))
     return Step(transition, np.stack(columns, axis=-1))
 
 
@@ -184,6 +190,17 @@ def free_decay(h: ArrayLike, omega: ArrayLike, zeta: ArrayLike) -> Array:
     return _matrix(((cosine + a * sine, sine), (-(omega**2) * sine, cosine - a * sine)))
 
 
+def largest_response(damping_ratio: float, feed_forward: float = 0.0) -> float:
+    """How far from 0 goals that stay within 1 can ever drive the state: 1 where nothing overshoots.
+
+    It is the total variation of the step response, 1.09 for a ratio of 0.707.
+    """
+    times = np.linspace(0.0, 40.0, 4001)
+    start = np.array([-1.0, 2.0 * damping_ratio * feed_forward])
+    away = apply(free_decay(times, 1.0, damping_ratio), start)[:, 0]
+    return max(1.0, float(np.sum(np.abs(np.diff(away)))))
+
+
 def _matrix(rows: tuple[tuple[Array, ...], ...]) -> Array:
     return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in rows], axis=-2)
 
@@ -198,6 +215,6 @@ def recurrence(transition: Array, inputs: Array, start: Array) -> Array:
     reach, power = 1, transition
     while reach < len(states):
         # The right side is evaluated before it is stored, so a pass never reads its own results.
-        states[reach:] = states[reach:] + _apply(power, states[:-reach])
+        states[reach:] = states[reach:] + apply(power, states[:-reach])
         reach, power = 2 * reach, power @ power
     return states
