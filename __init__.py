@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from types import ModuleType
 
-MODULES: Sequence[ModuleType] = ()
+from . import cli, operators, panels
+from .rig import settings
+
+MODULES: Sequence[ModuleType] = (settings, operators, panels, cli)
 
 
 def register() -> None:

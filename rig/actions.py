@@ -92,6 +92,31 @@ def _curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, 
     return [bag.fcurves.find(path, index=n) if bag is not None else None for n in range(size)]
 
 
+def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
+    """Frames at which the current action has keys for a property; None where it has no F-curve."""
+    data = armature.animation_data
+    if data is None:
+        return None
+    curve = _curves(data.action, data.action_slot, path, 1)[0]
+    return None if curve is None else [point.co.x for point in curve.keyframe_points]
+
+
+def remove_curves(armature: bpy.types.Object, path: str) -> None:
+    """Delete the F-curves of the current action, and the drivers, whose data path begins with `path`."""
+    data = armature.animation_data
+    if data is None:
+        return
+    for driver in [driver for driver in data.drivers if driver.data_path.startswith(path)]:
+        data.drivers.remove(driver)
+    action = data.action
+    if action is None or data.action_slot is None or not action.is_editable:
+        return
+    bag = channelbag(action, data.action_slot)
+    if bag is not None:
+        for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(path)]:
+            bag.fcurves.remove(curve)
+
+
 @dataclass
 class _Original:
     action: bpy.types.Action | None

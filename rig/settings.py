@@ -6,7 +6,7 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 from math import pi, radians
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
 AIM_AXES = {
@@ -225,6 +225,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     chain: CollectionProperty(type=LookAtChainBone, name="Chain", description="Bones that turn, the head first")
+    chain_index: IntProperty(name="Highlighted Bone", options={"HIDDEN"})
 
 
 CLASSES = (LookAtChainBone, LookAtSettings)

@@ -1,0 +1,73 @@
+"""Add a look-at to the head."""
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..lookat_pd.errors import LookAtError
+from ..rig import look_at
+from . import current
+
+
+class LOOKAT_PD_OT_add(bpy.types.Operator):
+    """Make the head, and the neck and spine below it, look at a target"""
+
+    bl_idname = "lookat_pd.add"
+    bl_label = "Add Look-at PD"
+    bl_options = {"REGISTER", "UNDO"}
+
+    bone: StringProperty(name="Bone", description="Bone that aims; empty for the active bone, or the head that is found")
+    target: StringProperty(
+        name="Target", description="Object to look at; empty for the other selected object, or a new empty"
+    )
+    new_target: BoolProperty(
+        name="New Target",
+        description="Where nothing else is selected, add an empty in front of the face to look at",
+        default=True,
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.poll(cls, current.why_no_armature(context))
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # The redo panel remembers the last names; a new call starts from what is selected now.
+        self.bone = self.target = ""
+        return self.execute(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature = current.armature(context)
+        try:
+            bone = self._bone(context, armature)
+            target = self._target(context, armature)
+            look_at.add(context.scene, armature, bone, target, make_target=self.new_target)
+        except LookAtError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.bone = bone
+        look_at.activate(armature, bone)
+        return {"FINISHED"}
+
+    def _bone(self, context: bpy.types.Context, armature: bpy.types.Object) -> str:
+        if self.bone:
+            return self.bone
+        active = current.bone(context)
+        if context.mode == "POSE" and active is not None and look_at.is_selected(active):
+            return active.name
+        return look_at.find_head(armature)
+
+    def _target(self, context: bpy.types.Context, armature: bpy.types.Object) -> bpy.types.Object | None:
+        if self.target:
+            target = context.scene.objects.get(self.target)
+            if target is None:
+                raise look_at.RigError(f"There is no object '{self.target}' in the scene; choose one that exists.")
+            return target
+        others = [item for item in context.selected_objects if not look_at.belongs_to(item, armature)]
+        return others[0] if others else None
+
+
+def register() -> None:
+    bpy.utils.register_class(LOOKAT_PD_OT_add)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(LOOKAT_PD_OT_add)

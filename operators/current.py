@@ -1,0 +1,67 @@
+"""What an operator or panel works on, and the one place that says why it cannot."""
+
+import bpy
+
+from ..lookat_pd.errors import LookAtError
+from ..rig import look_at
+
+
+def armature(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The armature in question: the active object, the pinned one, or the one that moves the active object."""
+    item = getattr(context, "object", None) or context.view_layer.objects.active
+    if item is None or item.type == "ARMATURE":
+        return item
+    found = item.find_armature()
+    return found or (item.parent if item.parent and item.parent.type == "ARMATURE" else None)
+
+
+def bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+    """The active pose bone of that armature."""
+    item = armature(context)
+    if item is None or item.type != "ARMATURE" or item.data.bones.active is None:
+        return None
+    return item.pose.bones.get(item.data.bones.active.name)
+
+
+def look_at_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
+    """The bone whose look-at is shown: the active one, else one whose chain holds it, else the armature's first."""
+    item = armature(context)
+    if item is None or item.type != "ARMATURE":
+        return None
+    with_look_at = [item.pose.bones[name] for name in look_at.bones_with_look_at(item)]
+    active = bone(context)
+    if active in with_look_at:
+        return active
+    for candidate in with_look_at:
+        if active is not None and any(link.bone == active.name for link in candidate.lookat_pd.chain):
+            return candidate
+    return with_look_at[0] if with_look_at else None
+
+
+def why_no_armature(context: bpy.types.Context) -> str | None:
+    """Why nothing can be done with the armature, as a sentence; None where it can."""
+    item = armature(context)
+    if item is None or item.type != "ARMATURE":
+        return "Select the character's armature"
+    if context.mode.startswith("EDIT"):
+        return "Leave edit mode"
+    try:
+        look_at.check_armature(item)
+    except LookAtError as error:
+        return str(error)
+    return None
+
+
+def why_no_look_at(context: bpy.types.Context) -> str | None:
+    """Why there is no look-at to work on; None where there is one."""
+    reason = why_no_armature(context)
+    if reason is None and look_at_bone(context) is None:
+        reason = "Add a look-at first"
+    return reason
+
+
+def poll(cls: type, reason: str | None) -> bool:
+    """Grey an operator out with its reason as the tooltip's last line."""
+    if reason is not None:
+        cls.poll_message_set(reason.rstrip("."))
+    return reason is None

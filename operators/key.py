@@ -1,0 +1,37 @@
+"""Key a look-at's on/off or influence: Blender's own key button cannot reach settings that live on a bone."""
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..rig import look_at
+from . import current
+
+
+class LOOKAT_PD_OT_key(bpy.types.Operator):
+    """Insert a key for this setting at the current frame, or delete the one that is there"""
+
+    bl_idname = "lookat_pd.key"
+    bl_label = "Key Look-at Setting"
+    bl_options = {"REGISTER", "UNDO"}
+
+    setting: EnumProperty(
+        name="Setting",
+        items=(("use", "Look", "Whether to look at the target"), ("influence", "Influence", "How much to look at it")),
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.poll(cls, current.why_no_look_at(context))
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bone = current.look_at_bone(context)
+        look_at.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
+        return {"FINISHED"}
+
+
+def register() -> None:
+    bpy.utils.register_class(LOOKAT_PD_OT_key)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(LOOKAT_PD_OT_key)

@@ -1,0 +1,15 @@
+"""Panels, one file a panel: they show settings and buttons and hold no logic."""
+
+from . import look_at
+
+MODULES = (look_at,)
+
+
+def register() -> None:
+    for module in MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    for module in reversed(MODULES):
+        module.unregister()

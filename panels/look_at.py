@@ -1,0 +1,206 @@
+"""The look-at, in the 3D viewport's sidebar and in the Bone Constraints tab: the same settings in both."""
+
+import bpy
+
+from ..operators import bake, current
+from ..rig import look_at
+
+
+_KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
+
+
+class LOOKAT_PD_UL_chain(bpy.types.UIList):
+    """The bones of a look-at's chain."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        armature = data.id_data
+        row = layout.row(align=True)
+        row.prop_search(item, "bone", armature.pose, "bones", text="", icon="BONE_DATA")
+        row.prop(item, "share", text="")
+        row.prop(item, "settle_factor", text="")
+
+
+class _Part:
+    """A panel about the look-at that is shown, wherever it stands."""
+
+    @classmethod
+    def settings(cls, context: bpy.types.Context):
+        bone = current.look_at_bone(context)
+        return bone.lookat_pd if bone is not None else None
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_armature(context) is None and cls.settings(context) is not None
+
+    def prepared(self) -> bpy.types.UILayout:
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        return self.layout
+
+
+class _Main(_Part):
+    bl_label = "Look-at"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return True
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.prepared()
+        reason = current.why_no_armature(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+            return
+        self._draw_list(layout, context)
+        settings = self.settings(context)
+        if settings is None:
+            layout.label(text="Add a look-at to the head", icon="INFO")
+            layout.operator("lookat_pd.add", icon="ADD")
+            return
+        self._draw_settings(layout, context, settings)
+        self._draw_bake(layout, context, settings)
+
+    @staticmethod
+    def _draw_list(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        """A line a look-at: which bone looks at what, mute, remove."""
+        armature = current.armature(context)
+        shown = current.look_at_bone(context)
+        column = layout.column(align=True)
+        for name in look_at.bones_with_look_at(armature):
+            bone = armature.pose.bones[name]
+            settings = bone.lookat_pd
+            target = settings.target.name if settings.target else "…"
+            row = column.row(align=True)
+            row.label(text=f"{name} → {target}", icon="RADIOBUT_ON" if bone == shown else "RADIOBUT_OFF")
+            row.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
+            row.operator("lookat_pd.remove", text="", icon="X", emboss=False).bone = name
+
+    @staticmethod
+    def _draw_settings(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        column = layout.column()
+        column.active = not settings.mute
+        column.prop(settings, "target")
+        if settings.target is not None and settings.target.type == "ARMATURE":
+            column.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
+        column.prop(settings, "settle_time", slider=True)
+        column.prop(settings, "damping")
+        if settings.damping == "CUSTOM":
+            column.prop(settings, "damping_ratio")
+        for name in ("use", "influence"):
+            row = column.row(align=True)
+            row.prop(settings, name, slider=True)
+            bone = current.look_at_bone(context)
+            state = look_at.key_state(bone.id_data, bone.name, name, context.scene.frame_current)
+            row.operator("lookat_pd.key", text="", icon=_KEY_ICONS[state], emboss=False).setting = name
+
+    @staticmethod
+    def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        reason = bake.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
+        row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
+
+
+class _Chain(_Part):
+    bl_label = "Chain"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.layout, self.settings(context)
+        heads = layout.row(align=True)
+        for text in ("Bone", "Share", "Settle"):
+            heads.label(text=text)
+        row = layout.row()
+        row.template_list("LOOKAT_PD_UL_chain", "", settings, "chain", settings, "chain_index", rows=4)
+        column = row.column(align=True)
+        column.operator("lookat_pd.chain_add", text="", icon="ADD")
+        column.operator("lookat_pd.chain_remove", text="", icon="REMOVE")
+        column.separator()
+        column.operator("lookat_pd.chain_move", text="", icon="TRIA_UP").direction = "UP"
+        column.operator("lookat_pd.chain_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        layout.operator("lookat_pd.chain_detect", icon="FILE_REFRESH")
+
+
+class _Limits(_Part):
+    bl_label = "Limits"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.prepared(), self.settings(context)
+        for item in settings.chain:
+            column = layout.column(align=True)
+            column.prop(item, "yaw_limit", text=item.bone)
+            column.prop(item, "pitch_up_limit", text="Up")
+            column.prop(item, "pitch_down_limit", text="Down")
+        layout.prop(settings, "soft_edge")
+
+
+class _Release(_Part):
+    bl_label = "Release"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.prepared(), self.settings(context)
+        layout.prop(settings, "release_angle")
+        layout.prop(settings, "release_speed")
+        layout.prop(settings, "release_time")
+
+
+class _Advanced(_Part):
+    bl_label = "Advanced"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.prepared(), self.settings(context)
+        layout.prop(settings, "aim_axis")
+        layout.prop(settings, "max_speed")
+        layout.prop(settings, "feed_forward", slider=True)
+        layout.prop(settings, "method")
+        layout.prop(settings, "integrator")
+        if 0 <= settings.chain_index < len(settings.chain):
+            item = settings.chain[settings.chain_index]
+            layout.prop(item, "makes_up", text=f"{item.bone} Makes Up")
+
+
+_PARTS = (_Chain, _Limits, _Release, _Advanced)
+_SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Look-at PD"}
+_CONSTRAINTS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "bone_constraint"}
+
+
+def _panels(place: str, where: dict[str, str], main: dict[str, object]) -> list[type]:
+    """The main panel and its sub-panels for one place in the interface."""
+    parent = f"LOOKAT_PD_PT_{place}"
+    panels = [type(parent, (_Main, bpy.types.Panel), {**where, **main})]
+    for part in _PARTS:
+        name = f"{parent}_{part.bl_label.lower()}"
+        panels.append(type(name, (part, bpy.types.Panel), {**where, "bl_parent_id": parent}))
+    return panels
+
+
+CLASSES = (
+    LOOKAT_PD_UL_chain,
+    *_panels("sidebar", _SIDEBAR, {}),
+    *_panels("bone_constraint", _CONSTRAINTS, {"bl_label": "Look-at PD", "bl_options": {"DEFAULT_CLOSED"}}),
+)
+
+
+def _pose_menu(self, context: bpy.types.Context) -> None:
+    self.layout.separator()
+    self.layout.operator("lookat_pd.add")
+    self.layout.operator_context = "INVOKE_DEFAULT"
+    self.layout.operator("lookat_pd.bake")
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.VIEW3D_MT_pose.append(_pose_menu)
+
+
+def unregister() -> None:
+    bpy.types.VIEW3D_MT_pose.remove(_pose_menu)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
