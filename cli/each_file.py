@@ -32,6 +32,7 @@ def convert(arguments: argparse.Namespace, console: Console, work: Callable[[bpy
         console.progress(0.95, "writing")
         scene_files.save(job.output, job.input, console)
         row["output"] = str(job.output)
+        console.say(_result(row))
 
     return run(planned, lambda job: job.input, one, arguments.report, console)[0]
 
@@ -80,5 +81,15 @@ def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console
         row["error"] = one_line(f"unexpected: {type(error).__name__}: {error}; please report")
     finally:
         row["seconds"] = round(time.perf_counter() - began, 3)
+    for warning in row["warnings"]:
+        console.complain(f"note: {warning}", path)
     if row["error"]:
         console.complain(row["error"], path)
+
+
+def _result(row: Row) -> str:
+    """One line about a file that was written."""
+    first, last = row["frames"]
+    error = row["settled_error_deg"]
+    aim = "" if error is None else f", aim error {error:.3f} degrees"
+    return f"{row['input']} -> {row['output']}: {row['bone']}, frames {first} to {last}{aim}"

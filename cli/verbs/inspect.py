@@ -46,7 +46,7 @@ def _inspect(options: argparse.Namespace, path: Path, row: Row, console: Console
     row["actions"], row["targets"] = describe.actions(), describe.targets(scene)
     row["frames"] = list(rigs.frame_range(scene, []))
     if not found:
-        row["warnings"].append("There is no armature in the file's scene.")
+        row["warnings"].append("There is no armature in the scene.")
         return
     # The fields that every report has say what `bake` would do without being told more.
     chosen = rigs.choose(scene, options.rig, [])
@@ -69,7 +69,6 @@ def _text(row: Row) -> Iterator[str]:
         yield f"  action {action['name']}: frames {_range(action['frames'])}, slots: {slots}"
     if row["targets"]:
         yield from _list("  objects to look at: ", row["targets"])
-    yield from (f"  {warning}" for warning in row["warnings"])
 
 
 def _rig(rig: dict[str, Any]) -> Iterator[str]:

@@ -1,0 +1,368 @@
+"""`bake`: what comes out moves as it should, and the report says so."""
+
+import json
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from extension import load
+
+BALL = Vector((0.8, -2.0, 1.9))
+PROMISED = [
+    "input",
+    "output",
+    "ok",
+    "error",
+    "rig",
+    "bone",
+    "aim_axis",
+    "chain",
+    "frames",
+    "fps",
+    "seconds",
+    "settled_error_deg",
+]
+
+
+def add_look_at(rig, bone: str = "head", **settings) -> None:
+    for name, value in settings.items():
+        setattr(rig.pose.bones[bone].lookat_pd, name, value)
+
+
+def gaze_file(path: Path, events: list[dict]) -> Path:
+    path.write_text(json.dumps(events), "utf-8")
+    return path
+
+
+def test_report_has_the_promised_fields_in_their_order(walk, call, tmp_path) -> None:
+    row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball").row
+    assert list(row)[: len(PROMISED)] == PROMISED
+    assert row["input"] == str(walk) and row["output"] == str(tmp_path / "out.blend")
+    assert row["ok"] is True and row["error"] is None
+    assert row["rig"] == "Hero" and row["bone"] == "head"
+    assert np.linalg.norm(row["aim_axis"]) == pytest.approx(1.0)
+    assert row["chain"] == ["head", "neck", "chest", "spine", "hips"]
+    assert row["frames"] == [1, 121] and row["fps"] == 24.0
+    assert row["seconds"] > 0.0 and row["settled_error_deg"] < 0.1
+
+
+@pytest.mark.parametrize("suffix", [".blend", ".glb"])
+def test_baked_head_aims_at_the_target_in_the_file_written(walk, call, tools, tmp_path, suffix) -> None:
+    output = tmp_path / f"out{suffix}"
+    outcome = call("bake", walk, "--output", output, "--target", "Ball")
+    assert outcome.code == 0 and not outcome.errors
+    scene = tools.reopen(output)
+    rig = scene.objects["Hero"]
+    action = next(action for action in bpy.data.actions if action.name.startswith("Walk look-at"))
+    rig.animation_data.action = action
+    rig.animation_data.action_slot = action.slots[0]
+    for frame in tools.STILL:
+        scene.frame_set(frame)
+        assert tools.aim_error(rig, "head", outcome.row["aim_axis"], BALL) < 0.1
+
+
+def test_point_may_begin_with_a_minus(walk, call, tools, tmp_path) -> None:
+    for words in (["--point=-0.5,-2,1.7"], ["--point", "-0.5,-2,1.7"]):
+        outcome = call("bake", walk, "--output", tmp_path / "out.blend", *words)
+        assert outcome.code == 0
+        scene = tools.reopen(tmp_path / "out.blend")
+        scene.frame_set(tools.STILL[-1])
+        aims = outcome.row["aim_axis"]
+        assert tools.aim_error(scene.objects["Hero"], "head", aims, Vector((-0.5, -2, 1.7))) < 0.1
+
+
+@pytest.mark.parametrize("words", [["--range", "-10", "20"], ["--range=-10", "20"]])
+def test_range_may_begin_with_a_minus(walk, call, tmp_path, words) -> None:
+    row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", *words).row
+    assert row["frames"] == [-10, 20]
+
+
+def test_same_keys_as_the_bake_called_directly(walk, call, tools, tmp_path) -> None:
+    events = [{"frame": 10, "target": "Ball"}, {"frame": 35, "off": True}]
+    gaze = gaze_file(tmp_path / "gaze.json", events)
+    call("bake", walk, "--output", tmp_path / "out.blend", "--gaze", gaze, "--range", 1, 60)
+    bones = ["head", "neck", "chest", "spine", "hips"]
+    frames = list(range(1, 61))
+    from_shell = tools.poses(tools.reopen(tmp_path / "out.blend").objects["Hero"], bones, frames)
+
+    scene = tools.reopen(walk)
+    rig = scene.objects["Hero"]
+    target = load("rig.sample").Target(scene.objects["Ball"])
+    one = load("rig.look_at").resolve(rig, "head", [target], ((10, 0), (35, None)))
+    bake = load("rig.bake")
+    for _ in bake.bake(scene, [one], bake.Options(1, 60)):
+        pass
+    assert np.array_equal(from_shell, tools.poses(rig, bones, frames))
+
+
+def test_gaze_is_off_before_it_begins_and_after_it_is_released(walk, call, tools, tmp_path) -> None:
+    gaze = gaze_file(tmp_path / "gaze.json", [{"frame": 60, "off": True}, {"frame": 20, "target": "Ball"}])
+    call("bake", walk, "--output", tmp_path / "out.blend", "--gaze", gaze, "--range", 1, 200, "--settle-time", 0.3)
+    bones = ["head", "neck", "chest", "spine", "hips"]
+    frames = list(range(1, 201))
+    baked = tools.poses(tools.reopen(tmp_path / "out.blend").objects["Hero"], bones, frames)
+    source = tools.poses(tools.reopen(walk).objects["Hero"], bones, frames)
+    assert np.array_equal(baked[:20], source[:20])
+    assert np.array_equal(baked[-30:], source[-30:])
+    assert tools.angles_between(baked[55, 0], source[55, 0]) > 1.0
+
+
+def test_gaze_may_go_to_points_and_bones_and_objects(call, tools, tmp_path) -> None:
+    tools.make_character()
+    other = tools.make_armature("Other: friend")
+    other.location = (-1.0, -2.0, 0.0)
+    source = tools.save(tmp_path / "two.blend")
+    events = [
+        {"frame": 0, "point": [0.3, -2.0, 1.7]},
+        {"frame": 100, "target": "Other: friend:head"},
+        {"frame": 200, "target": "Ball"},
+    ]
+    gaze = gaze_file(tmp_path / "gaze.json", events)
+    words = ["--gaze", gaze, "--rig", "Hero", "--range", 1, 300]
+    outcome = call("bake", source, "--output", tmp_path / "out.blend", *words)
+    assert outcome.row["error"] is None and outcome.row["settled_error_deg"] < 0.1
+    scene = tools.reopen(tmp_path / "out.blend")
+    for frame, place in ((90, Vector((0.3, -2.0, 1.7))), (190, Vector((-1.0, -2.0, 1.6))), (290, BALL)):
+        scene.frame_set(frame)
+        assert tools.aim_error(scene.objects["Hero"], "head", outcome.row["aim_axis"], place) < 0.1
+
+
+# Look-ats of the file
+
+
+def test_look_ats_of_the_file_are_baked_and_muted(call, tools, tmp_path) -> None:
+    hero = tools.make_character()
+    add_look_at(hero, target=bpy.data.objects["Ball"], settle_time=0.4)
+    twin = tools.make_armature("Twin")
+    add_look_at(twin, target=bpy.data.objects["Ball"])
+    sleeper = tools.make_armature("Sleeper")
+    add_look_at(sleeper, target=bpy.data.objects["Ball"], mute=True)
+    source = tools.save(tmp_path / "in.blend")
+    row = call("bake", source, "--output", tmp_path / "out.blend", "--range", 1, 40).row
+    assert [(item["rig"], item["bone"]) for item in row["look_ats"]] == [("Hero", "head"), ("Twin", "head")]
+    assert all(item["settled_error_deg"] < 0.1 for item in row["look_ats"])
+    assert row["rig"] == "Hero" and row["settled_error_deg"] == row["look_ats"][0]["settled_error_deg"]
+    objects = tools.reopen(tmp_path / "out.blend").objects
+    assert objects["Hero"].pose.bones["head"].lookat_pd.mute and objects["Twin"].pose.bones["head"].lookat_pd.mute
+    assert objects["Sleeper"].animation_data is None
+
+
+def test_settle_time_and_damping_override_those_of_the_file(call, tools, tmp_path) -> None:
+    hero = tools.make_character()
+    add_look_at(hero, target=bpy.data.objects["Ball"], settle_time=0.4)
+    source = tools.save(tmp_path / "in.blend")
+    words = ["--settle-time", "1.5", "--damping", "0.5"]
+    assert call("bake", source, "--output", tmp_path / "out.blend", *words).code == 0
+    settings = tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd
+    assert settings.settle_time == pytest.approx(1.5)
+    assert (settings.damping, settings.damping_ratio) == ("CUSTOM", pytest.approx(0.5))
+    call("bake", source, "--output", tmp_path / "out.blend", "--damping", "responsive")
+    assert tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd.damping == "RESPONSIVE"
+
+
+def test_muted_or_missing_look_ats_are_told(call, tools, walk, tmp_path) -> None:
+    assert "--target" in call("bake", walk, "--output", tmp_path / "out.blend").row["error"]
+    hero = tools.reopen(walk).objects["Hero"]
+    add_look_at(hero, target=bpy.data.objects["Ball"], mute=True)
+    source = tools.save(tmp_path / "muted.blend")
+    assert "muted" in call("bake", source, "--output", tmp_path / "out.blend").row["error"]
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_another_target_keeps_the_bone_of_the_files_look_at(call, tools, tmp_path) -> None:
+    hero = tools.make_character()
+    add_look_at(hero, "neck", target=bpy.data.objects["Ball"])
+    source = tools.save(tmp_path / "in.blend")
+    row = call("bake", source, "--output", tmp_path / "out.blend", "--point=0,-2,1.6").row
+    assert row["bone"] == "neck"
+
+
+# Presets
+
+
+@pytest.fixture
+def one_preset(tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "presets"
+    folder.mkdir()
+    (folder / "Attentive.json").write_text(
+        '{"description": "wide awake", "settle_time": 0.35, "damping": "RESPONSIVE"}'
+    )
+    monkeypatch.setattr(load("cli.presets"), "FOLDER", folder)
+
+
+@pytest.mark.usefixtures("one_preset")
+def test_preset_is_applied_and_flags_override_it(walk, call, tools, tmp_path) -> None:
+    words = ["--target", "Ball", "--preset", "attentive", "--damping", "critical"]
+    assert call("bake", walk, "--output", tmp_path / "out.blend", *words).code == 0
+    settings = tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd
+    assert settings.settle_time == pytest.approx(0.35) and settings.damping == "CRITICAL"
+
+
+@pytest.mark.usefixtures("one_preset")
+def test_unknown_preset_lists_those_there_are(walk, call, tmp_path) -> None:
+    outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--preset", "Sleepy")
+    assert outcome.code == 2 and "Sleepy" in outcome.errors[0] and "Attentive" in outcome.errors[0]
+
+
+# Where the keys go
+
+
+def test_into_current_keeps_the_action(walk, call, tools, tmp_path) -> None:
+    call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--into", "current")
+    tools.reopen(tmp_path / "out.blend")
+    assert [action.name for action in bpy.data.actions] == ["Walk"]
+
+
+def test_into_layer_adds_a_track_that_aims(walk, call, tools, tmp_path) -> None:
+    outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--into", "layer")
+    scene = tools.reopen(tmp_path / "out.blend")
+    hero = scene.objects["Hero"]
+    assert hero.animation_data.nla_tracks[-1].strips[0].blend_type == "COMBINE"
+    scene.frame_set(tools.STILL[-1])
+    assert tools.aim_error(hero, "head", outcome.row["aim_axis"], BALL) < 0.1
+    assert outcome.row["settled_error_deg"] < 0.1
+
+
+def test_a_glb_takes_no_layer(walk, call, tmp_path) -> None:
+    outcome = call("bake", walk, "--output", tmp_path / "out.glb", "--target", "Ball", "--into", "layer")
+    assert outcome.code == 1 and "layer" in outcome.row["error"]
+
+
+# Actions and slots
+
+
+def test_action_is_played_with_the_slot_made_for_the_rig(call, tools, tmp_path) -> None:
+    hero = tools.make_character()
+    run = tools.animate(hero, "Run")
+    own = run.slots[0]
+    shape_keys = run.slots.new("KEY", "Hero")
+    camera = run.slots.new("OBJECT", "Camera")
+    hero.animation_data.action = bpy.data.actions["Walk"]
+    run.use_fake_user = True
+    assert shape_keys and camera
+    wanted = own.identifier
+    source = tools.save(tmp_path / "in.blend")
+    row = call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball", "--action", "Run").row
+    assert row["error"] is None and row["action"] == "Run look-at"
+    data = tools.reopen(tmp_path / "out.blend").objects["Hero"].animation_data
+    assert data.action.name == "Run look-at" and data.action_slot.identifier == wanted
+
+
+def test_unknown_action_lists_those_there_are(walk, call, tmp_path) -> None:
+    row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--action", "Wolk").row
+    assert "'Wolk'" in row["error"] and "'Walk'" in row["error"]
+
+
+def test_action_only_for_other_things_is_refused(call, tools, tmp_path) -> None:
+    tools.make_character()
+    smile = bpy.data.actions.new("Smile")
+    smile.slots.new("KEY", "Face")
+    smile.use_fake_user = True
+    source = tools.save(tmp_path / "in.blend")
+    row = call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball", "--action", "Smile").row
+    assert "slot" in row["error"]
+
+
+# Rigs
+
+
+def test_likeliest_rig_is_chosen_and_told(call, tools, tmp_path) -> None:
+    tools.make_character()
+    prop = bpy.data.objects.new("Prop", bpy.data.armatures.new("Prop"))
+    bpy.context.scene.collection.objects.link(prop)
+    source = tools.save(tmp_path / "in.blend")
+    outcome = call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball")
+    assert outcome.row["rig"] == "Hero"
+    assert "'Hero'" in outcome.row["warnings"][0] and "'Prop'" in outcome.row["warnings"][0]
+    assert "--rig" in outcome.errors[0]
+    outcome = call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball", "--rig", "Hero")
+    assert not outcome.row["warnings"] and not outcome.errors
+
+
+def test_unknown_rig_lists_those_there_are(walk, call, tmp_path) -> None:
+    row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--rig", "Villain").row
+    assert "'Villain'" in row["error"] and "'Hero'" in row["error"]
+
+
+def test_active_scene_of_the_file_is_used(call, tools, tmp_path) -> None:
+    tools.make_armature("Elsewhere")
+    second = bpy.data.scenes.new("Second")
+    bpy.context.window.scene = second
+    tools.make_character()
+    source = tools.save(tmp_path / "in.blend")
+    assert call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball").row["rig"] == "Hero"
+
+
+# Frames and files
+
+
+def test_fps_of_a_blend_is_the_rate_its_frames_are_read_at(walk, call, tools, tmp_path) -> None:
+    for given, fps, base in (("60", 60, 1.0), ("29.97", 30, 30 / 29.97)):
+        row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--fps", given).row
+        assert row["fps"] == float(given) and row["frames"] == [1, 121]
+        render = tools.reopen(tmp_path / "out.blend").render
+        assert render.fps == fps and render.fps_base == pytest.approx(base)
+
+
+def test_without_an_action_the_scenes_frames_are_baked(call, tools, tmp_path) -> None:
+    tools.make_armature("Hero")
+    tools.make_ball()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 5, 25
+    source = tools.save(tmp_path / "in.blend")
+    row = call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball").row
+    assert row["frames"] == [5, 25] and row["error"] is None
+
+
+def test_glb_gives_the_same_offsets_at_24_and_60_fps(walk_glb, call, tools, tmp_path) -> None:
+    bones = ["head", "neck", "chest", "spine", "hips"]
+    seconds = np.arange(0, 60) / 12.0
+    found = []
+    for fps in (24, 60):
+        events = [{"frame": 0.5 * fps, "target": "Ball"}, {"frame": 1.5 * fps, "off": True}]
+        gaze = gaze_file(tmp_path / f"{fps}.json", events)
+        output = tmp_path / f"{fps}.blend"
+        outcome = call("bake", walk_glb, "--output", output, "--gaze", gaze, "--fps", fps)
+        assert outcome.row["error"] is None and outcome.row["fps"] == fps
+        scene = tools.reopen(output)
+        found.append(tools.poses(scene.objects["Hero"], bones, list(seconds * fps)))
+    assert tools.angles_between(*found).max() < 0.1
+
+
+def test_other_clips_of_a_glb_survive(call, tools, tmp_path) -> None:
+    hero = tools.make_character()
+    walk = hero.animation_data.action
+    tools.animate(hero, "Run")
+    for action in (walk, hero.animation_data.action):
+        track = hero.animation_data.nla_tracks.new()
+        track.strips.new(action.name, 1, action)
+        track.mute = True
+    source = tools.export(tmp_path / "in.glb")
+    words = ["--point=0.5,-2,1.7", "--action", "Walk"]
+    outcome = call("bake", source, "--output", tmp_path / "out.glb", *words)
+    assert outcome.row["error"] is None and outcome.row["action"] == "Walk look-at"
+    tools.reopen(tmp_path / "out.glb")
+    assert {action.name for action in bpy.data.actions} == {"Walk", "Run", "Walk look-at"}
+
+
+def test_compression_and_relative_paths_are_kept(call, tools, tmp_path) -> None:
+    tools.make_character()
+    (tmp_path / "textures").mkdir()
+    image = bpy.data.images.new("skin", 4, 4)
+    image.use_fake_user = True
+    image.filepath_raw = str(tmp_path / "textures" / "skin.png")
+    image.file_format = "PNG"
+    image.save()
+    image.source = "FILE"
+    (tmp_path / "out").mkdir()
+    for compress in (False, True):
+        source = tools.save(tmp_path / "in.blend", compress=compress)
+        output = tmp_path / "out" / "deeper" / "out.blend"
+        assert call("bake", source, "--output", output, "--point=0,-2,1.6").code == 0
+        assert output.read_bytes().startswith(b"BLENDER") is not compress
+        tools.reopen(output)
+        path = bpy.path.abspath(bpy.data.images["skin"].filepath)
+        assert Path(path).resolve() == (tmp_path / "textures" / "skin.png").resolve()
+        tools.reopen(source)
