@@ -100,6 +100,12 @@ def angle(q: ArrayLike) -> Array:
     return 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
 
 
+def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
+    """Angle (...) in [0, pi] between directions a and b (..., 3) of any length."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    return np.arctan2(np.linalg.norm(cross(a, b), axis=-1), np.sum(a * b, axis=-1))
+
+
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
     """Axis (..., 3), of any length but zero, and angle (...) to quaternions (..., 4)."""
     half = 0.5 * np.asarray(angle, dtype=float)[..., None]
