@@ -14,6 +14,7 @@ from .rotation import Array
 from .second_order import (
     CLAMPED_STEP,
     Step,
+    apply,
     check_integrator,
     check_tuning,
     free_decay,
@@ -68,6 +69,15 @@ class Tuning:
     def radians(self) -> float:
         """Rotation angle per unit of deviation near rest: quaternion components move by half the angle."""
         return 1.0 if self.method == "geodesic" else 2.0
+
+    def radians_per_unit(self, deviations: Array) -> Array:
+        """The most that rotations at `deviations` (..., width) turn per unit of movement, (..., 1).
+
+        Between rotations, components run inside the unit sphere, where they turn faster.
+        """
+        if self.method == "geodesic":
+            return np.ones_like(deviations[..., :1])
+        return 2.0 / np.clip(np.linalg.norm(deviations + rotation.IDENTITY, axis=-1, keepdims=True), 0.01, 1.0)
 
     def encode(self, vectors: Array) -> Array:
         """Rotation vectors (..., 3) to deviations (..., width)."""
@@ -139,14 +149,15 @@ class Follower:
         """State (b, width, 2) after `length` seconds of goals given as cubics (b, width, 4)."""
         if length < _INSTANT:
             return state
-        if not self.tuning.max_speed:
-            return self._step(length)(state, coefficients)
+        if self._full is not None:
+            step = self._full if abs(length - self.dt) < _INSTANT else self._step(length)
+            return step(state, coefficients)
         count = substeps(length, CLAMPED_STEP)
         h = length / count
         step = self._step(h)
-        bound = self.tuning.max_speed / self.tuning.radians
         for n in range(count):
             moved = step(state, _moved(coefficients, n * h))
+            bound = self.tuning.max_speed / self.tuning.radians_per_unit(state[..., 0])
             speed = np.linalg.norm(moved[..., 1], axis=-1, keepdims=True)
             rate = moved[..., 1] * np.minimum(1.0, bound / np.maximum(speed, 1e-300))
             value = np.where(speed > bound, state[..., 0] + h * rate, moved[..., 0])
@@ -166,7 +177,7 @@ class Follower:
             return states, state
         states[1] = self._advance(state, _moved(coefficients[0], start), self.dt - start)
         if self._full is not None:
-            inputs = np.einsum("...ij,...j->...i", self._full.response, coefficients[1:])
+            inputs = apply(self._full.response, coefficients[1:])
             states[1:] = recurrence(self._full.transition, inputs, states[1])
         else:
             for n in range(2, len(goals)):
@@ -190,29 +201,44 @@ class Follower:
 
     def _settled_at(self, states: Array, start: float, end: float, state: Array) -> float:
         """When the free motion is first within the release thresholds; infinite if not before `end`."""
-        t = self.tuning
-        if t.integrator != "exact" or t.max_speed:
-            later = self.dt * np.arange(len(states)) >= start - _INSTANT
-            calm = np.flatnonzero(self._is_calm(states) & later)
-            return self.dt * calm[0] if len(calm) else np.inf
+        if self._full is not None and self.tuning.integrator == "exact":
+            return self._calm_from(start, end, state)
+        later = self.dt * np.arange(len(states)) >= start - _INSTANT
+        calm = np.flatnonzero(self._is_calm(states) & later)
+        if not len(calm):
+            return np.inf
+        first = self.dt * calm[0]
+        if self.tuning.integrator != "exact" or calm[0] == 0 or not later[calm[0] - 1]:
+            return first
+        # So near to calm nothing is clamped any more: the frame rate must not decide when the fade begins.
+        return min(self._calm_from(first - self.dt, first, states[calm[0] - 1]), first)
+
+    def _calm_from(self, start: float, end: float, state: Array) -> float:
+        """When the unclamped motion from `state` at `start` is calm, to 1/240 s; infinite if not by `end`."""
         omega, chunk = 2.0 * np.pi / self.settle_times[:, None], 240
         for first in range(0, substeps(end - start, CLAMPED_STEP) + 1, chunk):
             steps = CLAMPED_STEP * (first + np.arange(chunk))
-            motion = np.einsum(
-                "n...ij,...j->n...i", free_decay(steps[:, None, None], omega, t.damping_ratio), state
-            )
+            motion = apply(free_decay(steps[:, None, None], omega, self.tuning.damping_ratio), state)
             calm = np.flatnonzero(self._is_calm(motion))
             if len(calm):
-                return start + steps[calm[0]]
+                return float(start + steps[calm[0]])
         return np.inf
 
     def _is_calm(self, states: Array) -> Array:
-        size = self.tuning.radians * np.linalg.norm(states, axis=-2).max(axis=-2)
-        return (size[..., 0] < self.tuning.release_angle) & (size[..., 1] < self.tuning.release_speed)
+        t = self.tuning
+        size = t.radians * np.linalg.norm(states, axis=-2).max(axis=-2)
+        slow = min(t.release_speed, 0.5 * t.max_speed) if t.max_speed else t.release_speed
+        return (size[..., 0] < t.release_angle) & (size[..., 1] < slow)
 
     def _faded(self, states: Array, times: Array, settled: float) -> Array:
-        duration = max(self.tuning.release_time, 1e-12)
-        weight = np.clip(1.0 - (times - settled) / duration, 0.0, 1.0)[:, None, None]
-        falling = ((weight > 0.0) & (weight < 1.0)) / duration
+        """`states` blended into rest from `settled` on; the weight starts and ends level: velocity is continuous."""
+        duration = self._fade_time()
+        left = np.clip(1.0 - (times - settled) / duration, 0.0, 1.0)[:, None, None]
+        weight, falling = left**2 * (3.0 - 2.0 * left), 6.0 * left * (1.0 - left) / duration
         x, v = states[..., 0], states[..., 1]
         return np.stack((weight * x, weight * v - falling * x), axis=-1)
+
+    def _fade_time(self) -> float:
+        """The release time, or longer where fading a release angle in it would take more than half the speed limit."""
+        t = self.tuning
+        return max(t.release_time, 3.0 * t.release_angle / t.max_speed if t.max_speed else 0.0, 1e-12)

@@ -1,8 +1,8 @@
 """The PD look-at: from an animated pose and targets, for all frames, to local offsets of the chain's bones.
 
 Source: the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024). The controller never sees the
-animated angles, only the offset from them, so the animation plays unchanged underneath. Torso bones take their shares of
-the turn, each with its own settle time; neck and head make up what the lagging torso has not yet turned.
+animated angles, only the offset from them, so the animation plays unchanged underneath. Torso bones take their shares
+of the turn, each with its own settle time; neck and head make up what the lagging torso has not yet turned.
 
 Everything is in one space (the armature's) and bones are listed head first. Offsets are local and multiply on
 the right: new = animated * offset.
@@ -18,13 +18,15 @@ from . import rotation
 from .errors import InvalidArgument
 from .follow import Follower, Tuning
 from .rotation import Array
-from .sharing import Sharing, soft_limit
+from .second_order import largest_response
+from .sharing import Limits, Sharing, soft_limit
 
 BEHIND_MARGIN = np.radians(30.0)
 """How far past straight behind a target goes before the head comes round to the other side."""
 _POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
 _SETTLED = np.radians(0.05), np.radians(0.5)
 _TELEPORT_ANGLE, _TELEPORT_RATIO = np.radians(5.0), 5.0
+_MOST_OVERSHOOT = 2.0
 _INSTANT = 1e-9
 
 
@@ -150,6 +152,8 @@ def _pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Even
     """Events in time order with their ends; of those before the first frame only the last one counts."""
     ordered = sorted(events, key=lambda event: event.time)
     for event in ordered:
+        if np.isnan(event.time):
+            raise InvalidArgument("The time of an event is not a number.")
         if event.target is not None and not 0 <= event.target < count:
             raise InvalidArgument(f"An event names target {event.target}, but there are {count}.")
     early = [event for event in ordered if event.time < -_INSTANT]
@@ -176,6 +180,14 @@ class _Run:
         self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, bones)]
         times = tuning.settle_time * factors
         self.followers = [Follower(tuning, times[stage], dt) for stage in self.stages]
+        self.limits = Limits(
+            chain.yaw_limits[::-1],
+            chain.pitch_up_limits[::-1],
+            chain.pitch_down_limits[::-1],
+            1.0 / min(largest_response(tuning.damping_ratio, tuning.feed_forward), _MOST_OVERSHOOT),
+            self.up,
+            self.right,
+        )
         self.sharings = [self._sharing(stage.start) for stage in self.stages]
         self.all = Follower(tuning, times, dt)
         self.state = self.all.rest
@@ -186,10 +198,10 @@ class _Run:
 
     def _sharing(self, first: int) -> tuple[Sharing, Sharing, Sharing]:
         """For yaw, pitch up and pitch down: how the bones from `first` to the head divide a turn."""
-        chain = self.chain
-        limits = (chain.yaw_limits, chain.pitch_up_limits, chain.pitch_down_limits)
+        limits = self.limits
         yaw, up, down = (
-            Sharing.of(chain.shares[::-1][first:], limit[::-1][first:], chain.soft_edge) for limit in limits
+            Sharing.of(self.chain.shares[::-1][first:], limits.goal * limit[first:], self.chain.soft_edge)
+            for limit in (limits.yaw, limits.pitch_up, limits.pitch_down)
         )
         return yaw, up, down
 
@@ -245,10 +257,12 @@ class _Run:
             if time <= begin + _INSTANT:
                 continue
             if teleports[k - 1]:
-                if time < end - _INSTANT:
-                    parts.append((begin, time, turn, True))
-                    # A new place is met the short way round, as after a switch.
-                    begin, turn = time, yaw[k] - unwrapped[k]
+                if time >= end - _INSTANT:
+                    parts.append((begin, end, turn, True))
+                    return parts
+                parts.append((begin, time, turn, True))
+                # A new place is met the short way round, as after a switch.
+                begin, turn = time, yaw[k] - unwrapped[k]
                 continue
             here, before = unwrapped[k] + turn, unwrapped[k - 1] + turn
             if abs(here) > limit:
@@ -289,7 +303,7 @@ class _Run:
                 states[0] = self.states[window.start, stage]
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
-            turned = carried.turn(stage, self.tuning.decode(states[..., 0]))
+            turned = carried.turn(stage, self._offsets(states, stage))
             left = left - np.sum(turned * self.up[stage], axis=-1).sum(axis=-1)
         first = window.start + int(before)
         reach = view.reached(sharing, remaining, pitch, self.chain.soft_edge)
@@ -307,10 +321,12 @@ class _Run:
             -downward.divide(np.maximum(-pitch, 0.0))[:, :size],
         )
         up, right = self.up[stage], self.right[stage]
-        if stage.stop < self.rotations.shape[1]:
-            return yaws[..., None] * up + pitches[..., None] * right
         turned = rotation.multiply(rotation.exp(yaws[..., None] * up), rotation.exp(pitches[..., None] * right))
         return rotation.log(turned)
+
+    def _offsets(self, states: Array, bones: slice) -> Array:
+        """Local rotations (n, bones, 4) of controller states, held within the limits however they overshoot."""
+        return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
     def _view(self, window: slice, target: int, carried: "_Carried | None" = None) -> "_View":
         if carried is None:
@@ -321,7 +337,7 @@ class _Run:
     # Results
 
     def solution(self, influence: Array) -> Solution:
-        offsets = self.tuning.decode(self.states[..., 0])
+        offsets = self._offsets(self.states, slice(None))
         if np.any(influence != 1.0):
             offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
         carried = _Carried(self.rotations, self.positions)
@@ -409,9 +425,7 @@ class _View:
         begin = np.clip(np.where(self.pitch > 0.0, up, down), _POLE[0], _POLE[1])
         return np.clip((np.abs(self.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
 
-    def reached(
-        self, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array, edge: float
-    ) -> Array:
+    def reached(self, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array, edge: float) -> Array:
         """Whether the head, last of the chain, can make the turn that is left without meeting a limit."""
         across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in sharing)
         return (
@@ -433,4 +447,4 @@ def _nearest_turn(yaw: Array, reference: Array) -> Array:
     return yaw + 2.0 * np.pi * np.round((reference - yaw) / (2.0 * np.pi))
 
 
-__all__ = ["Chain", "Event", "Solution", "Tuning", "solve", "soft_limit"]
+__all__ = ["Chain", "Event", "Solution", "Tuning", "soft_limit", "solve"]

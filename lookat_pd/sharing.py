@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import rotation
 from .rotation import Array
 
 
@@ -18,6 +19,56 @@ def soft_limit(angle: ArrayLike, limit: ArrayLike, edge: ArrayLike) -> Array:
     safe = np.where(edge > 0.0, edge, 1.0)
     bend = limit - np.clip(limit + edge - angle, 0.0, 2.0 * safe) ** 2 / (4.0 * safe)
     return np.where(angle <= limit - edge, angle, np.where(edge > 0.0, bend, limit))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest turns of n bones, and how much of them is left for overshoot.
+
+    yaw, pitch_up, pitch_down: (n,) [rad]. goal: fraction of them, up to 1, within which all goals lie. up, right:
+    (n, 3) unit axes, square to each other, in each bone's own frame: a turn is a yaw about `up` after a pitch about
+    `right`, with a roll that has no limit.
+    """
+
+    yaw: Array
+    pitch_up: Array
+    pitch_down: Array
+    goal: float
+    up: Array
+    right: Array
+
+    def __getitem__(self, bones: slice) -> "Limits":
+        arrays = (self.yaw, self.pitch_up, self.pitch_down)
+        yaw, pitch_up, pitch_down = (a[bones] for a in arrays)
+        return Limits(yaw, pitch_up, pitch_down, self.goal, self.up[bones], self.right[bones])
+
+    def apply(self, offsets: Array) -> Array:
+        """Rotations (..., n, 4) within the limits: what lies beyond the goals' range bends over to stay inside."""
+        w, vector, forward = offsets[..., 0], offsets[..., 1:], rotation.cross(self.up, self.right)
+        above, aside, ahead = (np.sum(vector * axis, axis=-1) for axis in (self.up, self.right, forward))
+        yaw = np.arctan2(above, w)
+        # What is left without the yaw has nothing about `up`.
+        upright = np.hypot(w, above)
+        aside, ahead = np.cos(yaw) * aside + np.sin(yaw) * ahead, np.cos(yaw) * ahead - np.sin(yaw) * aside
+        pitch = np.arctan2(aside, upright)
+        new_yaw = self._held(yaw, self.yaw)
+        new_pitch = self._held(pitch, np.where(pitch > 0.0, self.pitch_up, self.pitch_down))
+        free = (new_yaw == yaw) & (new_pitch == pitch)
+        if np.all(free):
+            return offsets
+        length = np.hypot(upright, aside)
+        upright, aside = length * np.cos(new_pitch), length * np.sin(new_pitch)
+        rest = np.concatenate((upright[..., None], aside[..., None] * self.right + ahead[..., None] * forward), axis=-1)
+        held = rotation.multiply(rotation.exp(2.0 * new_yaw[..., None] * self.up), rest)
+        return np.where(free[..., None], offsets, held)
+
+    def _held(self, half: Array, limit: Array) -> Array:
+        """Half angles (..., n), unchanged and smooth up to the goals' range, then towards the limit."""
+        begin = 0.5 * self.goal * limit
+        room = 0.5 * limit - begin
+        beyond = np.maximum(np.abs(half) - begin, 0.0)
+        bend = np.tanh(beyond / np.where(room > 0.0, room, 1.0)) * room
+        return np.where(beyond > 0.0, np.sign(half) * (begin + bend), half)
 
 
 @dataclass(frozen=True)
