@@ -82,7 +82,7 @@ class _Main(_Part):
         column.prop(settings, "target")
         if settings.target is not None and settings.target.type == "ARMATURE":
             column.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
-        column.prop(settings, "settle_time", slider=True)
+        column.prop(settings, "settle_time", text="Settle Time (s)", slider=True)
         column.prop(settings, "damping")
         if settings.damping == "CUSTOM":
             column.prop(settings, "damping_ratio")
@@ -146,7 +146,7 @@ class _Release(_Part):
         layout, settings = self.prepared(), self.settings(context)
         layout.prop(settings, "release_angle")
         layout.prop(settings, "release_speed")
-        layout.prop(settings, "release_time")
+        layout.prop(settings, "release_time", text="Time (s)")
 
 
 class _Advanced(_Part):

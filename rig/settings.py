@@ -107,8 +107,6 @@ class LookAtSettings(bpy.types.PropertyGroup):
         max=60.0,
         step=1,
         precision=2,
-        subtype="TIME_ABSOLUTE",
-        unit="TIME_ABSOLUTE",
         options=set(),
     )
     damping: EnumProperty(
@@ -220,8 +218,6 @@ class LookAtSettings(bpy.types.PropertyGroup):
         default=0.2,
         min=0.0,
         soft_max=1.0,
-        subtype="TIME_ABSOLUTE",
-        unit="TIME_ABSOLUTE",
         options=set(),
     )
     chain: CollectionProperty(type=LookAtChainBone, name="Chain", description="Bones that turn, the head first")
