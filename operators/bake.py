@@ -1,6 +1,7 @@
 """Bake look-ats onto actions, with progress, and Esc to leave everything as it was."""
 
 import time
+from contextlib import suppress
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
@@ -9,7 +10,7 @@ from ..lookat_pd.errors import LookAtError
 from ..rig import bake, look_at
 from . import current
 
-_SLICE = 0.05
+_SLICE = 0.2
 """Seconds of work between two looks at the keyboard."""
 _AT_ONCE = 0.3
 """A bake shorter than this [s] never shows a progress display."""
@@ -88,7 +89,7 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if event.type == "ESC":
-            self._job.close()
+            self._stop()
             self._end_display(context)
             self.report({"INFO"}, "Bake cancelled; nothing was changed.")
             return {"CANCELLED"}
@@ -101,7 +102,11 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender is going away or loads another file: leave nothing half done."""
-        self._job.close()
+        self._stop()
+
+    def _stop(self) -> None:
+        with suppress(ReferenceError):
+            self._job.close()
 
     def _begin(self, context: bpy.types.Context) -> bool:
         self._started = time.perf_counter()
@@ -135,6 +140,10 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
                     return {"RUNNING_MODAL"}
         except LookAtError as error:
             self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except ReferenceError:
+            # Undo replaces everything in the file, the bake's own working data too, so nothing is left of it.
+            self.report({"ERROR"}, "The file was changed by an undo while the bake was running; bake again.")
             return {"CANCELLED"}
         self._report_done()
         return {"FINISHED"}
