@@ -5,7 +5,20 @@ import sys
 from pathlib import Path
 
 
+def _take_stdout() -> None:
+    """Keep stdout for results: what Blender prints there, from its loading on, goes nowhere."""
+    if sys.stdout is None:
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    sys.stdout = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors="backslashreplace")
+
+
 def run() -> int:
+    _take_stdout()
     # A folder given to Python stands first in its path: the add-on is a package, and its parent belongs there instead.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
     try:
@@ -21,7 +34,8 @@ def run() -> int:
 
 if __name__ == "__main__":
     code = run()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
     # bpy 4.5 can hang when the interpreter exits.
     os._exit(code)

@@ -38,7 +38,6 @@ class Console:
 
     def __exit__(self, *_: object) -> None:
         self._wipe()
-        self._out.flush()
         self._stack.close()
 
     @contextlib.contextmanager
@@ -54,7 +53,12 @@ class Console:
 
     def say(self, text: str) -> None:
         self._wipe()
-        print(text, file=self._out, flush=True)
+        try:
+            print(text, file=self._out, flush=True)
+        except BrokenPipeError:
+            # Whoever reads it has seen enough; the rest must go somewhere.
+            with _null() as nowhere:
+                os.dup2(nowhere.fileno(), self._out.fileno())
 
     def complain(self, sentence: str, about: Path | None = None) -> None:
         self._wipe()
@@ -100,8 +104,13 @@ def _null() -> Iterator[TextIO]:
 
 
 @contextlib.contextmanager
-def _own(stream: TextIO) -> Iterator[TextIO]:
+def _own(stream: TextIO | None) -> Iterator[TextIO]:
     """The stream; if it is the process's own, a copy that still leads there when that is diverted."""
+    if stream is None:
+        # The caller has closed it.
+        with _null() as nowhere:
+            yield nowhere
+        return
     descriptor = _descriptor(stream)
     if descriptor not in (1, 2):
         yield stream

@@ -82,6 +82,8 @@ def make_character() -> bpy.types.Object:
 
 
 def save(path: Path, **options: Any) -> Path:
+    # Left out, it is what the last file was.
+    options.setdefault("compress", False)
     bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, **options)
     return path
 

@@ -1,0 +1,106 @@
+"""BVH and FBX: which way is up, and that imported motion keeps its speed in seconds."""
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+JOINTS = [("Hips", None, (0, 100, 0)), ("Spine", "Hips", (0, 20, 0)), ("Neck", "Spine", (0, 30, 0))]
+JOINTS += [("Head", "Neck", (0, 10, 0))]
+LIMBS = [("LeftUpLeg", (10, 0, 0)), ("RightUpLeg", (-10, 0, 0))]
+
+
+def bvh(path: Path, rate: float, frames: int, *, z_up: bool = False) -> Path:
+    """A figure whose head turns at a steady speed, 45 degrees a second."""
+
+    def offset(place) -> str:
+        x, y, z = place
+        return f"OFFSET {x} {-z if z_up else y} {y if z_up else z}"
+
+    lines = ["HIERARCHY"]
+    for depth, (name, parent, place) in enumerate(JOINTS):
+        channels = "6 Xposition Yposition Zposition" if parent is None else "3"
+        lines += [f"{'JOINT' if parent else 'ROOT'} {name}", "{", offset(place if parent else (0, 0, 0))]
+        lines += [f"CHANNELS {channels} Zrotation Yrotation Xrotation"]
+        if depth == 0:
+            for limb, side in LIMBS:
+                lines += [f"JOINT {limb}", "{", offset(side), "CHANNELS 3 Zrotation Yrotation Xrotation"]
+                lines += ["End Site", "{", offset((0, -90, 0)), "}", "}"]
+    lines += ["End Site", "{", offset((0, 20, 0)), "}", *["}"] * len(JOINTS)]
+    lines += ["MOTION", f"Frames: {frames}", f"Frame Time: {1.0 / rate:.7f}"]
+    for frame in range(frames):
+        turn = 45.0 * frame / rate
+        # Channels in the order of the joints: hips 6, legs 3 each, spine, neck, head.
+        head = (turn, 0, 0) if z_up else (0, turn, 0)
+        lines.append(" ".join(f"{value:.6f}" for value in (0, 0, 0, 0, 0, 0, *[0] * 12, *head)))
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def load_scene(path: Path, rate: float | None) -> bpy.types.Scene:
+    with load("cli.console").Console() as console:
+        return load("cli.scene_files").load(path, rate, console)
+
+
+def head_turn(scene: bpy.types.Scene, seconds: float) -> float:
+    """How far [deg] the head has turned so many seconds after the first frame."""
+    rate = scene.render.fps / scene.render.fps_base
+    rig = next(item for item in scene.objects if item.type == "ARMATURE")
+    turns = []
+    for frame in (1.0, 1.0 + seconds * rate):
+        scene.frame_set(int(frame), subframe=frame % 1.0)
+        evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        turns.append(evaluated.pose.bones["Head"].matrix.to_quaternion())
+    return float(np.degrees(turns[0].rotation_difference(turns[1]).angle))
+
+
+@pytest.mark.parametrize("asked", [None, 24, 29.97, 60, 120])
+@pytest.mark.parametrize("rate", [30.0, 120.0])
+def test_bvh_keeps_its_speed(tmp_path, rate, asked) -> None:
+    frames = int(2 * rate) + 1
+    scene = load_scene(bvh(tmp_path / "turn.bvh", rate, frames), asked)
+    assert scene.render.fps / scene.render.fps_base == pytest.approx(asked or rate, rel=1e-5)
+    assert head_turn(scene, 1.5) == pytest.approx(67.5, abs=0.1)
+    assert bpy.data.actions[0].frame_range[1] == pytest.approx(1 + 2 * (asked or rate), rel=1e-4)
+    assert (scene.frame_start, scene.frame_end) == (1, int(np.ceil(bpy.data.actions[0].frame_range[1])))
+
+
+@pytest.mark.parametrize("z_up", [False, True])
+def test_bvh_stands_upright(tmp_path, z_up) -> None:
+    scene = load_scene(bvh(tmp_path / "turn.bvh", 30.0, 10, z_up=z_up), None)
+    rig = next(item for item in scene.objects if item.type == "ARMATURE")
+    up = (rig.matrix_world @ rig.pose.bones["Head"].head) - (rig.matrix_world @ rig.pose.bones["Hips"].head)
+    assert up.normalized().z > 0.99
+
+
+def test_four_feet_on_the_ground_are_y_up() -> None:
+    places = np.array([(0, 0, 0), (0, 10, 80), (0, 20, 110), (10, -60, 0), (10, -60, 80)], float)
+    assert not load("cli.bvh_axes").stands_along_z(["Hips", "Spine", "Head", "LegL", "ArmL"], places)
+
+
+def test_bvh_through_the_command_line(tmp_path, call) -> None:
+    source = bvh(tmp_path / "turn.bvh", 30.0, 91)
+    for words, frames in (([], [1, 91]), (["--fps", "60"], [1, 181])):
+        outcome = call("bake", source, "--output", tmp_path / "out.blend", "--point=0,-500,150", *words)
+        assert outcome.row["error"] is None and outcome.row["frames"] == frames
+        assert outcome.row["bone"] == "Head"
+
+
+@pytest.mark.parametrize("asked", [None, 24, 60])
+def test_fbx_keeps_its_speed(tmp_path, walk, tools, asked) -> None:
+    hero = tools.reopen(walk).objects["Hero"]
+    seconds = np.arange(0, 20) / 6.0
+    rig = {"global_scale": 1.0, "add_leaf_bones": False, "bake_anim_use_nla_strips": False}
+    source = tools.poses(hero, ["head"], list(1 + seconds * 24))
+    bpy.ops.export_scene.fbx(filepath=str(tmp_path / "walk.fbx"), bake_anim_simplify_factor=0.0, **rig)
+    scene = load_scene(tmp_path / "walk.fbx", asked)
+    rate = scene.render.fps / scene.render.fps_base
+    assert rate == pytest.approx(asked or 24.0)
+    moved = tools.poses(scene.objects["Hero"], ["head"], list(bpy.data.actions[0].frame_range[0] + seconds * rate))
+    # The format has no rest pose of bones without a mesh: how far they turn is what remains.
+    turns = [tools.angles_between(one, one[:1]) for one in (source, moved)]
+    assert turns[0].max() > 10.0
+    assert np.abs(turns[0] - turns[1]).max() < 0.5

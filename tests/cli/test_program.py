@@ -1,0 +1,127 @@
+"""The two ways in: `python cli` and `blender --command lookat_pd`."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+
+from extension import load
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def run(command: list[object], **environment: str) -> subprocess.CompletedProcess[str]:
+    words = [str(word) for word in command]
+    return subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=os.environ | environment, timeout=300)
+
+
+def python(*words: object) -> subprocess.CompletedProcess[str]:
+    return run([sys.executable, "cli", *words])
+
+
+def blender(*words: object) -> subprocess.CompletedProcess[str]:
+    # The packages laid beside Blender for the tests are not for the Blender started here.
+    return run([bpy.app.binary_path, "--command", "lookat_pd", *words])
+
+
+needs_module = pytest.mark.skipif(bool(bpy.app.binary_path), reason="in a real Blender there is --command")
+needs_program = pytest.mark.skipif(not bpy.app.binary_path, reason="bpy as a module has no program to start")
+
+
+@pytest.fixture(params=[pytest.param(python, marks=needs_module), pytest.param(blender, marks=needs_program)])
+def way(request):
+    return request.param
+
+
+def test_bake_of_several_files(way, walk, walk_glb, tmp_path) -> None:
+    inputs = [walk, tmp_path / "missing.glb", walk_glb.rename(tmp_path / "other.glb")]
+    report = tmp_path / "report.json"
+    done = way("bake", *inputs, "--output", tmp_path / "out", "--point=0.5,-2,1.7", "--report", report)
+    assert done.returncode == 1
+    assert f"lookat_pd: {inputs[1]}: There is no such file; check the path." in done.stderr.splitlines()
+    assert "Traceback" not in done.stderr + done.stdout
+    rows = json.loads(report.read_text("utf-8"))
+    assert [row["ok"] for row in rows] == [True, False, True]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["other.glb", "walk.blend"]
+    assert all(row["settled_error_deg"] < 0.1 for row in rows if row["ok"])
+
+
+def test_exit_codes(way, walk, tmp_path) -> None:
+    assert way("inspect", walk).returncode == 0
+    assert way("inspect", tmp_path / "missing.blend").returncode == 1
+    assert way("inspect").returncode == 2
+    assert way("dance", walk).returncode == 2
+    assert way().returncode == 2
+    assert not list(ROOT.glob("*.json"))
+
+
+def test_help_fits_the_way_in(way) -> None:
+    wanted = "python cli" if way is python else "blender --command lookat_pd"
+    for words in ([], ["bake"], ["inspect"]):
+        done = way(*words, "--help")
+        assert done.returncode == 0 and f"usage: {wanted}" in done.stdout
+
+
+@needs_module
+def test_blenders_chatter_stays_off_both_streams(walk_glb, tmp_path) -> None:
+    # With this set, as studios have it, Blender prints even while it loads.
+    done = run([sys.executable, "cli", "inspect", walk_glb, "--json"], OCIO="nowhere.ocio")
+    assert json.loads(done.stdout)[0]["ok"]
+    assert not python("inspect", walk_glb, "--json").stderr
+    done = python("bake", walk_glb, "--output", tmp_path / "out.glb", "--point=0.5,-2,1.7")
+    assert len(done.stdout.splitlines()) == 1 and not done.stderr
+    assert "glTF import" in python("inspect", walk_glb, "--debug").stderr
+
+
+@needs_module
+def test_a_reader_who_leaves_is_no_failure(walk) -> None:
+    words = [sys.executable, "cli", "inspect", str(walk)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, text=True) as process:
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
+@needs_module
+def test_python_without_blender_is_told_what_to_install(tmp_path) -> None:
+    program = (
+        "import sys, runpy; sys.modules['bpy'] = None; sys.argv[0] = 'cli'; runpy.run_path('cli', run_name='__main__')"
+    )
+    done = run([sys.executable, "-c", program])
+    assert done.returncode == 1
+    assert done.stderr.startswith("lookat_pd: ") and "pip install bpy" in done.stderr and "Traceback" not in done.stderr
+
+
+@needs_module
+def test_works_from_any_folder(walk, tmp_path) -> None:
+    words = [sys.executable, str(ROOT / "cli"), "inspect", walk.name, "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert json.loads(done.stdout)[0]["rig"] == "Hero"
+
+
+def test_no_file_hides_a_module_of_python() -> None:
+    """`python cli` puts the folder first where Python looks for modules until its own line is run."""
+    folder = Path(load("cli").__file__).parent
+    assert not {path.stem for path in folder.glob("*.py")} & set(sys.stdlib_module_names)
+    assert importlib.util.find_spec("numpy") is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "joined"),
+    [
+        (["--point", "-1,2,3"], ["--point=-1,2,3"]),
+        (["--point=-1,2,3", "a.blend"], ["--point=-1,2,3", "a.blend"]),
+        (["--range=-10", "20"], ["--range", "-10", "20"]),
+        (["--range", "-10", "-5"], ["--range", "-10", "-5"]),
+        (["bake", "--", "--point", "x"], ["bake", "--", "--point", "x"]),
+        (["--point"], ["--point"]),
+    ],
+)
+def test_leading_minus(words, joined) -> None:
+    assert load("cli.arguments").join_negative_numbers(words) == joined
