@@ -14,18 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import rotation
+from . import refine, rotation
 from .errors import InvalidArgument
 from .follow import Follower, Tuning
 from .rotation import Array
-from .second_order import largest_response
+from .second_order import largest_response, substeps
 from .sharing import Limits, Sharing, soft_limit
 
 BEHIND_MARGIN = np.radians(30.0)
 """How far past straight behind a target goes before the head comes round to the other side."""
+FINEST_STEP = 1.0 / 120.0
+"""What happens between two frames is seen in steps of this [s] at most, so that the frame rate does not matter."""
 _POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
 _SETTLED = np.radians(0.05), np.radians(0.5)
-_TELEPORT_ANGLE, _TELEPORT_RATIO = np.radians(5.0), 5.0
 _MOST_OVERSHOOT = 2.0
 _INSTANT = 1e-9
 
@@ -142,10 +143,15 @@ def solve(
     for name, values in (("pose", rotations), ("pose", positions), ("target", targets)):
         if not np.all(np.isfinite(values)):
             raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
-    run = _Run(chain, tuning, rotations[:, ::-1], positions[:, ::-1], targets, dt, np.asarray(shift, float))
+    shift = np.broadcast_to(np.asarray(shift, float), (frames, 3))
+    # An engine's integrator is there to show what the engine does in its own steps.
+    fine = substeps(dt, FINEST_STEP) if tuning.integrator == "exact" else 1
+    if fine > 1:
+        rotations, positions, targets, shift = refine.shot(rotations, positions, targets, shift, fine)
+    run = _Run(chain, tuning, rotations[:, ::-1], positions[:, ::-1], targets, dt / fine, shift)
     for event, end in _pieces(events, dt * (frames - 1), len(targets)):
         run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -_INSTANT)
-    return run.solution(np.broadcast_to(np.asarray(influence, float), (frames,)))
+    return run.solution(np.broadcast_to(np.asarray(influence, float), (frames,)), slice(None, None, fine))
 
 
 def _pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:
@@ -173,7 +179,7 @@ class _Run:
         self.chain, self.tuning, self.dt = chain, tuning, dt
         self.rotations, self.positions, self.targets = rotations, positions, targets
         frames, bones = rotations.shape[:2]
-        self.shift = np.broadcast_to(shift, (frames, 3))
+        self.shift = shift
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
         factors, makes_up = chain.settle_factors[::-1], chain.makes_up[::-1]
         torso = int(np.sum(~makes_up))
@@ -214,7 +220,7 @@ class _Run:
             return
         window = self._window(start, end)
         view = self._view(window, target)
-        for part_start, part_end, turn, teleported in self._parts(view.yaw, start, end, window):
+        for part_start, part_end, turn, teleported in self._parts(view, start, end, window):
             self._on(target, part_start, part_end, turn, teleported, settled=settled)
             settled = False
 
@@ -238,19 +244,17 @@ class _Run:
         self._keep(window, start, slice(None), states, 0.0)
         self.looked_at[window.start + int(origin < start - _INSTANT) : window.stop] = -1
 
-    def _parts(self, yaw: Array, start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
+    def _parts(self, view: "_View", start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
         """Split a piece where the target teleports or passes far enough behind to be met on the other side.
 
-        yaw: (n,) principal angles at the window's frames. Returns (start, end, whole turns to add, teleported at the
+        view: of the target at the window's frames. Returns (start, end, whole turns to add, teleported at the
         end) for each part.
         """
         parts: list[tuple[float, float, float, bool]] = []
         origin = window.start * self.dt
         turn, begin = 0.0, start
-        unwrapped = np.unwrap(yaw)
-        jumps = np.abs(np.diff(unwrapped))
-        beside = np.maximum(np.concatenate(([0.0], jumps[:-1])), np.concatenate((jumps[1:], [0.0])))
-        teleports = (jumps > _TELEPORT_ANGLE) & (jumps > _TELEPORT_RATIO * beside)
+        yaw, unwrapped = view.yaw, np.unwrap(view.yaw)
+        teleports = refine.sudden(np.abs(np.diff(unwrapped))) | refine.sudden(np.abs(np.diff(view.pitch)))
         limit = np.pi + BEHIND_MARGIN
         for k in range(1, len(yaw)):
             time = origin + k * self.dt
@@ -304,7 +308,7 @@ class _Run:
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
             turned = carried.turn(stage, self._offsets(states, stage))
-            left = left - np.sum(turned * self.up[stage], axis=-1).sum(axis=-1)
+            left = left - rotation.dot(turned, self.up[stage]).sum(axis=-1)
         first = window.start + int(before)
         reach = view.reached(sharing, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
@@ -336,25 +340,27 @@ class _Run:
 
     # Results
 
-    def solution(self, influence: Array) -> Solution:
-        offsets = self._offsets(self.states, slice(None))
+    def solution(self, influence: Array, frames: slice) -> Solution:
+        """The result at the samples that are `frames`."""
+        states, goals, looked_at = self.states[frames], self.goals[frames], self.looked_at[frames]
+        offsets = self._offsets(states, slice(None))
         if np.any(influence != 1.0):
             offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
-        carried = _Carried(self.rotations, self.positions)
+        carried = _Carried(self.rotations[frames], self.positions[frames])
         carried.turn(slice(0, offsets.shape[1]), offsets)
-        position = carried.origin + self.shift
-        aim = rotation.rotate(carried.turned[-1], self.forward[-1])
+        position = carried.origin + self.shift[frames]
+        wanted = rotation.multiply(np.stack(carried.deltas, axis=1), carried.rotations)
+        aim = rotation.rotate(wanted[:, -1], self.forward[-1])
         error = np.full(len(offsets), np.nan)
-        on = self.looked_at >= 0
-        direction = self.targets[np.maximum(self.looked_at, 0), np.arange(len(on))] - position
+        on = looked_at >= 0
+        direction = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))] - position
         angle = np.arctan2(np.linalg.norm(rotation.cross(aim, direction), axis=-1), np.sum(aim * direction, axis=-1))
         error[on] = angle[on]
-        away = self.tuning.radians * np.linalg.norm(self.states[..., 0] - self.goals, axis=-1).max(axis=-1)
-        speed = self.tuning.radians * np.linalg.norm(self.states[..., 1], axis=-1).max(axis=-1)
+        away = self.tuning.radians * np.linalg.norm(states[..., 0] - goals, axis=-1).max(axis=-1)
+        speed = self.tuning.radians * np.linalg.norm(states[..., 1], axis=-1).max(axis=-1)
         settled = (away < _SETTLED[0]) & (speed < _SETTLED[1])
-        wanted = np.stack(carried.turned, axis=1)
         return Solution(
-            offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable & on, self.looked_at
+            offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable[frames] & on, looked_at
         )
 
 
@@ -366,18 +372,18 @@ class _Carried:
         self.delta = rotation.identity(len(rotations))
         self.origin = positions[:, 0]
         self.done = 0
-        self.turned: list[Array] = []
+        self.deltas: list[Array] = []
 
     def turn(self, stage: slice, offsets: Array) -> Array:
         """Give the stage's bones their local offsets (n, stage, 4); returns these as rotation vectors."""
+        animated = self.rotations[:, stage]
+        own = rotation.multiply(rotation.multiply(animated, offsets), rotation.inverse(animated))
         for bone in range(stage.start, stage.stop):
             if bone:
                 arm = self.positions[:, bone] - self.positions[:, bone - 1]
                 self.origin = self.origin + rotation.rotate(self.delta, arm)
-            animated = self.rotations[:, bone]
-            new = rotation.multiply(self.delta, rotation.multiply(animated, offsets[:, bone - stage.start]))
-            self.turned.append(new)
-            self.delta = rotation.multiply(new, rotation.inverse(animated))
+            self.delta = rotation.multiply(self.delta, own[:, bone - stage.start])
+            self.deltas.append(self.delta)
             self.done = bone + 1
         return rotation.log(offsets)
 
@@ -408,7 +414,7 @@ class _View:
     def of(cls, head: Array, direction: Array, axes: tuple[Array, Array, Array], chain: Chain) -> "_View":
         """head: (n, 4). direction: (n, 3) to the target. axes: forward, up and right in the head's frame."""
         local = rotation.rotate(rotation.inverse(head), direction)
-        ahead, above, aside = (np.sum(local * axis, axis=-1) for axis in axes)
+        ahead, above, aside = (rotation.dot(local, axis) for axis in axes)
         yaw = np.arctan2(-aside, ahead)
         # Straight behind is one place: always the same side of it, whatever the rounding.
         yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)

@@ -62,9 +62,9 @@ def track(
     if not 0.0 <= feed_forward <= 1.0:
         raise InvalidArgument(f"The feed-forward must lie between 0 and 1, not {feed_forward}.")
     shape = target.shape[1:]
-    x0 = target[0] if x0 is None else _finite(x0, "x0")
-    v0 = np.zeros(shape) if v0 is None else _finite(v0, "v0")
-    start = np.stack((np.broadcast_to(x0, shape), np.broadcast_to(v0, shape)), axis=-1)
+    x = target[0] if x0 is None else _finite(x0, "x0")
+    v = np.zeros(shape) if v0 is None else _finite(v0, "v0")
+    start = np.stack((np.broadcast_to(x, shape), np.broadcast_to(v, shape)), axis=-1)
     count = _count(dt, settle_time, damping_ratio, integrator, max_step, clamped=max_speed is not None)
     goals = np.stack((target[:-1], np.diff(target, axis=0) / dt), axis=-1)
     if max_speed is None:

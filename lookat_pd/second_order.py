@@ -80,12 +80,13 @@ class Step:
 
 def apply(matrix: Array, vector: Array) -> Array:
     """matrix (..., 2, n) @ vector (..., n), broadcasting; on so short an axis plain sums beat einsum and matmul."""
-    shape = np.broadcast_shapes(matrix.shape[:-1], (*vector.shape[:-1], 1))
-    result = np.zeros(shape)
-    for row in range(shape[-1]):
-        for column in range(matrix.shape[-1]):
-            result[..., row] += matrix[..., row, column] * vector[..., column]
-    return result
+    rows = []
+    for row in range(matrix.shape[-2]):
+        total = matrix[..., row, 0] * vector[..., 0]
+        for column in range(1, matrix.shape[-1]):
+            total = total + matrix[..., row, column] * vector[..., column]
+        rows.append(total)
+    return np.stack(rows, axis=-1)
 
 
 def make_step(
@@ -211,10 +212,14 @@ def recurrence(transition: Array, inputs: Array, start: Array) -> Array:
     transition: (..., 2, 2). inputs: (n, ..., 2). start: (..., 2). Returns (n + 1, ..., 2). Doubling: after
     pass j every state holds the inputs of the last 2**j steps, so n steps take log2(n) passes over the array.
     """
-    states = np.concatenate((np.broadcast_to(start, inputs.shape[1:])[None], inputs))
+    start = np.broadcast_to(start, inputs.shape[1:])
+    x, v = (np.concatenate((start[None, ..., n], inputs[..., n])) for n in (0, 1))
     reach, power = 1, transition
-    while reach < len(states):
-        # The right side is evaluated before it is stored, so a pass never reads its own results.
-        states[reach:] = states[reach:] + apply(power, states[:-reach])
+    while reach < len(x):
+        # Both are evaluated before either is stored, so a pass never reads its own results.
+        to_x = power[..., 0, 0] * x[:-reach] + power[..., 0, 1] * v[:-reach]
+        to_v = power[..., 1, 0] * x[:-reach] + power[..., 1, 1] * v[:-reach]
+        x[reach:] += to_x
+        v[reach:] += to_v
         reach, power = 2 * reach, power @ power
-    return states
+    return np.stack((x, v), axis=-1)

@@ -45,7 +45,7 @@ class Limits:
     def apply(self, offsets: Array) -> Array:
         """Rotations (..., n, 4) within the limits: what lies beyond the goals' range bends over to stay inside."""
         w, vector, forward = offsets[..., 0], offsets[..., 1:], rotation.cross(self.up, self.right)
-        above, aside, ahead = (np.sum(vector * axis, axis=-1) for axis in (self.up, self.right, forward))
+        above, aside, ahead = (rotation.dot(vector, axis) for axis in (self.up, self.right, forward))
         yaw = np.arctan2(above, w)
         # What is left without the yaw has nothing about `up`.
         upright = np.hypot(w, above)

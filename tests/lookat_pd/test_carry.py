@@ -17,7 +17,7 @@ RIGS = {
 
 
 def evaluate(inherits: list[tuple[int, int]], animated: Array, offsets: Array) -> Array:
-    """The rig: each control is turned in world space by the whole turn of every control that it hangs on, root first."""
+    """The rig: each control also makes, in world space, the turn of every control that it hangs on, root first."""
     turned = animated.copy()
     for bone in range(3, -1, -1):
         total = rotation.identity(len(animated))

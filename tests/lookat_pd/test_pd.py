@@ -1,6 +1,7 @@
 """The laws of the PD controller over time, judged by Runge-Kutta, plain loops of the definitions and closed forms."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def sine(rate: float, seconds: float = 2.0) -> Array:
 def runge_kutta(goals: Array, dt: float, settle_time: float, zeta: float, feed_forward: float, x: float, v: float):
     """Positions and velocities at the samples of a piecewise linear goal, in 200 steps an interval."""
     omega, state, result = 2.0 * np.pi / settle_time, np.array([x, v]), [(x, v)]
-    for g0, g1 in zip(goals[:-1], goals[1:], strict=True):
+    for g0, g1 in pairwise(goals):
         slope, h = (g1 - g0) / dt, dt / 200
 
         def change(t: float, s: Array, g0=g0, slope=slope) -> Array:
@@ -45,7 +46,7 @@ def engine(goals: Array, dt: float, settle_time: float, zeta: float, integrator:
     """The published definitions of the naive and the Stable PD controller, one number at a time."""
     k_p, k_d, h = (2.0 * np.pi / settle_time) ** 2, 4.0 * np.pi * zeta / settle_time, dt / substeps
     x, v, result = float(goals[0]), 0.0, [(float(goals[0]), 0.0)]
-    for g0, g1 in zip(goals[:-1], goals[1:], strict=True):
+    for g0, g1 in pairwise(goals):
         for n in range(substeps):
             g = g0 + (g1 - g0) * n / substeps
             if integrator == "euler":
@@ -217,7 +218,7 @@ def apart(a: Array, b: Array) -> float:
 
 
 def wander(rate: int, seed: int = 0) -> Array:
-    """Rotations that wander about all three axes for two seconds, along great circles from sixth to sixth of a second."""
+    """Rotations that wander about all three axes for two seconds, on a great circle each sixth of a second."""
     rng = np.random.default_rng(seed)
     t = np.arange(13)[:, None] / 6
     corners = rotation.exp(

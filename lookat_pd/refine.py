@@ -1,0 +1,62 @@
+"""Samples between the frames: the solver sees the shot at 120 samples a second whatever the frame rate is.
+
+A smooth curve runs through the frames of the animation. Where something jumps from one frame to the next it stays until
+the next frame, as keys with constant interpolation do.
+"""
+
+import numpy as np
+
+from . import rotation
+from .rotation import Array
+
+_JUMP_ANGLE, _JUMP_RATIO = np.radians(5.0), 5.0
+
+
+def sudden(changes: Array) -> Array:
+    """Which changes [rad] from sample to sample, (n, ...), are jumps: large, and much larger than their neighbours."""
+    none = np.zeros_like(changes[:1])
+    beside = np.maximum(np.concatenate((none, changes[:-1])), np.concatenate((changes[1:], none)))
+    return (changes > _JUMP_ANGLE) & (changes > _JUMP_RATIO * beside)
+
+
+def shot(
+    rotations: Array, positions: Array, targets: Array, shift: Array, count: int
+) -> tuple[Array, Array, Array, Array]:
+    """A shot (rotations (F, b, 4), positions (F, b, 3), targets (n, F, 3), shift (F, 3)) with `count` samples a frame.
+
+    Returns the same four with (F - 1) count + 1 samples.
+    """
+    distance = np.linalg.norm(targets - positions[:, 0], axis=-1)
+    distance = np.maximum(np.minimum(distance[:, 1:], distance[:, :-1]), 1e-12)
+    turns = rotation.angle(rotation.multiply(rotation.inverse(rotations[:-1]), rotations[1:]))
+    moves = np.linalg.norm(np.diff(positions[:, 0], axis=0), axis=-1) / distance.min(axis=0, initial=np.inf)
+    body = np.any(sudden(turns), axis=-1) | sudden(moves)
+    target_moves = np.linalg.norm(np.diff(targets, axis=1), axis=-1) / distance
+    finer_targets = [curve(path, sudden(change), count) for path, change in zip(targets, target_moves, strict=True)]
+    return (
+        rotation.normalize(curve(rotation.align_hemisphere(rotations), body, count)),
+        curve(positions, body, count),
+        np.stack(finer_targets) if len(targets) else np.empty((0, (len(rotations) - 1) * count + 1, 3)),
+        curve(shift, body, count),
+    )
+
+
+def curve(values: Array, jumps: Array, count: int) -> Array:
+    """Values (F, ...) with `count` samples a frame on a Catmull-Rom curve; over the jumps (F - 1,) they stay."""
+    if len(values) < 2:
+        return values
+    jumps = jumps.reshape(-1, *(1,) * (values.ndim - 1))
+    rise = np.where(jumps, 0.0, np.diff(values, axis=0))
+    before, after = np.concatenate((rise[:1], rise)), np.concatenate((rise, rise[-1:]))
+    # Beside a jump the slope is that of the other side alone.
+    before[1:] = np.where(jumps, after[1:], before[1:])
+    after[:-1] = np.where(jumps, before[:-1], after[:-1])
+    slopes = 0.5 * (before + after)
+    if len(values) > 2:
+        slopes[0], slopes[-1] = 1.5 * rise[0] - 0.5 * rise[1], 1.5 * rise[-1] - 0.5 * rise[-2]
+    u = (np.arange(count) / count).reshape(-1, *(1,) * (values.ndim - 1))
+    enter, leave = np.where(jumps, 0.0, slopes[:-1]), np.where(jumps, 0.0, slopes[1:])
+    bend, end = 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise
+    start, enter, bend, end = (a[:, None] for a in (values[:-1], enter, bend, end))
+    between = start + u * (enter + u * (bend + u * end))
+    return np.concatenate((between.reshape(-1, *values.shape[1:]), values[-1:]))
