@@ -1,0 +1,115 @@
+"""The solver alone: the project's figure, its growth, and what a plain loop over frames and bones costs."""
+
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from lookat_pd import gaze, rotation
+from lookat_pd.rotation import Array
+
+RATE = 24
+BONES = 10
+FRAMES = 250
+REPEATS = 15
+EVENTS = (gaze.Event(0.5, 0), gaze.Event(3.0, 1), gaze.Event(7.0, None))
+
+Row = tuple[str, str]
+
+
+def chain() -> gaze.Chain:
+    torso = BONES - 2
+    return gaze.Chain(
+        shares=np.array([0.4, 0.25, *[0.35 / torso] * torso]),
+        settle_factors=np.linspace(1.0, 2.3, BONES),
+        yaw_limits=np.radians([60.0, 35.0, *[15.0] * torso]),
+        pitch_up_limits=np.radians([45.0, 25.0, *[10.0] * torso]),
+        pitch_down_limits=np.radians([45.0, 25.0, *[10.0] * torso]),
+        makes_up=np.arange(BONES) < 2,
+        forward=np.tile([0.0, 0.0, 1.0], (BONES, 1)),
+        up=np.tile([0.0, 1.0, 0.0], (BONES, 1)),
+        near=0.1,
+    )
+
+
+def shot(frames: int) -> tuple[Array, Array, Array]:
+    """Rotations, positions and two targets: a spine that sways, a ball that goes about it, a still one."""
+    t = np.arange(frames) / RATE
+    sway = 0.1 * np.stack((np.sin(t), np.sin(1.7 * t), np.cos(0.9 * t)), axis=-1)
+    carried, place = rotation.identity(frames), np.tile([0.0, 0.0, 1.0], (frames, 1))
+    rest = rotation.from_axis_angle([1.0, 0.0, 0.0], 0.5 * np.pi)
+    rotations, positions = np.empty((frames, BONES, 4)), np.empty((frames, BONES, 3))
+    for bone in reversed(range(BONES)):
+        carried = rotation.multiply(carried, rotation.exp(sway / (1 + bone)))
+        rotations[:, bone], positions[:, bone] = rotation.multiply(carried, rest), place
+        place = place + rotation.rotate(carried, np.array([0.0, 0.0, 0.06]))
+    ball = np.stack((2.0 * np.sin(t), -2.0 * np.cos(0.8 * t), 2.0 + 0.0 * t), axis=-1)
+    return rotations, positions, np.stack((ball, np.tile([2.0, -2.0, 2.0], (frames, 1))))
+
+
+def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
+    """Median time of one call, after one that warms up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        begin = perf_counter()
+        work()
+        times.append(perf_counter() - begin)
+    return median(times)
+
+
+def solve(frames: int) -> Callable[[], gaze.Solution]:
+    arguments = shot(frames)
+    return lambda: gaze.solve(chain(), gaze.Tuning(), *arguments, 1.0 / RATE, EVENTS)
+
+
+def plain_loop(frames: int) -> Callable[[], Array]:
+    """The same controllers as a game engine has them: per frame, per bone, one number at a time."""
+    rotations, positions, targets = shot(frames)
+    wanted = chain()
+    omegas = 2.0 * np.pi / (0.6 * wanted.settle_factors)
+
+    def work() -> Array:
+        x, v = np.zeros((BONES, 3)), np.zeros((BONES, 3))
+        offsets = np.empty((frames, BONES, 4))
+        for frame in range(frames):
+            time = frame / RATE
+            target = next((e.target for e in reversed(EVENTS) if e.time <= time), None)
+            yaw = pitch = 0.0
+            if target is not None:
+                away = targets[target, frame] - positions[frame, 0]
+                local = rotation.rotate(rotation.inverse(rotations[frame, 0]), away)
+                yaw = np.arctan2(local[0], local[2])
+                pitch = np.arctan2(local[1], np.hypot(local[0], local[2]))
+            for bone in reversed(range(BONES)):
+                share = wanted.shares[bone]
+                across = np.clip(share * yaw, -wanted.yaw_limits[bone], wanted.yaw_limits[bone])
+                upward = np.clip(share * pitch, -wanted.pitch_down_limits[bone], wanted.pitch_up_limits[bone])
+                goal = across * wanted.up[bone] + upward * wanted.right[bone]
+                omega, h = omegas[bone], 1.0 / RATE
+                decay, y = np.exp(-omega * h), x[bone] - goal
+                rise = v[bone] + omega * y
+                x[bone], v[bone] = goal + decay * (y + rise * h), decay * (v[bone] - omega * rise * h)
+                offsets[frame, bone] = rotation.exp(x[bone])
+        return offsets
+
+    return work
+
+
+def run() -> list[Row]:
+    """Rows of (what, figure)."""
+    here = seconds(solve(FRAMES))
+    loop = seconds(plain_loop(FRAMES), 3)
+    rows = [
+        (f"Look-at of {BONES} bones over {FRAMES} frames", f"{1e3 * here:.1f} ms (goal: below 15)"),
+        ("The same as a plain loop over frames and bones", f"{1e3 * loop:.0f} ms, {loop / here:.0f} times as long"),
+    ]
+    for characters in (1, 10, 100):
+        work = solve(FRAMES)
+        took = seconds(lambda work=work, n=characters: [work() for _ in range(n)], 3)
+        rows.append((f"Characters: {characters}, {FRAMES} frames each", f"{1e3 * took / characters:.1f} ms a character"))
+    for frames in (100, 1_000, 10_000):
+        took = seconds(solve(frames), 3)
+        rows.append((f"Frames: {frames}, 1 character", f"{1e3 * took:.1f} ms, {1e6 * took / frames:.0f} µs a frame"))
+    return rows
