@@ -366,3 +366,11 @@ def test_compression_and_relative_paths_are_kept(call, tools, tmp_path) -> None:
         path = bpy.path.abspath(bpy.data.images["skin"].filepath)
         assert Path(path).resolve() == (tmp_path / "textures" / "skin.png").resolve()
         tools.reopen(source)
+
+
+def test_every_preset_that_ships_fits_the_settings(walk, call, tools, tmp_path) -> None:
+    names = load("cli.presets").available()
+    assert {"Attentive", "Relaxed", "Heavy creature", "Bird", "Robot", "FFXVI"} <= names.keys()
+    for name in names:
+        outcome = call("bake", walk, "--output", tmp_path / f"{name}.blend", "--target", "Ball", "--preset", name)
+        assert outcome.code == 0, name
