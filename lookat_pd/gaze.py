@@ -220,8 +220,8 @@ class _Run:
             return
         window = self._window(start, end)
         view = self._view(window, target)
-        for part_start, part_end, turn, teleported in self._parts(view, start, end, window):
-            self._on(target, part_start, part_end, turn, teleported, settled=settled)
+        for part_start, part_end, yaw, teleported in self._parts(view, start, end, window):
+            self._on(target, part_start, part_end, yaw, teleported, settled=settled)
             settled = False
 
     def _window(self, start: float, end: float) -> slice:
@@ -247,8 +247,8 @@ class _Run:
     def _parts(self, view: "_View", start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
         """Split a piece where the target teleports or passes far enough behind to be met on the other side.
 
-        view: of the target at the window's frames. Returns (start, end, whole turns to add, teleported at the
-        end) for each part.
+        view: of the target at the window's frames. Returns (start, end, yaw at the frame at or before the start,
+        whole turns included, teleported at the end) for each part.
         """
         parts: list[tuple[float, float, float, bool]] = []
         origin = window.start * self.dt
@@ -256,15 +256,18 @@ class _Run:
         yaw, unwrapped = view.yaw, np.unwrap(view.yaw)
         teleports = refine.sudden(np.abs(np.diff(unwrapped))) | refine.sudden(np.abs(np.diff(view.pitch)))
         limit = np.pi + BEHIND_MARGIN
+
+        def part(until: float, teleported: bool) -> tuple[float, float, float, bool]:
+            return begin, until, unwrapped[self._window(begin, until).start - window.start] + turn, teleported
+
         for k in range(1, len(yaw)):
             time = origin + k * self.dt
             if time <= begin + _INSTANT:
                 continue
             if teleports[k - 1]:
                 if time >= end - _INSTANT:
-                    parts.append((begin, end, turn, True))
-                    return parts
-                parts.append((begin, time, turn, True))
+                    return [*parts, part(end, True)]
+                parts.append(part(time, True))
                 # A new place is met the short way round, as after a switch.
                 begin, turn = time, yaw[k] - unwrapped[k]
                 continue
@@ -273,21 +276,19 @@ class _Run:
                 fraction = (limit - abs(before)) / (abs(here) - abs(before)) if abs(here) > abs(before) else 0.0
                 crossing = max(origin + (k - 1 + np.clip(fraction, 0.0, 1.0)) * self.dt, begin)
                 if begin + _INSTANT < crossing < end - _INSTANT:
-                    parts.append((begin, crossing, turn, False))
+                    parts.append(part(crossing, False))
                     begin = crossing
                 turn -= np.sign(here) * 2.0 * np.pi
-        parts.append((begin, end, turn, False))
-        return parts
+        return [*parts, part(end, False)]
 
     # One part: goals and controllers, from the root up
 
-    def _on(self, target: int, start: float, end: float, turn: float, teleported: bool, *, settled: bool) -> None:
+    def _on(self, target: int, start: float, end: float, yaw: float, teleported: bool, *, settled: bool) -> None:
         window = self._window(start, end)
         origin = window.start * self.dt
         carried = _Carried(self.rotations[window], self.positions[window])
         total = self._view(window, target)
-        yaw = _near_branch(total.yaw, np.unwrap(total.yaw)[0] + turn)
-        left = yaw
+        left = _near_branch(total.yaw, yaw)
         for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
             if stage.stop == len(self.rotations[0]):
                 carried.move_head(self.shift[window])

@@ -106,6 +106,7 @@ def speeds(solution: Solution, rate: int = FINE) -> Array:
 
 
 def yaw_and_pitch(chain: Chain, offsets: Array) -> tuple[Array, Array]:
+    """Of every bone's turn [rad], as the direction says that its forward axis takes."""
     aim = rotation.rotate(offsets, chain.forward)
     ahead, above, aside = (np.sum(aim * axis, axis=-1) for axis in (chain.forward, chain.up, chain.right))
     return np.arctan2(-aside, ahead), np.arctan2(above, np.hypot(ahead, aside))
@@ -267,6 +268,23 @@ def test_a_target_that_stays_about_straight_behind_does_not_make_the_head_swing(
     yaw, _ = yaw_and_pitch(make_chain(), solution.offsets)
     assert np.abs(yaw[48:, 0]).min() > np.radians(45.0)
     assert np.all(np.sign(yaw[48:, 0]) == np.sign(yaw[48, 0]))
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+@pytest.mark.parametrize("pitch", [0.0, 30.0])
+def test_a_target_that_goes_round_and_round_is_looked_at_whenever_it_passes_in_front(direction, pitch):
+    """Five rounds of eight seconds: the head meets it again on the other side every time."""
+    solution = film(lambda t: at(direction * 45.0 * t, pitch), [Event(-1.0, 0)], seconds=40.0, sway=0.0)
+    around = 45.0 * np.arange(len(solution.error)) / 24.0 % 360.0
+    coming = (around > 300.0) | (around < 100.0)
+    assert np.degrees(solution.error[coming][48:]).max() < 20.0
+    assert np.all(np.abs(np.diff(yaw_and_pitch(make_chain(), solution.offsets)[0], axis=0)) < 0.5)
+
+
+def test_it_goes_round_the_short_way_after_a_teleport_behind():
+    path = lambda t: np.where((t < 2.0 - 1e-9)[:, None], at(150.0), at(-40.0))  # noqa: E731
+    solution = film(path, [Event(-1.0, 0)], seconds=6.0, sway=0.0)
+    assert solution.error[-1] < 1e-3
 
 
 # The same at all frame rates
