@@ -10,6 +10,7 @@ from ..lookat_pd.errors import RigError
 from ..rig import actions, look_at
 
 _NAMED_AT_MOST = 12
+_TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -61,8 +62,25 @@ def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
     slot = suitable_slot(armature, action)
     if slot is None:
         raise RigError(f"Action '{name}' has no slot for objects, so it cannot move '{armature.name}'; choose another.")
+    keyed_before = _channels(data.action, data.action_slot)
     data.action = action
     data.action_slot = slot
+    _clear(armature, keyed_before - _channels(action, slot))
+
+
+def _channels(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> set[str]:
+    """Data paths that have F-curves."""
+    bag = actions.channelbag(action, slot) if action is not None and slot is not None else None
+    return {curve.data_path for curve in bag.fcurves} if bag is not None else set()
+
+
+def _clear(armature: bpy.types.Object, channels: set[str]) -> None:
+    """Bring these transforms of bones to rest: where one action left them says nothing about another."""
+    for bone in armature.pose.bones:
+        path = bone.path_from_id()
+        for name in _TRANSFORMS:
+            if f"{path}.{name}" in channels:
+                setattr(bone, name, bone.bl_rna.properties[name].default_array)
 
 
 def suitable_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot | None:
@@ -101,11 +119,16 @@ def _strips(data: bpy.types.AnimData | None) -> list[bpy.types.NlaStrip]:
     return [strip for track in data.nla_tracks for strip in track.strips] if data else []
 
 
+def plays(rig: bpy.types.Object) -> bool:
+    """Whether the rig has an action that lasts."""
+    action = rig.animation_data.action if rig.animation_data else None
+    return action is not None and action.frame_range[1] > action.frame_range[0]
+
+
 def frame_range(scene: bpy.types.Scene, rigs: Sequence[bpy.types.Object]) -> tuple[int, int]:
     """First and last frame of what the rigs play, else of the scene."""
-    playing = [rig.animation_data.action for rig in rigs if rig.animation_data and rig.animation_data.action]
-    ranges = [(math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])) for action in playing]
-    ranges = [(first, last) for first, last in ranges if last > first]
+    extents = [rig.animation_data.action.frame_range for rig in rigs if plays(rig)]
+    ranges = [(math.floor(first), math.ceil(last)) for first, last in extents]
     if not ranges:
         return scene.frame_start, scene.frame_end
     return min(first for first, _ in ranges), max(last for _, last in ranges)

@@ -1,7 +1,7 @@
 """`bake`: look-ats become keys."""
 
 import argparse
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -128,11 +128,14 @@ def _bake_file(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console:
     row["frames"] = [first, last]
     look_ats = [_resolve(wish, scene, rig, bone) for rig, bone in places]
     row["aim_axis"], row["chain"] = list(look_ats[0].aim_axis), list(look_ats[0].bones)
+    extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
     steps = bake.bake(scene, look_ats, bake.Options(first, last, wish.into))
     results = _follow(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
     steps = measure.settled_errors(scene, results)
     errors = _follow(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
     _mute(look_ats)
+    if job.output.suffix.lower() == ".glb":
+        _trim(results, extents)
     _fill(row, results, errors)
 
 
@@ -225,6 +228,19 @@ def _mute(look_ats: Sequence[LookAt]) -> None:
     for one in look_ats:
         if look_at.exists_on(one.armature.pose.bones[one.bone]):
             one.armature.pose.bones[one.bone].lookat_pd.mute = True
+
+
+def _trim(results: Sequence[bake.Result], extents: Mapping[str, tuple[int, int]]) -> None:
+    """Let clips be as long as they were, or as the bake: keys just outside, which hold the curves, are no part of them.
+
+    The exporter would move a clip that begins before frame 0, and a longer one would loop out of step.
+    """
+    for result in results:
+        first, last = extents[result.look_at.armature.name]
+        if not result.action.use_frame_range:
+            result.action.use_frame_range = True
+            result.action.frame_start = min(first, int(result.frames[0]))
+            result.action.frame_end = max(last, int(result.frames[-1]))
 
 
 def _fill(row: Row, results: Sequence[bake.Result], errors: Sequence[float | None]) -> None:

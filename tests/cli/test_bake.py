@@ -347,6 +347,42 @@ def test_other_clips_of_a_glb_survive(call, tools, tmp_path) -> None:
     assert {action.name for action in bpy.data.actions} == {"Walk", "Run", "Walk look-at"}
 
 
+def test_clip_of_a_glb_keeps_its_length_and_place(tools, call, tmp_path) -> None:
+    hero = tools.make_character()
+    # Begins at second 0, where the exporter would move a clip with keys before it.
+    for curve in hero.animation_data.action.layers[0].strips[0].channelbags[0].fcurves:
+        for key in curve.keyframe_points:
+            key.co.x -= 1
+    source = tools.export(tmp_path / "in.glb")
+    for words, frames in (([], [0, 120]), (["--range", 30, 40], [30, 40])):
+        row = call("bake", source, "--output", tmp_path / "out.glb", "--point=0.5,-2,1.7", *words).row
+        assert row["frames"] == frames
+        tools.reopen(tmp_path / "out.glb")
+        assert [list(action.frame_range) for action in bpy.data.actions] == [[0, 120], [0, 120]]
+
+
+def test_what_another_action_left_behind_is_not_baked_into_this_one(tools, call, tmp_path) -> None:
+    hero = tools.make_character()
+    arm = hero.pose.bones["upper_arm.L"]
+    arm.rotation_quaternion = (0.0, 1.0, 0.0, 0.0)
+    arm.keyframe_insert("rotation_quaternion", frame=1)
+    walk = hero.animation_data.action
+    hero.pose.bones["foot.L"].location.x = 0.1
+    run = bpy.data.actions.new("Run")
+    run.use_fake_user = walk.use_fake_user = True
+    hero.animation_data.action = run
+    hero.pose.bones["head"].keyframe_insert("rotation_quaternion", frame=1)
+    hero.pose.bones["head"].keyframe_insert("rotation_quaternion", frame=20)
+    hero.animation_data.action, hero.animation_data.action_slot = walk, walk.slots[0]
+    source = tools.save(tmp_path / "in.blend")
+    words = ["--target", "Ball", "--action", "Run"]
+    assert call("bake", source, "--output", tmp_path / "out.blend", *words).row["error"] is None
+    bones = tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones
+    assert tuple(bones["upper_arm.L"].rotation_quaternion) == (1.0, 0.0, 0.0, 0.0)
+    # Posed by hand, not by an action.
+    assert bones["foot.L"].location.x == pytest.approx(0.1)
+
+
 def test_compression_and_relative_paths_are_kept(call, tools, tmp_path) -> None:
     tools.make_character()
     (tmp_path / "textures").mkdir()
