@@ -135,15 +135,37 @@ class Follower:
         if t.integrator != "exact":
             limit = min(step_limit(s, t.damping_ratio, t.integrator) for s in self.settle_times)
             count = stable_substeps(length, limit)
-        return make_step(
-            length,
-            self.settle_times[:, None],
-            t.damping_ratio,
-            t.integrator,
-            degree=3,
-            feed_forward=t.feed_forward,
-            count=count,
-        )
+        steps = [
+            make_step(
+                length,
+                self.settle_times[:, None],
+                t.damping_ratio,
+                t.integrator,
+                degree=3,
+                feed_forward=feed_forward,
+                count=count,
+            )
+            for feed_forward in sorted({0.0, t.feed_forward})
+        ]
+        if not t.feed_forward:
+            return steps[0]
+        plain, ahead = steps
+        return Step(plain.transition, np.concatenate((plain.response, ahead.response - plain.response), axis=-1))
+
+    def _drive(self, coefficients: Array) -> Array:
+        """What drives a step, of goals given as cubics (..., b, width, 4): they, and what is anticipated of them.
+
+        A goal that leaps, because the target passes a pole or the head itself, is not anticipated faster than by a
+        radian in 1 / omega: feeding forward must not ask for more than a jump of the goal does.
+        """
+        if not self.tuning.feed_forward:
+            return coefficients
+        _, begin, c2, c3 = np.moveaxis(coefficients, -1, 0)
+        middle, end = (begin + t * (2.0 * c2 + 3.0 * t * c3) for t in (0.5 * self.dt, self.dt))
+        speed = self.tuning.radians * np.linalg.norm((begin, middle, end), axis=-1).max(axis=0)
+        bound = 2.0 * np.pi / self.settle_times
+        share = np.minimum(1.0, bound / np.maximum(speed, 1e-300))[..., None, None]
+        return np.concatenate((coefficients, share * coefficients), axis=-1)
 
     def _advance(self, state: Array, coefficients: Array, length: float) -> Array:
         """State (b, width, 2) after `length` seconds of goals given as cubics (b, width, 4)."""
@@ -151,12 +173,12 @@ class Follower:
             return state
         if self._full is not None:
             step = self._full if abs(length - self.dt) < _INSTANT else self._step(length)
-            return step(state, coefficients)
+            return step(state, self._drive(coefficients))
         count = substeps(length, CLAMPED_STEP)
         h = length / count
         step = self._step(h)
         for n in range(count):
-            moved = step(state, _moved(coefficients, n * h))
+            moved = step(state, self._drive(_moved(coefficients, n * h)))
             bound = self.tuning.max_speed / self.tuning.radians_per_unit(state[..., 0])
             speed = np.linalg.norm(moved[..., 1], axis=-1, keepdims=True)
             rate = moved[..., 1] * np.minimum(1.0, bound / np.maximum(speed, 1e-300))
@@ -177,7 +199,7 @@ class Follower:
             return states, state
         states[1] = self._advance(state, _moved(coefficients[0], start), self.dt - start)
         if self._full is not None:
-            inputs = apply(self._full.response, coefficients[1:])
+            inputs = apply(self._full.response, self._drive(coefficients[1:]))
             states[1:] = recurrence(self._full.transition, inputs, states[1])
         else:
             for n in range(2, len(goals)):

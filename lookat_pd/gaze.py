@@ -258,7 +258,8 @@ class _Run:
         limit = np.pi + BEHIND_MARGIN
 
         def part(until: float, teleported: bool) -> tuple[float, float, float, bool]:
-            return begin, until, unwrapped[self._window(begin, until).start - window.start] + turn, teleported
+            first = self._window(begin, until).start - window.start
+            return float(begin), until, float(unwrapped[first] + turn), teleported
 
         for k in range(1, len(yaw)):
             time = origin + k * self.dt
