@@ -24,7 +24,7 @@ class Console:
     def __init__(self, *, debug: bool = False) -> None:
         self.debug = debug
         self._width = 0
-        self._label, self._shown = "", 0.0
+        self._label, self._doing, self._shown = "", "", 0.0
 
     def __enter__(self) -> "Console":
         self._stack = contextlib.ExitStack()
@@ -73,15 +73,16 @@ class Console:
 
     def begin(self, path: Path, number: int, total: int) -> None:
         self._label = f"file {number} of {total}: {path.name}" if total > 1 else path.name
-        self._shown = time.monotonic() - (_REDRAW if self._live else _NEXT_LINE - _FIRST_LINE)
+        self._doing, self._shown = "", time.monotonic() - (_NEXT_LINE - _FIRST_LINE)
         self.progress(0.0, "reading")
 
     def progress(self, fraction: float, doing: str) -> None:
         """Show how far the present file is; in a terminal a line that changes, else a line now and then."""
         now = time.monotonic()
-        if now - self._shown < (_REDRAW if self._live else _NEXT_LINE):
+        new = self._live and doing != self._doing
+        if not new and now - self._shown < (_REDRAW if self._live else _NEXT_LINE):
             return
-        self._shown = now
+        self._shown, self._doing = now, doing
         text = f"{NAME}: {self._label}: {doing} {fraction:4.0%}"
         if not self._live:
             print(text, file=self._err, flush=True)

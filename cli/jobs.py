@@ -57,7 +57,8 @@ def check_input(path: Path) -> None:
     if not path.exists():
         raise FileError("There is no such file; check the path.")
     if path.suffix.lower() not in INPUTS:
-        raise FileError(f"Files of the kind '{path.suffix}' cannot be read; give one of {' '.join(INPUTS)}.")
+        kind = f"Files of the kind {path.suffix}" if path.suffix else "Files without a suffix"
+        raise FileError(f"{kind} cannot be read; give one of {' '.join(INPUTS)}.")
     try:
         with path.open("rb") as file:
             empty = not file.read(1)

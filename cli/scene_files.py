@@ -143,6 +143,9 @@ def _call(operator: Callable[..., set[str]], complaint: str, **arguments: object
     try:
         result = operator(**arguments)
     except RuntimeError as error:
+        if "KeyboardInterrupt" in str(error):
+            # Within an operator written in Python, Blender takes it for an error of that.
+            raise KeyboardInterrupt from None
         raise FileError(f"{complaint} ({_reason(str(error))}).") from None
     if "FINISHED" not in result:
         raise FileError(f"{complaint}, and says no reason; look at its messages with --debug.")
@@ -150,5 +153,6 @@ def _call(operator: Callable[..., set[str]], complaint: str, **arguments: object
 
 def _reason(message: str) -> str:
     """What Blender complains of, without the paths that it repeats and the steps of a Python traceback."""
-    last = message.strip().splitlines()[-1] if message.strip() else "no reason given"
+    lines = [line for line in message.splitlines() if line.strip() and not line.startswith("Location:")]
+    last = lines[-1] if lines else "no reason given"
     return re.sub(r"^(Error: )?((Loading|FBX Import)\b.*: )?", "", last).strip("'. ")

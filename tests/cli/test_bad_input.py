@@ -185,6 +185,26 @@ def test_unexpected_exception_becomes_one_line(walk, call, tmp_path, monkeypatch
     assert any("Traceback" in line for line in outcome.errors)
 
 
+def test_interruption_ends_the_run_and_is_in_the_report(walk, walk_glb, call, tmp_path, monkeypatch) -> None:
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(load("rig.bake"), "bake", interrupt)
+    walk_glb = walk_glb.rename(tmp_path / "second.glb")
+    outcome = call("bake", walk, walk_glb, "--output", tmp_path / "out", "--point=0,-2,1.6")
+    assert outcome.code == 130 and len(outcome.errors) == 1
+    assert [row["error"].split()[0] for row in outcome.rows] == ["Interrupted", "Interrupted"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_interruption_within_an_operator_is_one_too() -> None:
+    def operator(**_):
+        raise RuntimeError("Error: Python: Traceback (most recent call last):\nKeyboardInterrupt\nLocation: x.py:1\n")
+
+    with pytest.raises(KeyboardInterrupt):
+        load("cli.scene_files")._call(operator, "It cannot be read")
+
+
 def test_existing_output_is_replaced(walk, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
     output.write_bytes(b"old")
