@@ -108,7 +108,9 @@ def run() -> list[Row]:
     for characters in (1, 10, 100):
         work = solve(FRAMES)
         took = seconds(lambda work=work, n=characters: [work() for _ in range(n)], 3)
-        rows.append((f"Characters: {characters}, {FRAMES} frames each", f"{1e3 * took / characters:.1f} ms a character"))
+        rows.append(
+            (f"Characters: {characters}, {FRAMES} frames each", f"{1e3 * took / characters:.1f} ms a character")
+        )
     for frames in (100, 1_000, 10_000):
         took = seconds(solve(frames), 3)
         rows.append((f"Frames: {frames}, 1 character", f"{1e3 * took:.1f} ms, {1e6 * took / frames:.0f} µs a frame"))
