@@ -31,10 +31,11 @@ def turned(raw: Array, mode: str, offsets: Array) -> Array:
         return _continuous_quaternion(result, raw, still)
     if mode == "AXIS_ANGLE":
         values = continuous_axis_angle(result, raw[0])
-    else:
-        values = rotation.continuous_euler(rotation.to_euler(result, mode), mode, start=raw[0])
-        values = _hold_through_lock(values, result, mode)
-    return _keep_raw(values, raw, still)
+        # Blender does not mind the axis' length, and interpolated keys do not keep it at 1.
+        return _keep_raw(values, raw, still, np.concatenate((raw[:, :1], rotation.normalize(raw[:, 1:])), axis=-1))
+    values = rotation.continuous_euler(rotation.to_euler(result, mode), mode, start=raw[0])
+    values = _hold_through_lock(values, result, mode)
+    return _keep_raw(values, raw, still, raw)
 
 
 def _continuous_quaternion(result: Array, raw: Array, still: Array) -> Array:
@@ -43,9 +44,9 @@ def _continuous_quaternion(result: Array, raw: Array, still: Array) -> Array:
     return rotation.align_hemisphere(np.concatenate((start, values)))[1:]
 
 
-def _keep_raw(values: Array, raw: Array, still: Array) -> Array:
-    """Where nothing was turned, the raw values, if they are the same numbers but for rounding."""
-    same = still & (np.abs(values - raw).max(axis=-1) < _SAME)
+def _keep_raw(values: Array, raw: Array, still: Array, alike: Array) -> Array:
+    """Where nothing was turned, the raw values, if what they are `alike` is the same numbers but for rounding."""
+    same = still & (np.abs(values - alike).max(axis=-1) < _SAME)
     return np.where(same[:, None], raw, values)
 
 
@@ -74,9 +75,14 @@ def continuous_axis_angle(q: Array, start: Array) -> Array:
         if size[k] > 1e-7:
             here = vector[k] / size[k]
             # Either the axis or its opposite; of both, whole turns are free.
-            options = [(s * size[k] + 2.0 * np.pi * np.round((angle - s * size[k]) / (2.0 * np.pi)), s * here) for s in (1, -1)]
+            options = [(_near(sign * size[k], angle), sign * here) for sign in (1.0, -1.0)]
             angle, axis = min(options, key=lambda o: abs(o[0] - angle) + np.linalg.norm(o[1] - axis))
         else:
-            angle = 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+            angle = _near(0.0, angle)
         values[k, 0], values[k, 1:] = angle, axis
     return values
+
+
+def _near(angle: float, reference: float) -> float:
+    """The angle with the whole turns that bring it nearest to the reference."""
+    return angle + 2.0 * np.pi * np.round((reference - angle) / (2.0 * np.pi))
