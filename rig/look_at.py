@@ -15,6 +15,9 @@ from . import actions, detect, rest
 from .sample import Target
 from .settings import AIM_AXES, DAMPING_RATIOS
 
+_HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.types.Screen, bpy.types.WorkSpace)
+"""What uses an object without being moved by it."""
+
 Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
 
@@ -63,7 +66,8 @@ def check_armature(armature: bpy.types.Object | None) -> bpy.types.Object:
         raise RigError(f"'{armature.name}' is not an armature; select the character's armature.")
     if armature.library is not None:
         raise RigError(
-            f"'{armature.name}' is linked from a library; make a library override of it (Object > Library Override) first."
+            f"'{armature.name}' is linked from a library; make a library override of it (Object > Library Override) "
+            "first."
         )
     if not armature.pose or not len(armature.pose.bones):
         raise RigError(f"Armature '{armature.name}' has no bones; add some, or reload the library it comes from.")
@@ -289,7 +293,9 @@ def check_target(armature: bpy.types.Object, bones: Sequence[str], target: Targe
     elif item.parent == armature and item.parent_type == "BONE":
         place = armature.pose.bones.get(item.parent_bone)
     if place is not None and (place.name in bones or place == head or head in place.parent_recursive):
-        raise RigError(f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it.")
+        raise RigError(
+            f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it."
+        )
 
 
 def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
@@ -318,18 +324,19 @@ def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
 
 
 def _hangs_on(target: Target, armature: bpy.types.Object) -> bool:
-    """Whether the target may move with the armature's own bones."""
-    seen: set[bpy.types.Object] = set()
-    waiting = [target.object]
+    """Whether the target may move with the armature's own bones: as child, by constraints, drivers or modifiers."""
+    if target.object is None or target.object == armature:
+        return target.object is not None
+    users = bpy.data.user_map()
+    seen: set[bpy.types.ID] = set()
+    waiting: list[bpy.types.ID] = [armature]
     while waiting:
         item = waiting.pop()
-        if item is None or item in seen:
-            continue
-        if item == armature:
+        if item == target.object:
             return True
-        seen.add(item)
-        waiting.append(item.parent)
-        waiting.extend(getattr(constraint, "target", None) for constraint in item.constraints)
+        if item not in seen:
+            seen.add(item)
+            waiting.extend(user for user in users.get(item, ()) if not isinstance(user, _HOLDERS))
     return False
 
 
