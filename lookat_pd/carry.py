@@ -10,6 +10,10 @@ import numpy as np
 from . import rotation
 from .rotation import Array
 
+_WHOLE = 0.02
+_ANSWER = 0.25, 2.0
+_TOO_SMALL = np.radians(0.01)
+
 
 def measure(animated: Array, turned: Array, offset: Array, bone: int) -> Array:
     """How much of one control's turn every control receives: (b,).
@@ -35,6 +39,16 @@ def inherited(animated: Array, offsets: Array, carry: Array, bone: int) -> Array
     return turn
 
 
+def own_answer(carry: Array, bone: int) -> float:
+    """How much of its own offset a bone makes: constraints may let only a part of it through."""
+    own = float(carry[bone, bone])
+    return 1.0 if abs(own - 1.0) < _WHOLE else float(np.clip(own, *_ANSWER))
+
+
+def _scaled(q: Array, factor: float) -> Array:
+    return q if factor == 1.0 else rotation.exp(factor * rotation.log(q))
+
+
 def realize(wanted: Array, animated: Array, carry: Array, correction: Array, active: Array) -> Array:
     """Local offsets (F, b, 4) of the controls that turn `animated` into `wanted` orientations (F, b, 4).
 
@@ -46,7 +60,7 @@ def realize(wanted: Array, animated: Array, carry: Array, correction: Array, act
         below = rotation.multiply(correction[:, bone], inherited(animated, offsets, carry, bone))
         carried = rotation.multiply(below, animated[:, bone])
         own = rotation.multiply(rotation.inverse(carried), wanted[:, bone])
-        own = np.where(own[:, :1] < 0.0, -own, own)
+        own = _scaled(np.where(own[:, :1] < 0.0, -own, own), 1.0 / own_answer(carry, bone))
         offsets[:, bone] = np.where(active[:, None], own, rotation.IDENTITY)
     return offsets
 
@@ -55,8 +69,37 @@ def correct(measured: Array, animated: Array, offsets: Array, carry: Array) -> A
     """The correction (F, b, 4) that makes the model give the `measured` orientations (F, b, 4) for these offsets."""
     correction = np.empty_like(measured)
     for bone in range(measured.shape[1]):
-        own = rotation.multiply(animated[:, bone], offsets[:, bone])
+        own = rotation.multiply(animated[:, bone], _scaled(offsets[:, bone], own_answer(carry, bone)))
         received = rotation.multiply(measured[:, bone], rotation.inverse(own))
         model = inherited(animated, offsets, carry, bone)
         correction[:, bone] = rotation.multiply(received, rotation.inverse(model))
     return correction
+
+
+class Homing:
+    """Brings one bone's axis to where it should point by measured steps, while nothing below the bone moves.
+
+    axis: (3,) in the bone's own frame. answer: how much of a step is expected to show; later steps go by how much of
+    the last one did. The roll about the axis is left alone: a constraint may have taken it away.
+    """
+
+    def __init__(self, axis: Array, answer: float) -> None:
+        self.axis = axis
+        self._answer: Array | float = answer
+        self._before: Array | None = None
+
+    def step(self, measured: Array, wanted: Array) -> tuple[Array, float]:
+        """The local turn (F, 4) to add, and the largest angle [rad] that was missing. measured, wanted: (F, 4)."""
+        there = rotation.rotate(rotation.multiply(rotation.inverse(measured), wanted), self.axis)
+        missing = rotation.log(rotation.shortest_arc(self.axis, there))
+        if self._before is not None:
+            self._answer = self._seen(self._before, missing)
+        self._before = missing
+        turn = rotation.exp(missing / np.reshape(self._answer, (-1, 1)))
+        return turn, float(np.linalg.norm(missing, axis=-1).max())
+
+    def _seen(self, before: Array, after: Array) -> Array:
+        """How much of the last step showed (F,); where it was too small to tell, what was expected of it."""
+        size = np.sum(before * before, axis=-1)
+        seen = self._answer * (1.0 - np.sum(after * before, axis=-1) / np.maximum(size, _TOO_SMALL**2))
+        return np.clip(np.where(size > _TOO_SMALL**2, seen, self._answer), *_ANSWER)

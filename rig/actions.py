@@ -48,12 +48,13 @@ def check(armature: bpy.types.Object, into: str) -> None:
         raise RigError(f"'{name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and bake again.")
     if action is not None and data.action_slot is None:
         raise RigError(
-            f"Action '{action.name}' has no slot chosen for '{name}', so it moves nothing; choose one in the Action editor."
+            f"Action '{action.name}' has no slot chosen for '{name}', so it moves nothing; choose one in the Action "
+            "editor."
         )
     if action is not None and into != "LAYER" and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
         raise RigError(
-            f"Action '{action.name}' is blended onto the NLA of '{name}'; set its blending to Replace with influence 1, "
-            "or bake into a layer."
+            f"Action '{action.name}' is blended onto the NLA of '{name}'; set its blending to Replace with influence "
+            "1, or bake into a layer."
         )
     if into == "CURRENT":
         if action is None:
@@ -77,7 +78,9 @@ def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str
     for bone, mode in bones.items():
         path = rotation_path(bone, mode)
         if any(driver.data_path == path for driver in data.drivers):
-            raise RigError(f"The rotation of bone '{bone}' is driven; delete the driver or take the bone out of the chain.")
+            raise RigError(
+                f"The rotation of bone '{bone}' is driven; delete the driver or take the bone out of the chain."
+            )
         if into != "CURRENT":
             continue
         for curve in _curves(data.action, data.action_slot, path, channel(mode)[1]):
@@ -150,6 +153,10 @@ class Working:
         if bone in self._values:
             base = self._values[bone][3]
         self._values[bone] = (mode, frames, values, base)
+        self.try_out(bone, mode, frames, values)
+
+    def try_out(self, bone: str, mode: str, frames: Array, values: Array) -> None:
+        """Key a bone's rotation in the working action only: `commit` does not know of it."""
         self._put(self.action, self._slot, bone, mode, frames, values)
         self.action.update_tag()
 
@@ -161,7 +168,7 @@ class Working:
             plain = source is not None and not source.mute and not any(not m.mute for m in source.modifiers)
             old = keys.Keys.read(source) if plain else keys.Keys.read(None)
             new = keys.replace(old, frames, values[:, n], source.evaluate if plain else None)
-            curve = bag.fcurves.find(path, index=n) or _new_curve(bag, path, n, bone)
+            curve = bag.fcurves.find(path, index=n) or new_curve(bag, path, n, bone)
             curve.mute = False
             if not plain:
                 for modifier in list(curve.modifiers):
@@ -207,7 +214,7 @@ class Working:
         for bone, (mode, frames, values, base) in self._values.items():
             path = rotation_path(bone, mode)
             for n, column in enumerate(layer_channels(mode, values, base).T):
-                keys.Keys.dense(frames, column).write(_new_curve(bag, path, n, bone))
+                keys.Keys.dense(frames, column).write(new_curve(bag, path, n, bone))
         frames = next(iter(self._values.values()))[1]
         track = data.nla_tracks.new()
         track.name = name
@@ -218,7 +225,8 @@ class Working:
         return action
 
 
-def _new_curve(bag, path: str, index: int, group: str):
+def new_curve(bag, path: str, index: int, group: str):
+    """A new F-curve in a channelbag, in the group of that name."""
     curve = bag.fcurves.new(path, index=index)
     curve.group = bag.groups.get(group) or bag.groups.new(group)
     return curve
@@ -229,10 +237,8 @@ def layer_channels(mode: str, values: Array, base: Array) -> Array:
     if mode == "QUATERNION":
         offset = rotation.multiply(rotation.inverse(rotation.normalize(base)), rotation.normalize(values))
         same = np.all(values == base, axis=-1, keepdims=True) | np.all(values == -base, axis=-1, keepdims=True)
-        return rotation.align_hemisphere(np.where(same, rotation.IDENTITY, np.where(offset[:, :1] < 0, -offset, offset)))
-    if mode == "AXIS_ANGLE":
-        # Combine adds here, less the property's default: no angle about +Y.
-        return values - base + np.array([0.0, 0.0, 1.0, 0.0])
+        offset = np.where(offset[:, :1] < 0, -offset, offset)
+        return rotation.align_hemisphere(np.where(same, rotation.IDENTITY, offset))
     return values - base
 
 

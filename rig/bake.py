@@ -21,6 +21,10 @@ VERIFICATIONS = 2
 _GOOD = np.radians(0.02)
 _PROBE = np.radians(10.0)
 _DEAF = 0.02
+_LAST_SOLVES = 3
+_SMALL = np.radians(0.3)
+_MORE = 3
+"""Verifications on top where the last correction was not small: behind bones scaled unevenly, or half tracking."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,11 @@ def check_range(first: int, last: int) -> None:
         raise RigError(f"The frame range holds only frame {first}; a bake needs at least two.")
 
 
-def bake(
-    scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options
-) -> Generator[float, None, list[Result]]:
-    """Bake look-ats in order, later ones on the result of earlier ones. Yields the fraction done. Raises LookAtError."""
+def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -> Generator[float, None, list[Result]]:
+    """Bake look-ats in order, later ones on the result of earlier ones, yielding the fraction done.
+
+    Raises LookAtError.
+    """
     check_range(options.first, options.last)
     if not look_ats:
         raise RigError("There is no look-at to bake; add one to the head bone first.")
@@ -119,7 +124,8 @@ class _Bake:
     def steps(self) -> Iterator[float]:
         look_at = self.look_at
         share = 1.0 if look_at.plain else 1.0 / (1 + VERIFICATIONS)
-        with Sampler(self.scene, look_at.armature, look_at.bones, look_at.targets) as sampler:
+        aim = look_at.chain.forward[0]
+        with Sampler(self.scene, look_at.armature, look_at.bones, look_at.targets, aim) as sampler:
             samples = yield from self._sample(sampler, 0.0, share)
             self.samples = samples
             self.solution = self._solve(samples.targets, 0.0)
@@ -132,7 +138,7 @@ class _Bake:
     def _sample(self, sampler: Sampler, begin: float, share: float) -> Generator[float, None, Samples]:
         self.passes += 1
         samples = None
-        for k, samples in enumerate(sampler.sample(self.frames.tolist(), self.look_at.bone)):
+        for k, samples in enumerate(sampler.sample(self.frames.tolist(), self.look_at.bone)):  # noqa: B007
             yield min(begin + share * (k + 1) / len(self.frames), 0.999)
         assert samples is not None
         return samples
@@ -170,52 +176,76 @@ class _Bake:
 
     def _verify(self, sampler: Sampler, share: float) -> Iterator[float]:
         """Measure how the controls carry each other, then evaluate the result and correct it until it is right."""
-        s, chain = self.samples, self.look_at.chain
+        s = self.samples
         measured_carry = self._probe(sampler)
         correction = rotation.identity(*s.rotations.shape[:2])
+        homing = carry.Homing(self.look_at.chain.forward[0], carry.own_answer(measured_carry, 0))
         shift: Array = np.zeros((len(self.frames), 3))
-        for turn in range(VERIFICATIONS + 1):
-            active = np.any(self.solution.offsets != rotation.IDENTITY, axis=(1, 2))
-            offsets = carry.realize(self.solution.wanted, s.rotations, measured_carry, correction, active)
+        offsets = carry.realize(self.solution.wanted, s.rotations, measured_carry, correction, self._active())
+        for turn in range(1, VERIFICATIONS + 1 + _MORE):
             self._write(offsets)
-            if turn == VERIFICATIONS:
+            seen = yield from self._sample(sampler, share * min(turn, VERIFICATIONS), share)
+            if self._is_right(seen):
                 return
-            seen = yield from self._sample(sampler, share * (1 + turn), share)
-            aim = rotation.rotate(seen.rotations[:, 0], chain.forward[0])
-            aim_error = self._aim_error(aim, seen)
-            self.measured, self.error = True, self._settled_error(aim_error)
-            away = rotation.angle(rotation.multiply(rotation.inverse(seen.rotations[:, 0]), self.solution.wanted[:, 0]))
-            moved = np.abs(aim_error - self.solution.error)
-            if max(away.max(), np.nanmax(np.append(moved, 0.0))) < _GOOD:
-                return
-            correction = carry.correct(seen.rotations, s.rotations, offsets, measured_carry)
-            shift = np.where(active[:, None], shift + seen.positions[:, 0] - self.solution.position, 0.0)
-            self.solution = self._solve(seen.targets, shift)
+            if turn < VERIFICATIONS:
+                correction = carry.correct(seen.rotations, s.rotations, offsets, measured_carry)
+                shift = self._solve_again(seen, shift)
+                offsets = carry.realize(self.solution.wanted, s.rotations, measured_carry, correction, self._active())
+                continue
+            # The last word is the aiming bone's alone: what was measured below it, and of the target, holds then.
+            for _ in range(_LAST_SOLVES):
+                shift = self._solve_again(seen, shift)
+            step, missing = homing.step(seen.rotations[:, 0], self.solution.wanted[:, 0])
+            offsets[:, 0] = rotation.multiply(offsets[:, 0], step)
+            offsets = np.where(self._active()[:, None, None], offsets, rotation.IDENTITY)
+            if missing < _SMALL:
+                break
+        self._write(offsets)
+
+    def _active(self) -> Array:
+        """(F,) frames at which anything turns."""
+        return np.any(self.solution.offsets != rotation.IDENTITY, axis=(1, 2))
+
+    def _solve_again(self, seen: Samples, shift: Array) -> Array:
+        """Solve with the targets and the head's place as they were seen; what moves the head beyond the model."""
+        moved = shift + seen.positions[:, 0] - self.solution.position
+        shift = np.where(self._active()[:, None], moved, 0.0)
+        self.solution = self._solve(seen.targets, shift)
+        return shift
+
+    def _is_right(self, seen: Samples) -> bool:
+        """Keep what the evaluated rig says about the aim, and tell whether it is as solved."""
+        aim = rotation.rotate(seen.rotations[:, 0], self.look_at.chain.forward[0])
+        aim_error = self._aim_error(aim, seen)
+        self.measured, self.error = True, self._settled_error(aim_error)
+        away = rotation.angle(rotation.multiply(rotation.inverse(seen.rotations[:, 0]), self.solution.wanted[:, 0]))
+        moved = np.abs(aim_error - self.solution.error)
+        return bool(max(away.max(), np.nanmax(np.append(moved, 0.0))) < _GOOD)
 
     def _probe(self, sampler: Sampler) -> Array:
-        """carry[n, m]: how much of control m's turn control n receives, from a small turn of each at the first frame."""
+        """carry[n, m]: how much of control m's turn control n receives, told by a small turn at the first frame."""
         s, bones = self.samples, self.look_at.bones
         frame = self.frames[:1]
         received = np.eye(len(bones))
         for m, bone in enumerate(bones):
             offset = rotation.exp(_PROBE * self.look_at.chain.up[m])
-            self._write_one(m, offset)
+            self._try(m, offset)
             turned = next(sampler.sample(frame.tolist())).rotations[0]
             received[:, m] = carry.measure(s.rotations[0], turned, offset, m)
-            self._write_one(m, rotation.IDENTITY)
+            self._try(m, rotation.IDENTITY)
             if abs(received[m, m]) < _DEAF:
                 raise RigError(
-                    f"Bone '{bone}' does not answer to an offset, a constraint overrides it; take it out of the chain or "
-                    "put the bone that drives it in."
+                    f"Bone '{bone}' does not answer to an offset, a constraint overrides it; take it out of the chain "
+                    "or put the bone that drives it in."
                 )
         return received
 
-    def _write_one(self, bone: int, offset: Array) -> None:
+    def _try(self, bone: int, offset: Array) -> None:
+        """Turn one bone at the first frame, to see what comes of it."""
         s = self.samples
         mode = s.modes[bone]
         raw = s.raw[mode if mode in s.raw else "EULER"][:1, bone]
-        values = channels.turned(raw, mode, offset[None])
-        self.work.write(s.bones[bone], mode, self.frames[:1], values, raw)
+        self.work.try_out(s.bones[bone], mode, self.frames[:1], channels.turned(raw, mode, offset[None]))
 
     def _aim_error(self, aim: Array, seen: Samples) -> Array:
         looked_at = self.solution.looked_at
@@ -228,6 +258,4 @@ class _Bake:
         return float(chosen.max()) if len(chosen) else np.nan
 
     def result(self, action: bpy.types.Action) -> Result:
-        return Result(
-            self.look_at, action, self.solution, self.frames, self.error, self.measured, self.passes
-        )
+        return Result(self.look_at, action, self.solution, self.frames, self.error, self.measured, self.passes)

@@ -4,7 +4,7 @@ The temporary scene holds the armature and an empty at each target, so that no m
 evaluated and the animator's scene, with its un-keyed edits, stays as it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -36,11 +36,11 @@ class Target:
 
 @dataclass
 class Samples:
-    """One armature over F frames; arrays are filled frame by frame. Bones are those asked for, in that order.
+    """One armature over F frames. Bones are those asked for, in that order.
 
     rotations (F, b, 4), positions (F, b, 3): pose in armature space. raw: per rotation mode in use ("QUATERNION",
-    "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand. targets: (n, F, 3) in armature space. use,
-    influence: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
+    "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand. targets: (n, F, 3) in armature space.
+    use, influence: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
     """
 
     frames: Array
@@ -73,7 +73,9 @@ class Sampler:
         armature: bpy.types.Object,
         bones: Sequence[str],
         targets: Sequence[Target] = (),
+        aim: Array | None = None,
     ) -> None:
+        """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew."""
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
         names = armature.pose.bones.keys()
@@ -82,6 +84,7 @@ class Sampler:
         self._count = len(names)
         self._modes = tuple(armature.pose.bones[name].rotation_mode for name in self.bones)
         self._empties: list[bpy.types.Object | None] = []
+        self._aim = aim
 
     def __enter__(self) -> "Sampler":
         self.scene = bpy.data.scenes.new("Look-at PD")
@@ -103,9 +106,10 @@ class Sampler:
         scene[TEMPORARY] = True
         scene.render.fps, scene.render.fps_base = self._original.render.fps, self._original.render.fps_base
         scene.gravity, scene.use_gravity = self._original.gravity, self._original.use_gravity
-        for key in self._original.keys():  # noqa: SIM118  (a scene's custom properties, which drivers may read)
+        for key in self._original.keys():  # custom properties, which drivers may read
             if isinstance(self._original[key], int | float | str):
                 scene[key] = self._original[key]
+        _share_action(self._original, scene)
         scene.collection.objects.link(self._armature)
         for target in self.targets:
             self._empties.append(self._empty(scene, target))
@@ -122,37 +126,36 @@ class Sampler:
         return empty
 
     def sample(self, frames: Sequence[int], look_at: str = "") -> Iterator[Samples]:
-        """Step through `frames`, yielding the same Samples after each one; complete after the last.
+        """Step through `frames`, yielding the same Samples after each one; complete, and checked, after the last.
 
         look_at: name of the bone whose `use` and `influence` are sampled as well.
         """
         samples = self._empty_samples(frames)
-        matrices = np.empty(self._count * 16, dtype=np.float32)
-        scales = np.empty(self._count * 3, dtype=np.float32)
-        buffers = {
-            mode: (*channel(mode), np.empty(self._count * channel(mode)[1], dtype=np.float32))
-            for mode in {_family(mode) for mode in self._modes}
-        }
+        record = _Record.of(len(frames), self._count, self._rows, samples.raw)
         for k, frame in enumerate(frames):
+            # Only what Blender gives is taken down here; numpy makes something of all frames at once.
             self.scene.frame_set(frame)
-            armature = self._armature.evaluated_get(self.scene.view_layers[0].depsgraph)
+            depsgraph = self.scene.view_layers[0].depsgraph
+            armature = self._armature.evaluated_get(depsgraph)
             pose = armature.pose.bones
-            pose.foreach_get("matrix", matrices)
-            pose.foreach_get("scale", scales)
-            # Blender stores matrices by columns.
-            matrix = matrices.reshape(-1, 4, 4)[self._rows].swapaxes(1, 2).astype(float)
-            self._check(matrix, scales.reshape(-1, 3)[self._rows], frame)
-            samples.rotations[k] = rotation.from_matrix(matrix[:, :3, :3])
-            samples.positions[k] = matrix[:, :3, 3]
-            samples.sheared |= _is_sheared(matrix[:, :3, :3])
-            for mode, (name, size, buffer) in buffers.items():
-                pose.foreach_get(name, buffer)
-                samples.raw[mode][k] = buffer.reshape(-1, size)[self._rows]
-            self._sample_targets(samples, k, np.array(armature.matrix_world), frame)
+            record.read_pose(k, pose)
+            x, y, z, w = armature.matrix_world
+            record.worlds.append((*x, *y, *z, *w))
+            record.points.append([self._point(n, depsgraph) for n in range(len(self.targets))])
             if look_at:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
+            if k == len(frames) - 1:
+                self._finish(samples, record)
             yield samples
+
+    def _point(self, target: int, depsgraph: bpy.types.Depsgraph) -> tuple[float, float, float]:
+        """Where a target is in the world."""
+        point, empty = self.targets[target].point, self._empties[target]
+        if empty is None:
+            assert point is not None, "a target without an object is a point"
+            return point
+        return empty.evaluated_get(depsgraph).matrix_world.translation[:]
 
     def _empty_samples(self, frames: Sequence[int]) -> Samples:
         f, b = len(frames), len(self.bones)
@@ -168,55 +171,141 @@ class Sampler:
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in {_family(mode) for mode in self._modes}},
         )
 
-    def _check(self, matrix: Array, scale: Array, frame: int) -> None:
-        bad = ~np.isfinite(matrix).all(axis=(1, 2))
-        if np.any(bad):
-            bone = self.bones[int(np.argmax(bad))]
-            raise RigError(
-                f"Bone '{bone}' has a pose that is not a number at frame {frame}; mend its F-curves or constraints."
-            )
-        flat = np.linalg.norm(matrix[:, :3, :3], axis=1).min(axis=1) < 1e-9
-        if np.any(flat):
-            bone = self.bones[int(np.argmax(flat))]
-            raise RigError(f"Bone '{bone}' has zero scale at frame {frame}; give it a scale above zero.")
-        mirrored = np.any(scale < 0.0, axis=1) & ~np.all(scale < 0.0, axis=1)
-        if np.any(mirrored):
-            bone = self.bones[int(np.argmax(mirrored))]
-            raise RigError(
-                f"Bone '{bone}' is mirrored by a negative scale of its own at frame {frame}; make its scale positive."
-            )
+    def _finish(self, samples: Samples, record: "_Record") -> None:
+        """From what was taken down to the samples. Raises RigError where the rig cannot be baked."""
+        pose = record.matrices.astype(float)
+        world = np.array(record.worlds, dtype=float).reshape(-1, 4, 4)
+        points = np.array(record.points, dtype=float).reshape(len(world), -1, 3)
+        self._check(samples.frames, pose, record.scales, world, points)
+        samples.rotations[:], samples.positions[:] = rotation.from_matrix(pose[..., :3, :3]), pose[..., :3, 3]
+        sheared = _sheared(pose[..., :3, :3])
+        samples.sheared = bool(sheared.any())
+        if samples.sheared and self._aim is not None:
+            askew = samples.rotations[sheared, 0]
+            samples.rotations[sheared, 0] = _aimed(askew, pose[sheared, 0, :3, :3], self._aim)
+        for mode, block in record.channels.items():
+            samples.raw[mode][:] = block
+        if self.targets:
+            to_armature = np.linalg.inv(world)
+            places = to_armature[:, None, :3, :3] @ points[..., None] + to_armature[:, None, :3, 3:]
+            samples.targets[:] = np.swapaxes(places[..., 0], 0, 1)
 
-    def _sample_targets(self, samples: Samples, k: int, world: Array, frame: int) -> None:
-        if not np.all(np.isfinite(world)):
-            raise RigError(f"Object '{self._armature.name}' has a transform that is not a number at frame {frame}.")
-        if not self.targets:
-            return
-        sizes = np.linalg.norm(world[:3, :3], axis=0)
-        if sizes.min() < 1e-9 or abs(np.linalg.det(world[:3, :3] / np.maximum(sizes, 1e-30))) < 1e-9:
-            raise RigError(
-                f"Object '{self._armature.name}' has zero scale at frame {frame}; give it, and its parents, a scale "
-                "above zero."
-            )
-        to_armature = np.linalg.inv(world)
-        depsgraph = self.scene.view_layers[0].depsgraph
-        for n, (target, empty) in enumerate(zip(self.targets, self._empties, strict=True)):
-            point = target.point if empty is None else empty.evaluated_get(depsgraph).matrix_world.translation
-            place = to_armature[:3, :3] @ np.array(point, dtype=float) + to_armature[:3, 3]
-            if not np.all(np.isfinite(place)):
-                raise RigError(f"Target '{target.label}' has no finite position at frame {frame}; mend its animation.")
-            samples.targets[n, k] = place
+    def _check(self, frames: Array, pose: Array, scales: Array, world: Array, points: Array) -> None:
+        """Raise RigError at the first frame with something that has no answer."""
+        armature, targets = (self._armature.name,), [target.label for target in self.targets]
+        with np.errstate(all="ignore"):
+            sizes = np.linalg.norm(world[:, :3, :3], axis=1)
+            volume = np.linalg.det(world[:, :3, :3] / np.maximum(sizes, 1e-30)[:, None])
+            no_size = (sizes.min(axis=1) < 1e-9) | (np.abs(volume) < 1e-9)
+            flat = np.linalg.norm(pose[..., :3, :3], axis=-2).min(axis=-1) < 1e-9
+        negative = scales < 0.0
+        _complain(
+            frames,
+            (
+                (
+                    ~np.isfinite(pose).all(axis=(2, 3)),
+                    self.bones,
+                    "Bone '{}' has a pose that is not a number at frame {}; mend its F-curves or constraints.",
+                ),
+                (flat, self.bones, "Bone '{}' has zero scale at frame {}; give it a scale above zero."),
+                (
+                    negative.any(axis=-1) & ~negative.all(axis=-1),
+                    self.bones,
+                    "Bone '{}' is mirrored by a negative scale of its own at frame {}; make its scale positive.",
+                ),
+                (
+                    ~np.isfinite(world).all(axis=(1, 2))[:, None],
+                    armature,
+                    "Object '{}' has a transform that is not a number at frame {}.",
+                ),
+                (
+                    no_size[:, None] & bool(targets),
+                    armature,
+                    "Object '{}' has zero scale at frame {}; give it, and its parents, a scale above zero.",
+                ),
+                (
+                    ~np.isfinite(points).all(axis=-1),
+                    targets,
+                    "Target '{}' has no finite position at frame {}; mend its animation.",
+                ),
+            ),
+        )
+
+
+@dataclass
+class _Record:
+    """What Blender gave, frame by frame, as it gave it.
+
+    matrices: (F, b, 4, 4) of the pose. scales: (F, b, 3). channels: per rotation mode in use (F, b, 4 or 3).
+    worlds: the armature object's matrices. points: lists of target positions in the world.
+    """
+
+    matrices: Array
+    scales: Array
+    channels: dict[str, Array]
+    worlds: list[tuple[float, ...]]
+    points: list[list[tuple[float, float, float]]]
+    _rows: Array
+    _reads: list[tuple[str, Array, Array, Array]]
+
+    @classmethod
+    def of(cls, frames: int, bones: int, rows: Array, modes: Iterable[str]) -> "_Record":
+        """bones: how many the armature has. rows: which of them are recorded."""
+        sizes = {"matrix": 16, "scale": 3, **{channel(mode)[0]: channel(mode)[1] for mode in modes}}
+        blocks, reads = {}, []
+        for name, size in sizes.items():
+            # Blender gives all bones, as 32-bit numbers in one row.
+            everything = np.empty(bones * size, dtype=np.float32)
+            blocks[name] = np.empty((frames, len(rows), size), dtype=np.float32)
+            reads.append((name, everything, everything.reshape(bones, size), blocks[name]))
+        # Blender stores matrices by columns.
+        matrices = blocks["matrix"].reshape(frames, len(rows), 4, 4).swapaxes(2, 3)
+        channels = {mode: blocks[channel(mode)[0]] for mode in modes}
+        return cls(matrices, blocks["scale"], channels, [], [], rows, reads)
+
+    def read_pose(self, k: int, pose: "bpy.types.bpy_prop_collection") -> None:
+        for name, everything, table, block in self._reads:
+            pose.foreach_get(name, everything)
+            # Rows are known to be there; the other modes of `take` would fill a buffer of their own first.
+            table.take(self._rows, 0, block[k], "clip")
+
+
+def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], str]]) -> None:
+    """Raise RigError for the first frame at which anything is wrong, and of several things for the first one listed.
+
+    complaints: each (F, m) whether, m names, and a sentence with places for the name and the frame.
+    """
+    found = [(int(np.argmax(bad.any(axis=1))), n) for n, (bad, _, _) in enumerate(complaints) if bad.any()]
+    if found:
+        k, n = min(found)
+        bad, names, sentence = complaints[n]
+        raise RigError(sentence.format(names[int(np.argmax(bad[k]))], frames[k]))
 
 
 def _family(mode: str) -> str:
     return mode if mode in _CHANNELS else "EULER"
 
 
-def _is_sheared(axes: Array) -> bool:
-    """Whether any of the frames (b, 3, 3) is scaled differently along its axes, or not square."""
-    sizes = np.linalg.norm(axes, axis=1)
-    unit = axes / sizes[:, None, :]
-    square = np.abs(np.swapaxes(unit, 1, 2) @ unit - np.eye(3)).max()
-    return bool(square > _SHEAR or (sizes.max(axis=1) / sizes.min(axis=1)).max() > 1.0 + _SHEAR)
+def _sheared(axes: Array) -> Array:
+    """Frames (F,) at which any of the bones' axes (F, b, 3, 3) are scaled differently, or not square to each other."""
+    sizes = np.linalg.norm(axes, axis=-2)
+    unit = axes / sizes[..., None, :]
+    square = np.abs(np.swapaxes(unit, -1, -2) @ unit - np.eye(3)).max(axis=(1, 2, 3))
+    return (square > _SHEAR) | ((sizes.max(axis=-1) / sizes.min(axis=-1)).max(axis=-1) > 1.0 + _SHEAR)
+
+
+def _aimed(q: Array, axes: Array, aim: Array) -> Array:
+    """Rotations `q` (n, 4) turned the shortest way so that `aim` points where the bone's axes (n, 3, 3) take it."""
+    seen = axes @ aim * np.sign(np.linalg.det(axes))[:, None]
+    return rotation.multiply(rotation.shortest_arc(rotation.rotate(q, aim), seen), q)
+
+
+def _share_action(original: bpy.types.Scene, scene: bpy.types.Scene) -> None:
+    """Animate a scene as another one, for drivers that read its keyed properties."""
+    data = original.animation_data
+    if data is not None and data.action is not None and data.action_slot is not None:
+        own = scene.animation_data_create()
+        own.action, own.action_slot = data.action, data.action_slot
 
 
 def run(steps: Iterator[Samples]) -> Samples:
