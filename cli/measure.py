@@ -1,4 +1,4 @@
-"""How well baked look-ats aim, seen on the evaluated rig and not on what the solver predicted."""
+"""How well baked look-ats aim, seen on the evaluated rig in the world and not on what the solver predicted."""
 
 from collections.abc import Generator, Sequence
 
@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from ..lookat_pd import rotation
+from ..lookat_pd.rotation import Array
 from ..rig.bake import Result
 from ..rig.sample import Sampler, Samples
 
@@ -18,21 +19,28 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generat
     errors: list[float | None] = []
     for number, result in enumerate(results):
         one = result.look_at
+        worlds, bones = np.empty((2, len(result.frames), 4, 4))
         with Sampler(scene, one.armature, one.bones[:1], one.targets) as sampler:
             seen = None
             for step, seen in enumerate(sampler.sample(result.frames.tolist(), one.bone)):  # noqa: B007
+                armature = one.armature.evaluated_get(sampler.scene.view_layers[0].depsgraph)
+                # As it is, not as a rotation: uneven scale turns axes as well.
+                worlds[step], bones[step] = armature.matrix_world, armature.pose.bones[one.bone].matrix
                 yield (number + (step + 1) / len(result.frames)) / len(results)
         assert seen is not None
-        errors.append(_largest_error(result, seen))
+        errors.append(_largest_error(result, seen, worlds, bones))
     return errors
 
 
-def _largest_error(result: Result, seen: Samples) -> float | None:
+def _largest_error(result: Result, seen: Samples, worlds: Array, bones: Array) -> float | None:
     solution = result.solution
     chosen = np.flatnonzero(solution.settled & solution.reachable & (solution.looked_at >= 0) & (seen.influence >= 1.0))
     if not len(chosen):
         return None
-    aim = rotation.rotate(seen.rotations[chosen, 0], result.look_at.chain.forward[0])
-    direction = seen.targets[solution.looked_at[chosen], chosen] - seen.positions[chosen, 0]
+    linear = worlds[chosen, :3, :3]
+    aim = linear @ bones[chosen, :3, :3] @ result.look_at.chain.forward[0]
+    # Samples hold the targets in the armature's space.
+    away = seen.targets[solution.looked_at[chosen], chosen] - bones[chosen, :3, 3]
+    direction = (linear @ away[..., None])[..., 0]
     angles = np.arctan2(np.linalg.norm(rotation.cross(aim, direction), axis=-1), np.sum(aim * direction, axis=-1))
     return float(np.degrees(angles.max()))

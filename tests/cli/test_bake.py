@@ -410,3 +410,41 @@ def test_every_preset_that_ships_fits_the_settings(walk, call, tools, tmp_path) 
     for name in names:
         outcome = call("bake", walk, "--output", tmp_path / f"{name}.blend", "--target", "Ball", "--preset", name)
         assert outcome.code == 0, name
+
+
+def test_aim_is_measured_on_the_rig_that_was_baked(walk, call, tmp_path, monkeypatch) -> None:
+    """A bake that goes wrong unknown to the solver must show in the report."""
+    bake = load("rig.bake")
+    original = bake.bake
+
+    def spoiled(scene, look_ats, options):
+        results = yield from original(scene, look_ats, options)
+        head = look_ats[0].armature.pose.bones["head"]
+        constraint = head.constraints.new("LIMIT_ROTATION")
+        constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
+        constraint.owner_space = "LOCAL"
+        return results
+
+    monkeypatch.setattr(bake, "bake", spoiled)
+    row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball").row
+    assert row["settled_error_deg"] > 5.0
+
+
+@pytest.mark.parametrize("scale", [(0.01, 0.01, 0.01), (1.0, 1.3, 0.8), (-1.0, 1.0, 1.0)])
+def test_scaled_turned_and_parented_armature(call, tools, tmp_path, scale) -> None:
+    hero = tools.make_character()
+    ball = bpy.data.objects["Ball"]
+    mount = bpy.data.objects.new("Mount", None)
+    bpy.context.scene.collection.objects.link(mount)
+    mount.rotation_euler, mount.location = (0.2, -0.3, 1.2), (3.0, 1.0, 2.0)
+    for item in (hero, ball):
+        item.parent = mount
+    hero.scale = scale
+    ball.location = [part * size for part, size in zip(ball.location, scale, strict=True)]
+    source = tools.save(tmp_path / "in.blend")
+    outcome = call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball")
+    assert outcome.row["error"] is None and outcome.row["settled_error_deg"] < 0.1
+    scene = tools.reopen(tmp_path / "out.blend")
+    scene.frame_set(tools.STILL[-1])
+    place = scene.objects["Ball"].matrix_world.translation
+    assert tools.aim_error(scene.objects["Hero"], "head", outcome.row["aim_axis"], place) < 0.1
