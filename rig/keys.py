@@ -1,6 +1,7 @@
 """Keyframes as arrays: what an F-curve holds, and how a stretch of it is replaced without moving the rest."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,64 +14,69 @@ _COORDINATES = ("co", "handle_left", "handle_right")
 _WHOLE = {"interpolation": LINEAR, "handle_left_type": AUTO_CLAMPED, "handle_right_type": AUTO_CLAMPED}
 _EXTRA_WHOLE = {"easing": 0, "type": 0}
 _EXTRA_REAL = {"back": 1.70158, "amplitude": 0.0, "period": 0.0}
+# Handles last: setting a handle's type moves it.
+_LAYOUT = np.dtype(
+    [(name, np.int32) for name in (*_WHOLE, *_EXTRA_WHOLE)]
+    + [(name, np.float32) for name in _EXTRA_REAL]
+    + [(name, np.float32, 2) for name in _COORDINATES]
+)
+_NAMES = (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES)
+_ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
+for _name, _value in {**_WHOLE, **_EXTRA_WHOLE, **_EXTRA_REAL}.items():
+    _ON_EVERY_FRAME[_name] = _value
 
 
 @dataclass
 class Keys:
     """The n keys of one F-curve: per attribute an array (n,) or, for coordinates, (n, 2) of frame and value."""
 
-    attributes: dict[str, NDArray]
+    attributes: NDArray
 
     @classmethod
-    def read(cls, curve: "object | None") -> "Keys":
+    def read(cls, curve: Any) -> "Keys":
         """All keys of an F-curve; none where there is no curve."""
-        points = curve.keyframe_points if curve is not None else []
-        count, attributes = len(points), {}
-        for names, kind, width in (
-            (_COORDINATES, np.float32, 2),
-            ((*_WHOLE, *_EXTRA_WHOLE), np.int32, 1),
-            (_EXTRA_REAL, np.float32, 1),
-        ):
-            for name in names:
-                buffer = np.zeros(count * width, dtype=kind)
-                if count:
-                    points.foreach_get(name, buffer)
-                attributes[name] = buffer.reshape(count, 2) if width == 2 else buffer
+        points: Any = curve.keyframe_points if curve is not None else []
+        attributes = np.zeros(len(points), dtype=_LAYOUT)
+        if len(points):
+            for name in _NAMES:
+                buffer = np.ascontiguousarray(attributes[name])
+                points.foreach_get(name, buffer.reshape(-1))
+                attributes[name] = buffer
         return cls(attributes)
 
     @classmethod
     def dense(cls, frames: Array, values: Array) -> "Keys":
         """A key at every frame, straight lines between."""
-        co = np.stack((frames, values), axis=-1).astype(np.float32)
-        attributes: dict[str, NDArray] = {name: co.copy() for name in _COORDINATES}
-        for name, value in {**_WHOLE, **_EXTRA_WHOLE}.items():
-            attributes[name] = np.full(len(co), value, dtype=np.int32)
-        for name, value in _EXTRA_REAL.items():
-            attributes[name] = np.full(len(co), value, dtype=np.float32)
+        attributes = np.full(len(frames), _ON_EVERY_FRAME)
+        co = np.stack((frames, values), axis=-1)
+        for name in _COORDINATES:
+            attributes[name] = co
         return cls(attributes)
 
-    def write(self, curve: "object") -> None:
+    def write(self, curve: Any) -> None:
         """Make these the keys of an F-curve."""
         points = curve.keyframe_points
         points.clear()
         points.add(len(self))
-        # Handles after their types: setting a type moves them.
-        for name in (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES):
-            points.foreach_set(name, np.ascontiguousarray(self.attributes[name]).ravel())
+        for name in _NAMES:
+            points.foreach_set(name, np.ascontiguousarray(self.attributes[name]).reshape(-1))
         curve.update()
 
     def __len__(self) -> int:
-        return len(self.attributes["co"])
+        return len(self.attributes)
 
     @property
     def frames(self) -> NDArray:
         return self.attributes["co"][:, 0]
 
-    def __getitem__(self, chosen: "slice | NDArray") -> "Keys":
-        return Keys({name: values[chosen].copy() for name, values in self.attributes.items()})
+    def __getitem__(self, chosen: slice | NDArray) -> "Keys":
+        return Keys(self.attributes[chosen].copy())
 
     def __add__(self, other: "Keys") -> "Keys":
-        return Keys({name: np.concatenate((values, other.attributes[name])) for name, values in self.attributes.items()})
+        # numpy's concatenate works out the layout of the result anew each time, and takes longer over it than copying.
+        attributes = np.empty(len(self) + len(other), dtype=_LAYOUT)
+        attributes[: len(self)], attributes[len(self) :] = self.attributes, other.attributes
+        return Keys(attributes)
 
     def split(self, frame: float, value: float) -> "Keys":
         """The same curve with one more key at `frame`, where its value is `value`; no frame's value changes.
@@ -140,7 +146,7 @@ def _levels(points: Array, t: float) -> list[Array]:
     return levels
 
 
-def replace(keys: Keys, frames: Array, values: Array, evaluate: "object") -> Keys:
+def replace(keys: Keys, frames: Array, values: Array, evaluate: Any) -> Keys:
     """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`.
 
     evaluate(frame) gives the old curve's value. Outside the replaced stretch the curve stays as it is at every whole
@@ -152,7 +158,7 @@ def replace(keys: Keys, frames: Array, values: Array, evaluate: "object") -> Key
     return left[left.frames < first] + Keys.dense(frames, values) + right[right.frames > last]
 
 
-def _edge(keys: Keys, frame: float, direction: int, evaluate: "object") -> Keys:
+def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
     """`keys` with a key at `frame`, from which on, in that direction, nothing may move."""
     if not len(keys):
         return keys
