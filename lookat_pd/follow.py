@@ -126,6 +126,12 @@ class Follower:
         self._full = self._step(dt) if not tuning.max_speed else None
 
     @property
+    def lag(self) -> Array:
+        """(b,) how far behind [s] a steadily moving goal the bones follow."""
+        t = self.tuning
+        return (1.0 - t.feed_forward) * t.damping_ratio * self.settle_times / np.pi
+
+    @property
     def rest(self) -> Array:
         return np.zeros((len(self.settle_times), self.tuning.width, 2))
 

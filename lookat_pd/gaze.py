@@ -290,13 +290,17 @@ class _Run:
         carried = _Carried(self.rotations[window], self.positions[window])
         total = self._view(window, target)
         left = _near_branch(total.yaw, yaw)
+        turning = np.zeros((2, len(left)))
         for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
             if stage.stop == len(self.rotations[0]):
                 carried.move_head(self.shift[window])
             view = self._view(window, target, carried)
             remaining = _nearest_turn(view.yaw, left) * view.weight(sharing)
             pitch = view.pitch * view.near
-            vectors = self._goals(stage, sharing, remaining, pitch)
+            # What the bones below are turning by now is known: without it the head would trail their motion too, and
+            # carry the aim past the target.
+            ahead = follower.lag[0] * turning
+            vectors = self._goals(stage, sharing, remaining - ahead[0], pitch - ahead[1])
             goals = self.tuning.encode(vectors)
             if teleported:
                 goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
@@ -311,6 +315,8 @@ class _Run:
             self.state[stage] = last
             turned = carried.turn(stage, self._offsets(states, stage))
             left = left - rotation.dot(turned, self.up[stage]).sum(axis=-1)
+            rates = self.tuning.radians * states[..., -3:, 1]
+            turning = turning + [rotation.dot(rates, axis[stage]).sum(axis=-1) for axis in (self.up, self.right)]
         first = window.start + int(before)
         reach = view.reached(sharing, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
@@ -356,7 +362,7 @@ class _Run:
         error = np.full(len(offsets), np.nan)
         on = looked_at >= 0
         direction = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))] - position
-        angle = np.arctan2(np.linalg.norm(rotation.cross(aim, direction), axis=-1), np.sum(aim * direction, axis=-1))
+        angle = rotation.angle_between(aim, direction)
         error[on] = angle[on]
         away = self.tuning.radians * np.linalg.norm(states[..., 0] - goals, axis=-1).max(axis=-1)
         speed = self.tuning.radians * np.linalg.norm(states[..., 1], axis=-1).max(axis=-1)

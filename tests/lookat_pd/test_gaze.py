@@ -184,6 +184,19 @@ def test_head_before_neck_before_chest_before_hips():
     assert np.all(np.diff(own) > 0)
 
 
+@pytest.mark.parametrize(("yaw", "pitch"), [(60.0, 0.0), (-95.0, 0.0), (0.0, 40.0), (50.0, -30.0)])
+@pytest.mark.parametrize("method", ["geodesic", "component"])
+def test_critically_damped_the_aim_does_not_swing_past_the_target(yaw, pitch, method):
+    """Head and neck know what the torso is about to add to their own turn."""
+    result = film(hold(yaw, pitch), tuning=Tuning(damping_ratio=1.0, method=method), sway=0.0, rate=120)
+    aim = rotation.rotate(result.wanted[:, 0], np.array([0.0, 0.0, 1.0]))
+    goal = rotation.normalize(aim[-1])
+    start = aim[0]
+    side = rotation.normalize(goal - start * (goal @ start))
+    past = np.degrees(np.arctan2(aim @ side, aim @ start)).max() - np.degrees(np.arccos(goal @ start))
+    assert past < 0.5
+
+
 def test_before_the_first_event_and_after_the_release_the_offsets_are_nothing_exactly():
     for tuning in (Tuning(), Tuning(method="component"), Tuning(integrator="stable"), Tuning(max_speed=3.0)):
         solution = film(hold(40.0, 10.0), [Event(0.51, 0), Event(2.0, None)], tuning, seconds=6.0)
