@@ -9,7 +9,7 @@ The sign of a quaternion never matters.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import rotation
 from .errors import InvalidArgument
@@ -21,7 +21,7 @@ BLEND_TIMES = (0.1, 0.6)
 BLEND_ACCELERATION = 25.0
 """How hard `blend_time` lets a difference be braked at most [rad/s²]: 0.3 s for 22°, 0.5 s for 62°."""
 _HALF_TURN = 1e-6
-"""|w| of a rotation that counts as half a turn, with no short way round."""
+"""As near to half a turn [rad], or as slow [rad/s], neither way round is the shorter, or the faster."""
 _FRAME = 1e-6
 """A time this part of a frame before the end of a blend counts as its end: it is a multiple of a rounded time step."""
 
@@ -69,7 +69,8 @@ def transition(
     with the target run on backwards by a frame, and its velocity is that of the difference, so that the destination's
     own velocity is allowed for. Turned by half a turn, the way round is the one already under way.
     """
-    previous, target, duration = _checked(previous, target, dt, duration, kind)
+    previous, target = _cut(previous, target, kind)
+    duration = _blend(dt, duration, target)
     if not len(target):
         return target
     direction, x0, v0 = (_vector_offset if kind == "vector" else _rotation_offset)(previous, target, dt)
@@ -91,11 +92,10 @@ def cross_fade(
     Rotations are blended along an arc that begins as the short one and is kept on the same side while both move.
     Durations, kinds, result and errors as for `transition`.
     """
-    source, target = np.asarray(source, dtype=float), np.asarray(target, dtype=float)
+    source, target = _poses("source", source, kind), _poses("target", target, kind)
     if source.shape != target.shape:
         raise InvalidArgument(f"Source {source.shape} and target {target.shape} of a cross-fade must have one shape.")
-    _check_poses("source", source, kind)
-    _, target, duration = _checked(np.repeat(source[:1], 2, axis=0), target, dt, duration, kind, empty=not len(source))
+    duration = _blend(dt, duration, target)
     if not len(target):
         return target
     times = _column(dt * np.arange(1, len(target) + 1), target[0])
@@ -118,7 +118,8 @@ def dead_blend(
 
     Source: D. Holden, "Dead Blending", 2023; Unreal Engine 5.3.
     """
-    previous, target, duration = _checked(previous, target, dt, duration, kind)
+    previous, target = _cut(previous, target, kind)
+    duration = _blend(dt, duration, target)
     if not (np.isfinite(half_life) and half_life > 0.0):
         raise InvalidArgument(f"The half-life must be longer than 0 seconds, not {half_life}.")
     if not len(target):
@@ -140,7 +141,8 @@ def blend_time(
     second what brakes v. The result is the time that nine bones of ten are content with, within BLEND_TIMES.
     Raises InvalidArgument.
     """
-    previous, target, _ = _checked(previous, target, dt, 0.0, kind)
+    previous, target = _cut(previous, target, kind)
+    _blend(dt, 0.0, target)
     if not (np.isfinite(size) and size > 0.0):
         raise InvalidArgument(f"The size must be more than 0, not {size}.")
     if not target.size:
@@ -153,38 +155,45 @@ def blend_time(
     return float(np.clip(np.quantile(wanted, 0.9), *BLEND_TIMES))
 
 
-def _checked(
-    previous: ArrayLike, target: ArrayLike, dt: float, duration: ArrayLike, kind: str, *, empty: bool = False
-) -> tuple[Array, Array, Array]:
-    previous, target, duration = (np.asarray(a, dtype=float) for a in (previous, target, duration))
-    _check_poses("target", target, kind)
-    if not empty and previous.shape != (2, *target.shape[1:]):
+def _cut(previous: ArrayLike, target: ArrayLike, kind: str) -> tuple[Array, Array]:
+    """Both as arrays, checked."""
+    target, previous = _poses("target", target, kind), _poses("previous poses", previous, kind)
+    if previous.shape != (2, *target.shape[1:]):
         raise InvalidArgument(
             f"Previous poses {previous.shape} must be the last two frames of what target {target.shape} is all of."
         )
-    _check_poses("previous poses", previous, kind)
+    return previous, target
+
+
+def _poses(name: str, poses: ArrayLike, kind: str) -> Array:
+    if kind not in KINDS:
+        raise InvalidArgument(f"Kind {kind!r} is unknown; use rotation or vector.")
+    poses = np.asarray(poses, dtype=float)
+    if poses.ndim < 2 or (kind == "rotation" and poses.shape[-1] != 4):
+        wanted = "(frames, bones, 4)" if kind == "rotation" else "(frames, bones, coordinates)"
+        raise InvalidArgument(f"Shape {poses.shape} of the {name} must be {wanted}.")
+    if not np.all(np.isfinite(poses)):
+        raise InvalidArgument(f"Values of the {name} are not all finite numbers; mend the animation's keys.")
+    if kind == "rotation" and np.any(np.all(np.abs(poses) < 1e-6, axis=-1)):
+        raise InvalidArgument(f"A quaternion of the {name} has length 0, which is no rotation; mend the keys.")
+    return poses
+
+
+def _blend(dt: float, duration: ArrayLike, target: Array) -> Array:
+    """The duration as an array, both times checked."""
     if not (np.isfinite(dt) and dt > 0.0):
         raise InvalidArgument(f"The time step must be longer than 0 seconds, not {dt}.")
+    duration = np.asarray(duration, dtype=float)
     if not np.all(np.isfinite(duration) & (duration >= 0.0)):
         raise InvalidArgument(f"The blend time must be 0 or more seconds, not {duration}.")
     bones = target.shape[1:-1]
-    if duration.ndim > len(bones) or any(
-        n not in (1, m) for n, m in zip(duration.shape[::-1], bones[::-1], strict=False)
-    ):
-        raise InvalidArgument(f"Blend times {duration.shape} must be one number or one for each of {bones} bones.")
-    return previous, target, duration
-
-
-def _check_poses(name: str, poses: Array, kind: str) -> None:
-    if kind not in KINDS:
-        raise InvalidArgument(f"Kind {kind!r} is unknown; use rotation or vector.")
-    if poses.ndim < 2 or (kind == "rotation" and poses.shape[-1] != 4):
-        wanted = "(frames, bones, 4)" if kind == "rotation" else "(frames, bones, coordinates)"
-        raise InvalidArgument(f"The {name} must be shaped {wanted}, not {poses.shape}.")
-    if not np.all(np.isfinite(poses)):
-        raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend the animation's keys.")
-    if kind == "rotation" and not np.all(np.abs(poses).max(axis=-1, initial=0.0) > 1e-6):
-        raise InvalidArgument(f"The {name} holds a quaternion of length 0, which is no rotation.")
+    try:
+        fits = np.broadcast_shapes(duration.shape, bones) == bones
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InvalidArgument(f"Blend times of shape {duration.shape} must be one number or one for each bone {bones}.")
+    return duration
 
 
 def _column(values: Array, like: Array) -> Array:
@@ -207,7 +216,7 @@ def _difference(previous: Array, target: Array, dt: float, kind: str) -> tuple[A
     The target's pose then is its beginning, run on backwards by a frame: whatever it does before its first frame plays
     no part, and the motion on screen goes on into the first frame with the speed it had.
     """
-    ahead = _step(target[0], target[1], kind) if len(target) > 1 else np.zeros((*target.shape[1:-1], 1))
+    ahead = _step(target[0], target[min(1, len(target) - 1)], kind)
     difference = _step(_moved(target[0], -ahead, kind), previous[1], kind)
     return difference, (_step(previous[0], previous[1], kind) - ahead) / dt
 
@@ -222,21 +231,25 @@ def _vector_offset(previous: Array, target: Array, dt: float) -> tuple[Array, Ar
 def _rotation_offset(previous: Array, target: Array, dt: float) -> tuple[Array, Array, Array]:
     """Axis (B, 3), angle (B) in [0, pi] and its rate of the difference.
 
-    The angle of d = p t⁻¹ about its axis n changes at n·(ω_p − ω_t), since d leaves n where it is. That is the limit
-    of Bollo's twist of the frame before about n, and does not depend on the frame rate.
+    The angle of d = p t^-1 about its axis n changes at n . (w_p - w_t), w being angular velocities, for a turn about n
+    leaves n where it is. That is the limit of Bollo's twist of the frame before about n, the same at any frame rate.
     """
     difference, velocity = _difference(previous, target, dt, "rotation")
-    angle = np.linalg.norm(difference, axis=-1)
-    axis = rotation.normalize(difference)
+    angle, axis = np.linalg.norm(difference, axis=-1), rotation.normalize(difference)
     rate = np.sum(velocity * axis, axis=-1)
-    # Both ways round are as long: the sign of a quaternion may not choose, so the motion does, else the axis.
-    half_turn = np.pi - angle < 2.0 * _HALF_TURN
+    half_turn = np.pi - angle < _HALF_TURN
     if np.any(half_turn):
-        first = np.take_along_axis(axis, np.argmax(np.abs(axis) > 0.1, axis=-1)[..., None], axis=-1)[..., 0]
-        still = np.abs(rate) < 1e-6
-        other = half_turn & np.where(still, first < 0.0, rate > 0.0)
-        axis, rate = np.where(other[..., None], -axis, axis), np.where(other, -rate, rate)
+        # Both ways round are as long. The sign of a quaternion may not choose: the motion does, else the axis.
+        back = half_turn & np.where(np.abs(rate) < _HALF_TURN, _points_back(axis), rate > 0.0)
+        axis, rate = np.where(back[..., None], -axis, axis), np.where(back, -rate, rate)
+        angle = np.where(back, 2.0 * np.pi - angle, angle)
     return axis, angle, rate
+
+
+def _points_back(axis: Array) -> NDArray[np.bool_]:
+    """Whether the first component of unit vectors (..., 3) that is not about zero is negative: true for n or for -n."""
+    first = np.argmax(np.abs(axis) > 0.1, axis=-1)[..., None]
+    return np.take_along_axis(axis, first, axis=-1)[..., 0] < 0.0
 
 
 def _mixed(source: Array, target: Array, weight: Array, kind: str) -> Array:
@@ -249,11 +262,10 @@ def _mixed(source: Array, target: Array, weight: Array, kind: str) -> Array:
 
 def _arc(source: Array, target: Array) -> Array:
     """Rotation vectors (F, B, 3) from source to target: the short way in the first frame, from there without a jump."""
-    between = rotation.align_hemisphere(rotation.multiply(rotation.inverse(source), target))
-    first = between[:1]
-    vector = first[..., 1:]
-    largest = np.take_along_axis(vector, np.argmax(np.abs(vector) > 0.1, axis=-1)[..., None], axis=-1)
-    turn_back = np.where(np.abs(first[..., :1]) < _HALF_TURN, largest < 0.0, first[..., :1] < 0.0)
-    between = np.where(turn_back, -between, between)
-    sine = np.linalg.norm(between[..., 1:], axis=-1, keepdims=True)
-    return rotation.normalize(between[..., 1:]) * 2.0 * np.arctan2(sine, between[..., :1])
+    between = rotation.normalize(rotation.multiply(rotation.inverse(source), target))
+    between = rotation.align_hemisphere(between)
+    w = between[0, ..., 0]
+    back = np.where(np.abs(w) < _HALF_TURN, _points_back(between[0, ..., 1:]), w < 0.0)
+    between = np.where(back[..., None], -between, between)
+    sine = np.linalg.norm(between[..., 1:], axis=-1)
+    return (2.0 * np.arctan2(sine, between[..., 0]))[..., None] * rotation.normalize(between[..., 1:])
