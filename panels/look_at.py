@@ -13,9 +13,9 @@ class LOOKAT_PD_UL_chain(bpy.types.UIList):
     """The bones of a look-at's chain."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        armature = data.id_data
-        row = layout.row(align=True)
-        row.prop_search(item, "bone", armature.pose, "bones", text="", icon="BONE_DATA")
+        split = layout.split(factor=0.38)
+        split.label(text=item.bone or "…", icon="BONE_DATA", translate=False)
+        row = split.row(align=True)
         row.prop(item, "share", text="")
         row.prop(item, "settle_factor", text="")
 
@@ -110,9 +110,11 @@ class _Chain(_Part):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.layout, self.settings(context)
-        heads = layout.row(align=True)
-        for text in ("Bone", "Share", "Settle"):
-            heads.label(text=text)
+        heads = layout.split(factor=0.4)
+        heads.label(text="Bone")
+        numbers = heads.row()
+        for text in ("Share", "Settle"):
+            numbers.label(text=text)
         row = layout.row()
         row.template_list("LOOKAT_PD_UL_chain", "", settings, "chain", settings, "chain_index", rows=4)
         column = row.column(align=True)
@@ -121,6 +123,9 @@ class _Chain(_Part):
         column.separator()
         column.operator("lookat_pd.chain_move", text="", icon="TRIA_UP").direction = "UP"
         column.operator("lookat_pd.chain_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        if 0 <= settings.chain_index < len(settings.chain):
+            item = settings.chain[settings.chain_index]
+            layout.prop_search(item, "bone", settings.id_data.pose, "bones", icon="BONE_DATA")
         layout.operator("lookat_pd.chain_detect", icon="FILE_REFRESH")
 
 
@@ -132,7 +137,8 @@ class _Limits(_Part):
         layout, settings = self.prepared(), self.settings(context)
         for item in settings.chain:
             column = layout.column(align=True)
-            column.prop(item, "yaw_limit", text=item.bone)
+            column.label(text=item.bone, icon="BONE_DATA", translate=False)
+            column.prop(item, "yaw_limit", text="Sideways")
             column.prop(item, "pitch_up_limit", text="Up")
             column.prop(item, "pitch_down_limit", text="Down")
         layout.prop(settings, "soft_edge")
@@ -183,7 +189,7 @@ def _panels(place: str, where: dict[str, str], main: dict[str, object]) -> list[
 CLASSES = (
     LOOKAT_PD_UL_chain,
     *_panels("sidebar", _SIDEBAR, {}),
-    *_panels("bone_constraint", _CONSTRAINTS, {"bl_label": "Look-at PD", "bl_options": {"DEFAULT_CLOSED"}}),
+    *_panels("bone_constraint", _CONSTRAINTS, {"bl_label": "Look-at PD"}),
 )
 
 
