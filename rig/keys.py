@@ -20,6 +20,9 @@ _LAYOUT = np.dtype(
     + [(name, np.float32) for name in _EXTRA_REAL]
     + [(name, np.float32, 2) for name in _COORDINATES]
 )
+_CLOSE = 1e-4  # frames
+# What a key that Blender has just added holds; setting it again costs as much as the coordinates.
+_ZERO_AT_FIRST = frozenset(("easing", "type", "amplitude", "period"))
 _NAMES = (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES)
 _ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
 for _name, _value in {**_WHOLE, **_EXTRA_WHOLE, **_EXTRA_REAL}.items():
@@ -48,9 +51,8 @@ class Keys:
     def dense(cls, frames: Array, values: Array) -> "Keys":
         """A key at every frame, straight lines between."""
         attributes = np.full(len(frames), _ON_EVERY_FRAME)
-        co = np.stack((frames, values), axis=-1)
         for name in _COORDINATES:
-            attributes[name] = co
+            attributes[name][:, 0], attributes[name][:, 1] = frames, values
         return cls(attributes)
 
     def write(self, curve: Any) -> None:
@@ -59,7 +61,9 @@ class Keys:
         points.clear()
         points.add(len(self))
         for name in _NAMES:
-            points.foreach_set(name, np.ascontiguousarray(self.attributes[name]).reshape(-1))
+            column = np.ascontiguousarray(self.attributes[name])
+            if name not in _ZERO_AT_FIRST or column.any():
+                points.foreach_set(name, column.reshape(-1))
         curve.update()
 
     def __len__(self) -> int:
@@ -87,36 +91,65 @@ class Keys:
         n = int(np.searchsorted(self.frames, frame))
         if n < len(self) and self.frames[n] == frame:
             return self
-        middle = Keys.dense(np.array([frame]), np.array([value]))
         before, after = self[:n], self[n:]
-        if n and len(after):
-            kind = before.attributes["interpolation"][-1]
-            middle.attributes["interpolation"][:] = kind
-            if kind == BEZIER:
-                _divide(before, middle, after)
-        elif len(after) or n:
-            edge = before if n else after
-            middle.attributes["interpolation"][:] = edge.attributes["interpolation"][-1 if n else 0]
+        middle = Keys.dense(np.array([frame]), np.array([value]))
+        if not (n and len(after)):
+            return _extended(before, middle, after)
+        kind = middle.attributes["interpolation"][:] = before.attributes["interpolation"][-1]
+        if kind == BEZIER:
+            points = _segment(before, after)
+            t = _parameter(points, frame)
+            if not _fits(points, t) and _fits(points, 0.5):
+                halfway = _levels(points, 0.5)[3][0]
+                return self.split(float(np.float32(halfway[0])), halfway[1]).split(frame, value)
+            _divide(before, middle, after, _levels(points, t))
         return before + middle + after
 
 
-def _divide(before: Keys, middle: Keys, after: Keys) -> None:
-    frame = float(middle.attributes["co"][0, 0])
-    points = np.array(
-        [
-            before.attributes["co"][-1],
-            before.attributes["handle_right"][-1],
-            after.attributes["handle_left"][0],
-            after.attributes["co"][0],
-        ],
-        dtype=float,
+def _extended(before: Keys, middle: Keys, after: Keys) -> Keys:
+    """A key beyond the ends, where a curve goes on in a straight line."""
+    neighbour, at = (before, -1) if len(before) else (after, 0)
+    # Automatic handles would follow the new key.
+    neighbour.attributes["handle_left_type"][at] = neighbour.attributes["handle_right_type"][at] = FREE
+    if len(before) and before.attributes["interpolation"][-1] != CONSTANT:
+        before.attributes["interpolation"][-1] = LINEAR
+    return before + middle + after
+
+
+def _segment(before: Keys, after: Keys) -> Array:
+    """Control points (4, 2) of the Bezier segment between the last key of `before` and the first of `after`."""
+    return _shortened(
+        np.array(
+            [
+                before.attributes["co"][-1],
+                before.attributes["handle_right"][-1],
+                after.attributes["handle_left"][0],
+                after.attributes["co"][0],
+            ],
+            dtype=float,
+        )
     )
-    points = _shortened(points)
-    low, high = 0.0, 1.0
+
+
+def _parameter(points: Array, frame: float) -> float:
+    """Where on a Bezier segment (4, 2) the frame is, from 0 to 1."""
+    low, high, t = 0.0, 1.0, 0.5
     for _ in range(60):
         t = 0.5 * (low + high)
         low, high = (t, high) if _levels(points, t)[3][0, 0] < frame else (low, t)
+    return t
+
+
+def _fits(points: Array, t: float) -> bool:
+    """Whether both parts of a divided segment are such that Blender leaves their handles as long as they are."""
     first, second, third = _levels(points, t)[1:]
+    x0, x1, x = points[0, 0], points[3, 0], third[0, 0]
+    inner = (first[0, 0] - x0, x - second[0, 0]), (second[1, 0] - x, x1 - first[2, 0])
+    return max(inner[0]) <= x - x0 + _CLOSE and max(inner[1]) <= x1 - x + _CLOSE
+
+
+def _divide(before: Keys, middle: Keys, after: Keys, levels: list[Array]) -> None:
+    first, second, third = levels[1:]
     before.attributes["handle_right"][-1] = first[0]
     middle.attributes["handle_left"][0], middle.attributes["handle_right"][0] = second[0], second[1]
     middle.attributes["co"][0, 1] = third[0, 1]
@@ -128,14 +161,13 @@ def _divide(before: Keys, middle: Keys, after: Keys) -> None:
 
 
 def _shortened(points: Array) -> Array:
-    """Handles longer than the segment, shortened as Blender does before it evaluates."""
-    (x0, _), (x1, _), (x2, _), (x3, _) = points
-    length, reach = x3 - x0, (x1 - x0) + (x3 - x2)
-    if reach > length > 0.0:
-        factor = length / reach
-        points = points.copy()
-        points[1] = points[0] + factor * (points[1] - points[0])
-        points[2] = points[3] + factor * (points[2] - points[3])
+    """Handles that reach past the other key, shortened to it as Blender does before it evaluates."""
+    points = points.copy()
+    length = points[3, 0] - points[0, 0]
+    for key, handle in ((0, 1), (3, 2)):
+        reach = abs(points[handle, 0] - points[key, 0])
+        if reach > length:
+            points[handle] = points[key] + length / reach * (points[handle] - points[key])
     return points
 
 
@@ -166,6 +198,7 @@ def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
     if not np.any(beyond):
         # Nothing but the curve's extrapolation lies that way; two keys hold its slope.
         result = keys.split(frame, evaluate(frame)).split(frame + direction, evaluate(frame + direction))
+        result.attributes["interpolation"][0 if direction < 0 else -1] = LINEAR
     else:
         n = int(np.searchsorted(keys.frames, frame))
         easing = 0 < n < len(keys) and keys.attributes["interpolation"][n - 1] > BEZIER
@@ -177,7 +210,9 @@ def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
             before, after = keys[:n], keys[n:]
             before.attributes["interpolation"][-1] = LINEAR
             result = before + dense + after
+    at = int(np.searchsorted(result.frames, frame))
+    # Its neighbour on the other side is about to change, and automatic handles would follow.
+    result.attributes["handle_left_type"][at] = result.attributes["handle_right_type"][at] = FREE
     if direction < 0:
-        at = int(np.searchsorted(result.frames, frame))
         result.attributes["interpolation"][at] = LINEAR
     return result

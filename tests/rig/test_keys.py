@@ -1,0 +1,103 @@
+"""Keys as arrays: what is written is what was read, and replacing a stretch of a curve moves nothing outside it."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from . import scenes
+
+actions = load("rig.actions")
+keys = load("rig.keys")
+
+INTERPOLATIONS = [
+    item.identifier for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items if item.identifier
+]
+HANDLES = [item.identifier for item in bpy.types.Keyframe.bl_rna.properties["handle_left_type"].enum_items]
+FRAMES = (-20, -7, 3, 10.5, 22, 41, 60)
+
+
+def new_curve(interpolations, handles=("FREE",), extrapolation: str = "CONSTANT", seed: int = 1):
+    """An F-curve with uneven keys whose handles point anywhere."""
+    random = np.random.default_rng(seed)
+    action, slot = actions.new_action("Curve", scenes.ball(name="Owner"))
+    curve = actions.channelbag(action, slot, ensure=True).fcurves.new("location", index=0)
+    curve.extrapolation = extrapolation
+    curve.keyframe_points.add(len(FRAMES))
+    for n, (point, frame) in enumerate(zip(curve.keyframe_points, FRAMES, strict=True)):
+        point.co = (frame, random.uniform(-2, 2))
+        point.interpolation = interpolations[n % len(interpolations)]
+        point.easing = ("AUTO", "EASE_IN", "EASE_OUT", "EASE_IN_OUT")[n % 4]
+        point.handle_left_type = point.handle_right_type = handles[n % len(handles)]
+        point.handle_left = point.co.x - random.uniform(0.5, 25), point.co.y + random.uniform(-1, 1)
+        point.handle_right = point.co.x + random.uniform(0.5, 25), point.co.y + random.uniform(-1, 1)
+        point.back, point.amplitude, point.period = random.uniform(0.5, 3, 3)
+    for _ in range(4):
+        # Aligned handles take turns in following each other.
+        curve.update()
+    return curve
+
+
+def values(curve, frames) -> np.ndarray:
+    return np.array([curve.evaluate(frame) for frame in frames])
+
+
+@pytest.mark.parametrize("extrapolation", ["CONSTANT", "LINEAR"])
+@pytest.mark.parametrize("handles", [*((kind,) for kind in HANDLES), HANDLES], ids="+".join)
+def test_written_keys_are_the_keys_read(handles, extrapolation) -> None:
+    curve = new_curve(INTERPOLATIONS, handles, extrapolation)
+    before = scenes.curve(curve)
+    keys.Keys.read(curve).write(curve)
+    assert not scenes.differences(before, scenes.curve(curve))
+
+
+KINDS = [*((kind,) for kind in INTERPOLATIONS), INTERPOLATIONS, INTERPOLATIONS[::-1]]
+DIVISIBLE = {"CONSTANT", "LINEAR", "BEZIER"}
+STRETCHES = [(5, 30), (-4, 8), (25, 26), (-40, 0), (30, 90), (-50, -30), (70, 90), (-50, 90), (4, 40), (2, 10), (11, 21)]
+
+
+def check_outside(curve, first: int, last: int, *, between: bool = True) -> None:
+    """Replace a stretch; outside it no value may change, but for the step on either side that leads to the new keys."""
+    frames, new = np.arange(first, last + 1), np.linspace(-1, 1, last - first + 1)
+    outside = np.arange(-90.0, 130.0, 0.5 if between else 1.0)
+    outside = outside[(outside <= first - 1) | (outside >= last + 1)]
+    before = values(curve, outside)
+    keys.replace(keys.Keys.read(curve), frames, new, curve.evaluate).write(curve)
+    assert values(curve, frames) == pytest.approx(new, abs=1e-6)
+    # Handles as long as these make near-vertical places, where 32 bits say no more.
+    assert values(curve, outside) == pytest.approx(before, abs=5e-4)
+
+
+@pytest.mark.parametrize("extrapolation", ["CONSTANT", "LINEAR"])
+@pytest.mark.parametrize("interpolations", KINDS, ids=lambda kind: kind[0] if len(kind) == 1 else "mixed")
+@pytest.mark.parametrize("stretch", STRETCHES, ids=str)
+def test_nothing_outside_the_replaced_stretch_moves(interpolations, extrapolation, stretch) -> None:
+    """At whole frames and halfway; an easing that is cut in two keeps its values at whole frames."""
+    curve = new_curve(interpolations, extrapolation=extrapolation)
+    check_outside(curve, *stretch, between=DIVISIBLE.issuperset(interpolations))
+
+
+@pytest.mark.parametrize("smoothing", ["NONE", "CONT_ACCEL"])
+@pytest.mark.parametrize("handles", [*((kind,) for kind in HANDLES), HANDLES], ids="+".join)
+@pytest.mark.parametrize("stretch", STRETCHES, ids=str)
+def test_automatic_handles_do_not_follow_the_new_keys(handles, smoothing, stretch) -> None:
+    curve = new_curve(("BEZIER",), handles)
+    curve.auto_smoothing = smoothing
+    curve.update()
+    check_outside(curve, *stretch)
+
+
+def test_first_bake_into_no_keys_is_just_the_new_ones() -> None:
+    new = keys.replace(keys.Keys.read(None), np.arange(1, 4), np.array([1.0, 2.0, 3.0]), None)
+    assert new.frames.tolist() == [1, 2, 3]
+
+
+def test_replacing_twice_is_replacing_once() -> None:
+    curve = new_curve(("BEZIER",))
+    frames = np.arange(5, 31)
+    for value in (1.0, 2.0):
+        keys.replace(keys.Keys.read(curve), frames, np.full(26, value), curve.evaluate).write(curve)
+    once = scenes.curve(curve)
+    keys.replace(keys.Keys.read(curve), frames, np.full(26, 2.0), curve.evaluate).write(curve)
+    assert not scenes.differences(once, scenes.curve(curve))
