@@ -51,7 +51,7 @@ def decay(x0: ArrayLike, v0: ArrayLike, duration: ArrayLike, t: ArrayLike) -> Ar
     bend = np.maximum(0.0, -8.0 * slope - 20.0 * x)
     factor = ((0.5 * bend + 3.0 * slope + 6.0 * x) * s + (slope + 3.0 * x)) * s + x
     left = 1.0 - s
-    value = left * left * left * np.maximum(factor, 0.0)
+    value = np.clip(left * left * left * factor, 0.0, x)
     return sign * np.where(t <= 0.0, x, np.where(t >= end, 0.0, value)) + 0.0
 
 
