@@ -77,10 +77,9 @@ class Keys:
         return Keys(self.attributes[chosen].copy())
 
     def __add__(self, other: "Keys") -> "Keys":
-        # numpy's concatenate works out the layout of the result anew each time, and takes longer over it than copying.
-        attributes = np.empty(len(self) + len(other), dtype=_LAYOUT)
-        attributes[: len(self)], attributes[len(self) :] = self.attributes, other.attributes
-        return Keys(attributes)
+        # As plain numbers, all 32 bits wide: numpy joins tables field by field, which takes ten times as long.
+        numbers = np.concatenate((self.attributes.view(np.int32), other.attributes.view(np.int32)))
+        return Keys(numbers.view(_LAYOUT))
 
     def split(self, frame: float, value: float) -> "Keys":
         """The same curve with one more key at `frame`, where its value is `value`; no frame's value changes.
