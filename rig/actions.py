@@ -1,7 +1,8 @@
 """Actions, slots and NLA: where an armature's keys are and how baked ones get there."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -84,7 +85,7 @@ def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str
         if into != "CURRENT":
             continue
         for curve in _curves(data.action, data.action_slot, path, channel(mode)[1]):
-            if curve is not None and (curve.mute or any(not m.mute for m in curve.modifiers)):
+            if curve is not None and (not _plays(curve) or any(not m.mute for m in curve.modifiers)):
                 raise RigError(
                     f"An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer."
                 )
@@ -138,6 +139,9 @@ class Working:
         data = armature.animation_data
         self._original = _Original(data.action if data else None, data.action_slot if data else None, data is not None)
         self._values: dict[str, tuple[str, Array, Array, Array]] = {}
+        # A new action that is baked over its whole length keeps that length.
+        source = self._original.action
+        self._reach = (np.inf, -np.inf) if source is None else tuple(source.frame_range)
         data = data or armature.animation_data_create()
         source = self._original.action
         if source is not None:
@@ -153,23 +157,32 @@ class Working:
         if bone in self._values:
             base = self._values[bone][3]
         self._values[bone] = (mode, frames, values, base)
-        self.try_out(bone, mode, frames, values)
+        edges = self._reach[0] < frames[0], self._reach[1] > frames[-1]
+        self._put(self.action, self._slot, bone, mode, frames, values, base, edges)
+        self.action.update_tag()
 
     def try_out(self, bone: str, mode: str, frames: Array, values: Array) -> None:
         """Key a bone's rotation in the working action only: `commit` does not know of it."""
-        self._put(self.action, self._slot, bone, mode, frames, values)
+        self._put(self.action, self._slot, bone, mode, frames, values, values, (False, False))
         self.action.update_tag()
 
-    def _put(self, action, slot, bone: str, mode: str, frames: Array, values: Array) -> None:
+    def _put(
+        self, action, slot, bone: str, mode: str, frames: Array, values: Array, base: Array, edges: tuple[bool, bool]
+    ) -> None:
+        """Key a rotation. edges: whether to the left and right of the frames what was there must stay as it was."""
         path, size = rotation_path(bone, mode), channel(mode)[1]
         sources = _curves(self._original.action, self._original.slot, path, size)
         bag = channelbag(action, slot, ensure=True)
         for n, source in enumerate(sources):
-            plain = source is not None and not source.mute and not any(not m.mute for m in source.modifiers)
+            changed = source is not None and _plays(source) and any(not m.mute for m in source.modifiers)
+            plain = source is not None and _plays(source) and not changed
             old = keys.Keys.read(source) if plain else keys.Keys.read(None)
-            new = keys.replace(old, frames, values[:, n], source.evaluate if plain else None)
+            before = source.evaluate if plain else _constant(float(base[0, n]))
+            new = keys.replace(old, frames, values[:, n], before, (False, False) if changed else edges)
             curve = bag.fcurves.find(path, index=n) or new_curve(bag, path, n, bone)
             curve.mute = False
+            if not _plays(curve):
+                curve.group = None
             if not plain:
                 for modifier in list(curve.modifiers):
                     curve.modifiers.remove(modifier)
@@ -186,8 +199,8 @@ class Working:
         self._restore()
         if into == "CURRENT":
             source, slot = self._original.action, self._original.slot
-            for bone, (mode, frames, values, _) in self._values.items():
-                self._put(source, slot, bone, mode, frames, values)
+            for bone, (mode, frames, values, base) in self._values.items():
+                self._put(source, slot, bone, mode, frames, values, base, (True, True))
             source.update_tag()
             return source
         return self._add_layer(name)
@@ -209,6 +222,7 @@ class Working:
         if self._original.action is not None:
             _push_down(data, self._values)
         data.use_nla = True
+        self._hold_pose(data)
         action, slot = new_action(name, self.armature)
         bag = channelbag(action, slot, ensure=True)
         for bone, (mode, frames, values, base) in self._values.items():
@@ -223,6 +237,58 @@ class Working:
         _set_extent(strip, float(frames[0]), float(frames[-1]))
         strip.blend_type, strip.extrapolation = "COMBINE", "NOTHING"
         return action
+
+
+    def _hold_pose(self, data: bpy.types.AnimData) -> None:
+        """Key, in a layer below, what is posed without keys: once a layer animates it, Blender forgets such a pose."""
+        animated = _animated(data)
+        posed = []
+        for bone, (mode, _, _, base) in self._values.items():
+            path, start = rotation_path(bone, mode), _START.get(mode, (0.0, 0.0, 0.0))
+            for n, value in enumerate(base[0]):
+                if value != start[n] and (path, n) not in animated:
+                    posed.append((bone, path, n, value))
+        if not posed:
+            return
+        name = f"{self.armature.name} pose"
+        action, slot = new_action(name, self.armature)
+        bag = channelbag(action, slot, ensure=True)
+        frame = next(iter(self._values.values()))[1][:1]
+        for bone, path, n, value in posed:
+            keys.Keys.dense(frame, np.array([value])).write(new_curve(bag, path, n, bone))
+        track = data.nla_tracks.new()
+        track.name = name
+        strip = track.strips.new(name, int(frame[0]), action)
+        strip.action_slot = slot
+        strip.blend_type, strip.extrapolation = "REPLACE", "HOLD"
+
+
+_START = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 0.0, 0.0)}
+"""What a rotation is, to Blender's NLA, before the first strip; angles are 0."""
+
+
+def _plays(curve: Any) -> bool:
+    return not curve.mute and not (curve.group is not None and curve.group.mute)
+
+
+def _constant(value: float) -> Callable[[float], float]:
+    return lambda frame: value
+
+
+def _animated(data: bpy.types.AnimData) -> set[tuple[str, int]]:
+    """Data paths and indices that the NLA animates."""
+    found: set[tuple[str, int]] = set()
+    waiting = [strip for track in data.nla_tracks if not track.mute for strip in track.strips]
+    while waiting:
+        strip = waiting.pop()
+        waiting.extend(strip.strips)
+        if strip.mute or strip.action is None or strip.action_slot is None:
+            continue
+        bag = channelbag(strip.action, strip.action_slot)
+        for curve in bag.fcurves if bag is not None else ():
+            if _plays(curve):
+                found.add((curve.data_path, curve.array_index))
+    return found
 
 
 def new_curve(bag, path: str, index: int, group: str):

@@ -177,22 +177,24 @@ def _levels(points: Array, t: float) -> list[Array]:
     return levels
 
 
-def replace(keys: Keys, frames: Array, values: Array, evaluate: Any) -> Keys:
+def replace(
+    keys: Keys, frames: Array, values: Array, evaluate: Any, edges: tuple[bool, bool] = (True, True)
+) -> Keys:
     """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`.
 
     evaluate(frame) gives the old curve's value. Outside the replaced stretch the curve stays as it is at every whole
-    frame: a key is set on either side of it.
+    frame: a key is set on either side of it, unless there, as `edges` tells, the new keys have the last word.
     """
     first, last = float(frames[0]), float(frames[-1])
-    left = _edge(keys, first - 1.0, -1, evaluate)
-    right = _edge(keys, last + 1.0, 1, evaluate)
+    left = _edge(keys, first - 1.0, -1, evaluate) if edges[0] else keys
+    right = _edge(keys, last + 1.0, 1, evaluate) if edges[1] else keys
     return left[left.frames < first] + Keys.dense(frames, values) + right[right.frames > last]
 
 
 def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
     """`keys` with a key at `frame`, from which on, in that direction, nothing may move."""
     if not len(keys):
-        return keys
+        return Keys.dense(np.array([frame]), np.array([evaluate(frame)]))
     beyond = keys.frames < frame if direction < 0 else keys.frames > frame
     if not np.any(beyond):
         # Nothing but the curve's extrapolation lies that way; two keys hold its slope.
