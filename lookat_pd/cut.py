@@ -100,9 +100,11 @@ def search(
         raise InvalidArgument(f"Both clips must have the same joints, not {joints} and {destination.shape[1]}.")
     if not -joints <= root < joints:
         raise InvalidArgument(f"Root {root} is none of the {joints} joints.")
-    for name, value, least in (("time step", dt, 1e-12), ("weight of velocities", weights.velocity, 0.0)):
-        if not (np.isfinite(value) and value >= least):
-            raise InvalidArgument(f"The {name} must be {'0 or ' if not least else ''}more seconds, not {value}.")
+    if not (np.isfinite(dt) and dt > 0.0):
+        raise InvalidArgument(f"The time step must be longer than 0 seconds, not {dt}.")
+    for name, value in (("velocities", weights.velocity), ("contacts", weights.contact)):
+        if not (np.isfinite(value) and value >= 0.0):
+            raise InvalidArgument(f"The weight of {name} must be 0 or more, not {value}.")
     share = _shares(weights.joints, joints)
     scale = np.sqrt(_twice(share)) / _size((source, destination), root, share)
     level = np.mean(source[:, root, 2])

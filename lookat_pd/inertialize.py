@@ -71,16 +71,19 @@ def transition(
     """
     previous, target = _cut(previous, target, kind)
     duration = _blend(dt, duration, target)
-    if not len(target):
-        return target
+    result, count = target.copy(), _frames_blended(dt, duration, target)
+    if not count:
+        return result
     direction, x0, v0 = (_vector_offset if kind == "vector" else _rotation_offset)(previous, target, dt)
-    times = _column(dt * np.arange(1, len(target) + 1), target[0])
+    target = target[:count]
+    times = _times(dt, target)
     offset = np.where(times >= duration - _FRAME * dt, 0.0, decay(x0, v0, duration, times))
     if kind == "vector":
         moved = target + offset[..., None] * direction
     else:
         moved = rotation.multiply(rotation.exp(offset[..., None] * direction), target)
-    return np.where((offset == 0.0)[..., None], target, moved)
+    result[:count] = np.where((offset == 0.0)[..., None], target, moved)
+    return result
 
 
 def cross_fade(
@@ -96,12 +99,15 @@ def cross_fade(
     if source.shape != target.shape:
         raise InvalidArgument(f"Source {source.shape} and target {target.shape} of a cross-fade must have one shape.")
     duration = _blend(dt, duration, target)
-    if not len(target):
-        return target
-    times = _column(dt * np.arange(1, len(target) + 1), target[0])
+    result, count = target.copy(), _frames_blended(dt, duration, target)
+    if not count:
+        return result
+    source, target = source[:count], target[:count]
+    times = _times(dt, target)
     done = times >= duration - _FRAME * dt
     s = np.where(done, 1.0, times / np.where(duration > 0.0, duration, 1.0))
-    return _mixed(source, target, s * s * (3.0 - 2.0 * s), kind)
+    result[:count] = _mixed(source, target, s * s * (3.0 - 2.0 * s), kind)
+    return result
 
 
 def dead_blend(
@@ -122,12 +128,12 @@ def dead_blend(
     duration = _blend(dt, duration, target)
     if not (np.isfinite(half_life) and half_life > 0.0):
         raise InvalidArgument(f"The half-life must be longer than 0 seconds, not {half_life}.")
-    if not len(target):
-        return target
+    result, count = target.copy(), _frames_blended(dt, duration, target)
     rate = np.log(2.0) / half_life
-    distance = -np.expm1(-rate * dt * np.arange(1, len(target) + 1)) / rate
-    way = _column(distance, target[0])[..., None] * _step(previous[0], previous[1], kind) / dt
-    return cross_fade(_moved(previous[1], way, kind), target, dt, duration, kind=kind)
+    distance = -np.expm1(-rate * _times(dt, target[:count])) / rate
+    way = distance[..., None] * _step(previous[0], previous[1], kind) / dt
+    result[:count] = cross_fade(_moved(previous[1], way, kind), target[:count], dt, duration, kind=kind)
+    return result
 
 
 def blend_time(
@@ -196,9 +202,14 @@ def _blend(dt: float, duration: ArrayLike, target: Array) -> Array:
     return duration
 
 
-def _column(values: Array, like: Array) -> Array:
-    """Values (F,) shaped to broadcast against poses `like` (B, ...) without their last axis."""
-    return values.reshape(-1, *(1,) * (like.ndim - 1))
+def _times(dt: float, poses: Array) -> Array:
+    """Times [s] since the frame before the first of poses (F, B, ...), to broadcast against them without last axis."""
+    return dt * np.arange(1.0, len(poses) + 1.0).reshape(-1, *(1,) * (poses.ndim - 2))
+
+
+def _frames_blended(dt: float, duration: Array, target: Array) -> int:
+    """How many frames are not the target's own yet, with the slowest bone."""
+    return int(np.count_nonzero(_times(dt, target) < np.max(duration, initial=0.0) - _FRAME * dt))
 
 
 def _step(a: Array, b: Array, kind: str) -> Array:

@@ -183,6 +183,14 @@ def test_after_the_blend_the_target_is_met_to_the_last_bit(blend, kind, duration
     assert np.all(apart(here, target, kind)[frames == 1.0] <= apart(previous[1], target[0], kind) + 0.3)
 
 
+@pytest.mark.parametrize("fps", [23.976, 24.0, 25.0, 29.97, 30.0, 60.0])
+@pytest.mark.parametrize("blend", BLENDS)
+def test_after_the_blend_zero_is_zero(blend, fps):
+    for frames in range(1, 30):
+        here = blend(np.ones((2, 1, 3)), np.zeros((30, 1, 3)), 1.0 / fps, frames / fps, kind="vector")
+        assert np.all(here[frames - 1 :] == 0.0) and np.all(here[: frames - 1] > 0.0)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("blend", BLENDS)
 def test_at_the_cut_nothing_pops(blend, kind):
@@ -294,7 +302,8 @@ def test_signs_of_quaternions_do_not_matter(blend, signs):
     # Half a turn, and nearly, among them.
     target[:, 0] = rotation.multiply(rotation.exp([np.pi, 0.0, 0.0]), previous[1, 0])
     target[:, 1] = rotation.multiply(rotation.exp([0.0, np.pi - 1e-9, 0.0]), previous[1, 1])
-    previous[0, 0], previous[1, 2], target[:, 2] = previous[1, 0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.6, 0.8]
+    previous[0, 0] = previous[1, 0]
+    previous[1, 2], previous[:, 3], target[:, 2:4] = rotation.IDENTITY, rotation.IDENTITY, [0.0, 0.0, 0.6, 0.8]
     here = blend(previous, target, DT, 0.2)
     other = blend(flip[:2] * previous, flip[2:] * target, DT, 0.2)
     # Twice the angle, since |dot| near 1 says little.

@@ -1,0 +1,251 @@
+"""The laws of the search for the best cut, judged by plain loops, invariances and matches put there on purpose."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lookat_pd import cut, rotation
+from lookat_pd.errors import InvalidArgument
+from lookat_pd.rotation import Array
+
+DT = 1.0 / 30.0
+
+
+def body(seed: int, frames: int, joints: int = 6) -> Array:
+    """Positions (frames, joints, 3) of joints that swing about a root which wanders."""
+    random = np.random.default_rng(seed)
+    t = DT * np.arange(frames)[:, None, None]
+    phase, pace = random.uniform(0.0, 6.0, (joints, 3)), random.uniform(1.0, 5.0, (joints, 3))
+    rest = np.random.default_rng(0).normal(size=(joints, 3)) + np.array([0.0, 0.0, 2.0])
+    return rest + 0.3 * np.sin(pace * t + phase) + t * random.uniform(-1.0, 1.0, 3) * np.array([1.0, 1.0, 0.0])
+
+
+def placed(clip: Array, turn: float, x: float = 0.0, y: float = 0.0) -> Array:
+    """The clip elsewhere on the ground, heading elsewhere."""
+    return rotation.rotate(rotation.exp([0.0, 0.0, turn]), clip) + np.array([x, y, 0.0])
+
+
+def plain(a: Array, b: Array, share: Array, velocity: float, root: int) -> Array:
+    """Pair by pair, joint by joint, the turn found by trying: finely, then by narrowing down."""
+
+    def speed(clip: Array, frame: int) -> Array:
+        before, after = max(frame - 1, 0), min(frame + 1, len(clip) - 1)
+        return (clip[after] - clip[before]) / ((after - before) * DT)
+
+    size = sum(share @ np.sum((frame - frame[root]) ** 2, axis=1) for clip in (a, b) for frame in clip)
+    size /= len(a) + len(b)
+    result = np.empty((len(a), len(b)))
+    for i in range(len(a)):
+        for j in range(len(b)):
+
+            def cost(turn: float, i: int = i, j: int = j) -> float:
+                q, total = rotation.exp([0.0, 0.0, turn]), 0.0
+                for joint, weight in enumerate(share):
+                    here, there = a[i, joint].copy(), b[j, joint].copy()
+                    here[:2] -= a[i, root, :2]
+                    there[:2] -= b[j, root, :2]
+                    way = here - rotation.rotate(q, there)
+                    drift = speed(a, i)[joint] - rotation.rotate(q, speed(b, j)[joint])
+                    total += weight * (way @ way + velocity**2 * (drift @ drift))
+                return total / size
+
+            turn, width = 0.0, np.pi
+            while width > 1e-7:
+                turn = min(np.linspace(turn - width, turn + width, 17), key=cost)
+                width /= 6.0
+            result[i, j] = cost(turn)
+    return result
+
+
+@pytest.mark.parametrize("root", [0, 2, -1])
+def test_cost_equals_a_plain_loop_over_pairs_and_joints(root):
+    a, b = body(1, 4, 4), placed(body(2, 5, 4), 2.0)
+    joints = np.array([1.0, 2.0, 0.0, 3.0])
+    here = cut.search(a, b, DT, root=root, weights=cut.Weights(velocity=0.2, joints=joints))
+    assert_allclose(here.cost, plain(a, b, joints / 6.0, 0.2, root), rtol=1e-9, atol=1e-12)
+
+
+def test_a_clip_and_itself_cost_nothing_on_the_diagonal_and_are_symmetric():
+    clip, feet = body(3, 40), np.random.default_rng(1).random((40, 2)) < 0.5
+    here = cut.search(clip, clip, DT, contacts=(feet, feet))
+    assert_allclose(np.diag(here.cost), 0.0, atol=1e-13)
+    assert_allclose(here.cost, here.cost.T, atol=1e-13)
+    assert_allclose(here.turn, -here.turn.T, atol=1e-9)
+    assert np.all(here.cost >= 0.0)
+    other = cut.search(clip, body(4, 30), DT)
+    assert_allclose(other.cost, cut.search(body(4, 30), clip, DT).cost.T, atol=1e-13)
+
+
+@given(
+    turns=st.tuples(st.floats(-3.0, 3.0), st.floats(-3.0, 3.0)),
+    places=st.lists(st.floats(-50.0, 50.0), min_size=4, max_size=4),
+    scale=st.floats(1e-3, 1e3),
+    lift=st.floats(-10.0, 10.0),
+)
+def test_place_heading_and_scale_play_no_part(turns, places, scale, lift):
+    a, b = body(5, 12), body(6, 9)
+    up = np.array([0.0, 0.0, lift])
+    here = cut.search(
+        scale * (placed(a, turns[0], *places[:2]) + up), scale * (placed(b, turns[1], *places[2:]) + up), DT
+    )
+    before = cut.search(a, b, DT)
+    assert_allclose(here.cost, before.cost, atol=1e-9)
+    # What each clip was turned, the fit turns back.
+    change = here.turn - before.turn - turns[0] + turns[1]
+    assert_allclose(np.remainder(change + np.pi, 2.0 * np.pi), np.pi, atol=1e-6)
+
+
+def test_turn_brings_the_destination_onto_the_source():
+    clip = body(7, 20)
+    here = cut.search(clip, placed(clip, 1.1, 4.0, -2.0), DT)
+    assert_allclose(np.diag(here.turn), -1.1, atol=1e-9)
+
+
+def test_height_counts():
+    clip = body(8, 10)
+    assert np.diag(cut.search(clip, clip + np.array([0.0, 0.0, 0.5]), DT).cost).min() > 0.01
+
+
+def test_frame_rate_plays_no_part():
+    a, b = body(9, 60), body(10, 60)
+    slow = cut.search(a[::2], b[::2], 2.0 * DT).cost[2:-2, 2:-2]
+    assert_allclose(slow, cut.search(a, b, DT).cost[::2, ::2][2:-2, 2:-2], rtol=0.2, atol=2e-3)
+
+
+def test_finds_a_planted_match():
+    source, destination = body(11, 120), body(12, 150)
+    destination[77:84] = placed(source[40:47], -2.5, 3.0, 8.0)
+    first = cut.search(source, destination, DT).best(1)[0]
+    assert (first.i - 40, first.j - 77) in {(n, n) for n in range(1, 6)}
+    assert first.cost < 1e-12
+
+
+def test_velocity_tells_coming_from_going():
+    """A swing passes each pose in both directions: only frames that move the same way match."""
+    swing = np.sin(2.0 * np.pi * np.arange(61) / 60)
+    clip = np.zeros((61, 2, 3))
+    clip[:, 1, 2] = 1.0 + 0.5 * swing
+    cost = cut.search(clip, clip, DT).cost
+    assert cost[5, 25] > 0.01  # the same height going up and coming down
+    assert cost[5, 25] > 50.0 * cost[5, 6]
+    assert cut.search(clip, clip, DT, weights=cut.Weights(velocity=0.0)).cost[5, 25] < 1e-12
+
+
+def test_contacts_add_the_share_of_feet_that_differ():
+    a, b = body(13, 7), body(14, 5)
+    random = np.random.default_rng(2)
+    feet = random.random((7, 4)) < 0.5, random.random((5, 4)) < 0.5
+    added = cut.search(a, b, DT, contacts=feet, weights=cut.Weights(contact=0.3)).cost - cut.search(a, b, DT).cost
+    wanted = [[0.3 * np.mean(here != there) for there in feet[1]] for here in feet[0]]
+    assert_allclose(added, wanted, atol=1e-12)
+
+
+@given(n=st.integers(0, 40), apart=st.integers(0, 8), history=st.integers(0, 12), room=st.integers(0, 12))
+def test_best_cuts_are_ranked_apart_and_within_the_margins(n, apart, history, room):
+    here = cut.search(body(15, 25), body(16, 20), DT)
+    found = here.best(n, apart=apart, history=history, room=room)
+    costs = [one.cost for one in found]
+    assert costs == sorted(costs) and len(found) <= n
+    assert all(one.i >= history and one.j < 20 - room and one.cost == here.cost[one.i, one.j] for one in found)
+    for place, one in enumerate(found):
+        assert all(abs(one.i - other.i) > apart or abs(one.j - other.j) > apart for other in found[:place])
+    if found:
+        assert found[0].cost == here.cost[history:, : 20 - room].min()
+    # Fewer than asked for only where every pair left is next to a cut.
+    if len(found) < n:
+        near = np.zeros((25, 20), dtype=bool)
+        for one in found:
+            near[max(one.i - apart, 0) : one.i + apart + 1, max(one.j - apart, 0) : one.j + apart + 1] = True
+        assert np.all(near[history:, : max(20 - room, 0)])
+
+
+def test_margins_longer_than_the_clips_leave_nothing():
+    here = cut.search(body(17, 8), body(18, 8), DT)
+    assert here.best(history=8) == [] and here.best(room=9) == [] and here.best(0) == []
+    assert len(here.best(3, apart=20)) == 1
+
+
+def test_clips_of_one_frame_and_of_one_joint():
+    assert cut.search(body(19, 1), body(20, 5), DT).cost.shape == (1, 5)
+    point = np.zeros((3, 1, 3))
+    assert_array_equal(cut.search(point, point, DT).cost, 0.0)
+
+
+def test_looking_for_cuts_changes_nothing():
+    here = cut.search(body(21, 4), body(22, 4), DT)
+    before = here.cost.copy()
+    here.best(5)
+    assert_array_equal(here.cost, before)
+    with pytest.raises(AttributeError):
+        here.cost = before  # type: ignore[misc]
+
+
+def walk(feet: Array) -> Array:
+    """A foot that stands for 20 frames and steps for 10, 0.6 a step, again and again, as positions (F, 1, 3)."""
+    t = np.maximum(feet % 30 - 20, 0) / 10.0
+    forth = 0.6 * (feet // 30 + t * t * (3.0 - 2.0 * t))
+    return np.stack((0.0 * t, forth, 0.08 + 0.12 * np.sin(np.pi * t)), axis=-1)[:, None]
+
+
+def test_foot_contacts_are_where_the_foot_stands():
+    frames = np.arange(120)
+    here = cut.foot_contacts(walk(frames), DT)[:, 0]
+    stands, steps = (frames % 30 > 0) & (frames % 30 < 20), (frames % 30 > 21) & (frames % 30 < 29)
+    assert np.all(here[stands]) and not np.any(here[steps])
+
+
+def test_foot_contacts_want_low_and_slow():
+    frames = np.arange(60)
+    sliding = np.stack((0.1 * frames, 0.0 * frames, 0.0 * frames), axis=-1)[:, None]
+    assert not np.any(cut.foot_contacts(sliding, DT))
+    hovering = np.zeros((60, 1, 3))
+    hovering[30:, 0, 2] = 0.2
+    assert not np.any(cut.foot_contacts(hovering, DT)[31:])
+    assert np.all(cut.foot_contacts(hovering, DT, ground=0.2)[31:])
+
+
+@given(scale=st.floats(1e-2, 1e2), turn=st.floats(-3.0, 3.0), lift=st.floats(-5.0, 5.0))
+def test_foot_contacts_do_not_depend_on_place_heading_and_scale(scale, turn, lift):
+    feet = walk(np.arange(75))
+    moved = scale * (placed(feet, turn, 3.0, 1.0) + np.array([0.0, 0.0, lift]))
+    assert_array_equal(cut.foot_contacts(moved, DT, size=scale), cut.foot_contacts(feet, DT))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": body(1, 5)[:, :4]},
+        {"source": body(1, 5)[..., :2]},
+        {"source": body(1, 5)[:0]},
+        {"source": np.full((5, 6, 3), np.nan)},
+        {"destination": 3.0},
+        {"dt": 0.0},
+        {"dt": np.inf},
+        {"root": 6},
+        {"root": -7},
+        {"weights": cut.Weights(velocity=-1.0)},
+        {"weights": cut.Weights(contact=np.nan)},
+        {"weights": cut.Weights(joints=np.ones(5))},
+        {"weights": cut.Weights(joints=np.zeros(6))},
+        {"weights": cut.Weights(joints=[-1.0, 1.0, 1.0, 1.0, 1.0, 1.0])},
+        {"contacts": (np.ones((5, 2)), np.ones((6, 2)))},
+        {"contacts": (np.ones((5, 2)), np.ones((7, 3)))},
+        {"contacts": (np.ones((5, 0)), np.ones((7, 0)))},
+    ],
+)
+def test_search_says_what_is_wrong(change):
+    arguments = {"source": body(1, 5), "destination": body(2, 7), "dt": DT, **change}
+    with pytest.raises(InvalidArgument):
+        cut.search(**arguments)
+
+
+def test_the_rest_says_what_is_wrong_too():
+    here = cut.search(body(1, 5), body(2, 5), DT)
+    for change in ({"n": -1}, {"apart": -1}, {"history": -1}, {"room": -1}):
+        with pytest.raises(InvalidArgument):
+            here.best(**change)
+    for change in ({"dt": 0.0}, {"size": 0.0}, {"height": -1.0}, {"speed": np.nan}, {"feet": np.ones((4, 3))}):
+        with pytest.raises(InvalidArgument):
+            cut.foot_contacts(**{"feet": np.ones((4, 2, 3)), "dt": DT, **change})
