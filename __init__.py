@@ -1,21 +1,26 @@
 """Look-at PD: the add-on package. Registers an explicit list of modules, in order, and unregisters it in reverse."""
 
-from collections.abc import Sequence
 from types import ModuleType
 
-from . import cli, operators, panels
-from .rig import settings
 
-MODULES: Sequence[ModuleType] = (settings, operators, panels, cli)
+def modules() -> tuple[ModuleType, ...]:
+    """What registers classes, in order.
+
+    Imported here and not at the top: tools that collect the checkout's Python files read this one without its package.
+    """
+    from . import cli, operators, panels
+    from .rig import settings
+
+    return settings, operators, panels, cli
 
 
 def register() -> None:
     """Called by Blender when the extension is enabled."""
-    for module in MODULES:
+    for module in modules():
         module.register()
 
 
 def unregister() -> None:
     """Called by Blender when the extension is disabled."""
-    for module in reversed(MODULES):
+    for module in reversed(modules()):
         module.unregister()
