@@ -32,9 +32,16 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generat
     return errors
 
 
+def settled_frames(result: Result) -> Array:
+    """Indices of the frames whose look-at is settled with the target in reach."""
+    solution = result.solution
+    return np.flatnonzero(solution.settled & solution.reachable & (solution.looked_at >= 0))
+
+
 def _largest_error(result: Result, seen: Samples, worlds: Array, bones: Array) -> float | None:
     solution = result.solution
-    chosen = np.flatnonzero(solution.settled & solution.reachable & (solution.looked_at >= 0) & (seen.influence >= 1.0))
+    chosen = settled_frames(result)
+    chosen = chosen[seen.influence[chosen] >= 1.0]
     if not len(chosen):
         return None
     linear = worlds[chosen, :3, :3]
@@ -42,5 +49,5 @@ def _largest_error(result: Result, seen: Samples, worlds: Array, bones: Array) -
     # Samples hold the targets in the armature's space.
     away = seen.targets[solution.looked_at[chosen], chosen] - bones[chosen, :3, 3]
     direction = (linear @ away[..., None])[..., 0]
-    angles = np.arctan2(np.linalg.norm(rotation.cross(aim, direction), axis=-1), np.sum(aim * direction, axis=-1))
+    angles = rotation.angle_between(aim, direction)
     return float(np.degrees(angles.max()))

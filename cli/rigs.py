@@ -155,9 +155,9 @@ def _instead(name: str, names: Iterable[str]) -> str:
     """What there is in place of a name that there is not, the most alike first."""
     names = list(names)
     if not names:
-        return "and none to choose from"
+        return "nor any other; check that this is the right file"
     alike = difflib.get_close_matches(name, names, n=_NAMED_AT_MOST, cutoff=0.6)
-    return f"to choose; there is {_listed([*alike, *(other for other in names if other not in alike)])}"
+    return f"(there is {_listed([*alike, *(other for other in names if other not in alike)])}); choose one of these"
 
 
 def _listed(names: Iterable[str]) -> str:

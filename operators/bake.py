@@ -162,10 +162,11 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
             if self.mute:
                 item.armature.pose.bones[item.bone].lookat_pd.mute = True
         bones = sum(len(item.bones) for item in self._look_ats)
+        what = "1 bone" if bones == 1 else f"{bones} bones"
         seconds = time.perf_counter() - self._started
         where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[self.into]
         self.report(
-            {"INFO"}, f"Baked {bones} bones, frames {self.frame_start} to {self.frame_end}, into {where} ({seconds:.2f} s)."
+            {"INFO"}, f"Baked {what}, frames {self.frame_start} to {self.frame_end}, into {where} ({seconds:.2f} s)."
         )
 
 

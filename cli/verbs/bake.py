@@ -29,6 +29,7 @@ head, or on --bone, and is in force all the time, or as the gaze file says:
 Points are in world space; a target may also be "Armature:Bone". Events need not be in order."""
 
 _INTO = {"new": "NEW", "current": "CURRENT", "layer": "LAYER"}
+_ALWAYS: Schedule = ((float("-inf"), 0),)
 _DAMPING = ("critical", "responsive")
 Returned = TypeVar("Returned")
 
@@ -181,7 +182,7 @@ def _resolve(wish: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object, bone: s
     if bone in rig.pose.bones:
         _set(wish, rig.pose.bones[bone].lookat_pd)
     if wish.always is not None:
-        return look_at.resolve(rig, bone, [_target(scene, wish.always)])
+        return look_at.resolve(rig, bone, [_target(scene, wish.always)], _ALWAYS)
     if wish.events:
         return look_at.resolve(rig, bone, *_timeline(scene, wish.events))
     return look_at.resolve(rig, bone)
@@ -246,11 +247,15 @@ def _trim(results: Sequence[bake.Result], extents: Mapping[str, tuple[int, int]]
 def _fill(row: Row, results: Sequence[bake.Result], errors: Sequence[float | None]) -> None:
     first = results[0]
     row["settled_error_deg"] = errors[0]
+    row["settled_frames"] = len(measure.settled_frames(first))
     row["action"], row["passes"] = first.action.name, first.passes
     if len(results) > 1:
         row["look_ats"] = [_summary(result, error) for result, error in zip(results, errors, strict=True)]
     if any(error is None for error in errors):
-        row["warnings"].append("No frame is settled with the target in reach, so there is no aim error to tell.")
+        row["warnings"].append(
+            "No frame is settled with the target in reach, as is usual where character or target keep moving, so there is "
+            "no aim error to tell."
+        )
 
 
 def _summary(result: bake.Result, error: float | None) -> dict[str, Any]:

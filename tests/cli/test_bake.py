@@ -448,3 +448,12 @@ def test_scaled_turned_and_parented_armature(call, tools, tmp_path, scale) -> No
     scene.frame_set(tools.STILL[-1])
     place = scene.objects["Ball"].matrix_world.translation
     assert tools.aim_error(scene.objects["Hero"], "head", outcome.row["aim_axis"], place) < 0.1
+
+
+def test_a_target_given_is_looked_at_whatever_the_files_own_look_at_says(call, tmp_path, tools) -> None:
+    hero = tools.make_character()
+    add_look_at(hero, target=bpy.data.objects["Ball"], use=False)
+    hero.keyframe_insert('pose.bones["head"].lookat_pd.use', frame=1)
+    source = tools.save(tmp_path / "off.blend")
+    row = call("bake", source, "--output", tmp_path / "out.blend", "--point=0.8,-2,1.9").row
+    assert row["settled_frames"] > 0 and row["settled_error_deg"] < 0.1
