@@ -1,0 +1,230 @@
+"""Where a character stands: its root, and moving a whole clip so that it goes on from where another one ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import InvalidArgument
+from ..lookat_pd.rotation import Array
+from ..lookat_pd.skeleton import Skeleton
+from . import clips, detect, rest, splice
+from .clips import Channel, Clip
+
+ROOTS = ("NONE", "POSITION", "HEADING", "ALL")
+_MOVES = 1e-4
+"""Part of the skeleton's size by which a bone's location must change to count as moving."""
+_MOST = 0.25
+"""Part of all bones that a root carries at least."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A rigid transform: turn by `rotation` (4,), then move by `translation` (3,)."""
+
+    rotation: Array
+    translation: Array
+
+    @classmethod
+    def identity(cls) -> "Placement":
+        return cls(rotation.IDENTITY.copy(), np.zeros(3))
+
+    @property
+    def turns(self) -> bool:
+        return bool(np.any(self.rotation != rotation.IDENTITY))
+
+    @property
+    def is_identity(self) -> bool:
+        return not self.turns and not np.any(self.translation)
+
+
+@dataclass(frozen=True)
+class _Handle:
+    """A bone, or with "" the object, that carries part of the character and hangs on nothing that moves.
+
+    Its place is linear @ location + offset, its orientation frame @ rotation. location: None where it cannot move.
+    """
+
+    bone: str
+    rotation: Channel
+    location: Channel | None
+    frame: Array
+    linear: Array
+    offset: Array
+
+
+class Ground:
+    """How an armature's clips move it over the ground.
+
+    root: the bone whose place counts, "" where it is the object itself. up: (3,) in the space the handles are in: the
+    armature's, or that of the object's parent where the object is animated.
+    """
+
+    def __init__(self, armature: bpy.types.Object, read: Sequence[Clip]) -> None:
+        """read: the clips in question, all with the same channels."""
+        self.armature, self._skeleton = armature, rest.skeleton(armature)
+        self.size = float(np.linalg.norm(np.ptp(self._skeleton.heads, axis=0))) or 1.0
+        scale = float(np.max(np.abs(armature.scale)))
+        self.by_object = "" in _moving(read, self.size * scale)
+        self.root = find_root(self._skeleton, read, self.size)
+        self.up = self._up()
+        self._transforms: dict[str, list[Channel]] = {}
+        for channel in read[0].raw:
+            if channel.is_transform:
+                self._transforms.setdefault(channel.bone, []).append(channel)
+        self.handles = self._handles()
+
+    def _up(self) -> Array:
+        if not self.by_object:
+            return detect.find_axes(self._skeleton, rest.clues(self.armature))[1]
+        item = self.armature
+        parent = item.matrix_world @ item.matrix_basis.inverted_safe()
+        return rotation.normalize(np.array(parent.inverted_safe().to_3x3())[:, 2])
+
+    def _handles(self) -> list[_Handle]:
+        if self.by_object:
+            return [self._handle("")]
+        bones, posed = self.armature.data.bones, self._transforms
+        return [
+            self._handle(name)
+            for name in posed
+            if name and not any(above.name in posed for above in bones[name].parent_recursive)
+        ]
+
+    def _handle(self, name: str) -> _Handle:
+        item = self.armature
+        turn = clips.transform(item, name, "rotation")
+        bone = item.data.bones[name] if name else None
+        move = (
+            None if bone is not None and bone.parent and bone.use_connect else clips.transform(item, name, "location")
+        )
+        if bone is None:
+            return _Handle(name, turn, move, rotation.IDENTITY, np.eye(3), np.zeros(3))
+        above = self._pose(bone.parent, None, 0)
+        there = [
+            np.array(_posed(bone, above, Matrix.Translation(v))) for v in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
+        ]
+        linear = np.stack([moved[:3, 3] - there[0][:3, 3] for moved in there[1:]], axis=-1)
+        return _Handle(name, turn, move, rotation.from_matrix(there[0][:3, :3]), linear, there[0][:3, 3])
+
+    def _pose(self, bone: bpy.types.Bone | None, clip: Clip | None, row: int) -> Matrix | None:
+        """A bone's matrix in armature space at one frame of a clip, or, without one, on the rig now."""
+        if bone is None:
+            return None
+        return _posed(bone, self._pose(bone.parent, clip, row), self._basis(bone.name, clip, row))
+
+    def _basis(self, name: str, clip: Clip | None, row: int) -> Matrix:
+        owner = self.armature.pose.bones[name] if name else self.armature
+        location, turn, scale = owner.matrix_basis.decompose()
+        if clip is None:
+            return owner.matrix_basis
+        for channel in self._transforms.get(name, ()):
+            stored = clip.raw[channel][row : row + 1]
+            if channel.kind == "rotation":
+                turn = Quaternion(clips.to_values(channel, stored)[0])
+            elif channel.name == "location":
+                location = stored[0].tolist()
+            else:
+                scale = stored[0].tolist()
+        return Matrix.LocRotScale(location, turn, scale)
+
+    def stand(self, clip: Clip, row: int) -> tuple[Array, Array]:
+        """Where the root is, its position (3,) and orientation (4,), at one frame of a clip."""
+        pose = self._pose(self.armature.data.bones[self.root], clip, row) if self.root else Matrix.Identity(4)
+        if self.by_object:
+            pose = self._basis("", clip, row) @ pose
+        matrix = np.array(pose)
+        return matrix[:3, 3], rotation.from_matrix(matrix[:3, :3])
+
+    def placement(self, wanted: tuple[Array, Array], there: tuple[Array, Array], root: str) -> Placement:
+        """What brings a root that is `there` to where it is `wanted`, as far as `root` says ("POSITION", "HEADING": on
+        the ground only; "ALL": in height too; heading is the turn about up)."""
+        if root not in ROOTS:
+            raise InvalidArgument(f"Root motion {root!r} is unknown; use {', '.join(ROOTS)}.")
+        if root == "NONE" or not (self.root or self.by_object):
+            return Placement.identity()
+        turn = rotation.IDENTITY.copy()
+        if root != "POSITION":
+            turn = rotation.swing_twist(rotation.multiply(wanted[1], rotation.inverse(there[1])), self.up)[1]
+        move = wanted[0] - rotation.rotate(turn, there[0])
+        if root != "ALL":
+            move = move - (move @ self.up) * self.up
+        return Placement(turn, move)
+
+    def channels(self, root: str) -> list[Channel]:
+        """What a placement changes."""
+        if root == "NONE" or not (self.root or self.by_object):
+            return []
+        moves = [handle.location for handle in self.handles if handle.location is not None]
+        return moves if root == "POSITION" else [*moves, *(handle.rotation for handle in self.handles)]
+
+    def place(self, clip: Clip, by: Placement | Sequence[Placement]) -> Clip:
+        """A clip with the whole character placed elsewhere, by one placement or by one a frame."""
+        turn, move = _table([by] if isinstance(by, Placement) else by)
+        raw = dict(clip.raw)
+        for handle in self.handles:
+            if handle.location in raw:
+                raw[handle.location] = self._moved(handle, raw[handle.location], turn, move)
+            if handle.rotation in raw and np.any(turn != rotation.IDENTITY):
+                raw[handle.rotation] = _turned(handle, raw[handle.rotation], turn)
+        return Clip(clip.armature, clip.frames, raw)
+
+    @staticmethod
+    def _moved(handle: _Handle, location: Array, turn: Array, move: Array) -> Array:
+        still = np.all(turn == rotation.IDENTITY, axis=-1) & np.all(move == 0.0, axis=-1)
+        place = location @ handle.linear.T + handle.offset
+        change = rotation.rotate(turn, place) + move - place
+        moved = location + np.linalg.solve(handle.linear, change.T).T
+        return np.where(still[:, None], location, moved)
+
+
+def _table(placements: Sequence[Placement]) -> tuple[Array, Array]:
+    return np.array([p.rotation for p in placements]), np.array([p.translation for p in placements])
+
+
+def _turned(handle: _Handle, stored: Array, turn: Array) -> Array:
+    """Stored rotations (F, size) of a handle turned in the space it stands in by (F or 1, 4)."""
+    local = rotation.multiply(rotation.inverse(handle.frame), rotation.multiply(turn, handle.frame))
+    turned = rotation.multiply(local, clips.to_values(handle.rotation, stored))
+    return splice.channels_from(handle.rotation.mode, turned[:, None], stored[:1])[:, 0]
+
+
+def _posed(bone: bpy.types.Bone, above: Matrix | None, basis: Matrix) -> Matrix:
+    """A bone's matrix in armature space: Blender's own rules on what it inherits."""
+    if above is None:
+        return bone.convert_local_to_pose(basis, bone.matrix_local)
+    return bone.convert_local_to_pose(
+        basis, bone.matrix_local, parent_matrix=above, parent_matrix_local=bone.parent.matrix_local
+    )
+
+
+def find_root(skeleton: Skeleton, read: Sequence[Clip], size: float) -> str:
+    """The bone that carries most of the body, of those whose location the clips move; "" where there is none."""
+    placed = [channel.bone for channel in read[0].raw if channel.bone and channel.name == "location"]
+    below = np.zeros(len(skeleton), dtype=int)
+    for bone in range(len(skeleton) - 1, -1, -1):
+        if skeleton.parents[bone] >= 0:
+            below[skeleton.parents[bone]] += 1 + below[bone]
+    carried = dict(zip(skeleton.names, below.tolist(), strict=True))
+    moves = _moving(read, size)
+    moving = [name for name in placed if name in moves and carried[name] >= _MOST * len(skeleton)]
+    return max(moving or placed, key=carried.__getitem__, default="")
+
+
+def _moving(read: Sequence[Clip], size: float) -> set[str]:
+    """Bones, and "" for the object, that change their location in one of the clips, or from one to the next."""
+    found = set()
+    for channel in read[0].raw:
+        if channel.name == "location" and channel.kind == "vector":
+            places = np.concatenate([clip.raw[channel] for clip in read])
+            if (places.max(axis=0) - places.min(axis=0)).max() > _MOVES * size:
+                found.add(channel.bone)
+    return found
+
+
+def heading(up: Array, turn: Array) -> float:
+    """Angle [rad] of a turn (4,) about the up axis."""
+    return float(2.0 * np.arctan2(turn[1:] @ up, turn[0]))

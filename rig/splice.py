@@ -1,0 +1,188 @@
+"""Splicing clips: the channels of one clip continued by those of another, the difference dying away."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..lookat_pd import inertialize, rotation
+from ..lookat_pd.errors import InvalidArgument
+from ..lookat_pd.rotation import Array
+from . import channels
+from .clips import Channel, Clip
+
+METHODS = ("INERTIAL", "DEAD", "FADE", "CUT")
+
+
+@dataclass(frozen=True)
+class Blend:
+    """How a transition blends. seconds: its length, None for what suits the two poses and their speeds.
+
+    method: "INERTIAL" (the difference decays), "DEAD" (dead blending), "FADE" (cross-fade) or "CUT" (none).
+    factors: per bone a factor on the length, 1 where none is named.
+    """
+
+    seconds: float | None = None
+    method: str = "INERTIAL"
+    factors: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InvalidArgument(f"Method {self.method!r} is unknown; use {', '.join(METHODS)}.")
+        if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds >= 0.0):
+            raise InvalidArgument(f"The blend time must be 0 or more seconds, not {self.seconds}.")
+        for bone, factor in self.factors.items():
+            if not (np.isfinite(factor) and factor >= 0.0):
+                raise InvalidArgument(f"The blend factor of bone '{bone}' must be 0 or more, not {factor}.")
+
+    @property
+    def longest(self) -> float:
+        """The largest factor."""
+        return max((1.0, *self.factors.values()))
+
+
+AUTOMATIC = Blend()
+
+
+def blend_time(before: Clip, after: Clip, dt: float, size: float) -> float:
+    """The blend time [s] that suits the cut between the end of one clip and the beginning of the other.
+
+    size: length in the armature's space that counts as one radian, asked for only where nothing rotates.
+    """
+    for kind in ("rotation", "vector"):
+        chosen = [channel for channel in after.raw if channel.kind == kind]
+        if chosen:
+            previous = np.concatenate([_ends(before, group, slice(-2, None)) for group in _groups(chosen)], axis=1)
+            target = np.concatenate([_ends(after, group, slice(0, 2)) for group in _groups(chosen)], axis=1)
+            return inertialize.blend_time(previous, target, dt, kind=kind, size=size)
+    return inertialize.BLEND_TIMES[0]
+
+
+def splice(before: Clip, after: Clip, dt: float, blend: Blend, going_on: Clip | None = None) -> Clip:
+    """`after` as it plays following `before`, both with the same channels; `after`'s frames come right after.
+
+    before: at least its last two frames count. going_on: `before` played on over the frames of `after`, for a
+    cross-fade. blend.seconds must be a number. Where the blend is over, the stored numbers are those of `after`
+    to the last bit, or, where the numbers before lead up to another way of writing the same rotation, in that way.
+    """
+    raw: dict[Channel, Array] = {}
+    for group in _groups(after.raw):
+        durations = np.array([(blend.seconds or 0.0) * blend.factors.get(channel.bone, 1.0) for channel in group])
+        frames = min(len(after.frames), int(np.ceil(durations.max() / dt)) + 2)
+        kind, mode = group[0].kind, group[0].mode
+        if kind == "switch":
+            raw.update({channel: after.raw[channel] for channel in group})
+            continue
+        stored = _stack([after.raw[channel] for channel in group])
+        last = _stack([before.raw[channel][-1:] for channel in group])[0]
+        previous, target = _ends(before, group, slice(-2, None)), _values(group[0], stored[:frames])
+        source = None
+        if blend.method == "FADE" and going_on is not None:
+            source = _ends(going_on, group, slice(0, frames))
+        result = _blended(kind, previous, target, source, dt, durations, blend.method)
+        column = (
+            _continued(mode, stored, target, result, last) if kind == "rotation" else _joined(stored, target, result)
+        )
+        raw.update({channel: column[:, n] for n, channel in enumerate(group)})
+    return Clip(after.armature, after.frames, {channel: raw[channel] for channel in after.raw})
+
+
+def _groups(wanted: Iterable[Channel]) -> list[list[Channel]]:
+    """Channels that can be blended as one array."""
+    groups: dict[tuple[str, str], list[Channel]] = {}
+    for channel in wanted:
+        groups.setdefault((channel.kind, channel.mode), []).append(channel)
+    return list(groups.values())
+
+
+def _stack(columns: Sequence[Array]) -> Array:
+    """Arrays (F, size), one a channel, to (F, B, size)."""
+    result = np.empty((len(columns[0]), len(columns), columns[0].shape[1]))
+    for n, values in enumerate(columns):
+        result[:, n] = values
+    return result
+
+
+def _ends(clip: Clip, group: Sequence[Channel], chosen: slice) -> Array:
+    """Some frames of channels alike as what can be blended (F, B, size)."""
+    return _values(group[0], _stack([clip.raw[channel][chosen] for channel in group]))
+
+
+def _values(channel: Channel, raw: Array) -> Array:
+    """Stored numbers (..., size) of channels alike, to unit quaternions where they are rotations."""
+    if channel.kind != "rotation":
+        return raw
+    return channels.to_quaternion(raw.reshape(-1, raw.shape[-1]), channel.mode).reshape(*raw.shape[:-1], 4)
+
+
+def _blended(
+    kind: str, previous: Array, target: Array, source: Array | None, dt: float, durations: Array, method: str
+) -> Array:
+    kind = "rotation" if kind == "rotation" else "vector"
+    if method == "INERTIAL":
+        return inertialize.transition(previous, target, dt, durations, kind=kind)
+    if method == "DEAD":
+        return inertialize.dead_blend(previous, target, dt, durations, kind=kind)
+    if source is not None:
+        return inertialize.cross_fade(source, target, dt, durations, kind=kind)
+    return target
+
+
+def _joined(stored: Array, target: Array, result: Array) -> Array:
+    """The stored numbers with those of the blend where it changes them."""
+    column = stored.copy()
+    column[: len(result)] = np.where(_blending(target, result)[..., None], result, stored[: len(result)])
+    return column
+
+
+def _blending(target: Array, result: Array) -> Array:
+    """(F, B) whether a blend that changes something is not over yet."""
+    changed = np.any(result != target, axis=-1)
+    return np.logical_or.accumulate(changed[::-1], axis=0)[::-1]
+
+
+def _continued(mode: str, stored: Array, target: Array, result: Array, last: Array) -> Array:
+    """As `_joined` for rotations: what is blended written so that it runs on from `last` (B, size) without jumps, and
+    what follows in the way of writing it that is nearest."""
+    blending = _blending(target, result)
+    written = np.concatenate((last[None], channels_from(mode, result, last)))
+    length = np.sum(blending, axis=0)
+    row = np.arange(stored.shape[1])
+    follows = nearest_writing(mode, stored, stored[np.minimum(length, len(stored) - 1), row], written[length, row])
+    follows[: len(result)] = np.where(blending[..., None], written[1:], follows[: len(result)])
+    return follows
+
+
+def channels_from(mode: str, values: Array, start: Array) -> Array:
+    """Quaternions (F, B, 4) to stored numbers (F, B, size) that run on without jumps from near `start` (B, size)."""
+    if mode == "QUATERNION":
+        return rotation.align_hemisphere(np.concatenate((start[None], values)))[1:]
+    if mode == "AXIS_ANGLE":
+        return _stack([channels.continuous_axis_angle(values[:, n], start[n]) for n in range(len(start))])
+    return rotation.continuous_euler(rotation.to_euler(values, mode), mode, start=start)
+
+
+def nearest_writing(mode: str, stored: Array, at: Array, near: Array) -> Array:
+    """Stored rotations (F, B, size) written another way: the one by which `at` (B, size), one of them, is nearest to
+    `near` (B, size). They are the same rotations, between frames too, and the same numbers where they are near as is.
+    """
+    if mode == "QUATERNION":
+        return np.where((np.sum(at * near, axis=-1) < 0.0)[:, None], -stored, stored)
+    # An offset and a sign for each number: whole turns, and the second way to write a rotation.
+    size = stored.shape[-1]
+    same, sign, shift = np.zeros(size), np.ones(size), np.zeros(size)
+    turns = np.array([1.0, 0.0, 0.0, 0.0]) if mode == "AXIS_ANGLE" else np.ones(3)
+    if mode == "AXIS_ANGLE":
+        sign = -sign
+    else:
+        middle = "XYZ".index(mode[1])
+        sign, shift = np.where(np.arange(3) == middle, -1.0, 1.0), np.full(3, np.pi)
+    best, distance = stored, np.full(len(at), np.inf)
+    for factor, offset in ((np.ones(size), same), (sign, shift)):
+        there = at * factor + offset
+        whole = turns * np.round((near - there) / (2.0 * np.pi)) * (2.0 * np.pi)
+        away = np.sum(np.abs(there + whole - near), axis=-1)
+        better = away < distance - 1e-6
+        best = np.where(better[:, None], stored * factor + (offset + whole), best)
+        distance = np.where(better, away, distance)
+    return best

@@ -1,0 +1,375 @@
+"""Two actions joined: the source before the cut, the placed destination after the blend, and no pop between."""
+
+from itertools import product
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from extension import load
+
+from . import scenes
+from .motions import BODY, character, heads, poses, stored, use, walk
+
+join = load("rig.join")
+clips = load("rig.clips")
+actions = load("rig.actions")
+splice = load("rig.splice")
+rotation = load("lookat_pd.rotation")
+LookAtError = load("lookat_pd.errors").LookAtError
+RigError = load("lookat_pd.errors").RigError
+
+Blend, ClipRef, Step = splice.Blend, join.ClipRef, join.Step
+CUT, ENTER, BLEND = 21, 9, 10
+"""Frames of the cut in both clips; length of the blend in frames."""
+SMALL = 2e-5
+
+
+@pytest.fixture
+def pair(request):
+    modes = getattr(request, "param", ("QUATERNION",))
+    armature = character(modes)
+    run = walk(armature, "Run", seed=1, heading=0.5, speed=(0.0, -0.1, 0.0))
+    stroll = walk(armature, "Stroll", seed=2, speed=(0.0, -0.04, 0.0))
+    bpy.context.scene.render.fps = 24
+    return armature, run, stroll
+
+
+def joined(pair, method="INERTIAL", root="NONE", seconds=BLEND / 24, **options):
+    armature, run, stroll = pair
+    return join.join(armature, ClipRef(run, CUT), ClipRef(stroll, ENTER), Blend(seconds, method), root=root, **options)
+
+
+def same_rotations(mode, a, b):
+    size = {"QUATERNION": 4, "AXIS_ANGLE": 4}.get(mode, 3)
+    to = load("rig.channels").to_quaternion
+    return rotation.angle(rotation.multiply(to(a, mode), rotation.inverse(to(b, mode)))).max() if size else 0.0
+
+
+ALL_MODES = [(mode,) for mode in scenes.MODES] + [scenes.MODES]
+
+
+@pytest.mark.parametrize("method", splice.METHODS)
+@pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
+def test_source_before_and_destination_after(pair, method) -> None:
+    armature, run, stroll = pair
+    result = joined(pair, method)
+    before, after = range(1, CUT), range(CUT + BLEND - 1, result.last + 1)
+    source, out = stored(armature, run, before), stored(armature, result.action, before)
+    assert all(np.array_equal(out[key], values) for key, values in source.items())
+    assert result.first == 1 and result.last == CUT + 41 - ENTER
+    there = [frame - CUT + ENTER for frame in after]
+    np.testing.assert_allclose(poses(armature, result.action, after), poses(armature, stroll, there), atol=SMALL)
+    if armature.pose.bones["hips"].rotation_mode == "QUATERNION" == armature.pose.bones["head"].rotation_mode:
+        wanted, out = stored(armature, stroll, there), stored(armature, result.action, after)
+        for key, values in wanted.items():
+            np.testing.assert_array_equal(np.abs(out[key]), np.abs(values))
+
+
+@pytest.mark.parametrize("method", ["INERTIAL", "DEAD", "FADE"])
+@pytest.mark.parametrize("root", ["NONE", "POSITION", "HEADING", "ALL"])
+@pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
+def test_no_pop_at_the_cut(pair, root, method) -> None:
+    """Between the last frame of the source and the first of the destination nothing moves further than it did."""
+    armature = pair[0]
+    result = joined(pair, method, root)
+    ways = np.linalg.norm(np.diff(heads(armature, result.action, range(CUT - 4, CUT + 4)), axis=0), axis=-1)
+    usual = np.delete(ways, 3, axis=0).max(axis=0)
+    assert np.all(ways[3] < 1.6 * usual + 0.02)
+    hard = joined(pair, "CUT", root)
+    soft, hard = (np.diff(heads(armature, r.action, range(CUT - 2, CUT + 1)), 2, axis=0)[0] for r in (result, hard))
+    assert np.median(np.linalg.norm(soft, axis=-1)) < 0.25 * np.median(np.linalg.norm(hard, axis=-1))
+
+
+@pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
+def test_between_frames_it_runs_on_too(pair) -> None:
+    """No number leaps by a turn or a sign between two keys, where a renderer with motion blur would look."""
+    armature = pair[0]
+    result = joined(pair, root="HEADING")
+    frames = np.arange(1.0, result.last, 0.5)
+    turns = poses(armature, result.action, frames)[:, :, :3, :3]
+    cosine = (np.einsum("fbij,fbij->fb", turns[1:], turns[:-1]) / 1.0 - 1.0) / 2.0
+    assert np.degrees(np.arccos(np.clip(cosine, -1, 1))).max() < 40.0
+
+
+@pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
+def test_walk_goes_on_where_the_run_ended(pair) -> None:
+    armature, run, stroll = pair
+    result = joined(pair, root="HEADING")
+    assert result.root == "hips"
+    n = [bone.name for bone in armature.pose.bones].index("hips")
+    after = range(CUT + BLEND, result.last + 1)
+    out = poses(armature, result.action, after)[:, n]
+    alone = poses(armature, stroll, [frame - CUT + ENTER for frame in after])[:, n]
+    moved = out @ np.linalg.inv(alone)
+    # One rigid transform for all frames: a turn about up and a way along the ground.
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=SMALL)
+    np.testing.assert_allclose(moved[0][:3, 2], (0, 0, 1), atol=SMALL)
+    assert abs(moved[0][2, 3]) < SMALL
+    # At the cut the root of the placed destination stands on the root of the source and looks the same way.
+    place = moved[0] @ poses(armature, stroll, [ENTER])[0, n]
+    there = poses(armature, run, [CUT])[0, n]
+    np.testing.assert_allclose(place[:2, 3], there[:2, 3], atol=SMALL)
+    around = rotation.from_matrix(there[:3, :3] @ place[:3, :3].T)
+    assert abs(rotation.swing_twist(around, (0, 0, 1))[1][3]) < 1e-4
+
+
+@pytest.mark.parametrize("pair", [(mode,) for mode in scenes.MODES], indirect=True, ids="+".join)
+@pytest.mark.parametrize("root", ["POSITION", "ALL"])
+def test_placing_without_turning(pair, root) -> None:
+    armature, _run, stroll = pair
+    result = joined(pair, root=root)
+    after = range(CUT + BLEND, result.last + 1)
+    n = [bone.name for bone in armature.pose.bones].index("hips")
+    moved = heads(armature, result.action, after) - heads(armature, stroll, [frame - CUT + ENTER for frame in after])
+    if root == "POSITION":
+        moved = moved[:, [n + 1, n + 3]]
+        np.testing.assert_allclose(moved, np.broadcast_to(moved[0, 0], moved.shape), atol=SMALL)
+        assert abs(moved[0, 0, 2]) < SMALL
+    else:
+        assert np.isfinite(moved).all()
+
+
+def test_destination_placed_by_hand_and_foot_controls() -> None:
+    """Bones that hang on a root that does not move are all placed, not only the one that carries the body."""
+    rows = (
+        *scenes.FIGURE,
+        ("hand_ik", "root", (0.6, 0, 1), (0.8, 0, 1)),
+        ("foot_ik", "root", (0.1, 0, 0), (0.1, -0.2, 0.1)),
+    )
+    armature = scenes.figure("Controls", rows)
+    names = ("hips", "hand_ik", "foot_ik")
+    clips_made = []
+    for k, name in enumerate(("A", "B")):
+        use(armature, None)
+        action, slot = actions.new_action(name, armature)
+        use(armature, action, slot)
+        for bone in names:
+            for frame in (1, 20, 40):
+                pose = armature.pose.bones[bone]
+                pose.location = (0.05 * frame * (1 + k), 0.3 * k, -0.02 * frame)
+                pose.rotation_quaternion = Quaternion((0, 0, 1), 0.8 * k + 0.01 * frame)
+                pose.keyframe_insert("location", frame=frame)
+                pose.keyframe_insert("rotation_quaternion", frame=frame)
+        clips_made.append(action)
+    result = join.join(armature, ClipRef(clips_made[0], 20), ClipRef(clips_made[1], 5), Blend(0.2), root="HEADING")
+    index = [[bone.name for bone in armature.pose.bones].index(name) for name in names]
+    after = range(30, 45)
+    out = poses(armature, result.action, after)[:, index]
+    alone = poses(armature, clips_made[1], [f - 15 for f in after])[:, index]
+    moved = out @ np.linalg.inv(alone)
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0, 0], moved.shape), atol=1e-4)
+    assert not np.allclose(moved[0, 0], np.eye(4), atol=0.01)
+
+
+@pytest.mark.parametrize("mode", scenes.MODES)
+def test_keys_of_the_object_are_placed(mode) -> None:
+    armature = character()
+    armature.rotation_mode = mode
+    made = []
+    for k in range(2):
+        action = walk(armature, f"Clip {k}", seed=k, speed=(0, 0, 0), bones=BODY[1:])
+        for frame in (1, 20, 41):
+            armature.location = (k + 0.1 * frame, 2.0 - 0.05 * frame * k, 0.0)
+            scenes.set_rotation(armature, (0, 0, 0.4 + 0.9 * k))
+            armature.keyframe_insert("location", frame=frame)
+            armature.keyframe_insert(scenes.sample.channel(mode)[0], frame=frame)
+        made.append(action)
+    result = join.join(armature, ClipRef(made[0], 20), ClipRef(made[1], 8), Blend(0.25), root="HEADING")
+
+    def world(action, frames):
+        use(armature, action)
+        return np.array([np.array(armature.evaluated_get(scenes.goto(f)).matrix_world) for f in frames])
+
+    after = list(range(30, result.last))
+    moved = world(result.action, after) @ np.linalg.inv(world(made[1], [f - 12 for f in after]))
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-4)
+    np.testing.assert_allclose((moved[0] @ world(made[1], [8])[0])[:3], world(made[0], [20])[0][:3], atol=1e-4)
+
+
+def test_scale_and_properties_die_away_and_switches_switch(pair) -> None:
+    armature, _run, stroll = pair
+    result = joined(pair)
+    frames = range(CUT - 1, CUT + BLEND)
+    out = stored(armature, result.action, frames)
+    mood = out['pose.bones["head"]["mood"]', 0]
+    wanted = stored(armature, stroll, [frame - CUT + ENTER for frame in frames])['pose.bones["head"]["mood"]', 0]
+    assert np.abs(np.diff(mood)).max() < 0.4 and mood[-1] == wanted[-1]
+    apart = np.abs(mood - wanted)[1:]
+    assert np.all(np.diff(apart) <= 1e-6) and apart[0] > 0.01
+    style = out['pose.bones["head"]["style"]', 0]
+    assert style[0] == 2 and set(style[1:]) == {3}
+    bag = actions.channelbag(result.action, result.slot)
+    curve = bag.fcurves.find('pose.bones["head"]["style"]')
+    assert {point.interpolation for point in curve.keyframe_points} == {"CONSTANT"}
+
+
+def test_actions_stay_as_they_are_and_one_step_is_undone(pair) -> None:
+    armature, run, stroll = pair
+    use(armature, run)
+    before = {action.name: scenes.curves(action) for action in (run, stroll)}
+    joined(pair, root="ALL")
+    assert not scenes.differences(before, {action.name: scenes.curves(action) for action in (run, stroll)})
+    assert armature.animation_data.action not in (run, stroll)
+    assert run.use_fake_user
+
+
+def test_only_what_either_clip_animates_is_keyed(pair) -> None:
+    armature, run, stroll = pair
+    result = joined(pair, root="HEADING")
+    keyed = {k for action in (run, stroll) for k in stored(armature, action, ())}
+    assert set(stored(armature, result.action, ())) == keyed
+    assert (
+        "hand.L"
+        not in clips.Clip(
+            armature, np.zeros(0), dict.fromkeys(clips.channels_of(armature, result.action, result.slot))
+        ).bones()
+    )
+
+
+def test_a_channel_of_one_clip_only_has_the_rigs_value_in_the_other(pair) -> None:
+    armature, _run, stroll = pair
+    thigh = armature.pose.bones["thigh.L"]
+    bag = actions.channelbag(stroll, clips.find_slot(armature, stroll))
+    for curve in [c for c in bag.fcurves if "thigh.L" in c.data_path]:
+        bag.fcurves.remove(curve)
+    use(armature, stroll)
+    thigh.rotation_quaternion = Quaternion((1, 0, 0), 0.3)
+    result = joined(pair)
+    out = stored(armature, result.action, [result.last])
+    path = 'pose.bones["thigh.L"].rotation_quaternion'
+    found = np.array([out[path, n][0] for n in range(4)])
+    assert abs(abs(found @ np.array(Quaternion((1, 0, 0), 0.3))) - 1.0) < 1e-6
+
+
+def test_same_at_24_and_60_frames_a_second(pair) -> None:
+    """The blend takes the same time, so that at 60 frames a second it takes more of them."""
+    armature, _run, _stroll = pair
+    ends = []
+    for fps in (24, 60):
+        bpy.context.scene.render.fps = fps
+        result = joined(pair, seconds=0.25)
+        out, hard = result.action, joined(pair, "CUT", assign=False).action
+        frames = range(CUT, result.last)
+        differ = np.abs(heads(armature, out, frames) - heads(armature, hard, frames)).max(axis=(1, 2)) > 1e-5
+        ends.append((np.flatnonzero(differ)[-1] + 2) / fps)
+    np.testing.assert_allclose(ends, 0.25, atol=1 / 24)
+
+
+def test_factors_shorten_the_blend_of_single_bones(pair) -> None:
+    armature, run, stroll = pair
+    blend = Blend(BLEND / 24, factors={"upper_arm.L": 0.0, "head": 0.5})
+    result = join.join(armature, ClipRef(run, CUT), ClipRef(stroll, ENTER), blend, root="NONE")
+    out, wanted = stored(armature, result.action, (CUT, CUT + 4)), stored(armature, stroll, (ENTER, ENTER + 4))
+    path = 'pose.bones["{}"].rotation_quaternion'
+    assert all(
+        abs(out[path.format("upper_arm.L"), n][0]) == abs(wanted[path.format("upper_arm.L"), n][0]) for n in range(4)
+    )
+    assert all(abs(out[path.format("head"), n][1]) == abs(wanted[path.format("head"), n][1]) for n in range(4))
+    assert any(abs(out[path.format("spine"), n][1]) != abs(wanted[path.format("spine"), n][1]) for n in range(4))
+
+
+def test_an_action_joined_with_itself(pair) -> None:
+    armature, run, _ = pair
+    result = join.join(armature, ClipRef(run, 30), ClipRef(run, 5), root="HEADING")
+    assert result.last == 30 + 41 - 5 and 0.1 <= result.blends[0] <= 0.6
+
+
+def test_the_whole_source_may_be_kept(pair) -> None:
+    """Cut after its last frame, the root goes on with the speed it had."""
+    armature = pair[0]
+    run, stroll = (
+        walk(armature, name, speed=(0.0, -0.1 * f, 0.0), heading=f, every=1) for name, f in (("A", 1), ("B", 0.8))
+    )
+    result = join.join(armature, ClipRef(run, 42), ClipRef(stroll, 1), Blend(0.3), root="HEADING")
+    n = [bone.name for bone in armature.pose.bones].index("hips")
+    ways = np.linalg.norm(np.diff(heads(armature, result.action, range(38, 46))[:, n], axis=0), axis=-1)
+    assert ways.min() > 0.07 and ways.max() < 0.11
+
+
+def test_chain_with_an_interrupted_transition(pair) -> None:
+    armature, run, stroll = pair
+    third = walk(armature, "Third", seed=5, speed=(0.03, 0.0, 0.0), heading=-0.6)
+    steps = [
+        Step(ClipRef(run, 1), 1),
+        Step(ClipRef(stroll, 5), 20, Blend(0.6)),
+        Step(ClipRef(third, 3), 25, Blend(0.5)),
+        Step(ClipRef(run, 2), 80, Blend(0.5)),
+    ]
+    result = join.chain(armature, steps)
+    assert result.cuts == (20, 25, 80) and result.first == 1 and result.last == 80 + 39
+    ways = np.linalg.norm(np.diff(heads(armature, result.action, range(1, 100)), axis=0), axis=-1)
+    for cut in result.cuts:
+        around = np.delete(ways[cut - 6 : cut + 4], 4, axis=0).max(axis=0)
+        assert np.all(ways[cut - 2] < 1.6 * around + 0.03)
+    # The third clip holds its last pose until the run begins again.
+    assert ways[70:76].max() < 1e-5
+
+
+def test_frames_of_the_clip_may_be_fractions(pair) -> None:
+    armature, run, stroll = pair
+    result = join.join(armature, ClipRef(run, CUT), ClipRef(stroll, 8.5), Blend(0.2), root="NONE")
+    after = np.arange(CUT + 8, result.last)
+    np.testing.assert_allclose(
+        poses(armature, result.action, after), poses(armature, stroll, after - CUT + 8.5), atol=SMALL
+    )
+
+
+BAD = {
+    "cut before the source": (lambda a, r, s: (ClipRef(r, 1), ClipRef(s, 9)), "no place to cut"),
+    "cut after the source": (lambda a, r, s: (ClipRef(r, 44), ClipRef(s, 9)), "no place to cut"),
+    "cut between frames": (lambda a, r, s: (ClipRef(r, 9.5), ClipRef(s, 9)), "whole frame"),
+    "entry outside": (lambda a, r, s: (ClipRef(r, 9), ClipRef(s, 99)), "outside"),
+    "blend too long": (lambda a, r, s: (ClipRef(r, 9), ClipRef(s, 38)), "longer than"),
+    "empty": (lambda a, r, s: (ClipRef(r, 9), ClipRef(_empty(a), 9)), "is empty"),
+    "no slot": (lambda a, r, s: (ClipRef(r, 9), ClipRef(bpy.data.actions.new("None"), 9)), "no slot"),
+    "other rig": (lambda a, r, s: (ClipRef(r, 9), ClipRef(_other(a, s), 9)), "another rig"),
+    "not a number": (lambda a, r, s: (ClipRef(r, 9), ClipRef(_broken(a, s), 9)), "not a number"),
+}
+
+
+def _empty(armature):
+    return actions.new_action("Empty", armature)[0]
+
+
+def _other(armature, action):
+    other = action.copy()
+    for curve in actions.channelbag(other, other.slots[0]).fcurves:
+        for bone in BODY[:6]:
+            curve.data_path = curve.data_path.replace(f'"{bone}"', f'"mixamorig:{bone}"')
+    return other
+
+
+def _broken(armature, action):
+    other = action.copy()
+    actions.channelbag(other, other.slots[0]).fcurves[0].keyframe_points[3].co.y = float("nan")
+    return other
+
+
+@pytest.mark.parametrize(("case", "assign"), list(product(BAD, (True, False))))
+def test_bad_input_is_told_and_changes_nothing(pair, case, assign) -> None:
+    armature, run, stroll = pair
+    use(armature, run)
+    make, words = BAD[case]
+    source, destination = make(armature, run, stroll)
+    before = scenes.snapshot()
+    with pytest.raises(LookAtError, match=words) as caught:
+        join.join(armature, source, destination, Blend(0.5), assign=assign)
+    assert str(caught.value).endswith(".") and "\n" not in str(caught.value)
+    assert not [line for line in scenes.differences(before, scenes.snapshot()) if "nan" not in line]
+
+
+def test_a_few_missing_bones_are_reported(pair) -> None:
+    _armature, _run, stroll = pair
+    for curve in actions.channelbag(stroll, stroll.slots[0]).fcurves:
+        curve.data_path = curve.data_path.replace('"neck"', '"Neck_01"')
+    assert joined(pair).missing == ("Neck_01",)
+
+
+@pytest.mark.parametrize(
+    "options", [{"seconds": -1.0}, {"seconds": np.nan}, {"method": "MELT"}, {"factors": {"head": -1}}]
+)
+def test_bad_blends(options) -> None:
+    with pytest.raises(LookAtError):
+        Blend(**options)
