@@ -1,7 +1,7 @@
 """Actions, slots and NLA: where an armature's keys are and how baked ones get there."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
 from typing import Any
 
 import bpy
@@ -62,6 +62,9 @@ def check(armature: bpy.types.Object, into: str) -> None:
             raise RigError(f"'{name}' has no current action; bake into a new one.")
         if action.library is not None or not action.is_editable:
             raise RigError(f"Action '{action.name}' is linked from a library; bake into a new action or a layer.")
+        others = [user.name for user in data.action_slot.users() if user != armature]
+        if others:
+            raise RigError(f"Action '{action.name}' also moves '{others[0]}'; bake into a new action or a layer.")
     if into == "LAYER" and data:
         if action is not None and data.action_influence < 1.0:
             raise RigError(f"Action '{action.name}' plays with an influence below 1; set it to 1 and bake again.")
@@ -121,36 +124,45 @@ def remove_curves(armature: bpy.types.Object, path: str) -> None:
             bag.fcurves.remove(curve)
 
 
-@dataclass
-class _Original:
-    action: bpy.types.Action | None
-    slot: bpy.types.ActionSlot | None
-    had_data: bool
-
-
 class Working:
     """A bake in progress on one armature: keys go into a working action that stands in for the animator's own.
 
-    Nothing the animator has changes until `commit`; `rollback` leaves everything as it was.
+    Nothing the animator has changes until `commit`; `rollback`, before or after it or out of the middle of it, leaves
+    everything as it was.
     """
 
     def __init__(self, armature: bpy.types.Object) -> None:
         self.armature = armature
-        data = armature.animation_data
-        self._original = _Original(data.action if data else None, data.action_slot if data else None, data is not None)
+        self._undo = ExitStack()
         self._values: dict[str, tuple[str, Array, Array, Array]] = {}
+        data = armature.animation_data
+        self._source = data.action if data else None
+        self._source_slot = data.action_slot if data else None
         # A new action that is baked over its whole length keeps that length.
-        source = self._original.action
-        self._reach = (np.inf, -np.inf) if source is None else tuple(source.frame_range)
-        data = data or armature.animation_data_create()
-        source = self._original.action
-        if source is not None:
-            self.action = source.copy()
-            self._slot = self.action.slots[self._original.slot.identifier]
+        self._reach = (np.inf, -np.inf) if self._source is None else tuple(self._source.frame_range)
+        data = self._data()
+        if self._source is not None:
+            self.action = self._source.copy()
+            self._slot = self.action.slots[self._source_slot.identifier]
         else:
             self.action, self._slot = new_action(armature.name, armature)
+        self._undo.callback(bpy.data.actions.remove, self.action)
+        self._assign_again_on_undo(data)
         data.action = self.action
         data.action_slot = self._slot
+
+    def _data(self) -> bpy.types.AnimData:
+        """The armature's animation data, made where there is none."""
+        data = self.armature.animation_data
+        if data is None:
+            data = self.armature.animation_data_create()
+            self._undo.callback(self.armature.animation_data_clear)
+        return data
+
+    def _assign_again_on_undo(self, data: bpy.types.AnimData) -> None:
+        if self._source is not None:
+            self._undo.callback(setattr, data, "action_slot", self._source_slot)
+        self._undo.callback(setattr, data, "action", self._source)
 
     def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
         """Give a bone's rotation channels (F, 3 or 4) a key a frame; `base` is what they were without the bake."""
@@ -171,7 +183,7 @@ class Working:
     ) -> None:
         """Key a rotation. edges: whether to the left and right of the frames what was there must stay as it was."""
         path, size = rotation_path(bone, mode), channel(mode)[1]
-        sources = _curves(self._original.action, self._original.slot, path, size)
+        sources = _curves(self._source, self._source_slot, path, size)
         bag = channelbag(action, slot, ensure=True)
         for n, source in enumerate(sources):
             changed = source is not None and _plays(source) and any(not m.mute for m in source.modifiers)
@@ -192,38 +204,40 @@ class Working:
         """Put the result where it was wanted and return the action that holds it."""
         if into == "NEW":
             self.action.name = name
-            source = self._original.action
+            source = self._source
             if source is not None and source.users == 0 and source.library is None:
+                self._undo.callback(setattr, source, "use_fake_user", False)
                 source.use_fake_user = True
             return self.action
-        self._restore()
-        if into == "CURRENT":
-            source, slot = self._original.action, self._original.slot
-            for bone, (mode, frames, values, base) in self._values.items():
-                self._put(source, slot, bone, mode, frames, values, base, (True, True))
-            source.update_tag()
-            return source
-        return self._add_layer(name)
+        self.rollback()
+        return self._write_current() if into == "CURRENT" else self._add_layer(name)
 
     def rollback(self) -> None:
-        self._restore()
+        self._undo.close()
 
-    def _restore(self) -> None:
-        data = self.armature.animation_data
-        data.action = self._original.action
-        if self._original.action is not None:
-            data.action_slot = self._original.slot
-        bpy.data.actions.remove(self.action)
-        if not self._original.had_data:
-            self.armature.animation_data_clear()
+    def _write_current(self) -> bpy.types.Action:
+        action, slot = self._source, self._source_slot
+        bag = channelbag(action, slot, ensure=True)
+        for bone, (mode, frames, values, base) in self._values.items():
+            path, size = rotation_path(bone, mode), channel(mode)[1]
+            for n, curve in enumerate(_curves(action, slot, path, size)):
+                old = None if curve is None else keys.Keys.read(curve)
+                self._undo.callback(_put_back, bag, path, n, old)
+            self._put(action, slot, bone, mode, frames, values, base, (True, True))
+        action.update_tag()
+        return action
 
     def _add_layer(self, name: str) -> bpy.types.Action:
-        data = self.armature.animation_data or self.armature.animation_data_create()
-        if self._original.action is not None:
+        data = self._data()
+        self._undo.callback(setattr, data, "use_nla", data.use_nla)
+        self._assign_again_on_undo(data)
+        self._undo.callback(_remove_tracks, data, len(data.nla_tracks))
+        if self._source is not None:
             _push_down(data, self._values)
         data.use_nla = True
         self._hold_pose(data)
         action, slot = new_action(name, self.armature)
+        self._undo.callback(bpy.data.actions.remove, action)
         bag = channelbag(action, slot, ensure=True)
         for bone, (mode, frames, values, base) in self._values.items():
             path = rotation_path(bone, mode)
@@ -238,7 +252,6 @@ class Working:
         strip.blend_type, strip.extrapolation = "COMBINE", "NOTHING"
         return action
 
-
     def _hold_pose(self, data: bpy.types.AnimData) -> None:
         """Key, in a layer below, what is posed without keys: once a layer animates it, Blender forgets such a pose."""
         animated = _animated(data)
@@ -252,6 +265,7 @@ class Working:
             return
         name = f"{self.armature.name} pose"
         action, slot = new_action(name, self.armature)
+        self._undo.callback(bpy.data.actions.remove, action)
         bag = channelbag(action, slot, ensure=True)
         frame = next(iter(self._values.values()))[1][:1]
         for bone, path, n, value in posed:
@@ -265,6 +279,25 @@ class Working:
 
 _START = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 0.0, 0.0)}
 """What a rotation is, to Blender's NLA, before the first strip; angles are 0."""
+
+
+def _put_back(bag: Any, path: str, index: int, old: keys.Keys | None) -> None:
+    """Undo the writing of one F-curve: its keys as they were, or no curve at all."""
+    curve = bag.fcurves.find(path, index=index)
+    if curve is None:
+        return
+    if old is not None:
+        old.write(curve)
+        return
+    group = curve.group
+    bag.fcurves.remove(curve)
+    if group is not None and not len(group.channels):
+        bag.groups.remove(group)
+
+
+def _remove_tracks(data: bpy.types.AnimData, count: int) -> None:
+    for track in list(data.nla_tracks)[count:]:
+        data.nla_tracks.remove(track)
 
 
 def _plays(curve: Any) -> bool:

@@ -94,13 +94,13 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
             done.append(job)
             for fraction in job.steps():
                 yield (number + fraction) / len(look_ats)
+        kept = {}
+        for armature, work in working.items():
+            kept[armature] = work.commit(options.into, options.name or _name(armature, options.into))
     except BaseException:
         for work in working.values():
             work.rollback()
         raise
-    kept = {}
-    for armature, work in working.items():
-        kept[armature] = work.commit(options.into, options.name or _name(armature, options.into))
     return [job.result(kept[job.look_at.armature]) for job in done]
 
 
@@ -250,7 +250,7 @@ class _Bake:
     def _aim_error(self, aim: Array, seen: Samples) -> Array:
         looked_at = self.solution.looked_at
         direction = seen.targets[np.maximum(looked_at, 0), np.arange(len(looked_at))] - seen.positions[:, 0]
-        angle = np.arctan2(np.linalg.norm(rotation.cross(aim, direction), axis=-1), np.sum(aim * direction, axis=-1))
+        angle = rotation.angle_between(aim, direction)
         return np.where(looked_at >= 0, angle, np.nan)
 
     def _settled_error(self, error: Array) -> float:

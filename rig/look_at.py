@@ -227,6 +227,8 @@ def resolve(
     armature = check_armature(armature)
     if bone not in armature.pose.bones:
         raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+    if armature.data.pose_position == "REST":
+        raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
     settings = armature.pose.bones[bone].lookat_pd
     if targets is None:
         targets = [Target(settings.target, settings.subtarget)]

@@ -84,6 +84,7 @@ class Sampler:
         self._count = len(names)
         self._modes = tuple(armature.pose.bones[name].rotation_mode for name in self.bones)
         self._empties: list[bpy.types.Object | None] = []
+        self._helpers: list[bpy.types.Object] = []
         self._aim = aim
 
     def __enter__(self) -> "Sampler":
@@ -96,10 +97,11 @@ class Sampler:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for empty in self._empties:
+        for empty in (*self._empties, *self._helpers):
             if empty is not None:
                 bpy.data.objects.remove(empty)
         self._empties.clear()
+        self._helpers.clear()
         bpy.data.scenes.remove(self.scene)
 
     def _fill(self, scene: bpy.types.Scene) -> None:
@@ -110,20 +112,19 @@ class Sampler:
             if isinstance(self._original[key], int | float | str):
                 scene[key] = self._original[key]
         _share_action(self._original, scene)
+        scene.render.frame_map_old = self._original.render.frame_map_old
+        scene.render.frame_map_new = self._original.render.frame_map_new
         scene.collection.objects.link(self._armature)
+        if self._armature.hide_viewport:
+            # Something that depends on it, so that it is evaluated all the same.
+            self._helpers.append(_follower(scene, self._armature, self.bones[0]))
         for target in self.targets:
             self._empties.append(self._empty(scene, target))
 
     @staticmethod
     def _empty(scene: bpy.types.Scene, target: Target) -> bpy.types.Object | None:
         """An empty that is where the target is: looking at a mesh must not evaluate its modifiers."""
-        if target.object is None:
-            return None
-        empty = bpy.data.objects.new("Look-at PD Target", None)
-        scene.collection.objects.link(empty)
-        constraint = empty.constraints.new("COPY_LOCATION")
-        constraint.target, constraint.subtarget = target.object, target.bone
-        return empty
+        return None if target.object is None else _follower(scene, target.object, target.bone)
 
     def sample(self, frames: Sequence[int], look_at: str = "") -> Iterator[Samples]:
         """Step through `frames`, yielding the same Samples after each one; complete, and checked, after the last.
@@ -176,9 +177,11 @@ class Sampler:
         pose = record.matrices.astype(float)
         world = np.array(record.worlds, dtype=float).reshape(-1, 4, 4)
         points = np.array(record.points, dtype=float).reshape(len(world), -1, 3)
-        self._check(samples.frames, pose, record.scales, world, points)
+        with np.errstate(all="ignore"):
+            sizes = np.linalg.norm(pose[..., :3, :3], axis=-2)
+        self._check(samples.frames, pose, sizes, record.scales, world, points)
         samples.rotations[:], samples.positions[:] = rotation.from_matrix(pose[..., :3, :3]), pose[..., :3, 3]
-        sheared = _sheared(pose[..., :3, :3])
+        sheared = _sheared(pose[..., :3, :3], sizes)
         samples.sheared = bool(sheared.any())
         if samples.sheared and self._aim is not None:
             askew = samples.rotations[sheared, 0]
@@ -190,14 +193,14 @@ class Sampler:
             places = to_armature[:, None, :3, :3] @ points[..., None] + to_armature[:, None, :3, 3:]
             samples.targets[:] = np.swapaxes(places[..., 0], 0, 1)
 
-    def _check(self, frames: Array, pose: Array, scales: Array, world: Array, points: Array) -> None:
-        """Raise RigError at the first frame with something that has no answer."""
+    def _check(self, frames: Array, pose: Array, sizes: Array, scales: Array, world: Array, points: Array) -> None:
+        """Raise RigError at the first frame with something that has no answer. sizes: (F, b, 3) of the pose's axes."""
         armature, targets = (self._armature.name,), [target.label for target in self.targets]
         with np.errstate(all="ignore"):
-            sizes = np.linalg.norm(world[:, :3, :3], axis=1)
-            volume = np.linalg.det(world[:, :3, :3] / np.maximum(sizes, 1e-30)[:, None])
-            no_size = (sizes.min(axis=1) < 1e-9) | (np.abs(volume) < 1e-9)
-            flat = np.linalg.norm(pose[..., :3, :3], axis=-2).min(axis=-1) < 1e-9
+            lengths = np.linalg.norm(world[:, :3, :3], axis=1)
+            volume = np.linalg.det(world[:, :3, :3] / np.maximum(lengths, 1e-30)[:, None])
+            no_size = (lengths.min(axis=1) < 1e-9) | (np.abs(volume) < 1e-9)
+            flat = sizes.min(axis=-1) < 1e-9
         negative = scales < 0.0
         _complain(
             frames,
@@ -286,18 +289,26 @@ def _family(mode: str) -> str:
     return mode if mode in _CHANNELS else "EULER"
 
 
-def _sheared(axes: Array) -> Array:
-    """Frames (F,) at which any of the bones' axes (F, b, 3, 3) are scaled differently, or not square to each other."""
-    sizes = np.linalg.norm(axes, axis=-2)
+def _sheared(axes: Array, sizes: Array) -> Array:
+    """Frames (F,) at which any of the bones' axes (F, b, 3, 3), of these sizes (F, b, 3), differ or are not square."""
     unit = axes / sizes[..., None, :]
-    square = np.abs(np.swapaxes(unit, -1, -2) @ unit - np.eye(3)).max(axis=(1, 2, 3))
-    return (square > _SHEAR) | ((sizes.max(axis=-1) / sizes.min(axis=-1)).max(axis=-1) > 1.0 + _SHEAR)
+    askew = np.abs(np.sum(unit * np.roll(unit, 1, axis=-1), axis=-2)).max(axis=(1, 2))
+    return (askew > _SHEAR) | ((sizes.max(axis=-1) / sizes.min(axis=-1)).max(axis=-1) > 1.0 + _SHEAR)
 
 
 def _aimed(q: Array, axes: Array, aim: Array) -> Array:
     """Rotations `q` (n, 4) turned the shortest way so that `aim` points where the bone's axes (n, 3, 3) take it."""
     seen = axes @ aim * np.sign(np.linalg.det(axes))[:, None]
     return rotation.multiply(rotation.shortest_arc(rotation.rotate(q, aim), seen), q)
+
+
+def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str) -> bpy.types.Object:
+    """An empty that is where an object or its bone is."""
+    empty = bpy.data.objects.new("Look-at PD Target", None)
+    scene.collection.objects.link(empty)
+    constraint = empty.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.subtarget = item, bone
+    return empty
 
 
 def _share_action(original: bpy.types.Scene, scene: bpy.types.Scene) -> None:

@@ -298,7 +298,8 @@ def _scene(scene: bpy.types.Scene) -> dict[str, Any]:
 
 def snapshot() -> dict[str, Any]:
     """All of the file that a bake could touch, as plain data that can be compared."""
-    collections = [prop.identifier for prop in bpy.data.bl_rna.properties if prop.type == "COLLECTION"]
+    properties = [prop for prop in bpy.data.bl_rna.properties if prop.type == "COLLECTION"]
+    collections = [prop.identifier for prop in properties if prop.identifier not in ("all_ids", "colorspace")]
     active = bpy.context.view_layer.objects.active
     return {
         "blocks": {

@@ -1,0 +1,270 @@
+"""The temporary scene: it sees what the animator sees, changes nothing of the animator's, and is gone at the end."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from . import scenes
+from .scenes import CHAIN, aim, ball, figure, run_bake, swaying
+
+actions = load("rig.actions")
+bake = load("rig.bake")
+look_at = load("rig.look_at")
+sample = load("rig.sample")
+rotation = load("lookat_pd.rotation")
+errors = load("lookat_pd.errors")
+
+into_any = pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+
+
+def lively():
+    """A character with everything in its scene that a bake might disturb."""
+    scene = swaying(modes=("QUATERNION", "XYZ"))
+    armature = scene.armature
+    bpy.context.scene.frame_set(7, subframe=0.25)
+    other = bpy.data.scenes.new("Other Scene")
+    other.frame_current = 33
+    mesh = bpy.data.objects.new("Body", bpy.data.meshes.new("Body"))
+    mesh.modifiers.new("Armature", "ARMATURE").object = armature
+    bpy.context.scene.collection.objects.link(mesh)
+    mesh.parent = armature
+    # Edits that are not keyed yet.
+    armature.pose.bones["head"].rotation_quaternion = (0.9, 0.1, 0.2, 0.3)
+    armature.pose.bones["hand.R"].location = (1, 2, 3)
+    scene.target.select_set(True)
+    bpy.context.view_layer.objects.active = armature
+    return scene
+
+
+def job(scene, into: str = "NEW"):
+    wanted = [look_at.resolve(scene.armature, "head")]
+    return bake.bake(bpy.context.scene, wanted, bake.Options(1, 30, into))
+
+
+def but_for_results(state: dict) -> dict:
+    """A snapshot without what a bake may change: actions, and the armature's animation data."""
+    state["blocks"].pop("actions")
+    state.pop("actions")
+    state["objects"]["Hero"].pop("animation")
+    return state
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
+@into_any
+def test_only_the_result_is_new(into, mode) -> None:
+    lively()
+    bpy.ops.object.mode_set(mode=mode)
+    before = but_for_results(scenes.snapshot())
+    run_bake(bpy.data.objects["Hero"], into=into)
+    assert not scenes.differences(before, but_for_results(scenes.snapshot()))
+
+
+@into_any
+def test_stopped_after_any_step_nothing_has_happened(into) -> None:
+    scene = lively()
+    before = scenes.snapshot()
+    steps = len(list(job(scene, "LAYER")))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    for stop in (0, 1, 2, steps // 2, steps - 1):
+        scene = lively()
+        before = scenes.snapshot()
+        work = job(scene, into)
+        for _ in range(stop):
+            next(work)
+        work.close()
+        assert not scenes.differences(before, scenes.snapshot())
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
+PLACES = {
+    "solver": ("gaze", "solve"),
+    "channels": ("channels", "turned"),
+    "carry": ("carry", "realize"),
+    "keys": ("actions.keys.Keys", "write"),
+    "sampler": ("Sampler", "_fill"),
+    "sampling": ("Sampler", "sample"),
+    "commit": ("actions.Working", "commit"),
+    "layer": ("actions", "_push_down"),
+    "curves": ("actions", "new_curve"),
+}
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("after", [0, 5])
+@into_any
+def test_an_error_anywhere_leaves_everything_as_it_was(into, place, after, plain, monkeypatch) -> None:
+    """Whatever breaks, however late: no action, scene, empty, track, key or user too many."""
+    scene = lively()
+    if not plain:
+        constraint = scene.armature.pose.bones["neck"].constraints.new("COPY_ROTATION")
+        constraint.target, constraint.subtarget, constraint.influence = scene.armature, "hand.L", 0.2
+    owner, name = PLACES[place]
+    holder = bake
+    for part in owner.split("."):
+        holder = getattr(holder, part)
+    original, calls = getattr(holder, name), []
+
+    def broken(*args, **options):
+        calls.append(1)
+        if len(calls) > after:
+            raise RuntimeError("injected")
+        return original(*args, **options)
+
+    before = scenes.snapshot()
+    monkeypatch.setattr(holder, name, broken)
+    try:
+        scenes.finish(job(scene, into))
+    except RuntimeError:
+        monkeypatch.undo()
+        assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_other_peoples_handlers_may_fail() -> None:
+    """Blender prints an error of a handler and goes on; the bake goes on with it."""
+    scene = swaying()
+
+    def broken(*_):
+        raise RuntimeError("some other add-on")
+
+    bpy.app.handlers.frame_change_pre.append(broken)
+    bpy.app.handlers.frame_change_post.append(broken)
+    try:
+        run_bake(scene.armature)
+    finally:
+        bpy.app.handlers.frame_change_pre.remove(broken)
+        bpy.app.handlers.frame_change_post.remove(broken)
+    assert scenes.error(scene.armature, scene.place) < 0.1
+
+
+def test_handler_of_another_add_on_that_drives_the_rig_is_seen() -> None:
+    """What add-ons set in frame handlers, whatever scene they are called for, is part of the animation."""
+    scene = swaying()
+
+    def sway(current, depsgraph=None):
+        scene.armature.pose.bones["root"].rotation_euler.z = 0.01 * min(current.frame_current, 20)
+
+    scene.armature.pose.bones["root"].rotation_mode = "XYZ"
+    bpy.app.handlers.frame_change_pre.append(sway)
+    try:
+        run_bake(scene.armature)
+        assert scenes.error(scene.armature, scene.place) < 0.1
+    finally:
+        bpy.app.handlers.frame_change_pre.remove(sway)
+
+
+def test_temporary_scene_is_marked_and_gone() -> None:
+    scene = swaying()
+    with sample.Sampler(bpy.context.scene, scene.armature, CHAIN) as sampler:
+        assert sampler.scene.get(sample.TEMPORARY)
+        name = sampler.scene.name
+    assert name not in bpy.data.scenes
+
+
+@pytest.mark.parametrize("base", [1.0, 1.001])
+def test_samples_are_what_the_animator_sees(base) -> None:
+    scene = swaying(modes=scenes.MODES)
+    bpy.context.scene.render.fps_base = base
+    frames = list(range(-5, 70))
+    with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, [sample.Target(scene.target)]) as sampler:
+        seen = sample.run(sampler.sample(frames, "head"))
+    truth = scenes.poses(scene.armature, frames, CHAIN)
+    names = [bone.name for bone in scene.armature.pose.bones if bone.name in CHAIN]
+    for n, bone in enumerate(CHAIN):
+        matrices = truth[:, names.index(bone)]
+        assert np.abs(rotation.to_matrix(seen.rotations[:, n]) - matrices[:, :3, :3]).max() < 1e-6
+        assert np.array_equal(seen.positions[:, n], matrices[:, :3, 3])
+
+
+def test_time_stretch_is_sampled_as_it_is_played() -> None:
+    scene = swaying(frames=(1, 20))
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
+    before = scenes.poses(scene.armature, range(1, 61), ("head",))[:, 0, :3, 3]
+    with sample.Sampler(bpy.context.scene, scene.armature, ("head",)) as sampler:
+        seen = sample.run(sampler.sample(range(1, 61)))
+    assert np.array_equal(seen.positions[:, 0], before)
+
+
+def test_baking_in_a_scene_that_is_not_the_active_one() -> None:
+    scene = swaying()
+    main = bpy.context.scene
+    bpy.context.window.scene = bpy.data.scenes.new("Other") if bpy.context.window else main
+    run_bake(scene.armature, scene=main)
+    if bpy.context.window:
+        bpy.context.window.scene = main
+    assert scenes.error(scene.armature, scene.place) < 0.1
+
+
+def test_armature_hidden_in_a_switched_off_collection() -> None:
+    """Excluded or hidden things have no place in the animator's view layer, but they can be baked."""
+    scene = swaying()
+    shelf = bpy.data.collections.new("Shelf")
+    bpy.context.scene.collection.children.link(shelf)
+    for item in (scene.armature, scene.target):
+        shelf.objects.link(item)
+        bpy.context.scene.collection.objects.unlink(item)
+    shelf.hide_viewport = True
+    run_bake(scene.armature)
+    shelf.hide_viewport = False
+    assert scenes.error(scene.armature, scene.place) < 0.1
+
+
+def test_target_hidden_from_the_viewport() -> None:
+    scene = swaying()
+    scenes.keyed(scene.target, "location", [(1, (2, -1, 1)), (30, (-0.9, -2, 1.4))])
+    scene.target.hide_viewport = True
+    run_bake(scene.armature)
+    scene.target.hide_viewport = False
+    assert scenes.error(scene.armature, scene.place, (1, *scenes.STILL)) < 0.1
+
+
+def test_armature_hidden_from_the_viewport() -> None:
+    scene = swaying()
+    scene.armature.hide_viewport = True
+    run_bake(scene.armature)
+    scene.armature.hide_viewport = False
+    assert scenes.error(scene.armature, scene.place, (1, *scenes.STILL)) < 0.1
+
+
+def test_target_in_another_scene() -> None:
+    """Targets need not be in the scene of the character."""
+    scene = swaying()
+    elsewhere = bpy.data.scenes.new("Elsewhere")
+    elsewhere.collection.objects.link(scene.target)
+    bpy.context.scene.collection.objects.unlink(scene.target)
+    run_bake(scene.armature)
+    assert scenes.error(scene.armature, lambda _: scene.target.location, (1, *scenes.STILL)) < 0.1
+
+
+def test_sampling_costs_grow_with_frames_not_with_the_scene() -> None:
+    """A scene full of meshes is not evaluated."""
+    scene = swaying()
+    mesh = bpy.data.meshes.new("Grid")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    for n in range(3):
+        item = bpy.data.objects.new(f"Grid {n}", mesh)
+        item.modifiers.new("Subdivision", "SUBSURF").levels = 6
+        item.modifiers.new("Armature", "ARMATURE").object = scene.armature
+        item.parent = scene.armature
+        bpy.context.scene.collection.objects.link(item)
+    with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, [sample.Target(scene.target)]) as sampler:
+        sample.run(sampler.sample(range(1, 5)))
+        names = {item.object.original.name for item in sampler.scene.view_layers[0].depsgraph.object_instances}
+    assert not any(name.startswith("Grid") for name in names)
+
+
+def test_linked_target(tmp_path) -> None:
+    ball((0.8, -2, 1.9), "Far Ball")
+    path = str(tmp_path / "props.blend")
+    bpy.data.libraries.write(path, {bpy.data.objects["Far Ball"]})
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.objects = ["Far Ball"]
+    armature, target = figure(), bpy.data.objects["Far Ball"]
+    bpy.context.scene.collection.objects.link(target)
+    scenes.animate(armature)
+    aim(armature, target)
+    run_bake(armature)
+    assert scenes.error(armature, scenes.place_of(target), (1, *scenes.STILL)) < 0.1
