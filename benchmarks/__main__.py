@@ -11,6 +11,7 @@ import numpy as np
 
 MODULES = (
     "solver",
+    "bake",
     # Each further module stands here; it has run(), which returns rows of (what, figure).
 )
 
