@@ -12,6 +12,7 @@ import numpy as np
 MODULES = (
     "solver",
     "bake",
+    "inertialize",
     # Each further module stands here; it has run(), which returns rows of (what, figure).
 )
 

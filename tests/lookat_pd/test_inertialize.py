@@ -1,6 +1,7 @@
 """The laws of inertialization, judged by the published steps one number at a time, closed forms and invariances."""
 
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -437,6 +438,47 @@ def test_arguments_stay_as_they_are(kind):
     inertialize.blend_time(previous, target, DT, kind=kind)
     for now, before in zip((previous, target, source), copies, strict=True):
         assert_array_equal(now, before)
+
+
+# Real clips.
+
+
+@pytest.mark.blender
+def test_over_real_clips_little_of_the_velocity_jump_is_left(rigs):
+    """Rotations and locations of a game character, each of some clips cut into each other in the middle."""
+    bpy = pytest.importorskip("bpy")
+    from extension import load
+
+    bpy.context.scene.render.fps = 30
+    bpy.ops.import_scene.gltf(filepath=str(rigs / "gltf" / "kaykit_knight.glb"))
+    (armature,) = (item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    actions = [action for action in bpy.data.actions if action.frame_range[1] > 16][::6]
+    read = [
+        load("rig.clips").read(armature, action, action.slots[0], np.arange(int(action.frame_range[1]) + 1)).values
+        for action in actions
+    ]
+    left: dict[str, list[Array]] = {kind: [] for kind in KINDS}
+    plain: dict[str, list[Array]] = {kind: [] for kind in KINDS}
+
+    def jump(kind: str, *poses: Array) -> Array:
+        a, b, c = poses
+        if kind == "vector":
+            return np.linalg.norm(c - 2.0 * b + a, axis=-1)
+        first, then = (rotation.log(rotation.multiply(y, rotation.inverse(x))) for x, y in ((a, b), (b, c)))
+        return np.linalg.norm(then - first, axis=-1)
+
+    for source, target in permutations(read, 2):
+        for kind in KINDS:
+            shared = [c for c in source if c in target and c.kind == kind and not c.path.endswith("scale")]
+            before, after = (np.stack([clip[c] for c in shared], axis=1) for clip in (source, target))
+            previous, after = before[len(before) // 2 - 1 :][:2], after[len(after) // 2 :]
+            hard = jump(kind, *previous, after[0])
+            soft = jump(kind, *previous, inertialize.transition(previous, after, DT, 0.3, kind=kind)[0])
+            plain[kind].append(hard[hard > 1e-3])
+            left[kind].append(soft[hard > 1e-3])
+    for kind in KINDS:
+        ratio = np.median(np.concatenate(left[kind])) / np.median(np.concatenate(plain[kind]))
+        assert ratio < 0.1, (kind, ratio)
 
 
 # What inertialization replaces, and dead blending.
