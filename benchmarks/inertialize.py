@@ -55,7 +55,7 @@ def run() -> list[Row]:
         (f"Transition of {of}, blended in {BLEND:g} s", f"{1e3 * here:.1f} ms (goal: below 5)"),
         (f"Transition of {of}, blended in all of them", f"{1e3 * whole:.1f} ms (goal: below 5)"),
     ]
-    if find_spec("mathutils") or find_spec("bpy"):
+    if find_spec("bpy"):
         import bpy  # noqa: F401 - mathutils comes with it
 
         loop = seconds(fade_in_python(source, target), 5)
