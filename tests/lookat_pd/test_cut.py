@@ -206,6 +206,14 @@ def test_foot_contacts_want_low_and_slow():
     assert np.all(cut.foot_contacts(hovering, DT, ground=0.2)[31:])
 
 
+def test_the_ground_is_where_the_foot_is_lowest_but_for_a_few_frames():
+    """A clip mostly in the air, with one frame that sinks in."""
+    hop = np.zeros((100, 1, 3))
+    hop[20:, 0, 2], hop[5, 0, 2] = 0.5, -0.3
+    touches = cut.foot_contacts(hop, DT)[:, 0]
+    assert np.all(touches[8:18]) and not np.any(touches[20:])
+
+
 @given(scale=st.floats(1e-2, 1e2), turn=st.floats(-3.0, 3.0), lift=st.floats(-5.0, 5.0))
 def test_foot_contacts_do_not_depend_on_place_heading_and_scale(scale, turn, lift):
     feet = walk(np.arange(75))
