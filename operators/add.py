@@ -41,8 +41,7 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
             target = self._target(context, armature)
             look_at.add(context.scene, armature, bone, target, make_target=self.new_target)
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return current.complain(self, error)
         self.bone = bone
         look_at.activate(armature, bone)
         return {"FINISHED"}

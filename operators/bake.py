@@ -139,12 +139,10 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
                     self._show(context, fraction)
                     return {"RUNNING_MODAL"}
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return current.complain(self, error)
         except ReferenceError:
             # Undo replaces everything in the file, the bake's own working data too, so nothing is left of it.
-            self.report({"ERROR"}, "The file was changed by an undo while the bake was running; bake again.")
-            return {"CANCELLED"}
+            return current.complain(self, "The file was changed by an undo while the bake was running; bake again.")
         self._report_done()
         return {"FINISHED"}
 

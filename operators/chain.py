@@ -27,8 +27,7 @@ class LOOKAT_PD_OT_chain_detect(_ChainOperator, bpy.types.Operator):
         try:
             look_at.fill_chain(bone.id_data, bone.name)
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return current.complain(self, error)
         return {"FINISHED"}
 
 
@@ -42,8 +41,7 @@ class LOOKAT_PD_OT_chain_add(_ChainOperator, bpy.types.Operator):
         owner, active = current.look_at_bone(context), current.bone(context)
         settings = owner.lookat_pd
         if active is None or any(item.bone == active.name for item in settings.chain):
-            self.report({"ERROR"}, "Make a bone active that is not in the chain yet, and try again.")
-            return {"CANCELLED"}
+            return current.complain(self, "Make a bone active that is not in the chain yet, and try again.")
         item = settings.chain.add()
         item.bone = active.name
         settings.chain_index = len(settings.chain) - 1
@@ -59,8 +57,7 @@ class LOOKAT_PD_OT_chain_remove(_ChainOperator, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = current.look_at_bone(context).lookat_pd
         if not 0 < settings.chain_index < len(settings.chain):
-            self.report({"ERROR"}, "The aiming bone stays in its chain; highlight another bone, or remove the look-at.")
-            return {"CANCELLED"}
+            return current.complain(self, "The aiming bone stays in its chain; highlight another bone, or remove the look-at.")
         settings.chain.remove(settings.chain_index)
         settings.chain_index -= 1
         return {"FINISHED"}

@@ -65,3 +65,9 @@ def poll(cls: type, reason: str | None) -> bool:
     if reason is not None:
         cls.poll_message_set(reason.rstrip("."))
     return reason is None
+
+
+def complain(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
+    """Show an error and end the operator, nothing having been changed."""
+    operator.report({"ERROR"}, str(error))
+    return {"CANCELLED"}

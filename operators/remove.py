@@ -26,8 +26,7 @@ class LOOKAT_PD_OT_remove(bpy.types.Operator):
         armature = current.armature(context)
         name = self.bone or current.look_at_bone(context).name
         if name not in look_at.bones_with_look_at(armature):
-            self.report({"ERROR"}, f"Bone '{name}' of '{armature.name}' has no look-at to remove.")
-            return {"CANCELLED"}
+            return current.complain(self, f"Bone '{name}' of '{armature.name}' has no look-at to remove.")
         look_at.remove(armature, name)
         return {"FINISHED"}
 
