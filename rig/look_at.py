@@ -193,13 +193,15 @@ def fill_chain(armature: bpy.types.Object, bone: str) -> None:
 
 
 def _write_chain(settings, links: Sequence[detect.Link]) -> None:
-    settings.chain.clear()
     settings.chain_index = 0
-    for link in links:
-        item = settings.chain.add()
+    # Items that a library override has from its library can be changed, not removed.
+    for n, link in enumerate(links):
+        item = settings.chain[n] if n < len(settings.chain) else settings.chain.add()
         item.bone, item.share, item.settle_factor = link.bone, link.share, link.settle_factor
         item.yaw_limit, item.makes_up = link.yaw_limit, link.makes_up
         item.pitch_up_limit, item.pitch_down_limit = link.pitch_up_limit, link.pitch_down_limit
+    for n in range(len(settings.chain) - 1, len(links) - 1, -1):
+        settings.chain.remove(n)
 
 
 def tuning(settings) -> Tuning:
@@ -227,6 +229,8 @@ def resolve(
     armature = check_armature(armature)
     if bone not in armature.pose.bones:
         raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+    if armature.mode == "EDIT":
+        raise RigError(f"Armature '{armature.name}' is in edit mode; leave it (Tab) and try again.")
     if armature.data.pose_position == "REST":
         raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
     settings = armature.pose.bones[bone].lookat_pd
@@ -251,7 +255,10 @@ def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[de
         return detect.find_chain(skeleton, bone, rest.clues(armature))
     names = [item.bone for item in settings.chain]
     if names[0] != bone:
-        raise RigError(f"The chain of the look-at on '{bone}' must begin with that bone, not with '{names[0]}'.")
+        raise RigError(
+            f"The chain of the look-at on '{bone}' begins with '{names[0]}'; put '{bone}' first, or detect the chain "
+            "again."
+        )
     for name in names:
         if name not in armature.pose.bones:
             raise RigError(f"The chain of the look-at on '{bone}' names '{name}', which does not exist; remove it.")
@@ -281,6 +288,8 @@ def check_target(armature: bpy.types.Object, bones: Sequence[str], target: Targe
             raise RigError(f"The point to look at, {target.point}, is not finite; give three numbers.")
         return
     item = target.object
+    if item is None:
+        raise RigError("There is nothing to look at; choose an object or a point.")
     if not item.users_scene and not item.library:
         raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
     if target.bone:
@@ -288,16 +297,33 @@ def check_target(armature: bpy.types.Object, bones: Sequence[str], target: Targe
             raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
     elif item == armature:
         raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
-    head = armature.pose.bones[bones[0]]
-    place = None
-    if item == armature:
-        place = armature.pose.bones[target.bone]
-    elif item.parent == armature and item.parent_type == "BONE":
-        place = armature.pose.bones.get(item.parent_bone)
-    if place is not None and (place.name in bones or place == head or head in place.parent_recursive):
+    if _rides_on(item, target.bone, armature, bones):
         raise RigError(
             f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it."
         )
+
+
+def _rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Whether an object, or a bone of it, is carried by the chain itself or by the head: by parents or constraints."""
+    head = armature.pose.bones[bones[0]]
+    seen: set[tuple[bpy.types.Object, str]] = set()
+    waiting = [(item, bone)]
+    while waiting:
+        here = item, bone = waiting.pop()
+        if item is None or here in seen:
+            continue
+        seen.add(here)
+        place = item.pose.bones.get(bone) if item.pose and bone else None
+        if place is not None and item == armature:
+            if bone in bones or head in place.parent_recursive:
+                return True
+            continue
+        waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
+        for constraint in item.constraints:
+            if not constraint.mute and constraint.influence > 0.0:
+                for found in (constraint, *getattr(constraint, "targets", ())):
+                    waiting.append((getattr(found, "target", None), getattr(found, "subtarget", "")))
+    return False
 
 
 def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:

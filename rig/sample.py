@@ -17,6 +17,8 @@ from ..lookat_pd.rotation import Array
 TEMPORARY = "lookat_pd_temporary"
 """Custom property that marks a temporary scene: frame handlers leave such a scene alone."""
 _SHEAR = 1e-4
+_NOWHERE = 1e18
+"""No pose has a number as large: Blender turns an infinite key into the largest number there is."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ class Sampler:
             frames,
             (
                 (
-                    ~np.isfinite(pose).all(axis=(2, 3)),
+                    ~(np.abs(pose) < _NOWHERE).all(axis=(2, 3)),
                     self.bones,
                     "Bone '{}' has a pose that is not a number at frame {}; mend its F-curves or constraints.",
                 ),
@@ -282,7 +284,8 @@ def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], st
     if found:
         k, n = min(found)
         bad, names, sentence = complaints[n]
-        raise RigError(sentence.format(names[int(np.argmax(bad[k]))], frames[k]))
+        # Of bones, the one nearest to the root: those it carries suffer with it.
+        raise RigError(sentence.format(names[int(np.flatnonzero(bad[k])[-1])], frames[k]))
 
 
 def _family(mode: str) -> str:

@@ -6,6 +6,7 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 from math import pi, radians
 
 import bpy
+from bpy.app.handlers import persistent
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -26,13 +27,23 @@ AIM_AXES = {
     "NEG_Z": (0.0, 0.0, -1.0),
 }
 _WIDEST = radians(170.0)
+_EDITABLE = {"LIBRARY_OVERRIDABLE"}
+"""On a library override too."""
+
+
+def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Library overrides tell the items of a collection apart by their names."""
+    item.name = item.bone
 
 
 class LookAtChainBone(bpy.types.PropertyGroup):
     """One bone of a look-at's chain."""
 
-    bone: StringProperty(name="Bone", description="Bone that takes part in the turn")
+    bone: StringProperty(
+        name="Bone", description="Bone that takes part in the turn", override=_EDITABLE, update=_name_after_bone
+    )
     share: FloatProperty(
+        override=_EDITABLE,
         name="Share",
         description="How much of the turn this bone takes, relative to the shares of the others",
         default=0.25,
@@ -40,6 +51,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         soft_max=1.0,
     )
     settle_factor: FloatProperty(
+        override=_EDITABLE,
         name="Settle Factor",
         description="This bone's settle time relative to the look-at's; larger down the spine, so that the head leads",
         default=1.0,
@@ -47,6 +59,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         soft_max=4.0,
     )
     yaw_limit: FloatProperty(
+        override=_EDITABLE,
         name="Yaw Limit",
         description="Largest turn to either side that is added to the animation",
         subtype="ANGLE",
@@ -55,6 +68,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         max=_WIDEST,
     )
     pitch_up_limit: FloatProperty(
+        override=_EDITABLE,
         name="Up Limit",
         description="Largest turn upward that is added to the animation",
         subtype="ANGLE",
@@ -63,6 +77,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         max=_WIDEST,
     )
     pitch_down_limit: FloatProperty(
+        override=_EDITABLE,
         name="Down Limit",
         description="Largest turn downward that is added to the animation",
         subtype="ANGLE",
@@ -71,6 +86,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         max=_WIDEST,
     )
     makes_up: BoolProperty(
+        override=_EDITABLE,
         name="Make Up",
         description="Make up for what the slower bones below have not yet turned (the head always does)",
         default=False,
@@ -80,23 +96,29 @@ class LookAtChainBone(bpy.types.PropertyGroup):
 class LookAtSettings(bpy.types.PropertyGroup):
     """A look-at: the bone it stands on is the one that aims."""
 
-    exists: BoolProperty(name="Look-at", description="This bone has a look-at", options={"HIDDEN"})
+    exists: BoolProperty(override=_EDITABLE, name="Look-at", description="This bone has a look-at", options={"HIDDEN"})
     mute: BoolProperty(
+        override=_EDITABLE,
         name="Mute",
         description="Leave this look-at out. A baked look-at is muted, since its motion is in the keys",
         options=set(),
     )
     target: PointerProperty(
-        type=bpy.types.Object, name="Target", description="Object to look at; for an armature, choose a bone as well"
+        override=_EDITABLE,
+        type=bpy.types.Object,
+        name="Target",
+        description="Object to look at; for an armature, choose a bone as well",
     )
-    subtarget: StringProperty(name="Bone", description="Bone of the target armature to look at")
+    subtarget: StringProperty(override=_EDITABLE, name="Bone", description="Bone of the target armature to look at")
     use: BoolProperty(
+        override=_EDITABLE,
         name="Look",
         description="Look at the target; key it to turn to the target and back to the animation",
         default=True,
         options={"ANIMATABLE"},
     )
     influence: FloatProperty(
+        override=_EDITABLE,
         name="Influence",
         description="How much of the look-at is added to the animation",
         default=1.0,
@@ -106,6 +128,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options={"ANIMATABLE"},
     )
     settle_time: FloatProperty(
+        override=_EDITABLE,
         name="Settle Time",
         description="Seconds until the head has arrived. The bones below it take longer",
         default=0.6,
@@ -118,6 +141,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     damping: EnumProperty(
+        override=_EDITABLE,
         name="Damping",
         description="How the motion ends",
         items=(
@@ -129,6 +153,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     damping_ratio: FloatProperty(
+        override=_EDITABLE,
         name="Damping Ratio",
         description="1 arrives without overshoot, less swings over, more creeps in",
         default=1.0,
@@ -139,6 +164,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     integrator: EnumProperty(
+        override=_EDITABLE,
         name="Integrator",
         description="How the controller is stepped",
         items=(
@@ -150,6 +176,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     method: EnumProperty(
+        override=_EDITABLE,
         name="Method",
         description="What the controller follows",
         items=(
@@ -160,6 +187,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     max_speed: FloatProperty(
+        override=_EDITABLE,
         name="Speed Limit",
         description="Largest angular speed of each bone per second; 0 for none. Low values look like a robot",
         default=0.0,
@@ -169,6 +197,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     feed_forward: FloatProperty(
+        override=_EDITABLE,
         name="Anticipation",
         description="How much of a moving target's lag is taken away: 0 trails behind it, 1 keeps up",
         default=0.0,
@@ -178,6 +207,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     aim_axis: EnumProperty(
+        override=_EDITABLE,
         name="Aim Axis",
         description="Axis of the bone that points at the target",
         items=(
@@ -193,6 +223,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     soft_edge: FloatProperty(
+        override=_EDITABLE,
         name="Soft Edge",
         description="How gently the limits set in",
         default=radians(5.0),
@@ -203,6 +234,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     release_angle: FloatProperty(
+        override=_EDITABLE,
         name="Angle",
         description="Switched off, the look-at lets go once every bone is nearer to the animation than this",
         default=radians(0.5),
@@ -212,6 +244,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     release_speed: FloatProperty(
+        override=_EDITABLE,
         name="Speed",
         description="Switched off, the look-at lets go once every bone is slower than this per second",
         default=radians(2.0),
@@ -221,6 +254,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     release_time: FloatProperty(
+        override=_EDITABLE,
         name="Time",
         description="Seconds in which the remainder fades to exactly the animation",
         default=0.2,
@@ -228,11 +262,30 @@ class LookAtSettings(bpy.types.PropertyGroup):
         soft_max=1.0,
         options=set(),
     )
-    chain: CollectionProperty(type=LookAtChainBone, name="Chain", description="Bones that turn, the head first")
-    chain_index: IntProperty(name="Highlighted Bone", options={"HIDDEN"})
+    chain: CollectionProperty(
+        type=LookAtChainBone,
+        name="Chain",
+        description="Bones that turn, the head first",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    chain_index: IntProperty(override=_EDITABLE, name="Highlighted Bone", options={"HIDDEN"})
 
 
 CLASSES = (LookAtChainBone, LookAtSettings)
+
+
+@persistent
+def _touch_overrides(*_: object) -> None:
+    """Let library overrides keep their look-ats when the file is saved.
+
+    Blender 5 makes a group of settings when it is first looked at. Where the override has the group and the linked
+    armature does not, or the other way round, it saves something that it cannot load: so both get it.
+    """
+    for item in bpy.data.objects:
+        if item.type == "ARMATURE" and item.override_library and item.override_library.reference:
+            for owner in (item, item.override_library.reference):
+                for bone in owner.pose.bones if owner.pose else ():
+                    _ = bone.lookat_pd.exists
 
 
 def register() -> None:
@@ -241,9 +294,11 @@ def register() -> None:
     bpy.types.PoseBone.lookat_pd = PointerProperty(
         type=LookAtSettings, name="Look-at PD", override={"LIBRARY_OVERRIDABLE"}
     )
+    bpy.app.handlers.save_pre.append(_touch_overrides)
 
 
 def unregister() -> None:
+    bpy.app.handlers.save_pre.remove(_touch_overrides)
     del bpy.types.PoseBone.lookat_pd
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
