@@ -1,8 +1,9 @@
 """Operators, one file a verb: they read settings, call the rig room and report."""
 
-from . import add, bake, chain, key, remove
+from ..rig import transition
+from . import add, bake, chain, inertialize, key, loop_action, remove, smooth_pop
 
-MODULES = (add, remove, chain, key, bake)
+MODULES = (transition, add, remove, chain, key, bake, inertialize, smooth_pop, loop_action)
 
 
 def register() -> None:

@@ -4,43 +4,16 @@ Everything is read and reckoned before anything is made; the actions joined are 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 import bpy
-import numpy as np
 
 from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, bake, clips, look_at, splice
-from .clips import Channel, Clip
-from .root_motion import Ground, Placement
+from . import actions, bake, clips, look_at, splice, timeline
+from .clips import Clip
 from .splice import Blend
-
-_NAMED_AT_MOST = 5
-
-
-@dataclass(frozen=True)
-class ClipRef:
-    """A clip and a frame of it. slot: None for the one that fits the armature.
-
-    frame: where the clip is cut. last: the last frame to play, None for the end of its keys; it may lie beyond, where
-    a clip with cycles goes on and any other one holds its last pose.
-    """
-
-    action: bpy.types.Action
-    frame: float
-    slot: bpy.types.ActionSlot | None = None
-    last: float | None = None
-
-
-@dataclass(frozen=True)
-class Step:
-    """A clip of a chain, playing from its `frame` on at frame `at` of the result, which must be whole."""
-
-    clip: ClipRef
-    at: int
-    blend: Blend = field(default_factory=Blend)
+from .timeline import ClipRef, Step, Timeline, Used, check_lengths
 
 
 @dataclass(frozen=True)
@@ -79,7 +52,7 @@ def join(
     `Ground.placement`. assign: let the armature play the result; the action it played is kept. Raises LookAtError, and
     then nothing has changed.
     """
-    first, last = _range(source, armature)
+    first, last = timeline.reach(armature, source)
     if source.frame != round(source.frame):
         raise RigError(f"The cut must be at a whole frame of '{source.action.name}', not {source.frame:g}.")
     if not first < source.frame <= last + 1:
@@ -107,83 +80,27 @@ def chain(
     Arguments and errors as for `join`.
     """
     _check(armature, steps, assign)
-    used = [_Used.of(armature, step.clip) for step in steps]
+    used = [Used.of(armature, step.clip) for step in steps]
     dt = bake.seconds_per_frame(scene or bpy.context.scene)
-    _check_lengths(steps, used, dt)
-    timeline = _Timeline(armature, steps, used, root, dt)
-    clip = timeline.play()
-    action, slot = _make(armature, name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps)), clip)
+    check_lengths(steps, used, dt)
+    played = Timeline(armature, steps, used, root, dt)
+    clip = played.play()
+    action, slot = make(armature, name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps)), clip)
     if assign:
         use(armature, action, slot)
     missing = {bone for item in used for bone in item.contents.missing}
-    placed = any(not placement.is_identity for placement in timeline.placements)
+    placed = any(not placement.is_identity for placement in played.placements)
     return Joined(
         action,
         slot,
         int(clip.frames[0]),
         int(clip.frames[-1]),
         tuple(step.at for step in steps[1:]),
-        tuple(timeline.blends),
+        tuple(played.blends),
         len(clip.bones()),
-        timeline.ground.root if placed and timeline.ground else "",
+        played.ground.root if placed and played.ground else "",
         tuple(sorted(missing)),
     )
-
-
-@dataclass(frozen=True)
-class _Used:
-    """An action as it is used: with its slot, what it animates, and whole frames that hold all its keys."""
-
-    action: bpy.types.Action
-    slot: bpy.types.ActionSlot
-    contents: clips.Contents
-    first: int
-    last: int
-
-    @classmethod
-    def of(cls, armature: bpy.types.Object, clip: ClipRef) -> "_Used":
-        slot = clip.slot or clips.find_slot(armature, clip.action)
-        first, last = key_range(clip.action, slot)
-        found = fitting(armature, clip.action, slot)
-        return cls(clip.action, slot, found, first, last if clip.last is None else int(np.ceil(clip.last)))
-
-
-def key_range(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:
-    """First and last whole frame around all keys that an action has for a slot. Raises RigError where it has none."""
-    bag = actions.channelbag(action, slot)
-    curves = bag.fcurves if bag is not None else []
-    if not any(len(curve.keyframe_points) for curve in curves):
-        raise RigError(f"Action '{action.name}' is empty; choose one with keys.")
-    alone = len(action.slots) == 1
-    ends = np.array(action.curve_frame_range if alone else [c.range() for c in curves if len(c.keyframe_points)])
-    if not np.isfinite(ends).all():
-        raise RigError(f"Action '{action.name}' has a key at a frame that is not a number; delete that key.")
-    return int(np.floor(ends.min())), int(np.ceil(ends.max()))
-
-
-def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> clips.Contents:
-    """What an action animates on the armature. Raises RigError where that is less than half of its bones."""
-    found = clips.contents(armature, action, slot)
-    if len(found.fitting) < len(found.missing):
-        have = f"only {_listed(found.fitting)}" if found.fitting else "none of them"
-        raise RigError(
-            f"Action '{action.name}' is made for another rig: of the {len(found.fitting) + len(found.missing)} bones "
-            f"it moves '{armature.name}' has {have}, not {_listed(found.missing)}; choose an action of this rig."
-        )
-    if not found.channels:
-        raise RigError(f"Action '{action.name}' animates nothing on '{armature.name}'; choose one with keys for it.")
-    return found
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED_AT_MOST} more" if len(names) > _NAMED_AT_MOST else ""
-    return ", ".join(f"'{name}'" for name in names[:_NAMED_AT_MOST]) + more
-
-
-def _range(clip: ClipRef, armature: bpy.types.Object) -> tuple[int, int]:
-    slot = clip.slot or clips.find_slot(armature, clip.action)
-    first, last = key_range(clip.action, slot)
-    return first, last if clip.last is None else int(np.ceil(clip.last))
 
 
 def _check(armature: bpy.types.Object, steps: Sequence[Step], assign: bool) -> None:
@@ -201,125 +118,8 @@ def _check(armature: bpy.types.Object, steps: Sequence[Step], assign: bool) -> N
         raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
 
 
-def _check_lengths(steps: Sequence[Step], used: Sequence[_Used], dt: float) -> None:
-    for step, item in zip(steps[1:], used[1:], strict=True):
-        frame = step.clip.frame
-        if not item.first <= frame <= item.last:
-            raise RigError(
-                f"Frame {frame:g} lies outside '{item.action.name}', which has keys from frame {item.first} to "
-                f"{item.last}; choose a frame in between."
-            )
-    # A transition that another one interrupts may be as long as it likes.
-    step, item = steps[-1], used[-1]
-    left = (np.floor(item.last - step.clip.frame + 1e-6) + 1) * dt
-    length = 0.0 if step.blend.method == "CUT" else (step.blend.seconds or 0.0) * step.blend.longest
-    if len(steps) > 1 and length > left + 1e-6:
-        raise RigError(
-            f"The blend of {length:g} s is longer than the {left:.2f} s that '{item.action.name}' plays from frame "
-            f"{step.clip.frame:g} on; shorten the blend or enter the clip earlier."
-        )
-
-
-class _Timeline:
-    """Clips being played one after another. placements: that of each clip; blends: length [s] of each transition."""
-
-    def __init__(
-        self, armature: bpy.types.Object, steps: Sequence[Step], used: Sequence[_Used], root: str, dt: float
-    ) -> None:
-        self.armature, self.steps, self.used, self.root, self.dt = armature, steps, used, root, dt
-        self.placements: list[Placement] = []
-        self.blends: list[float] = []
-        self.ground: Ground | None = None
-        animated = (channel for item in used for channel in item.contents.channels)
-        self.animated: list[Channel] = list(dict.fromkeys(animated))
-
-    def play(self) -> Clip:
-        read = self._read()
-        # A placement may need channels that no action has; what it does not change is taken out again.
-        added = [channel for channel in self._placed(read) if channel not in self.animated]
-        for clip in read:
-            clip.raw.update({c: np.tile(clips.current(self.armature, c), (len(clip.frames), 1)) for c in added})
-        running = read[0]
-        for n, clip in enumerate(read[1:], 1):
-            running = self._append(running, n, clip)
-        first = self.steps[0].at
-        running = running.part(slice(int(first - running.frames[0]), None))
-        for channel in added:
-            if np.all(running.raw[channel] == clips.current(self.armature, channel)):
-                del running.raw[channel]
-        return running
-
-    def _read(self) -> list[Clip]:
-        """Each clip over the frames of the result at which it plays, and some more: before the first cut two poses
-        must be known, and after each one where the clip would have gone."""
-        result = []
-        for n, (step, item) in enumerate(zip(self.steps, self.used, strict=True)):
-            begin = step.at - 2 if n == 0 else step.at
-            if n + 1 < len(self.steps):
-                end = self.steps[n + 1].at + self._spare(self.steps[n + 1].blend)
-            else:
-                end = step.at + int(np.floor(item.last - step.clip.frame + 1e-6)) + 1
-            frames = np.arange(begin, max(end, begin + 1), dtype=float)
-            clip = clips.read(self.armature, item.action, item.slot, frames - step.at + step.clip.frame, self.animated)
-            clip.frames = frames
-            result.append(clip)
-        return result
-
-    def _spare(self, blend: Blend) -> int:
-        seconds = blend.longest * (1.0 if blend.seconds is None else blend.seconds)
-        return 1 + (int(np.ceil(seconds / self.dt)) if blend.method == "FADE" else 0)
-
-    def _placed(self, read: Sequence[Clip]) -> list[Channel]:
-        if self.root == "NONE" or len(read) < 2:
-            return []
-        self.ground = Ground(self.armature, read)
-        return self.ground.channels(self.root)
-
-    def _append(self, running: Clip, number: int, clip: Clip) -> Clip:
-        step = self.steps[number]
-        cut = int(step.at - running.frames[0])
-        if self.ground is not None:
-            here = self._stand_at_cut(self.ground, running, cut, self._is_over(number - 1, step.at))
-            placement = self.ground.placement(here, self.ground.stand(clip, 0), self.root)
-            self.placements.append(placement)
-            clip = self.ground.place(clip, placement)
-        before = running.part(slice(0, cut))
-        blend = self._timed(step.blend, before, clip)
-        self.blends.append(blend.seconds or 0.0)
-        going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if blend.method == "FADE" else None
-        return before.then(splice.splice(before, clip, self.dt, blend, going_on))
-
-    def _is_over(self, number: int, frame: int) -> bool:
-        """Whether a clip has played to its last key by a frame of the result."""
-        step = self.steps[number]
-        return frame - step.at + step.clip.frame > self.used[number].last
-
-    @staticmethod
-    def _stand_at_cut(ground: Ground, running: Clip, cut: int, over: bool) -> tuple[Array, Array]:
-        """Where the root is at the cut; where the clip is over by then, where it would be had it gone on."""
-        position, turn = ground.stand(running, cut)
-        if over:
-            position = 2.0 * ground.stand(running, cut - 1)[0] - ground.stand(running, cut - 2)[0]
-        return position, turn
-
-    def _timed(self, blend: Blend, before: Clip, after: Clip) -> Blend:
-        """The blend with its length, where it is to be found no longer than the clip."""
-        if blend.method == "CUT":
-            return Blend(0.0, blend.method)
-        if blend.seconds is not None:
-            return blend
-        size = 0.5 * float(np.linalg.norm(self.armature.dimensions)) or 1.0
-        seconds = splice.blend_time(before, after, self.dt, self.ground.size if self.ground else size)
-        return Blend(min(seconds, len(after.frames) * self.dt / blend.longest), blend.method, blend.factors)
-
-
-def _held(clip: Clip, frames: int) -> Clip:
-    """A clip made so many frames long, by its last pose where it is shorter."""
-    rows = np.minimum(np.arange(frames), len(clip.frames) - 1)
-    return Clip(clip.armature, clip.frames[rows], {channel: raw[rows] for channel, raw in clip.raw.items()})
-
-
-def _make(armature: bpy.types.Object, name: str, clip: Clip) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
+def make(armature: bpy.types.Object, name: str, clip: Clip) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
+    """A new action that holds a clip; none where that fails."""
     action, slot = actions.new_action(name, armature)
     try:
         clips.write(action, slot, clip)

@@ -122,7 +122,7 @@ class Ground:
         if clip is None:
             return owner.matrix_basis
         for channel in self._transforms.get(name, ()):
-            stored = clip.raw[channel][row : row + 1]
+            stored = clip.raw[channel][row][None]
             if channel.kind == "rotation":
                 turn = Quaternion(clips.to_values(channel, stored)[0])
             elif channel.name == "location":
@@ -228,3 +228,27 @@ def _moving(read: Sequence[Clip], size: float) -> set[str]:
 def heading(up: Array, turn: Array) -> float:
     """Angle [rad] of a turn (4,) about the up axis."""
     return float(2.0 * np.arctan2(turn[1:] @ up, turn[0]))
+
+
+def inverse(placement: Placement) -> Placement:
+    back = rotation.inverse(placement.rotation)
+    return Placement(back, -rotation.rotate(back, placement.translation))
+
+
+def part(placement: Placement, up: Array, share: float) -> Placement:
+    """That share of a placement, going evenly along the arc that leads to all of it: 0 is none, -1 the way back."""
+    angle = heading(up, placement.rotation)
+    rise = (placement.translation @ up) * up
+    level = placement.translation - rise
+    # The level way is made by an arc: v = A(angle)⁻¹ level, with A(x) = sin x / x + (1 - cos x) / x up cross.
+    whole, less = _arc(angle), _arc(share * angle)
+    size = whole[0] ** 2 + whole[1] ** 2
+    way = (whole[0] * level - whole[1] * rotation.cross(up, level)) / size
+    moved = share * (less[0] * way + less[1] * rotation.cross(up, way))
+    return Placement(rotation.exp(share * angle * up), moved + share * rise)
+
+
+def _arc(angle: float) -> tuple[float, float]:
+    if abs(angle) < 1e-6:
+        return 1.0, 0.5 * angle
+    return float(np.sin(angle) / angle), float((1.0 - np.cos(angle)) / angle)

@@ -13,6 +13,7 @@ from . import scenes
 from .motions import BODY, character, heads, poses, stored, use, walk
 
 join = load("rig.join")
+timeline = load("rig.timeline")
 clips = load("rig.clips")
 actions = load("rig.actions")
 splice = load("rig.splice")

@@ -1,0 +1,138 @@
+"""The operators that join, smooth and loop, called as a script would and as an animator's undo sees them."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from ..rig import scenes
+from ..rig.motions import character, heads, use, walk
+
+actions = load("rig.actions")
+clips = load("rig.clips")
+join = load("rig.join")
+splice = load("rig.splice")
+inertialize = load("operators.inertialize")
+
+
+@pytest.fixture
+def hero():
+    armature = character()
+    walk(armature, "Walk", seed=2)
+    walk(armature, "Run", seed=1, heading=0.5, speed=(0.0, -0.1, 0.0))
+    use(armature, bpy.data.actions["Run"])
+    scenes.goto(1)
+    return armature
+
+
+def test_joins_the_current_action_and_another(hero) -> None:
+    bpy.context.scene.frame_set(21)
+    assert bpy.ops.lookat_pd.inertialize(destination="Walk") == {"FINISHED"}
+    action = hero.animation_data.action
+    assert action.name == "Run > Walk" and tuple(action.curve_frame_range) == (1, 21 + 40)
+    assert hero.animation_data.action_slot is not None and bpy.data.actions["Run"].use_fake_user
+
+
+def test_every_property(hero) -> None:
+    outcome = bpy.ops.lookat_pd.inertialize(
+        source="Walk",
+        destination="Run",
+        source_frame=11,
+        destination_frame=5,
+        use_auto_blend=False,
+        blend=0.5,
+        root="NONE",
+        method="DEAD",
+        assign=False,
+    )
+    assert outcome == {"FINISHED"} and hero.animation_data.action.name == "Run"
+    made = bpy.data.actions["Walk > Run"]
+    frames = range(11 + 12, 40)
+    np.testing.assert_allclose(
+        heads(hero, made, frames), heads(hero, bpy.data.actions["Run"], [f - 6 for f in frames]), atol=2e-5
+    )
+
+
+def test_one_undo_step(hero) -> None:
+    bpy.context.preferences.edit.use_global_undo = True
+    before = sorted(bpy.data.actions.keys())
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.ops.lookat_pd.inertialize("EXEC_DEFAULT", True, destination="Walk", source_frame=21)
+    assert len(bpy.data.actions) == 3
+    bpy.ops.ed.undo()
+    assert sorted(bpy.data.actions.keys()) == before
+    assert bpy.data.objects["Hero"].animation_data.action.name == "Run"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"destination": ""}, "no destination"),
+        ({"destination": "Swim"}, "no action 'Swim'"),
+        ({"destination": "Walk", "source": "Swim"}, "no action 'Swim'"),
+        ({"destination": "Walk", "source_frame": 1}, "no place to cut"),
+        ({"destination": "Walk", "source_frame": 9, "destination_frame": 70}, "outside"),
+        ({"destination": "Walk", "source_frame": 9, "use_auto_blend": False, "blend": 9.0}, "longer than"),
+    ],
+)
+def test_bad_input_is_reported_and_changes_nothing(hero, options, words) -> None:
+    before = scenes.snapshot()
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.lookat_pd.inertialize(**options)
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_reason_why_not() -> None:
+    assert inertialize.why_not(bpy.context) == "Select the character's armature"
+    armature = scenes.figure()
+    assert "no actions" in inertialize.why_not(bpy.context)
+    walk_action = scenes.animate(armature)
+    assert inertialize.why_not(bpy.context) is None
+    assert walk_action.name in bpy.data.actions
+
+
+def cut_hard(hero):
+    refs = (join.ClipRef(bpy.data.actions[name], 21) for name in ("Run", "Walk"))
+    return join.join(hero, *refs, splice.Blend(0.0, "CUT"), root="NONE").action
+
+
+@pytest.mark.parametrize("into", ["CURRENT", "NEW"])
+@pytest.mark.parametrize("where", ["FRAME", "ALL"])
+def test_smooth_pop(hero, into, where) -> None:
+    action = cut_hard(hero)
+    before = scenes.curves(action)
+    bpy.context.scene.frame_end = 60
+    bpy.context.scene.frame_set(21)
+    assert bpy.ops.lookat_pd.smooth_pop(where=where, into=into) == {"FINISHED"}
+    changed = bool(scenes.differences(before, scenes.curves(action)))
+    assert changed == (into == "CURRENT") and (hero.animation_data.action == action) == (into == "CURRENT")
+    now = hero.animation_data.action
+    assert len(bpy.data.actions) == (3 if into == "CURRENT" else 4)
+    ways = np.linalg.norm(np.diff(heads(hero, now, (20, 21)), axis=0), axis=-1)
+    assert ways.max() < 0.3
+    with pytest.raises(RuntimeError, match="No pop"):
+        bpy.ops.lookat_pd.smooth_pop(where="ALL")
+
+
+def test_smooth_pop_of_selected_bones(hero) -> None:
+    action = cut_hard(hero)
+    for bone in hero.pose.bones:
+        owner = bone if hasattr(bone, "select") else bone.bone
+        owner.select = bone.name == "neck"
+    before = scenes.curves(action)
+    bpy.ops.lookat_pd.smooth_pop(frame=21, only_selected=True, use_auto_blend=False, blend=0.2)
+    differing = scenes.differences(before, scenes.curves(action))
+    assert differing and all('"neck"' in line for line in differing)
+
+
+def test_loop_action(hero) -> None:
+    assert bpy.ops.lookat_pd.loop_action(action="Walk", in_place=True, use_range=True, frame_start=5, frame_end=30) == {
+        "FINISHED"
+    }
+    made = hero.animation_data.action
+    assert made.name == "Walk loop"
+    first, last = heads(hero, made, (5, 30))
+    np.testing.assert_allclose(first, last, atol=2e-5)
+    with pytest.raises(RuntimeError, match="empty or reversed"):
+        bpy.ops.lookat_pd.loop_action(use_range=True, frame_start=5, frame_end=5)

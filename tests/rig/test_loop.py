@@ -1,0 +1,100 @@
+"""A looped clip: its last pose is its first, with no kink between, and it travels on."""
+
+import numpy as np
+import pytest
+
+from extension import load
+
+from . import scenes
+from .motions import character, poses, stored, walk
+
+actions = load("rig.actions")
+join = load("rig.join")
+loop = load("rig.loop")
+root_motion = load("rig.root_motion")
+RigError = load("lookat_pd.errors").RigError
+
+MODES = [*((mode,) for mode in scenes.MODES), scenes.MODES]
+
+
+def hips(armature):
+    return [bone.name for bone in armature.pose.bones].index("hips")
+
+
+@pytest.mark.parametrize("modes", MODES, ids="+".join)
+@pytest.mark.parametrize("turn", [0.0, 0.02])
+def test_in_place_the_first_pose_is_the_last(modes, turn) -> None:
+    armature = character(modes)
+    action = walk(armature, "Walk", seed=2, turn=turn, heading=0.4)
+    before = scenes.curves(action)
+    result = loop.loop(armature, action, 3, 35, in_place=True)
+    assert not scenes.differences(before, scenes.curves(action))
+    assert (result.first, result.last) == (3, 35) and result.cycles and result.turn == 0.0
+    found = poses(armature, result.action, (2, 3, 4, 34, 35, 36))
+    np.testing.assert_allclose(found[1], found[4], atol=2e-5)
+    # The Cycles modifiers go on: a frame after the end is a frame after the start.
+    np.testing.assert_allclose(found[2], found[5], atol=2e-4)
+    np.testing.assert_allclose(found[0], found[3], atol=2e-4)
+    ways = np.diff(poses(armature, result.action, range(1, 60))[:, :, :3, 3], 2, axis=0)
+    assert np.median(np.linalg.norm(ways, axis=-1), axis=1)[31:36].max() < 0.06
+
+
+@pytest.mark.parametrize("modes", MODES, ids="+".join)
+def test_travel_is_kept_and_goes_on(modes) -> None:
+    armature = character(modes)
+    action = walk(armature, "Walk", seed=3, heading=0.3)
+    result = loop.loop(armature, action)
+    n = hips(armature)
+    found = poses(armature, result.action, (1, 41, 81))
+    way = found[1, n, :3, 3] - found[0, n, :3, 3]
+    assert np.linalg.norm(way) > 1.0
+    if result.cycles:
+        np.testing.assert_allclose(found[2, n, :3, 3] - found[1, n, :3, 3], way, atol=1e-4)
+    moved = found[1] @ np.linalg.inv(found[0])
+    names = [bone.name for bone in armature.pose.bones]
+    body = [names.index(name) for name in names if name != "root"]
+    np.testing.assert_allclose(moved[body], np.broadcast_to(moved[n], moved[body].shape), atol=5e-5)
+
+
+@pytest.mark.parametrize("modes", MODES, ids="+".join)
+def test_the_middle_stays(modes) -> None:
+    armature = character(modes)
+    action = walk(armature, "Walk", seed=3)
+    loop.loop(armature, action, seconds=0.25)
+    result = loop.loop(armature, action, seconds=0.25)
+    middle = range(8, 35)
+    np.testing.assert_allclose(poses(armature, result.action, middle), poses(armature, action, middle), atol=2e-5)
+
+
+def test_switches_and_channels_stay_as_they_are() -> None:
+    armature = character()
+    action = walk(armature, "Walk", seed=3)
+    result = loop.loop(armature, action, cycles=False, assign=False, name="Cycle")
+    assert result.action.name == "Cycle" and armature.animation_data.action == action
+    assert set(stored(armature, action, ())) == set(stored(armature, result.action, ()))
+    bag = actions.channelbag(result.action, result.slot)
+    assert not any(len(curve.modifiers) for curve in bag.fcurves)
+
+
+def test_part_of_a_placement() -> None:
+    rotation = load("lookat_pd.rotation")
+    up = np.array([0.0, 0.0, 1.0])
+    whole = root_motion.Placement(rotation.exp(1.2 * up), np.array([1.0, -2.0, 0.3]))
+    half = root_motion.part(whole, up, 0.5)
+    twice = rotation.rotate(half.rotation, half.translation) + half.translation
+    np.testing.assert_allclose(twice, whole.translation, atol=1e-12)
+    back = root_motion.part(whole, up, -1.0)
+    np.testing.assert_allclose(back.translation, root_motion.inverse(whole).translation, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"first": 5, "last": 7}, "too short"), ({"seconds": 5.0}, "half"), ({"seconds": -1.0}, "half")],
+)
+def test_bad_input(options, words) -> None:
+    armature = character()
+    action = walk(armature, "Walk")
+    before = scenes.snapshot()
+    with pytest.raises(RigError, match=words):
+        loop.loop(armature, action, **options)
+    assert not scenes.differences(before, scenes.snapshot())
