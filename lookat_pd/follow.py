@@ -4,6 +4,7 @@ Coordinates are deviations from rest: a rotation vector ("geodesic") or the four
 ("component"). Either way rest is zero, the controller is linear, and a piece of motion is one recurrence.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,6 +125,14 @@ class Follower:
         self.tuning, self.dt = tuning, dt
         self.settle_times = np.asarray(settle_times, dtype=float)
         self._full = self._step(dt) if not tuning.max_speed else None
+
+    def part(self, bones: slice) -> "Follower":
+        """The controllers of some of the bones."""
+        some = copy(self)
+        some.settle_times = self.settle_times[bones]
+        if self._full is not None:
+            some._full = Step(self._full.transition[bones], self._full.response[bones])
+        return some
 
     @property
     def lag(self) -> Array:

@@ -185,7 +185,6 @@ class _Run:
         torso = int(np.sum(~makes_up))
         self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, bones)]
         times = tuning.settle_time * factors
-        self.followers = [Follower(tuning, times[stage], dt) for stage in self.stages]
         self.limits = Limits(
             chain.yaw_limits[::-1],
             chain.pitch_up_limits[::-1],
@@ -196,6 +195,7 @@ class _Run:
         )
         self.sharings = [self._sharing(stage.start) for stage in self.stages]
         self.all = Follower(tuning, times, dt)
+        self.followers = [self.all.part(stage) for stage in self.stages]
         self.state = self.all.rest
         self.states = np.zeros((frames, *self.state.shape))
         self.goals = np.zeros((frames, bones, tuning.width))

@@ -19,6 +19,7 @@ from .rotation import Array
 
 Integrator = Literal["exact", "stable", "euler"]
 INTEGRATORS = ("exact", "stable", "euler")
+_FORGOTTEN = 1e-20
 CLAMPED_STEP = 1.0 / 240.0
 """Longest step [s] wherever a clamp breaks the closed form, so that all frame rates still agree."""
 
@@ -215,7 +216,8 @@ def recurrence(transition: Array, inputs: Array, start: Array) -> Array:
     start = np.broadcast_to(start, inputs.shape[1:])
     x, v = (np.concatenate((start[None, ..., n], inputs[..., n])) for n in (0, 1))
     reach, power = 1, transition
-    while reach < len(x):
+    # What is older than the system's memory adds nothing any more.
+    while reach < len(x) and np.abs(power).max() > _FORGOTTEN:
         # Both are evaluated before either is stored, so a pass never reads its own results.
         to_x = power[..., 0, 0] * x[:-reach] + power[..., 0, 1] * v[:-reach]
         to_v = power[..., 1, 0] * x[:-reach] + power[..., 1, 1] * v[:-reach]
