@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
+from ..lookat_pd.errors import LookAtError
 from ..rig import look_at
 from . import current
 
@@ -25,7 +26,10 @@ class LOOKAT_PD_OT_key(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
-        look_at.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
+        try:
+            look_at.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
+        except LookAtError as error:
+            return current.complain(self, error)
         return {"FINISHED"}
 
 

@@ -133,7 +133,10 @@ def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -
 
 
 def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> None:
-    """Key `use` or `influence` at a frame, or delete the key that is there."""
+    """Key `use` or `influence` at a frame, or delete the key that is there. Raises RigError."""
+    action = armature.animation_data.action if armature.animation_data else None
+    if action is not None and not action.is_editable:
+        raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
     path = f"{settings_path(bone)}.{setting}"
     if key_state(armature, bone, setting, frame) == "KEYED":
         armature.keyframe_delete(path, frame=frame)

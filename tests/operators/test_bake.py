@@ -1,0 +1,186 @@
+"""The bake operator: what it reports, when it refuses, and that its settings do what they say."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+look_at = load("rig.look_at")
+actions = load("rig.actions")
+bake = load("operators.bake")
+
+BONES = (
+    ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
+    ("chest", "hips", (0, 0, 1.2), (0, 0, 1.5)),
+    ("neck", "chest", (0, 0, 1.5), (0, 0, 1.6)),
+    ("head", "neck", (0, 0, 1.6), (0, 0, 1.8)),
+)
+
+
+@pytest.fixture
+def hero() -> bpy.types.Object:
+    """A character that looks at a ball, active, in pose mode."""
+    data = bpy.data.armatures.new("Hero")
+    armature = bpy.data.objects.new("Hero", data)
+    bpy.context.scene.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone, parent, head, tail in BONES:
+        edit = data.edit_bones.new(bone)
+        edit.head, edit.tail = head, tail
+        edit.parent = data.edit_bones.get(parent or "")
+    bpy.ops.object.mode_set(mode="POSE")
+    ball = bpy.data.objects.new("Ball", None)
+    ball.location = (0.8, -2.0, 1.9)
+    bpy.context.scene.collection.objects.link(ball)
+    bpy.context.scene.frame_end = 30
+    for frame in (1, 20):
+        armature.pose.bones["hips"].keyframe_insert("rotation_quaternion", frame=frame)
+        armature.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    look_at.add(bpy.context.scene, armature, "head", ball)
+    return armature
+
+
+def error(armature: bpy.types.Object) -> float:
+    """Angle [deg] between the face and the ball at the present frame."""
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(seen.pose.bones["head"].matrix)
+    way = np.array(bpy.data.objects["Ball"].location) - matrix[:3, 3]
+    rest = np.array(armature.data.bones["head"].matrix_local)[:3, :3]
+    aim = matrix[:3, :3] @ rest.T @ (0, -1, 0)
+    return float(np.degrees(np.arccos(np.clip(aim @ way / np.linalg.norm(way), -1, 1))))
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+def test_bakes_the_scene_range(hero, into) -> None:
+    assert bpy.ops.lookat_pd.bake(into=into) == {"FINISHED"}
+    bpy.context.scene.frame_set(30)
+    assert error(hero) < 0.1
+    assert hero.pose.bones["head"].lookat_pd.mute
+    assert len(hero.animation_data.nla_tracks) == (2 if into == "LAYER" else 0)
+
+
+def test_says_what_it_did(hero, capfd) -> None:
+    bpy.ops.lookat_pd.bake()
+    said = capfd.readouterr().out
+    assert "4 bones" in said and "frames 1 to 30" in said and "a new action" in said
+
+
+def keys_of(armature: bpy.types.Object, bone: str) -> list[float]:
+    data = armature.animation_data
+    curve = actions.channelbag(data.action, data.action_slot).fcurves.find(
+        actions.rotation_path(bone, "QUATERNION"), index=0
+    )
+    return [point.co.x for point in curve.keyframe_points]
+
+
+def test_bakes_the_preview_range_where_that_is_on(hero) -> None:
+    scene = bpy.context.scene
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 12
+    bpy.ops.lookat_pd.bake()
+    assert set(range(5, 13)) <= set(keys_of(hero, "head")) <= set(range(4, 14))
+
+
+def test_bakes_the_range_given(hero) -> None:
+    bpy.ops.lookat_pd.bake(use_scene_range=False, frame_start=-3, frame_end=25)
+    assert set(range(-3, 26)) <= set(keys_of(hero, "head")) <= set(range(-4, 27))
+
+
+def test_leaves_the_look_at_unmuted_when_told(hero) -> None:
+    bpy.ops.lookat_pd.bake(mute=False)
+    assert not hero.pose.bones["head"].lookat_pd.mute
+
+
+def test_bakes_only_the_look_at_shown(hero) -> None:
+    look_at.add(bpy.context.scene, hero, "chest", bpy.data.objects["Ball"])
+    look_at.activate(hero, "head")
+    bpy.ops.lookat_pd.bake(which="ACTIVE")
+    assert hero.pose.bones["head"].lookat_pd.mute
+    assert not hero.pose.bones["chest"].lookat_pd.mute
+
+
+def reason() -> str | None:
+    return bake.why_not(bpy.context)
+
+
+def test_tells_why_it_is_grey(hero) -> None:
+    settings = hero.pose.bones["head"].lookat_pd
+    assert reason() is None and bpy.ops.lookat_pd.bake.poll()
+    settings.target = None
+    assert reason() == "Choose a target to look at"
+    settings.mute = True
+    assert reason().startswith("Every look-at here is muted")
+    look_at.remove(hero, "head")
+    assert reason() == "Add a look-at first"
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert reason() == "Leave edit mode"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = bpy.data.objects["Ball"]
+    assert reason() == "Select the character's armature"
+    bpy.context.view_layer.objects.active = None
+    assert reason() == "Select the character's armature"
+    assert not bpy.ops.lookat_pd.bake.poll()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"use_scene_range": False, "frame_start": 9, "frame_end": 3}, "reversed"),
+        ({"use_scene_range": False, "frame_start": 9, "frame_end": 9}, "two"),
+    ],
+    ids=str,
+)
+def test_an_error_is_reported_and_nothing_changes(hero, options, words) -> None:
+    action, count = hero.animation_data.action, len(bpy.data.actions)
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.lookat_pd.bake(**options)
+    assert hero.animation_data.action == action and len(bpy.data.actions) == count
+    assert not hero.pose.bones["head"].lookat_pd.mute
+    assert len(bpy.data.scenes) == 1
+
+
+def test_a_mistake_in_the_program_is_not_swallowed_and_nothing_changes(hero, monkeypatch) -> None:
+    action = hero.animation_data.action
+
+    def broken(*_, **__):
+        raise ZeroDivisionError("injected")
+
+    monkeypatch.setattr(bake.bake.channels, "turned", broken)
+    with pytest.raises(RuntimeError, match="injected"):
+        bpy.ops.lookat_pd.bake()
+    assert hero.animation_data.action == action and len(bpy.data.actions) == 1 and len(bpy.data.scenes) == 1
+
+
+def test_works_from_a_mesh_of_the_character(hero) -> None:
+    """Whoever has the body selected means its armature."""
+    body = bpy.data.objects.new("Body", bpy.data.meshes.new("Body"))
+    body.modifiers.new("Armature", "ARMATURE").object = hero
+    bpy.context.scene.collection.objects.link(body)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = body
+    assert bpy.ops.lookat_pd.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(30)
+    assert error(hero) < 0.1
+
+
+def test_baking_what_is_baked_starts_from_the_keys(hero) -> None:
+    """Unmuted and baked again, the look-at comes on top of the first bake: it has little left to turn."""
+    bpy.ops.lookat_pd.bake()
+    hero.pose.bones["head"].lookat_pd.mute = False
+    assert bpy.ops.lookat_pd.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(30)
+    assert error(hero) < 0.1
+
+
+def test_is_one_undo_step() -> None:
+    bpy.ops.ed.undo_push(message="start")
+    if not bpy.ops.ed.undo.poll():
+        pytest.skip("there is no undo without a window")
+
+
+def test_registered_for_undo_and_redo() -> None:
+    for name in ("add", "bake", "remove", "key", "chain_add", "chain_remove", "chain_move", "chain_detect"):
+        kind = getattr(bpy.types, f"LOOKAT_PD_OT_{name}")
+        assert {"REGISTER", "UNDO"} <= kind.bl_options
+        assert kind.__doc__ or kind.bl_description

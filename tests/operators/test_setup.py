@@ -1,0 +1,304 @@
+"""The operators that set a look-at up: add, remove, key, and those that edit the chain."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+look_at = load("rig.look_at")
+actions = load("rig.actions")
+current = load("operators.current")
+
+BONES = (
+    ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
+    ("chest", "hips", (0, 0, 1.2), (0, 0, 1.5)),
+    ("neck", "chest", (0, 0, 1.5), (0, 0, 1.6)),
+    ("head", "neck", (0, 0, 1.6), (0, 0, 1.8)),
+    ("arm.L", "chest", (0.2, 0, 1.4), (0.6, 0, 1.4)),
+    ("arm.R", "chest", (-0.2, 0, 1.4), (-0.6, 0, 1.4)),
+)
+
+
+def make(name: str, x: float = 0.0) -> bpy.types.Object:
+    if bpy.context.object and bpy.context.object.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    data = bpy.data.armatures.new(name)
+    armature = bpy.data.objects.new(name, data)
+    armature.location.x = x
+    bpy.context.scene.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone, parent, head, tail in BONES:
+        edit = data.edit_bones.new(bone)
+        edit.head, edit.tail = head, tail
+        edit.parent = data.edit_bones.get(parent or "")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return armature
+
+
+@pytest.fixture
+def hero() -> bpy.types.Object:
+    """A character, active and selected, in object mode."""
+    armature = make("Hero")
+    armature.select_set(True)
+    return armature
+
+
+def thing(name: str, *, selected: bool = False) -> bpy.types.Object:
+    item = bpy.data.objects.new(name, None)
+    item.location = (0.5, -2, 1.7)
+    bpy.context.scene.collection.objects.link(item)
+    item.select_set(selected)
+    return item
+
+
+def settings(armature: bpy.types.Object, bone: str = "head"):
+    return armature.pose.bones[bone].lookat_pd
+
+
+def chain(armature: bpy.types.Object) -> list[str]:
+    return [link.bone for link in settings(armature).chain]
+
+
+# Add
+
+
+def test_add_finds_the_head_and_makes_a_target_ahead(hero) -> None:
+    assert bpy.ops.lookat_pd.add() == {"FINISHED"}
+    target = settings(hero).target
+    assert target.name == "Hero Target" and target.location.y < -0.5 and abs(target.location.x) < 1e-6
+    assert chain(hero) == ["head", "neck", "chest", "hips"]
+    assert hero.data.bones.active.name == "head"
+
+
+def test_add_takes_the_other_selected_object(hero) -> None:
+    ball = thing("Ball", selected=True)
+    bpy.ops.lookat_pd.add()
+    assert settings(hero).target == ball
+    assert len(bpy.data.objects) == 2
+
+
+def test_add_looks_another_character_in_the_face(hero) -> None:
+    other = make("Other", 1.0)
+    other.select_set(True)
+    bpy.context.view_layer.objects.active = hero
+    bpy.ops.lookat_pd.add()
+    assert (settings(hero).target, settings(hero).subtarget) == (other, "head")
+
+
+def test_add_does_not_take_the_characters_own_body(hero) -> None:
+    body = bpy.data.objects.new("Body", bpy.data.meshes.new("Body"))
+    body.parent = hero
+    bpy.context.scene.collection.objects.link(body)
+    body.select_set(True)
+    bpy.ops.lookat_pd.add()
+    assert settings(hero).target.name == "Hero Target"
+
+
+def test_add_by_name(hero) -> None:
+    ball = thing("Ball")
+    assert bpy.ops.lookat_pd.add(bone="neck", target="Ball") == {"FINISHED"}
+    assert settings(hero, "neck").target == ball
+
+
+def test_add_takes_the_selected_pose_bone(hero) -> None:
+    bpy.ops.object.mode_set(mode="POSE")
+    look_at.activate(hero, "neck")
+    bone = hero.pose.bones["neck"]
+    if hasattr(bone, "select"):
+        bone.select = True
+    else:
+        bone.bone.select = True
+    bpy.ops.lookat_pd.add()
+    assert look_at.bones_with_look_at(hero) == ["neck"]
+
+
+def test_add_without_a_target_when_told(hero) -> None:
+    bpy.ops.lookat_pd.add(new_target=False)
+    assert settings(hero).target is None and settings(hero).exists
+
+
+@pytest.mark.parametrize(
+    ("options", "words"), [({"bone": "nose"}, "'nose'"), ({"target": "Nothing"}, "'Nothing'"), ({"bone": "head"}, None)]
+)
+def test_add_refuses_and_changes_nothing(hero, options, words) -> None:
+    if words is None:
+        bpy.ops.lookat_pd.add(bone="head")
+        words = "already"
+    count, before = len(bpy.data.objects), look_at.bones_with_look_at(hero)
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.lookat_pd.add(**options)
+    assert len(bpy.data.objects) == count and look_at.bones_with_look_at(hero) == before
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_new_target_is_as_far_as_the_character_is_tall(hero, scale) -> None:
+    hero.scale = (scale,) * 3
+    bpy.context.view_layer.update()
+    bpy.ops.lookat_pd.add()
+    away = np.linalg.norm(np.array(settings(hero).target.location) - scale * np.array((0, 0, 1.6)))
+    assert 0.5 * scale < away < 5.0 * scale
+
+
+def test_add_is_grey_without_an_armature() -> None:
+    assert current.why_no_armature(bpy.context) == "Select the character's armature"
+    assert not bpy.ops.lookat_pd.add.poll()
+
+
+# Remove
+
+
+def defaults(armature: bpy.types.Object, bone: str) -> bool:
+    found = settings(armature, bone)
+    names = [name for name in found.bl_rna.properties.keys() if name not in ("rna_type", "name")]
+    return not any(found.is_property_set(name) for name in names) and not len(found.chain)
+
+
+def test_remove_leaves_nothing(hero) -> None:
+    """Settings back at their defaults, their keys and drivers gone, all other keys as they were."""
+    ball = thing("Ball", selected=True)
+    hero.pose.bones["head"].keyframe_insert("location", frame=3)
+    data = hero.animation_data
+    before = [curve.data_path for curve in actions.channelbag(data.action, data.action_slot).fcurves]
+    bpy.ops.lookat_pd.add()
+    settings(hero).settle_time = 2.0
+    for name in ("use", "influence"):
+        bpy.ops.lookat_pd.key(setting=name)
+    assert bpy.ops.lookat_pd.remove() == {"FINISHED"}
+    assert [curve.data_path for curve in actions.channelbag(data.action, data.action_slot).fcurves] == before
+    assert defaults(hero, "head") and not look_at.exists_on(hero.pose.bones["head"])
+    assert ball.name in bpy.data.objects
+
+
+def test_remove_leaves_other_look_ats(hero) -> None:
+    thing("Ball", selected=True)
+    for bone in ("head", "chest"):
+        bpy.ops.lookat_pd.add(bone=bone)
+    look_at.activate(hero, "head")
+    bpy.ops.lookat_pd.key(setting="use")
+    look_at.activate(hero, "chest")
+    bpy.ops.lookat_pd.key(setting="use")
+    bpy.ops.lookat_pd.remove(bone="head")
+    assert look_at.bones_with_look_at(hero) == ["chest"]
+    assert look_at.key_state(hero, "chest", "use", 1) == "KEYED"
+    assert look_at.key_state(hero, "head", "use", 1) == "NONE"
+
+
+def test_remove_refuses_what_is_not_there(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    with pytest.raises(RuntimeError, match="'neck'"):
+        bpy.ops.lookat_pd.remove(bone="neck")
+    bpy.ops.lookat_pd.remove()
+    assert not bpy.ops.lookat_pd.remove.poll()
+
+
+def test_add_after_remove_is_as_new(hero) -> None:
+    thing("Ball", selected=True)
+    bpy.ops.lookat_pd.add()
+    first = [(link.bone, link.share, link.yaw_limit) for link in settings(hero).chain]
+    bpy.ops.lookat_pd.remove()
+    bpy.ops.lookat_pd.add()
+    assert [(link.bone, link.share, link.yaw_limit) for link in settings(hero).chain] == first
+
+
+# Key
+
+
+@pytest.mark.parametrize("setting", ["use", "influence"])
+def test_key_inserts_and_deletes(hero, setting) -> None:
+    bpy.ops.lookat_pd.add()
+    bpy.context.scene.frame_set(12)
+    assert look_at.key_state(hero, "head", setting, 12) == "NONE"
+    bpy.ops.lookat_pd.key(setting=setting)
+    assert look_at.key_state(hero, "head", setting, 12) == "KEYED"
+    assert look_at.key_state(hero, "head", setting, 13) == "ANIMATED"
+    bpy.ops.lookat_pd.key(setting=setting)
+    assert look_at.key_state(hero, "head", setting, 12) == "NONE"
+
+
+def test_keyed_use_is_seen_when_scrubbing(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    for frame, value in ((1, True), (10, False)):
+        bpy.context.scene.frame_set(frame)
+        settings(hero).use = value
+        bpy.ops.lookat_pd.key(setting="use")
+    bpy.context.scene.frame_set(5)
+    assert settings(hero).use
+    bpy.context.scene.frame_set(11)
+    assert not settings(hero).use
+
+
+def test_key_on_a_linked_action_is_refused(hero, tmp_path) -> None:
+    bpy.ops.lookat_pd.add()
+    other = make("Other")
+    other.pose.bones["head"].keyframe_insert("location", frame=1)
+    path = str(tmp_path / "clip.blend")
+    action = other.animation_data.action
+    action.name = "Clip"
+    bpy.data.libraries.write(path, {action}, fake_user=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.actions = ["Clip"]
+    data = hero.animation_data_create()
+    data.action = bpy.data.actions["Clip", path]
+    data.action_slot = data.action.slots[0]
+    bpy.context.view_layer.objects.active = hero
+    with pytest.raises(RuntimeError, match="Clip"):
+        bpy.ops.lookat_pd.key(setting="use")
+
+
+# Chain
+
+
+def test_chain_bones_come_and_go(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    look_at.activate(hero, "arm.L")
+    assert bpy.ops.lookat_pd.chain_add() == {"FINISHED"}
+    assert chain(hero)[-1] == "arm.L" and settings(hero).chain_index == 4
+    with pytest.raises(RuntimeError, match="not in the chain"):
+        bpy.ops.lookat_pd.chain_add()
+    assert bpy.ops.lookat_pd.chain_remove() == {"FINISHED"}
+    assert chain(hero) == ["head", "neck", "chest", "hips"] and settings(hero).chain_index == 3
+
+
+def test_aiming_bone_stays_in_its_chain(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    settings(hero).chain_index = 0
+    with pytest.raises(RuntimeError, match="stays"):
+        bpy.ops.lookat_pd.chain_remove()
+    for index, direction in ((0, "DOWN"), (1, "UP"), (3, "DOWN")):
+        settings(hero).chain_index = index
+        assert bpy.ops.lookat_pd.chain_move(direction=direction) == {"CANCELLED"}
+    settings(hero).chain_index = 2
+    assert bpy.ops.lookat_pd.chain_move(direction="UP") == {"FINISHED"}
+    assert chain(hero) == ["head", "chest", "neck", "hips"] and settings(hero).chain_index == 1
+
+
+def test_chain_is_found_again(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    found = settings(hero).chain
+    found.clear()
+    found.add().bone = "head"
+    bpy.ops.lookat_pd.chain_detect()
+    assert chain(hero) == ["head", "neck", "chest", "hips"]
+    assert sum(link.share for link in found) == pytest.approx(1.0)
+
+
+def test_operators_are_grey_without_a_look_at(hero) -> None:
+    for name in ("remove", "key", "chain_add", "chain_remove", "chain_move", "chain_detect", "bake"):
+        assert not getattr(bpy.ops.lookat_pd, name).poll()
+    assert current.why_no_look_at(bpy.context) == "Add a look-at first"
+
+
+def test_linked_armature_says_what_to_do(tmp_path) -> None:
+    make("Hero")
+    path = str(tmp_path / "hero.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.objects = ["Hero"]
+    hero = bpy.data.objects["Hero"]
+    bpy.context.scene.collection.objects.link(hero)
+    bpy.context.view_layer.objects.active = hero
+    assert "library override" in current.why_no_armature(bpy.context)
+    assert not bpy.ops.lookat_pd.add.poll()
