@@ -176,12 +176,15 @@ def read(
     slot: bpy.types.ActionSlot,
     frames: Sequence[float] | Array,
     wanted: Iterable[Channel] | None = None,
+    *,
+    otherwise: Callable[[bpy.types.Object, Channel], Array] | None = None,
 ) -> Clip:
     """The `wanted` channels (default: all the action animates) at `frames`, modifiers included.
 
-    A channel without an F-curve has the value it has on the rig now, which is what plays. Raises RigError where a
-    value is not a number.
+    A channel without an F-curve has the value it has on the rig now, which is what plays, or the one that `otherwise`
+    gives. Raises RigError where a value is not a number.
     """
+    otherwise = otherwise or current
     bag = actions.channelbag(action, slot)
     clip = Clip(armature, np.asarray(frames, dtype=float))
     times = clip.frames.tolist()
@@ -192,7 +195,7 @@ def read(
             index = n if channel.index < 0 else channel.index
             curve = bag.fcurves.find(channel.path, index=index) if bag is not None else None
             if curve is None or curve.mute or (curve.group is not None and curve.group.mute):
-                still = current(armature, channel) if still is None else still
+                still = otherwise(armature, channel) if still is None else still
                 raw[:, n] = still[n]
             else:
                 evaluate = curve.evaluate

@@ -1,0 +1,249 @@
+"""A transition between two strips of the NLA: a strip of its own above them, which leaves them as they are.
+
+Supported: strips of type clip with any offset, scale, repeat and direction, on one track or on two, that replace what
+is below them. Not: blend types other than Replace, animated influence, animated strip time, strip modifiers, and
+arrangements in which the second strip never shows. Where strips stay as they are, so does the root: the second strip
+plays where it was made.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
+from . import actions, bake, clips, look_at, pops, splice, timeline
+from .clips import Channel, Clip
+from .splice import Blend
+
+
+@dataclass(frozen=True)
+class Timing:
+    """When a strip plays what: scene frames start to end show action frames first to last, scaled, repeated."""
+
+    start: float
+    end: float
+    first: float
+    last: float
+    scale: float = 1.0
+    repeat: float = 1.0
+    reverse: bool = False
+
+    @classmethod
+    def of(cls, strip: bpy.types.NlaStrip) -> "Timing":
+        return cls(
+            strip.frame_start,
+            strip.frame_end,
+            strip.action_frame_start,
+            strip.action_frame_end,
+            strip.scale,
+            strip.repeat,
+            strip.use_reverse,
+        )
+
+    def action_frame(self, frame: Array | float) -> Array:
+        """The action's frame at scene frames (F,), as Blender reckons it: in single precision, held at both ends.
+
+        At the very end of a whole number of rounds it is the end of the last one.
+        """
+        single = np.float32
+        at = np.clip(np.asarray(frame, dtype=single), single(self.start), single(self.end))
+        scale = single(self.scale)
+        length = (single(self.last) - single(self.first) or single(1.0)) * scale
+        into = np.fmod(at - single(self.start), length) / scale
+        over = (at == single(self.end)) & (abs(self.repeat - round(self.repeat)) < 1e-6)
+        if self.reverse:
+            return np.where(over, self.first, single(self.last) - into).astype(float)
+        return np.where(over, self.last, single(self.first) + into).astype(float)
+
+
+@dataclass(frozen=True)
+class Between:
+    """A transition made: its strip, its action, first and last frame, and the blend [s]."""
+
+    strip: bpy.types.NlaStrip
+    action: bpy.types.Action
+    first: int
+    last: int
+    blend: float
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A strip, the track it is on and that track's place from below."""
+
+    strip: bpy.types.NlaStrip
+    track: bpy.types.NlaTrack
+    height: int
+
+
+def selected(armature: bpy.types.Object) -> list[bpy.types.NlaStrip]:
+    """The selected strips of an armature, by when they start."""
+    data = armature.animation_data
+    found = [strip for track in (data.nla_tracks if data else []) for strip in track.strips if strip.select]
+    return sorted(found, key=lambda strip: (strip.frame_start, strip.frame_end))
+
+
+def join(
+    armature: bpy.types.Object,
+    first: bpy.types.NlaStrip,
+    second: bpy.types.NlaStrip,
+    blend: Blend = splice.AUTOMATIC,
+    *,
+    scene: bpy.types.Scene | None = None,
+) -> Between:
+    """Add the strip that carries the transition from `first` to `second`, on a track just above both.
+
+    It begins where the second strip begins to show and lasts for the blend. Raises LookAtError, and then nothing has
+    changed.
+    """
+    look_at.check_armature(armature)
+    a, b = _placed(armature, first), _placed(armature, second)
+    _check(armature, a, b)
+    dt = bake.seconds_per_frame(scene or bpy.context.scene)
+    cut = int(np.ceil(b.strip.frame_start if _above(b, a) else max(a.strip.frame_end, b.strip.frame_start)))
+    left = np.floor(b.strip.frame_end) - cut + 1
+    if left < 2:
+        raise RigError(f"Strip '{second.name}' is too short for a transition; it must show for two frames at least.")
+    before, after, going_on = _read(armature, a, b, cut, int(left))
+    if blend.seconds is None:
+        length = splice.blend_time(before, after, dt, pops.skeleton_size(armature))
+        blend = Blend(min(length, left * dt / blend.longest), blend.method, blend.factors)
+    seconds = blend.seconds or 0.0
+    frames = max(1, int(np.ceil(seconds * blend.longest / dt - 1e-6)))
+    if frames > left:
+        raise RigError(
+            f"The blend of {seconds * blend.longest:g} s is longer than the {left * dt:.2f} s that strip "
+            f"'{second.name}' shows; shorten it."
+        )
+    _check_fades(a, b, cut, frames)
+    result = splice.splice(before, after, dt, blend, going_on).part(slice(0, frames + 1))
+    return _add(armature, a, b, result, seconds)
+
+
+def _placed(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> _Placed:
+    data = armature.animation_data
+    for height, track in enumerate(data.nla_tracks if data else []):
+        if any(item == strip for item in track.strips):
+            return _Placed(strip, track, height)
+    raise RigError(f"Strip '{strip.name}' is not in the NLA of '{armature.name}'; select two of its strips.")
+
+
+def _above(b: _Placed, a: _Placed) -> bool:
+    """Whether b hides a where both show: on one track they never do."""
+    return b.height >= a.height
+
+
+def _check(armature: bpy.types.Object, a: _Placed, b: _Placed) -> None:
+    data = armature.animation_data
+    if data.use_tweak_mode:
+        raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
+    for item in (a, b):
+        _check_strip(armature, item)
+    first, second = a.strip, b.strip
+    if second.frame_start <= first.frame_start:
+        raise RigError(f"Strip '{second.name}' does not begin after '{first.name}'; select two that follow each other.")
+    if second.frame_end <= first.frame_end and b.height < a.height:
+        raise RigError(f"Strip '{first.name}' hides '{second.name}' to its end; put it on a lower track.")
+    if b.height < a.height and first.extrapolation != "NOTHING":
+        raise RigError(
+            f"Strip '{first.name}' holds its last pose above '{second.name}'; set its Extrapolation to Nothing."
+        )
+    if b.height > a.height and second.extrapolation == "HOLD":
+        raise RigError(
+            f"Strip '{second.name}' holds its first pose above '{first.name}'; set its Extrapolation to Hold Forward."
+        )
+    if first.extrapolation == "NOTHING" and second.frame_start > first.frame_end + 1.0:
+        raise RigError(
+            f"Between '{first.name}' and '{second.name}' is a gap in which nothing plays; move them together, or set "
+            "the first one's Extrapolation to Hold Forward."
+        )
+
+
+def _check_strip(armature: bpy.types.Object, item: _Placed) -> None:
+    strip = item.strip
+    problems = (
+        (strip.type != "CLIP" or strip.action is None, "plays no action", "select strips made of actions"),
+        (strip.mute or item.track.mute, "is muted", "unmute it"),
+        (strip.blend_type != "REPLACE", "does not replace what is below it", "set its blending to Replace"),
+        (strip.use_animated_influence, "has an influence of its own", "switch Animated Influence off"),
+        (strip.use_animated_time, "has an animated time", "switch Animated Strip Time off"),
+        (any(not modifier.mute for modifier in strip.modifiers), "has modifiers", "mute them"),
+    )
+    for bad, what, remedy in problems:
+        if bad:
+            raise RigError(f"Strip '{strip.name}' {what}; {remedy} and try again.")
+    if strip.action_slot is None:
+        raise RigError(f"Strip '{strip.name}' has no slot of its action chosen, so it moves nothing; choose one.")
+    timeline.fitting(armature, strip.action, strip.action_slot)
+
+
+def _check_fades(a: _Placed, b: _Placed, cut: int, frames: int) -> None:
+    """Raise RigError where Blender itself fades a strip at the wrong time."""
+    if a.strip.blend_out > 0.0 and cut > a.strip.frame_end - a.strip.blend_out + 1.0:
+        raise RigError(f"Strip '{a.strip.name}' is blended out before the transition; set its Blend Out to 0.")
+    if b.strip.frame_start + b.strip.blend_in > cut + frames - 1:
+        raise RigError(f"Strip '{b.strip.name}' is blended in for longer than the transition; set its Blend In to 0.")
+
+
+def _read(armature: bpy.types.Object, a: _Placed, b: _Placed, cut: int, frames: int) -> tuple[Clip, Clip, Clip]:
+    """Two frames of the first strip before the cut, the second from it on, and the first from it on."""
+    used = (a.strip, b.strip)
+    found = [clips.channels_of(armature, strip.action, strip.action_slot) for strip in used]
+    animated = list(dict.fromkeys((*found[0], *found[1])))
+    after = np.arange(cut, cut + frames, dtype=float)
+    before = _play(armature, a.strip, np.array([cut - 2.0, cut - 1.0]), animated, clips.at_rest)
+    going_on = _play(armature, a.strip, after, animated, clips.at_rest)
+    goes_on_below = b.height > a.height and a.strip.extrapolation != "NOTHING"
+
+    def left_alone(item: bpy.types.Object, channel: Channel) -> Array:
+        return going_on.raw[channel][-1] if goes_on_below else clips.at_rest(item, channel)
+
+    return before, _play(armature, b.strip, after, animated, left_alone), going_on
+
+
+def _play(
+    armature: bpy.types.Object,
+    strip: bpy.types.NlaStrip,
+    frames: Array,
+    animated: list[Channel],
+    otherwise: Callable[[bpy.types.Object, Channel], Array],
+) -> Clip:
+    """What a strip shows at scene frames."""
+    times = Timing.of(strip).action_frame(frames)
+    clip = clips.read(armature, strip.action, strip.action_slot, times, animated, otherwise=otherwise)
+    clip.frames = frames
+    return clip
+
+
+def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds: float) -> Between:
+    name = f"{a.strip.name} > {b.strip.name}"
+    action, slot = actions.new_action(name, armature)
+    track = None
+    tracks = armature.animation_data.nla_tracks
+    try:
+        clips.write(action, slot, clip)
+        track = tracks.new(prev=max(a, b, key=lambda item: item.height).track)
+        track.name = name
+        first, last = int(clip.frames[0]), int(clip.frames[-1])
+        strip = track.strips.new(name, first, action)
+        strip.action_slot = slot
+        _extend(strip, first, max(last, first + 1))
+        strip.blend_type, strip.extrapolation = "REPLACE", "NOTHING"
+    except BaseException:
+        if track is not None:
+            tracks.remove(track)
+        bpy.data.actions.remove(action)
+        raise
+    return Between(strip, action, first, last, seconds)
+
+
+def _extend(strip: bpy.types.NlaStrip, first: float, last: float) -> None:
+    """Make a strip play its action frame for frame; each of its numbers may move the others, so twice."""
+    strip.action_frame_start, strip.action_frame_end = first, last
+    strip.scale, strip.repeat = 1.0, 1.0
+    for _ in range(2):
+        strip.frame_start_raw, strip.frame_end_raw = first, last
+        strip.scale = 1.0
