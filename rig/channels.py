@@ -34,7 +34,6 @@ def turned(raw: Array, mode: str, offsets: Array) -> Array:
         # Blender does not mind the axis' length, and interpolated keys do not keep it at 1.
         return _keep_raw(values, raw, still, np.concatenate((raw[:, :1], rotation.normalize(raw[:, 1:])), axis=-1))
     values = rotation.continuous_euler(rotation.to_euler(result, mode), mode, start=raw[0])
-    values = _hold_through_lock(values, result, mode)
     return _keep_raw(values, raw, still, raw)
 
 
@@ -48,21 +47,6 @@ def _keep_raw(values: Array, raw: Array, still: Array, alike: Array) -> Array:
     """Where nothing was turned, the raw values, if what they are `alike` is the same numbers but for rounding."""
     same = still & (np.abs(values - alike).max(axis=-1) < _SAME)
     return np.where(same[:, None], raw, values)
-
-
-def _hold_through_lock(values: Array, result: Array, mode: str) -> Array:
-    """In gimbal lock only the outer angles' sum is defined: keep the first of them where it was a frame before."""
-    first, middle, last = ("XYZ".index(letter) for letter in mode)
-    locked = np.flatnonzero(np.abs(np.cos(values[:, middle])) < 1e-4)
-    for k in locked[locked > 0]:
-        angles = values[k].copy()
-        angles[first] = values[k - 1, first]
-        angles[last] = 0.0
-        rest = rotation.multiply(result[k], rotation.inverse(rotation.from_euler(angles, mode)))
-        angles[last] = rotation.log(rest)[last]
-        values[k, [first, last]] = angles[[first, last]]
-        values[k, last] += 2.0 * np.pi * np.round((values[k - 1, last] - angles[last]) / (2.0 * np.pi))
-    return values
 
 
 def continuous_axis_angle(q: Array, start: Array) -> Array:
