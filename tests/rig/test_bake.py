@@ -514,3 +514,19 @@ def test_head_leads_and_hips_come_last() -> None:
         angle = 2.0 * np.arccos(np.clip(np.abs(turned[:, 0]), 0.0, 1.0))
         times.append(int(np.argmax(angle > 0.5 * angle[-1])))
     assert times == sorted(times) and len(set(times)) == len(times)
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+def test_two_heads_on_one_spine(into) -> None:
+    """Look-ats that share bones: the later one is solved on what the earlier one made of them, and has its way."""
+    second = (("neck.2", "chest", (0.1, 0, 1.5), (0.15, 0, 1.6)), ("head.2", "neck.2", (0.15, 0, 1.6), (0.15, 0, 1.8)))
+    armature, target = figure(rows=(*scenes.FIGURE, *second)), ball()
+    other = ball((-0.5, -2.0, 1.4), "Other")
+    animate(armature, modes=("QUATERNION", "XYZ", "AXIS_ANGLE"))
+    aim(armature, target)
+    settings = aim(armature, other, "head.2")
+    settings.chain.clear()
+    for name in ("head.2", "neck.2", "chest", "spine", "hips"):
+        settings.chain.add().bone = name
+    run_bake(armature, into=into)
+    assert error(armature, place_of(other), (1, *scenes.STILL), bone="head.2") < GOOD
