@@ -1,0 +1,154 @@
+"""The best place to cut from one clip to another: both sampled, all pairs of frames compared, the result pictured."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import cut, rotation
+from ..lookat_pd.rotation import Array
+from . import bake, clips, detect, look_at, names, rest, timeline
+from .anatomy import Anatomy
+from .clips import Clip
+from .root_motion import find_root
+from .sample import Sampler, run
+
+PICTURE = "Look-at PD Cuts"
+_COLOURS = np.array([(0.99, 0.91, 0.14), (0.37, 0.79, 0.38), (0.13, 0.57, 0.55), (0.24, 0.29, 0.54), (0.27, 0.0, 0.33)])
+_PIXELS = 256
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Found:
+    """Places to cut, best first: frame of the source and of the destination for `join.ClipRef`, and the cost.
+
+    cost: (F1, F2) of all pairs of frames, beginning at the frames `first` of both clips.
+    """
+
+    cuts: list[tuple[int, int, float]]
+    cost: Array
+    first: tuple[int, int]
+
+
+def find(
+    armature: bpy.types.Object,
+    source: bpy.types.Action,
+    destination: bpy.types.Action,
+    *,
+    count: int = 10,
+    room: int = 0,
+    scene: bpy.types.Scene | None = None,
+) -> Found:
+    """Compare all frames of two actions as this armature plays them; the best cuts, at most `count`.
+
+    room: frames of the destination that must come after the cut, such as the length of the blend. Raises LookAtError.
+    Nothing is changed.
+    """
+    look_at.check_armature(armature)
+    scene = scene or bpy.context.scene
+    used = [timeline.Used.of(armature, timeline.ClipRef(action, 0)) for action in (source, destination)]
+    body = _Body(armature, used)
+    dt = bake.seconds_per_frame(scene)
+    positions = [body.sample(scene, item) for item in used]
+    contacts = None
+    if body.feet:
+        contacts = tuple(cut.foot_contacts(p[:, body.feet], dt, size=body.size) for p in positions)
+    found = cut.search(*positions, dt, root=body.root, contacts=contacts)
+    # The source is cut after the frame that is alike, the destination entered after its own.
+    best = [
+        (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
+        for pair in found.best(count, room=max(room, 1))
+    ]
+    return Found(best, found.cost, (used[0].first, used[1].first))
+
+
+class _Body:
+    """The joints of an armature that are compared. root: place of the one that carries the body; feet: of the feet."""
+
+    def __init__(self, armature: bpy.types.Object, used: Sequence[timeline.Used]) -> None:
+        self.armature = armature
+        skeleton, clues = rest.skeleton(armature), rest.clues(armature)
+        anatomy = Anatomy(skeleton, clues.deform)
+        heads = skeleton.heads
+        self.size = 0.5 * (float(np.linalg.norm(np.ptp(heads, axis=0))) or 1.0)
+        joints = [skeleton.names[bone] for bone in anatomy.flesh]
+        root = find_root(skeleton, [_ends(armature, item, used) for item in used], 2.0 * self.size)
+        if root and root not in joints:
+            joints.append(root)
+        self.joints, self.root = joints, joints.index(root) if root else 0
+        feet = {skeleton.names[bone] for bone in anatomy.legs if anatomy.names[bone].has(names.FOOT, names.TOE)}
+        self.feet = [n for n, name in enumerate(joints) if name in feet]
+        self._upright = rotation.shortest_arc(detect.find_axes(skeleton, clues)[1], _UP)
+
+    def sample(self, scene: bpy.types.Scene, item: timeline.Used) -> Array:
+        """Places (F, J, 3) of the joints over all frames of a clip, Z up."""
+        frames = range(item.first, item.last + 1)
+        with _playing(self.armature, item.action, item.slot), Sampler(scene, self.armature, self.joints) as sampler:
+            samples = run(sampler.sample(frames))
+        return rotation.rotate(self._upright, samples.positions)
+
+
+def _ends(armature: bpy.types.Object, item: timeline.Used, used: Sequence[timeline.Used]) -> Clip:
+    """A few frames of a clip with the channels of both."""
+    animated = list(dict.fromkeys(channel for each in used for channel in each.contents.channels))
+    frames = np.unique(np.linspace(item.first, item.last, 5).round())
+    return clips.read(armature, item.action, item.slot, frames, animated)
+
+
+@contextmanager
+def _playing(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Iterator[None]:
+    """An armature with an action assigned for a while."""
+    had_data = armature.animation_data is not None
+    data = armature.animation_data or armature.animation_data_create()
+    was, was_slot, faked = data.action, data.action_slot, {}
+    for item in (was, action):
+        if item is not None:
+            faked[item] = item.use_fake_user
+    try:
+        data.action = action
+        data.action_slot = slot
+        yield
+    finally:
+        data.action = was
+        if was is not None:
+            data.action_slot = was_slot
+        for item, fake in faked.items():
+            item.use_fake_user = fake
+        if not had_data:
+            armature.animation_data_clear()
+
+
+def picture(found: Found, name: str = PICTURE) -> bpy.types.Image:
+    """A heat map as an image: the source's frames upwards, the destination's to the right, yellow where they are alike
+    and the best cuts white. One made before is painted over."""
+    pixels = _painted(found)
+    height, width = pixels.shape[:2]
+    image = bpy.data.images.get(name)
+    if image is None:
+        image = bpy.data.images.new(name, width, height)
+    elif tuple(image.size) != (width, height):
+        image.scale(width, height)
+    image.pixels.foreach_set(pixels.astype(np.float32).reshape(-1))
+    image.update()
+    image.pack()
+    return image
+
+
+def _painted(found: Found) -> Array:
+    """Pixels (height, width, 4), the lowest row first."""
+    cost = found.cost
+    # Costs are squares, most of them large: by rank the valleys show as well as the hills.
+    order = np.empty(cost.size)
+    order[np.argsort(cost, axis=None)] = np.linspace(0.0, 1.0, cost.size)
+    share = np.sqrt(order.reshape(cost.shape))
+    places = np.linspace(0.0, 1.0, len(_COLOURS))
+    pixels = np.ones((*cost.shape, 4))
+    for n in range(3):
+        pixels[..., n] = np.interp(share, places, _COLOURS[:, n])
+    for out, into, _ in found.cuts:
+        pixels[out - 1 - found.first[0], into - 1 - found.first[1], :3] = 1.0
+    times = max(1, int(np.ceil(_PIXELS / max(cost.shape))))
+    return pixels.repeat(times, axis=0).repeat(times, axis=1)
