@@ -306,10 +306,15 @@ def test_through_gimbal_lock(mode) -> None:
     assert np.all(np.isfinite(scenes.poses(armature, range(1, 91))))
 
 
-def test_angular_acceleration_stays_what_the_controller_gives() -> None:
+@pytest.mark.parametrize("verified", [False, True])
+def test_angular_acceleration_stays_what_the_controller_gives(verified) -> None:
     """Switched on and off on a still pose: no frame-to-frame jump of velocity beyond (2 pi / T)^2 times the turn."""
     armature, target = figure(), ball()
     animate(armature, size=0.0)
+    if verified:
+        constraint = armature.pose.bones["neck"].constraints.new("COPY_ROTATION")
+        constraint.target, constraint.subtarget, constraint.influence = armature, "hand.R", 0.3
+        armature.pose.bones["chest"].scale = (1.2, 1.0, 0.9)
     aim(armature, target, settle_time=0.5)
     scenes.settings_keyed(armature, "head", "use", [(1, False), (20, True), (60, False)])
     run_bake(armature, last=120)
