@@ -190,7 +190,12 @@ def around(armature: bpy.types.Object, yaw: float, pitch: float) -> bpy.types.Ob
 
 
 def at_rest(rig: bpy.types.Object) -> None:
-    rig.animation_data_clear()
+    """In rest pose, but for what drivers and constraints make of it."""
+    data = rig.animation_data
+    if data is not None:
+        data.action = None
+        for track in list(data.nla_tracks):
+            data.nla_tracks.remove(track)
     for bone in rig.pose.bones:
         bone.matrix_basis.identity()
 
