@@ -1,0 +1,176 @@
+"""The laws of joined clips on rigs of other makers, over many pairs of their clips."""
+
+import time
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from . import scenes
+from .motions import poses, use
+
+clips = load("rig.clips")
+join = load("rig.join")
+splice = load("rig.splice")
+timeline = load("rig.timeline")
+root_motion = load("rig.root_motion")
+
+FPS = 30
+FILES = ["godot_platformer_robot.glb", "kaykit_knight.glb", "khronos_fox.glb", "m2m_snake.glb", "robot_expressive.glb"]
+PAIRS = 12
+
+
+@dataclass
+class Case:
+    """Two clips and where they are cut."""
+
+    source: bpy.types.Action
+    destination: bpy.types.Action
+    out: int
+    into: int
+
+    def refs(self):
+        return join.ClipRef(self.source, self.out), join.ClipRef(self.destination, self.into)
+
+
+def load_rig(path):
+    bpy.context.scene.render.fps = FPS
+    if path.suffix in (".glb", ".vrm"):
+        bpy.ops.import_scene.gltf(filepath=str(path))
+    elif path.suffix == ".fbx":
+        bpy.ops.import_scene.fbx(filepath=str(path))
+    armature = next(item for item in bpy.data.objects if item.type == "ARMATURE")
+    for track in armature.animation_data.nla_tracks:
+        track.mute = True
+    # What is drawn is of no interest here, and costs most of the time.
+    for item in [item for item in bpy.data.objects if item.type == "MESH" and item.parent is not None]:
+        bpy.data.objects.remove(item)
+    return armature
+
+
+def ranges(armature, action):
+    return timeline.reach(armature, timeline.ClipRef(action, 0))
+
+
+def cases(armature, count=PAIRS, seed=0):
+    """Pairs of clips cut at random, with room for history and blend."""
+    random = np.random.default_rng(seed)
+    long = [a for a in bpy.data.actions if np.diff(ranges(armature, a))[0] >= 9]
+    for _ in range(count):
+        a, b = (long[n] for n in random.integers(len(long), size=2))
+        (first, last), (begin, end) = ranges(armature, a), ranges(armature, b)
+        yield Case(a, b, int(random.integers(first + 3, last + 1)), int(random.integers(begin, end - 6)))
+
+
+def rest(armature):
+    """Put what no clip animates at rest: it is what another clip left there."""
+    use(armature, None)
+    for bone in armature.pose.bones:
+        bone.matrix_basis.identity()
+
+
+def size(armature):
+    return float(np.linalg.norm(np.ptp([bone.head_local for bone in armature.data.bones], axis=0)))
+
+
+def jump(armature, action, cut):
+    """How much the velocities of all joints change at the cut (joints,)."""
+    heads = poses(armature, action, (cut - 2, cut - 1, cut))[:, :, :3, 3]
+    return np.linalg.norm(np.diff(heads, 2, axis=0)[0], axis=-1)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_source_before_and_placed_destination_after(rigs, name) -> None:
+    armature = load_rig(rigs / "gltf" / name)
+    small = 2e-4 * size(armature)
+    for case in cases(armature):
+        before = {item.name: scenes.curves(item) for item in (case.source, case.destination)}
+        rest(armature)
+        result = join.join(armature, *case.refs(), splice.Blend(0.2), root="HEADING")
+        assert not scenes.differences(before, {a.name: scenes.curves(a) for a in (case.source, case.destination)})
+        early = range(result.first, case.out)
+        np.testing.assert_allclose(
+            poses(armature, result.action, early), poses(armature, case.source, early), atol=small
+        )
+        late = range(case.out + 5, result.last + 1)
+        out = poses(armature, result.action, late)
+        rest(armature)
+        alone = poses(armature, case.destination, [f - case.out + case.into for f in late])
+        # The bones that hang on animated ones are all moved by one rigid transform.
+        row = armature.pose.bones.keys().index(result.root) if result.root else 0
+        moved = out[:, row] @ np.linalg.inv(alone[:, row])
+        rigid = np.median(moved, axis=0)
+        np.testing.assert_allclose(
+            moved[:, :3, 3], np.broadcast_to(rigid[:3, 3], moved[:, :3, 3].shape), atol=5 * small
+        )
+        keyed = {channel.bone for channel in clips.channels_of(armature, result.action, result.slot)}
+        chosen = [n for n, bone in enumerate(armature.pose.bones) if bone.name in keyed]
+        np.testing.assert_allclose((rigid @ alone)[:, chosen, :3, 3], out[:, chosen, :3, 3], atol=5 * small)
+        bpy.data.actions.remove(result.action)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_root_goes_on_where_it_was(rigs, name) -> None:
+    armature = load_rig(rigs / "gltf" / name)
+    for case in cases(armature):
+        result = join.join(armature, *case.refs(), root="HEADING")
+        row = armature.pose.bones.keys().index(result.root) if result.root else 0
+        up = load("rig.detect").find_axes(load("rig.rest").skeleton(armature))[1]
+        own = [
+            np.linalg.norm(np.diff(poses(armature, a, range(f - 1, f + 2))[:, row, :3, 3], axis=0), axis=-1).max()
+            for a, f in ((case.source, case.out - 1), (case.destination, case.into))
+        ]
+        there = poses(armature, result.action, (case.out - 1, case.out))[:, row, :3, 3]
+        way = there[1] - there[0]
+        level = way - (way @ up) * up
+        assert np.linalg.norm(level) <= 1.2 * max(own) + 1e-3 * size(armature)
+        bpy.data.actions.remove(result.action)
+
+
+def test_joints_keep_their_velocity(rigs) -> None:
+    """Over all clips at hand the median change of velocity at the cut is less than a tenth of that of a plain cut."""
+    soft, hard = [], []
+    for name in FILES:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        armature = load_rig(rigs / "gltf" / name)
+        for case in cases(armature, 40 if "kaykit" in name else PAIRS):
+            for found, method in ((soft, "INERTIAL"), (hard, "CUT")):
+                result = join.join(armature, *case.refs(), splice.Blend(None, method), root="HEADING")
+                found.append(jump(armature, result.action, case.out) / size(armature))
+                bpy.data.actions.remove(result.action)
+    ratio = np.median(np.concatenate(soft)) / np.median(np.concatenate(hard))
+    print(f"median change of velocity: {100 * ratio:.1f} % of a plain cut's")
+    assert ratio < 0.1
+
+
+def test_speed(rigs) -> None:
+    """Joining takes no longer than one and a half times what sampling both clips takes."""
+    armature = load_rig(rigs / "gltf" / "kaykit_knight.glb")
+    sample = load("rig.sample")
+    a, b = bpy.data.actions["Lie_Down"], bpy.data.actions["Sit_Chair_Idle"]
+    spans = {item: ranges(armature, item) for item in (a, b)}
+
+    def sampled() -> None:
+        for action, (first, last) in spans.items():
+            use(armature, action)
+            with sample.Sampler(bpy.context.scene, armature, armature.pose.bones.keys()) as sampler:
+                sample.run(sampler.sample(range(first, last + 1)))
+
+    def joined() -> None:
+        result = join.join(armature, join.ClipRef(a, spans[a][1]), join.ClipRef(b, spans[b][0]), assign=False)
+        bpy.data.actions.remove(result.action)
+
+    times = {}
+    for work in (sampled, joined):
+        work()
+        best = []
+        for _ in range(7):
+            started = time.perf_counter()
+            work()
+            best.append(time.perf_counter() - started)
+        times[work.__name__] = min(best)
+    print(times)
+    assert times["joined"] < 1.5 * times["sampled"]
