@@ -19,7 +19,7 @@ class _Parser(argparse.ArgumentParser):
     """Complains in one line; argparse would print the whole usage before it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(MISUSED, f"lookat_pd: {one_line(message).rstrip(".")} (see {self.prog} --help)\n")
+        self.exit(MISUSED, f"lookat_pd: {one_line(message).rstrip('.')} (see {self.prog} --help)\n")
 
 
 def parser(program: str) -> argparse.ArgumentParser:
