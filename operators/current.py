@@ -4,6 +4,7 @@ import bpy
 
 from ..lookat_pd.errors import LookAtError
 from ..rig import look_at
+from ..translations import messages
 
 
 def armature(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -48,7 +49,7 @@ def why_no_armature(context: bpy.types.Context) -> str | None:
     try:
         look_at.check_armature(item)
     except LookAtError as error:
-        return str(error)
+        return messages.translate(str(error))
     return None
 
 
@@ -63,11 +64,11 @@ def why_no_look_at(context: bpy.types.Context) -> str | None:
 def poll(cls: type, reason: str | None) -> bool:
     """Grey an operator out with its reason as the tooltip's last line."""
     if reason is not None:
-        cls.poll_message_set(reason.rstrip("."))
+        cls.poll_message_set(messages.translate(reason).rstrip(".。"))
     return reason is None
 
 
 def complain(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
     """Show an error and end the operator, nothing having been changed."""
-    operator.report({"ERROR"}, str(error))
+    operator.report({"ERROR"}, messages.translate(str(error)))
     return {"CANCELLED"}

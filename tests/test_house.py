@@ -20,8 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_KNOW = {
     "lookat_pd": set(),
     "rig": {"lookat_pd"},
-    "operators": {"rig", "lookat_pd"},
-    "panels": {"operators", "rig", "lookat_pd"},
+    "translations": set(),
+    "operators": {"rig", "lookat_pd", "translations"},
+    "panels": {"operators", "rig", "lookat_pd", "translations"},
     "cli": {"rig", "lookat_pd"},
 }
 ROOMS = [room for room in MAY_KNOW if list((ROOT / room).rglob("*.py"))]

@@ -1,0 +1,278 @@
+"""Every text of the project that an animator can read: from Blender's registered classes and from the source.
+
+A text with changing parts is a template, those parts being `{}`. What is put into such a hole and is a word and not a
+name, "the current action" say, is a piece.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+
+import bpy
+
+from extension import load
+
+OPERATOR = "Operator"
+ANY = "*"
+_ERRORS = {name for name, kind in vars(load("lookat_pd.errors")).items() if isinstance(kind, type)}
+_SHOWN_BY_LAYOUT = {"text", "heading", "title", "message", "confirm_text"}
+_SHOWN = {"report": 1, "complain": 1, "tell": 1, "status_text_set": 0, "poll_message_set": 0}
+"""Calls that show a sentence, and which argument it is."""
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything to translate in a text: axis names, arrows and numbers are the same everywhere."""
+    return re.search(r"[A-Za-z]{2,}", text) is not None
+
+
+# Registered classes
+
+
+def _registered(base: type) -> Iterator[type]:
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith(load().__name__ + ".") and getattr(kind, "is_registered", False):
+            yield kind
+        yield from _registered(kind)
+
+
+def _of_property(prop: bpy.types.Property) -> Iterator[tuple[str, str]]:
+    yield prop.translation_context, prop.name
+    yield ANY, prop.description
+    for item in getattr(prop, "enum_items_static", ()):
+        yield prop.translation_context, item.name
+        yield ANY, item.description
+
+
+def _of_struct(struct: bpy.types.Struct) -> Iterator[tuple[str, str]]:
+    for prop in struct.properties:
+        if prop.identifier not in ("rna_type", "name"):
+            yield from _of_property(prop)
+
+
+def _of_classes() -> Iterator[tuple[str, str]]:
+    for name in dir(bpy.ops.lookat_pd):
+        operator = getattr(bpy.ops.lookat_pd, name).get_rna_type()
+        yield operator.translation_context, operator.name
+        yield ANY, operator.description
+        yield from _of_struct(operator)
+    for base in (bpy.types.Panel, bpy.types.Menu, bpy.types.UIList):
+        for kind in _registered(base):
+            yield kind.bl_rna.translation_context, getattr(kind, "bl_label", "")
+            yield ANY, getattr(kind, "bl_description", "") or ""
+            yield ANY, getattr(kind, "bl_category", "")
+    for kind in _registered(bpy.types.PropertyGroup):
+        yield from _of_struct(kind.bl_rna)
+    for kind in (bpy.types.PoseBone, bpy.types.Object, bpy.types.Scene, bpy.types.WindowManager):
+        for prop in kind.bl_rna.properties:
+            if prop.identifier.startswith("lookat_pd"):
+                yield from _of_property(prop)
+
+
+# Source
+
+
+class Source:
+    """A Python file, in which an expression can be followed back to the texts that it may be."""
+
+    def __init__(self, path: Path, room: "list[Source]") -> None:
+        self.path, self.room = path, room
+        self.tree = ast.parse(path.read_text("utf-8"))
+        self.pieces: set[str] = set()
+        self._above = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self._busy: list[ast.AST] = []
+
+    @cached_property
+    def functions(self) -> dict[str, ast.FunctionDef]:
+        return {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)}
+
+    @cached_property
+    def calls(self) -> list[ast.Call]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+
+    def texts(self, node: ast.AST | None) -> set[str]:
+        """Templates that an expression may be; none where that is not written in this file."""
+        if node is None or node in self._busy:
+            return set()
+        self._busy.append(node)
+        try:
+            follow = getattr(self, f"_{type(node).__name__}", None)
+            return follow(node) if follow else set()
+        finally:
+            self._busy.pop()
+
+    def returned(self, function: ast.FunctionDef) -> set[str]:
+        """Templates that a function may return."""
+        returns = (node.value for node in ast.walk(function) if isinstance(node, ast.Return))
+        return self._any(returns)
+
+    def templates(self) -> set[str]:
+        """All literals with holes, as `str.format` fills them."""
+        constants = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
+        return {text for text in constants if isinstance(text, str) and "{}" in text and has_words(text)}
+
+    def _any(self, nodes: Iterator[ast.AST | None] | list[ast.expr]) -> set[str]:
+        return set().union(*(self.texts(node) for node in nodes))
+
+    def _Constant(self, node: ast.Constant) -> set[str]:  # noqa: N802
+        return {node.value} if isinstance(node.value, str) else set()
+
+    def _IfExp(self, node: ast.IfExp) -> set[str]:  # noqa: N802
+        return self.texts(node.body) | self.texts(node.orelse)
+
+    def _BoolOp(self, node: ast.BoolOp) -> set[str]:  # noqa: N802
+        return self._any(node.values)
+
+    def _BinOp(self, node: ast.BinOp) -> set[str]:  # noqa: N802
+        return self.texts(node.left) | self.texts(node.right) if isinstance(node.op, ast.Add) else set()
+
+    def _GeneratorExp(self, node: ast.GeneratorExp) -> set[str]:  # noqa: N802
+        return self.texts(node.elt)
+
+    def _Subscript(self, node: ast.Subscript) -> set[str]:  # noqa: N802
+        return self._any(node.value.values) if isinstance(node.value, ast.Dict) else set()
+
+    def _Call(self, node: ast.Call) -> set[str]:  # noqa: N802
+        if isinstance(node.func, ast.Name) and node.func.id in self.functions:
+            return self.returned(self.functions[node.func.id])
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "join":
+            return self._any(node.args)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "rstrip"):
+            return self.texts(node.func.value)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "translate":
+            return self._any(node.args)
+        return set()
+
+    def _JoinedStr(self, node: ast.JoinedStr) -> set[str]:  # noqa: N802
+        parts: list[set[str]] = []
+        for n, part in enumerate(node.values):
+            before = node.values[n - 1] if n else None
+            text = str(before.value) if isinstance(before, ast.Constant) else ""
+            if isinstance(part, ast.Constant):
+                parts.append({str(part.value)})
+            elif text[-1:].isalpha():
+                # The ending of a word, singular or plural: the sentence is written both ways.
+                parts.append(self.texts(part.value) or {"{}"})
+            else:
+                parts.append({"{}"})
+                if part.conversion == -1 and not text.endswith("'"):
+                    self.pieces |= {piece for piece in self.texts(part.value) if has_words(piece)}
+        return {"".join(choice) for choice in product(*parts)}
+
+    def _Name(self, node: ast.Name) -> set[str]:  # noqa: N802
+        function = self._function(node)
+        for scope in (list(ast.walk(function)) if function else [], self.tree.body):
+            if found := set().union(*(self._assigned(place, node.id) for place in scope)):
+                return found
+        return self._passed(function, node.id) if function else set()
+
+    def _assigned(self, place: ast.AST, name: str) -> set[str]:
+        """What an assignment or a loop over literals gives to a name."""
+        if isinstance(place, ast.Assign):
+            return set().union(*(self._unpacked(target, [place.value], name) for target in place.targets))
+        if isinstance(place, ast.For | ast.comprehension):
+            return self._unpacked(place.target, self._listed(place.iter), name)
+        return set()
+
+    def _listed(self, node: ast.expr) -> list[ast.expr]:
+        """What a tuple holds that is written on the spot or under a name."""
+        if isinstance(node, ast.Name):
+            scope = ast.walk(self._function(node) or self.tree)
+            named = (place for place in scope if isinstance(place, ast.Assign))
+            values = (a.value for a in named if any(getattr(target, "id", None) == node.id for target in a.targets))
+            node = next((value for value in values if isinstance(value, ast.Tuple)), node)
+        return node.elts if isinstance(node, ast.Tuple) else []
+
+    def _unpacked(self, target: ast.expr, values: list[ast.expr], name: str) -> set[str]:
+        if isinstance(target, ast.Name):
+            return self._any(values) if target.id == name else set()
+        places = [n for n, item in enumerate(getattr(target, "elts", ())) if getattr(item, "id", None) == name]
+        return self._any([value.elts[n] for value in values if isinstance(value, ast.Tuple) for n in places])
+
+    def _passed(self, function: ast.FunctionDef, name: str) -> set[str]:
+        """What is passed for a parameter inside the file, and for a public function inside the room."""
+        names = [argument.arg for argument in function.args.args]
+        if name not in names:
+            return set()
+        at, found = names.index(name), set()
+        for source in [self] if function.name.startswith("_") else self.room:
+            for call in source.calls:
+                if _name(call) == function.name:
+                    given = [*call.args[at : at + 1], *(k.value for k in call.keywords if k.arg == name)]
+                    found |= source._any(given)
+        return found
+
+    def _function(self, node: ast.AST) -> ast.FunctionDef | None:
+        while node in self._above:
+            node = self._above[node]
+            if isinstance(node, ast.FunctionDef):
+                return node
+        return None
+
+
+def _sources(*rooms: str) -> Iterator[Source]:
+    root = Path(load().__file__).parent
+    for name in rooms:
+        room: list[Source] = []
+        room += (Source(path, room) for path in sorted((root / name).rglob("*.py")))
+        yield from room
+
+
+def _name(call: ast.Call) -> str:
+    return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
+
+
+def _drawn(source: Source) -> Iterator[tuple[str, str]]:
+    """Texts given to layouts."""
+    for call in source.calls:
+        given = {keyword.arg: keyword.value for keyword in call.keywords}
+        if isinstance(given.get("translate"), ast.Constant):
+            continue
+        context = OPERATOR if _name(call).startswith("operator") else ANY
+        for name in _SHOWN_BY_LAYOUT & given.keys():
+            yield from ((context, text) for text in source.texts(given[name]))
+    if "description" in source.functions:
+        yield from ((ANY, text) for text in source.returned(source.functions["description"]))
+
+
+def _raised(source: Source) -> Iterator[str]:
+    """Messages of errors, and of warnings about stability."""
+    for call in source.calls:
+        kinds = {_name(call), *(getattr(argument, "id", "") for argument in call.args[1:])}
+        if call.args and kinds & _ERRORS:
+            found = source.texts(call.args[0]) or source.templates()
+            assert found, f"{source.path.name}:{call.lineno} complains in words that are not found in the file"
+            yield from found
+
+
+def _said(source: Source) -> Iterator[str]:
+    """Sentences that operators report, and reasons why they are disabled."""
+    for call in source.calls:
+        at = _SHOWN.get(_name(call))
+        if at is not None and len(call.args) > at:
+            yield from source.texts(call.args[at])
+    for name, function in source.functions.items():
+        if name.startswith("why"):
+            yield from source.returned(function)
+
+
+def collect() -> tuple[set[tuple[str, str]], set[str], set[str]]:
+    """Interface texts with their contexts, sentences, and pieces of sentences."""
+    interface, sentences, pieces = set(_of_classes()), set(), set()
+    for source in _sources("panels", "operators"):
+        drawn = set(_drawn(source))
+        interface |= {(context, text) for context, text in drawn if "{}" not in text}
+        sentences |= {text for _, text in drawn if "{}" in text}
+        sentences |= set(_said(source))
+        sentences |= set(_raised(source))
+        pieces |= source.pieces
+    for source in _sources("rig", "lookat_pd"):
+        sentences |= set(_raised(source))
+        pieces |= source.pieces
+    return (
+        {(context, text) for context, text in interface if has_words(text)},
+        {text for text in sentences if has_words(text)},
+        pieces,
+    )

@@ -1,0 +1,806 @@
+"""Japanese. Words that Blender translates itself are written as Blender writes them: its own entry comes first.
+
+整定時間 settle time, 減衰比 damping ratio, エイムボーン the aiming bone, 配分 share,
+接続先 the destination of a transition, ポップ a leap of the animation from one frame to the next.
+"""
+# ruff: noqa: RUF001 - Japanese punctuation
+
+INTERFACE = {
+    # Look-at
+    "Look-at": "ルックアット",
+    "Look-at PD": "ルックアットPD",
+    "Add a look-at to the head": "頭にルックアットを追加",
+    "This bone has a look-at": "このボーンにはルックアットがあります",
+    "Mute": "ミュート",
+    "Leave this look-at out. A baked look-at is muted, since its motion is in the keys": (
+        "このルックアットを無効にします。ベイク後は動きがキーに入っているため、自動的にミュートされます"
+    ),
+    "Target": "ターゲット",
+    "Object to look at; for an armature, choose a bone as well": (
+        "見る対象のオブジェクト。アーマチュアの場合はボーンも選択します"
+    ),
+    "Bone": "ボーン",
+    "Bone of the target armature to look at": "ターゲットのアーマチュアのうち、見る対象のボーン",
+    "Look": "ルック",
+    "Look at the target; key it to turn to the target and back to the animation": (
+        "ターゲットを見ます。キーを打つと、ターゲットへ向く動きと元のアニメーションへ戻る動きを作れます"
+    ),
+    "Influence": "影響",
+    "How much of the look-at is added to the animation": "アニメーションに加えるルックアットの量",
+    "Settle Time": "整定時間",
+    "Settle Time (s)": "整定時間（秒）",
+    "Seconds until the head has arrived. The bones below it take longer": (
+        "頭がターゲットを向き終えるまでの秒数。その下のボーンはさらに時間がかかります"
+    ),
+    "Damping": "減衰",
+    "How the motion ends": "動きの止まり方",
+    "Critical": "臨界減衰",
+    "Arrive without overshoot, as fast as that allows": "オーバーシュートしない範囲で最も速く到達します",
+    "Responsive": "応答重視",
+    "Arrive sooner, with a slight overshoot": "わずかにオーバーシュートして、より早く到達します",
+    "Custom": "カスタム",
+    "Set the damping ratio yourself": "減衰比を自分で設定します",
+    "Damping Ratio": "減衰比",
+    "1 arrives without overshoot, less swings over, more creeps in": (
+        "1でオーバーシュートなし。小さいと行き過ぎて揺れ、大きいとゆっくり近づきます"
+    ),
+    # Chain
+    "Chain": "チェーン",
+    "Bones that turn, the head first": "回転するボーン。先頭は頭です",
+    "Bone that takes part in the turn": "回転に加わるボーン",
+    "Highlighted Bone": "選択中のボーン",
+    "Share": "配分",
+    "How much of the turn this bone takes, relative to the shares of the others": (
+        "このボーンが受け持つ回転の割合（他のボーンの配分に対する比）"
+    ),
+    "Settle": "整定",
+    "Settle Factor": "整定係数",
+    "This bone's settle time relative to the look-at's; larger down the spine, so that the head leads": (
+        "ルックアットの整定時間に対するこのボーンの比率。背骨の下ほど大きくすると、頭が先行します"
+    ),
+    "Make Up": "不足を補う",
+    "Make up for what the slower bones below have not yet turned (the head always does)": (
+        "下の遅いボーンがまだ回転していない分を補います（頭は常に補います）"
+    ),
+    "Find the chain from the rig again, with fitting shares, settle factors and limits": (
+        "リグからチェーンを再検出し、適切な配分、整定係数、リミットを設定します"
+    ),
+    "Add the active bone to the end of the chain": "アクティブボーンをチェーンの末尾に追加します",
+    "Take the highlighted bone out of the chain": "リストで選択中のボーンをチェーンから外します",
+    "Move the highlighted bone towards the head or away from it": (
+        "リストで選択中のボーンを頭の方向、またはその反対方向に移動します"
+    ),
+    "Direction": "方向",
+    "Up": "上",
+    "Towards the head": "頭に近づける",
+    "Down": "下",
+    "Away from the head": "頭から遠ざける",
+    # Limits
+    "Limits": "リミット",
+    "Sideways": "左右",
+    "Yaw Limit": "左右リミット",
+    "Largest turn to either side that is added to the animation": "アニメーションに加える左右方向の最大回転角",
+    "Up Limit": "上リミット",
+    "Largest turn upward that is added to the animation": "アニメーションに加える上方向の最大回転角",
+    "Down Limit": "下リミット",
+    "Largest turn downward that is added to the animation": "アニメーションに加える下方向の最大回転角",
+    "Soft Edge": "境界の柔らかさ",
+    "How gently the limits set in": "リミットがどれだけ緩やかに効き始めるか",
+    # Release
+    "Release": "リリース",
+    "Angle": "角度",
+    "Switched off, the look-at lets go once every bone is nearer to the animation than this": (
+        "ルックアットをオフにしたあと、全ボーンとアニメーションとの差がこの角度より小さくなると解放します"
+    ),
+    "Speed": "速度",
+    "Switched off, the look-at lets go once every bone is slower than this per second": (
+        "ルックアットをオフにしたあと、全ボーンの毎秒の速度がこの値より小さくなると解放します"
+    ),
+    "Time": "時間",
+    "Time (s)": "時間（秒）",
+    "Seconds in which the remainder fades to exactly the animation": (
+        "残った差が消え、元のアニメーションに完全に戻るまでの秒数"
+    ),
+    # Advanced
+    "Advanced": "詳細設定",
+    "Aim Axis": "エイム軸",
+    "Axis of the bone that points at the target": "ターゲットの方を向くボーンの軸",
+    "Automatic": "自動",
+    "Where the character faces in rest pose": "レストポーズでキャラクターが向いている方向",
+    "The bone's X axis": "ボーンのX軸",
+    "The bone's Y axis, along the bone": "ボーンのY軸（ボーンの長さ方向）",
+    "The bone's Z axis": "ボーンのZ軸",
+    "Against the bone's X axis": "ボーンのX軸の逆方向",
+    "Against the bone's Y axis": "ボーンのY軸の逆方向",
+    "Against the bone's Z axis": "ボーンのZ軸の逆方向",
+    "Speed Limit": "速度制限",
+    "Largest angular speed of each bone per second; 0 for none. Low values look like a robot": (
+        "各ボーンの毎秒の最大角速度。0で制限なし。低い値ではロボットのような動きになります"
+    ),
+    "Anticipation": "先読み",
+    "How much of a moving target's lag is taken away: 0 trails behind it, 1 keeps up": (
+        "動くターゲットへの遅れをどれだけ取り除くか。0では遅れて追い、1では遅れずに追います"
+    ),
+    "Method": "方式",
+    "What the controller follows": "コントローラーが追従する量",
+    "Geodesic": "ジオデシック",
+    "Rotation vectors: the offset comes and goes along the shortest arc": (
+        "回転ベクトル。オフセットは最短の弧に沿って増減します"
+    ),
+    "Component": "成分",
+    "The four quaternion components, normalized, as in FINAL FANTASY XVI": (
+        "クォータニオンの4成分を個別に追従し正規化します（FINAL FANTASY XVIの方式）"
+    ),
+    "Integrator": "積分方法",
+    "How the controller is stepped": "コントローラーを時間方向に進める方法",
+    "Exact": "正確",
+    "Closed form: the same motion at every frame rate": "解析解。どのフレームレートでも同じ動きになります",
+    "Stable PD": "安定PD",
+    "As game engines do it, stepped once a frame": "ゲームエンジンと同様に、フレームごとに1ステップ進めます",
+    "Euler": "オイラー",
+    "The plain form, stepped once a frame and divided where it would be unstable": (
+        "基本形。フレームごとに1ステップ進め、不安定になる場合はステップを分割します"
+    ),
+    # Add, remove, key
+    "Make the head, and the neck and spine below it, look at a target": (
+        "頭と、その下の首と背骨をターゲットの方に向けます"
+    ),
+    "Bone that aims; empty for the active bone, or the head that is found": (
+        "ターゲットに向けるボーン。空欄の場合はアクティブボーン、または検出された頭"
+    ),
+    "Object to look at; empty for the other selected object, or a new empty": (
+        "見る対象のオブジェクト。空欄の場合は選択中の他のオブジェクト、または新規エンプティ"
+    ),
+    "New Target": "新規ターゲット",
+    "Where nothing else is selected, add an empty in front of the face to look at": (
+        "他に何も選択されていない場合、見る対象として顔の前にエンプティを追加します"
+    ),
+    "Remove the look-at with its settings and their keys; what was baked stays": (
+        "ルックアットを設定とそのキーごと削除します。ベイクした結果は残ります"
+    ),
+    "Bone whose look-at goes; empty for the one shown": "ルックアットを削除するボーン。空欄の場合は表示中のもの",
+    "Insert a key for this setting at the current frame, or delete the one that is there": (
+        "現在のフレームにこの設定のキーを挿入します。既にある場合は削除します"
+    ),
+    "Setting": "設定",
+    "Whether to look at the target": "ターゲットを見るかどうか",
+    "How much to look at it": "ターゲットを見る度合い",
+    # Bake
+    "Turn the look-at into keys on the bones of its chain": "ルックアットをチェーンの各ボーンのキーに変換します",
+    "Into": "書き込み先",
+    "Where the keys go; the keys of all other bones stay as they are": (
+        "キーの書き込み先。他のボーンのキーは変更されません"
+    ),
+    "New Action": "新規アクション",
+    "A copy of the current action with the look-at in it; the original is kept": (
+        "現在のアクションにルックアットを加えたコピー。元のアクションは残ります"
+    ),
+    "Current Action": "現在のアクション",
+    "Replace the keys of the chain's bones in the current action": (
+        "現在のアクション内の、チェーンのボーンのキーを置き換えます"
+    ),
+    "NLA Layer": "NLAレイヤー",
+    "A new NLA track above the animation that holds only the look-at": (
+        "アニメーションの上に重ねる、ルックアットだけの新しいNLAトラック"
+    ),
+    "Which": "対象",
+    "Which look-ats to bake": "ベイクするルックアット",
+    "All on Armature": "アーマチュアのすべて",
+    "Every look-at of the active armature that is not muted": (
+        "アクティブなアーマチュアの、ミュートされていないすべてのルックアット"
+    ),
+    "Shown": "表示中のもの",
+    "Only the look-at shown in the panel": "パネルに表示中のルックアットのみ",
+    "Scene Range": "シーンの範囲",
+    "Bake the scene's frame range, or its preview range where that is on": (
+        "シーンのフレーム範囲をベイクします。プレビュー範囲が有効な場合はそちらを使います"
+    ),
+    "Start": "開始",
+    "First frame to bake": "ベイクする最初のフレーム",
+    "End": "終了",
+    "Last frame to bake": "ベイクする最後のフレーム",
+    "Mute Afterwards": "完了後にミュート",
+    "Mute the look-at once it is baked, since its motion is in the keys then": (
+        "ベイク後は動きがキーに入っているため、ルックアットをミュートします"
+    ),
+    # Transitions
+    "Look-at PD Transition": "ルックアットPDトランジション",
+    "Join two actions into a new one: the source until the cut, then the destination, and no pop between": (
+        "2つのアクションをつないで新しいアクションを作ります。カットまではソース、その後は接続先で、間にポップは出ません"
+    ),
+    "Source": "ソース",
+    "Action that plays first; empty for the current one": "先に再生するアクション。空欄の場合は現在のアクション",
+    "Destination": "接続先",
+    "Action that plays first; empty for the one in the settings": (
+        "先に再生するアクション。空欄の場合は設定のアクション"
+    ),
+    "Action that goes on": "続いて再生するアクション",
+    "Action that goes on; empty for the one in the settings": "続いて再生するアクション。空欄の場合は設定のアクション",
+    "Action that goes on after the cut": "カットの後に続くアクション",
+    "Cut at Frame": "カットするフレーム",
+    "Source Frame": "ソースのフレーム",
+    "First frame that no longer shows the source": "ソースが表示されなくなる最初のフレーム",
+    "First frame that no longer shows the source; not set: the current frame": (
+        "ソースが表示されなくなる最初のフレーム。未設定の場合は現在のフレーム"
+    ),
+    "Enter at Frame": "入りのフレーム",
+    "Destination Frame": "接続先のフレーム",
+    "Frame of the destination shown then": "そのときに表示する接続先のフレーム",
+    "Frame of the destination that comes there; not set: its first": (
+        "カットの位置に来る接続先のフレーム。未設定の場合は最初のフレーム"
+    ),
+    "Automatic Blend": "自動ブレンド",
+    "As long as suits how far apart poses and speeds are": "ポーズと速度の差に応じた長さにします",
+    "Blend": "ブレンド",
+    "Seconds until the destination plays alone": "接続先だけが再生されるようになるまでの秒数",
+    "Root": "ルート",
+    "How the destination is placed": "接続先の配置方法",
+    "None": "なし",
+    "Play the destination where it was made": "接続先を元の位置のまま再生します",
+    "Position": "位置",
+    "Move the destination over the ground to where the source's root is": (
+        "接続先を、地面に沿ってソースのルートの位置まで移動します"
+    ),
+    "Position and Heading": "位置と向き",
+    "Move the destination over the ground and turn it to go on the same way": (
+        "接続先を地面に沿って移動し、同じ方向へ進み続けるように回転します"
+    ),
+    "Position, Height and Heading": "位置、高さ、向き",
+    "As Position and Heading, and at the same height": "「位置と向き」に加えて、高さも合わせます",
+    "How the difference is blended": "差をブレンドする方法",
+    "Inertialization": "慣性化",
+    "Only the destination plays; what was different dies away": "接続先だけを再生し、ソースとの差を減衰させます",
+    "Dead Blending": "デッドブレンディング",
+    "The source's motion runs out and is faded; calmer where poses are far apart": (
+        "ソースの動きをそのまま延長してフェードします。ポーズの差が大きい場合に動きが落ち着きます"
+    ),
+    "Cross-Fade": "クロスフェード",
+    "Both clips play and are mixed": "両方のクリップを再生して混ぜ合わせます",
+    "Cut": "カット",
+    "No blending": "ブレンドしません",
+    "Use Result": "結果を使用",
+    "Let the armature play the new action; the one it plays is kept": (
+        "アーマチュアに新しいアクションを割り当てます。現在のアクションは残ります"
+    ),
+    "Cost": "コスト",
+    "How different the two clips are there; 0 is alike": "その位置での2つのクリップの違い。0で同一です",
+    "Cuts": "レベル",
+    "Places to cut, the best first": "カットの候補（良い順）",
+    "Highlighted Cut": "選択中のカット",
+    "Compare all frames of two actions and set the cut where pose, speed and foot contacts differ least": (
+        "2つのアクションの全フレームを比較し、ポーズ、速度、足の接地の差が最も小さい位置をカットに設定します"
+    ),
+    "How many places to find": "検出する位置の数",
+    "Picture": "画像",
+    "Paint all differences into the image 'Look-at PD Cuts'": "すべての差を画像「Look-at PD Cuts」に描き込みます",
+    "Add a strip that carries the first of two selected strips into the second without a pop": (
+        "選択した2つのストリップの、1つめから2つめへポップなしで移るストリップを追加します"
+    ),
+    "Seconds until the second strip plays alone": "2つめのストリップだけが再生されるようになるまでの秒数",
+    # Smooth a pop
+    "Make the animation run smoothly into this frame: the leap from the frame before dies away, nothing else moves": (
+        "このフレームへ滑らかにつながるようにします。直前のフレームからのポップを減衰させ、他の動きは変えません"
+    ),
+    "Where": "対象箇所",
+    "Frame": "フレーム",
+    "Smooth the leap into one frame": "1つのフレームへのポップを滑らかにします",
+    "Found": "検出箇所",
+    "Find all leaps in the scene's frame range and smooth each": (
+        "シーンのフレーム範囲からポップをすべて検出し、それぞれを滑らかにします"
+    ),
+    "First frame after the pop; not set: the current one": "ポップ直後の最初のフレーム。未設定の場合は現在のフレーム",
+    "As long as suits the leap": "ポップの大きさに応じた長さにします",
+    "Seconds in which the leap dies away": "ポップが減衰して消えるまでの秒数",
+    "Selected Bones Only": "選択ボーンのみ",
+    "Leave other bones as they are": "他のボーンは変更しません",
+    "Change the keys of the current action": "現在のアクションのキーを変更します",
+    "Change a copy; the original is kept": "コピーを変更します。元のアクションは残ります",
+    # Loop
+    "Make a cyclic copy of an action: its end runs into its start without a pop": (
+        "アクションのループするコピーを作ります。終わりから始めへポップなしでつながります"
+    ),
+    "Action": "アクション",
+    "Action to loop; empty for the current one": "ループさせるアクション。空欄の場合は現在のアクション",
+    "Frame Range": "フレーム範囲",
+    "Loop only some of the action's frames": "アクションの一部のフレームだけをループさせます",
+    "First frame of the loop": "ループの最初のフレーム",
+    "Last frame of the loop, which shows the pose of the first": (
+        "ループの最後のフレーム。最初のフレームと同じポーズになります"
+    ),
+    "As long as suits the difference": "差に応じた長さにします",
+    "Seconds in which each end gives way to the other": "両端が互いに移り変わる秒数",
+    "In Place": "その場",
+    "Take the root's travel over the ground out": "地面に沿ったルートの移動を取り除きます",
+    "Cycles Modifiers": "ループモディファイアー",
+    "Let the F-curves repeat for ever; not where the root turns": (
+        "Fカーブを無限に繰り返します。ルートが回転する場合は使えません"
+    ),
+}
+"""Everything but names of operators: names of settings and panels, and all descriptions."""
+
+OPERATORS = {
+    "Add Look-at PD": "ルックアットPDを追加",
+    "Remove Look-at PD": "ルックアットPDを削除",
+    "Key Look-at Setting": "ルックアットの設定にキーを打つ",
+    "Bake": "ベイク",
+    "Bake Look-at": "ルックアットをベイク",
+    "Detect Chain": "チェーンを検出",
+    "Add Bone to Chain": "チェーンにボーンを追加",
+    "Remove Bone from Chain": "チェーンからボーンを外す",
+    "Move Bone in Chain": "チェーン内でボーンを移動",
+    "Join Actions": "アクションをつなぐ",
+    "Loop Action": "アクションをループ化",
+    "Smooth Pop": "ポップを滑らかに",
+    "Find Best Cut": "最適なカットを検出",
+    "Add Transition between Strips": "ストリップ間にトランジションを追加",
+}
+"""Names of operators and texts on their buttons."""
+
+SENTENCES = {
+    # Why an operator cannot be used
+    "Add a look-at first": "先にルックアットを追加してください",
+    "Choose a target to look at": "見る対象となるターゲットを選択してください",
+    "Every look-at here is muted, as it is after a bake; unmute the one to bake": (
+        "すべてのルックアットがミュートされています（ベイク後はミュートされます）。ベイクするもののミュートを解除してください"
+    ),
+    "Leave NLA tweak mode": "NLAの調整モードから出てください",
+    "Leave edit mode": "編集モードから出てください",
+    "Select the character's armature": "キャラクターのアーマチュアを選択してください",
+    "The action has no slot chosen for this armature; choose one in the Action editor": (
+        "このアーマチュア用のアクションスロットが選択されていません。アクションエディターで選択してください"
+    ),
+    "The action is empty": "アクションが空です",
+    "The armature plays no action; choose one in the Action editor": (
+        "アーマチュアにアクションが割り当てられていません。アクションエディターで選択してください"
+    ),
+    "There are no actions to join; animate the armature first, or append some": (
+        "つなぐアクションがありません。先にアーマチュアにアニメーションを付けるか、アペンドしてください"
+    ),
+    "Select two strips of the armature in the NLA editor": (
+        "NLAエディターで、このアーマチュアのストリップを2つ選択してください"
+    ),
+    # What operators and panels say
+    "{} Makes Up": "{}で不足を補う",
+    "Bake cancelled; nothing was changed.": "ベイクをキャンセルしました。何も変更されていません。",
+    "Baking look-at: {} %   Esc: cancel": "ルックアットをベイク中：{}%   Esc：キャンセル",
+    "Baked {}, frames {} to {}, into {} ({} s).": "{0}、フレーム{1}～{2}を{3}にベイクしました（{4}秒）。",
+    "'{}': {} bones, frames {} to {}, joined at {}{}{} ({} s).": (
+        "「{}」：{}ボーン、フレーム{}～{}、接続位置{}{}{}（{}秒）。"
+    ),
+    "'{}' loops over frames {} to {} ({} s at each end){}.": "「{}」がフレーム{}～{}でループします（両端で各{}秒）{}。",
+    "Smoothed {} pop at frame {}.": "{}箇所のポップを滑らかにしました（フレーム{}）。",
+    "Smoothed {} pops at frame {}.": "{}箇所のポップを滑らかにしました（フレーム{}）。",
+    "The aiming bone stays first in its chain.": "エイムボーンは常にチェーンの先頭です。",
+    "The aiming bone stays in its chain; highlight another bone, or remove the look-at.": (
+        "エイムボーンはチェーンから外せません。別のボーンを選択するか、ルックアットを削除してください。"
+    ),
+    "Make a bone active that is not in the chain yet, and try again.": (
+        "まだチェーンにないボーンをアクティブにして、もう一度実行してください。"
+    ),
+    "Bone '{}' of '{}' has no look-at to remove.": "「{1}」のボーン「{0}」には、削除するルックアットがありません。",
+    "The file was changed by an undo while the bake was running; bake again.": (
+        "ベイク中に「元に戻す」でファイルが変更されました。もう一度ベイクしてください。"
+    ),
+    "There is no object '{}' in the scene; choose one that exists.": (
+        "シーンにオブジェクト「{}」がありません。存在するものを選択してください。"
+    ),
+    "There is no {} to join; choose an action for it.": "{}が指定されていません。アクションを選択してください。",
+    "There is no action '{}' to be the {}; choose one that exists.": (
+        "{1}にするアクション「{0}」がありません。存在するものを選択してください。"
+    ),
+    "No pop was found between the scene's first and last frame; go to one and smooth that frame.": (
+        "シーンのフレーム範囲にポップが見つかりません。ポップのあるフレームに移動し、そのフレームを滑らかにしてください。"
+    ),
+    "The range {} to {} is empty or reversed; mend it.": "範囲{}～{}が空か逆です。修正してください。",
+    # The armature and its look-ats
+    "There is no armature; select one and try again.": (
+        "アーマチュアがありません。選択して、もう一度実行してください。"
+    ),
+    "'{}' is not an armature; select the character's armature.": (
+        "「{}」はアーマチュアではありません。キャラクターのアーマチュアを選択してください。"
+    ),
+    "'{}' is linked from a library; make a library override of it (Object > Library Override) first.": (
+        "「{}」はライブラリからリンクされています。"
+        "先にライブラリオーバーライドを作成してください（オブジェクト > ライブラリオーバーライド）。"
+    ),
+    "Armature '{}' has no bones; add some, or reload the library it comes from.": (
+        "アーマチュア「{}」にボーンがありません。ボーンを追加するか、元のライブラリを再読み込みしてください。"
+    ),
+    "Armature '{}' has no bone '{}'; choose one that exists.": (
+        "アーマチュア「{}」にボーン「{}」がありません。存在するものを選択してください。"
+    ),
+    "Armature '{}' is in edit mode; leave it (Tab) and try again.": (
+        "アーマチュア「{}」は編集モードです。編集モードから出て（Tab）、もう一度実行してください。"
+    ),
+    "Armature '{}' is shown in rest position; switch it to pose position.": (
+        "アーマチュア「{}」はレスト位置で表示されています。ポーズ位置に切り替えてください。"
+    ),
+    "Bone '{}' has a look-at already; change its settings, or remove it first.": (
+        "ボーン「{}」には既にルックアットがあります。設定を変更するか、先に削除してください。"
+    ),
+    "No bone of this armature looks like a head; pick the head bone yourself.": (
+        "このアーマチュアに頭らしいボーンが見つかりません。頭のボーンを自分で選択してください。"
+    ),
+    "The chain of the look-at on '{}' begins with '{}'; put '{}' first, or detect the chain again.": (
+        "「{}」のルックアットのチェーンが「{}」から始まっています。「{}」を先頭にするか、チェーンを再検出してください。"
+    ),
+    "The chain of the look-at on '{}' names '{}', which does not exist; remove it.": (
+        "「{}」のルックアットのチェーンに、存在しない「{}」が入っています。外してください。"
+    ),
+    "The chain of the look-at on '{}' holds '{}' twice; remove one of them.": (
+        "「{}」のルックアットのチェーンに「{}」が2回入っています。一方を外してください。"
+    ),
+    "The look-at on '{}' has no target; choose an object for it to look at.": (
+        "「{}」のルックアットにターゲットがありません。見る対象のオブジェクトを選択してください。"
+    ),
+    "The point to look at, {}, is not finite; give three numbers.": (
+        "見る対象の点{}が有限の値ではありません。3つの数値を指定してください。"
+    ),
+    "There is nothing to look at; choose an object or a point.": (
+        "見る対象がありません。オブジェクトまたは点を選択してください。"
+    ),
+    "The target '{}' is in no scene any more; choose another target.": (
+        "ターゲット「{}」はもうどのシーンにもありません。別のターゲットを選択してください。"
+    ),
+    "The target '{}' has no bone '{}'; choose another bone.": (
+        "ターゲット「{}」にボーン「{}」がありません。別のボーンを選択してください。"
+    ),
+    "The target is the armature '{}' itself; choose one of its bones or another object.": (
+        "ターゲットがアーマチュア「{}」自身です。そのボーンの1つ、または別のオブジェクトを選択してください。"
+    ),
+    "The target '{}' moves with the chain that looks at it; choose a target outside it.": (
+        "ターゲット「{}」は、それを見るチェーンと一緒に動きます。チェーンの外のターゲットを選択してください。"
+    ),
+    "Bone '{}' copies its rotation from '{}', so an offset has no effect; put '{}' into the chain instead.": (
+        "ボーン「{}」は「{}」の回転をコピーしているため、オフセットが効きません。代わりに「{}」をチェーンに入れてください。"
+    ),
+    # Sampling and baking
+    "Bone '{}' has a pose that is not a number at frame {}; mend its F-curves or constraints.": (
+        "ボーン「{}」のポーズがフレーム{}で数値になっていません。Fカーブまたはコンストレイントを修正してください。"
+    ),
+    "Bone '{}' has zero scale at frame {}; give it a scale above zero.": (
+        "ボーン「{}」のスケールがフレーム{}で0です。0より大きくしてください。"
+    ),
+    "Bone '{}' is mirrored by a negative scale of its own at frame {}; make its scale positive.": (
+        "ボーン「{}」がフレーム{}で自身の負のスケールにより反転しています。スケールを正の値にしてください。"
+    ),
+    "Object '{}' has a transform that is not a number at frame {}.": (
+        "オブジェクト「{}」のトランスフォームがフレーム{}で数値になっていません。"
+    ),
+    "Object '{}' has zero scale at frame {}; give it, and its parents, a scale above zero.": (
+        "オブジェクト「{}」のスケールがフレーム{}で0です。親も含めて、スケールを0より大きくしてください。"
+    ),
+    "Target '{}' has no finite position at frame {}; mend its animation.": (
+        "ターゲット「{}」の位置がフレーム{}で有限の値ではありません。アニメーションを修正してください。"
+    ),
+    "There is no look-at to bake; add one to the head bone first.": (
+        "ベイクするルックアットがありません。先に頭のボーンに追加してください。"
+    ),
+    "The frame range {} to {} is reversed; put the smaller number first.": (
+        "フレーム範囲{}～{}が逆です。小さい方の数値を先にしてください。"
+    ),
+    "The frame range holds only frame {}; a bake needs at least two.": (
+        "フレーム範囲がフレーム{}だけです。ベイクには少なくとも2フレーム必要です。"
+    ),
+    "Bone '{}' does not answer to an offset, a constraint overrides it; take it out of the chain or put the bone "
+    "that drives it in.": (
+        "ボーン「{}」はコンストレイントに上書きされ、オフセットが効きません。"
+        "チェーンから外すか、それを動かしているボーンをチェーンに入れてください。"
+    ),
+    "Cannot bake into {}; choose NEW, CURRENT or LAYER.": (
+        "{}にはベイクできません。NEW、CURRENT、LAYERのいずれかを選択してください。"
+    ),
+    "'{}' has no current action; bake into a new one.": (
+        "「{}」には現在のアクションがありません。新規アクションにベイクしてください。"
+    ),
+    "'{}' is in NLA tweak mode; leave it (Tab in the NLA editor) and bake again.": (
+        "「{}」はNLAの調整モードです。調整モードから出て（NLAエディターでTab）、もう一度ベイクしてください。"
+    ),
+    "'{}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.": (
+        "「{}」はNLAの調整モードです。調整モードから出て（NLAエディターでTab）、もう一度実行してください。"
+    ),
+    "Action '{}' has no slot chosen for '{}', so it moves nothing; choose one in the Action editor.": (
+        "アクション「{}」で「{}」用のスロットが選択されていないため、何も動きません。"
+        "アクションエディターで選択してください。"
+    ),
+    "Action '{}' is blended onto the NLA of '{}'; set its blending to Replace with influence 1, or bake into a "
+    "layer.": (
+        "アクション「{}」は「{}」のNLAにブレンドされています。"
+        "ブレンド方法を「置き換え」、影響を1にするか、NLAレイヤーにベイクしてください。"
+    ),
+    "Action '{}' is linked from a library; bake into a new action or a layer.": (
+        "アクション「{}」はライブラリからリンクされています。新規アクションまたはNLAレイヤーにベイクしてください。"
+    ),
+    "Action '{}' also moves '{}'; bake into a new action or a layer.": (
+        "アクション「{}」は「{}」も動かしています。新規アクションまたはNLAレイヤーにベイクしてください。"
+    ),
+    "Action '{}' plays with an influence below 1; set it to 1 and bake again.": (
+        "アクション「{}」の影響が1未満です。1にして、もう一度ベイクしてください。"
+    ),
+    "The NLA of '{}' is switched off; switch it on, or bake into a new action.": (
+        "「{}」のNLAがオフになっています。オンにするか、新規アクションにベイクしてください。"
+    ),
+    "An NLA track of '{}' plays solo; end the solo, or bake into a new action.": (
+        "「{}」のNLAトラックがソロになっています。ソロを解除するか、新規アクションにベイクしてください。"
+    ),
+    "The rotation of bone '{}' is driven; delete the driver or take the bone out of the chain.": (
+        "ボーン「{}」の回転にドライバーがあります。ドライバーを削除するか、ボーンをチェーンから外してください。"
+    ),
+    "An F-curve of bone '{}' is muted or has a modifier; bake into a new action or a layer.": (
+        "ボーン「{}」のFカーブがミュートされているか、モディファイアーがあります。"
+        "新規アクションまたはNLAレイヤーにベイクしてください。"
+    ),
+    # Joining, looping and smoothing
+    "Action '{}' has no slot for objects, so it cannot move '{}'; choose another.": (
+        "アクション「{}」にはオブジェクト用のスロットがないため、「{}」を動かせません。別のものを選択してください。"
+    ),
+    "Action '{}' has a value that is not a number in {} at frame {}; mend or delete that key.": (
+        "アクション「{0}」の{1}に、フレーム{2}で数値でない値があります。そのキーを修正または削除してください。"
+    ),
+    "Action '{}' has a key at a frame that is not a number; delete that key.": (
+        "アクション「{}」に、フレームが数値でないキーがあります。そのキーを削除してください。"
+    ),
+    "Action '{}' is empty; choose one with keys.": "アクション「{}」は空です。キーのあるものを選択してください。",
+    "Action '{}' is made for another rig: of the {} bones it moves '{}' has {}, not {}; choose an action of this "
+    "rig.": (
+        "アクション「{0}」は別のリグ用です。動かす{1}個のボーンのうち「{2}」にあるのは{3}で、{4}がありません。"
+        "このリグのアクションを選択してください。"
+    ),
+    "Action '{}' animates nothing on '{}'; choose one with keys for it.": (
+        "アクション「{}」は「{}」をまったく動かしません。そのキーがあるアクションを選択してください。"
+    ),
+    "Action '{}' animates none of the bones to smooth; choose others.": (
+        "アクション「{}」は、滑らかにするボーンをどれも動かしません。別のボーンを選択してください。"
+    ),
+    "Action '{}' is linked from a library; make a copy of it and smooth that.": (
+        "アクション「{}」はライブラリからリンクされています。コピーを作成し、そちらを滑らかにしてください。"
+    ),
+    "The F-curve {} has a modifier; apply or mute it, then smooth the pop.": (
+        "Fカーブ{}にモディファイアーがあります。適用またはミュートしてから、ポップを滑らかにしてください。"
+    ),
+    "Frame {} has nothing to smooth: '{}' has keys from frame {} to {}; go to the first frame after the pop.": (
+        "フレーム{}には滑らかにするものがありません。「{}」のキーはフレーム{}～{}にあります。"
+        "ポップ直後の最初のフレームに移動してください。"
+    ),
+    "Frame {} is no place to cut '{}', which has keys from frame {} to {}; cut it after frame {} and not after {}.": (
+        "フレーム{}では「{}」をカットできません。キーはフレーム{}～{}にあります。"
+        "フレーム{}より後、フレーム{}までの位置でカットしてください。"
+    ),
+    "Frame {} lies outside '{}', which has keys from frame {} to {}; choose a frame in between.": (
+        "フレーム{}は「{}」の範囲外です。キーはフレーム{}～{}にあります。その間のフレームを選択してください。"
+    ),
+    "The cut must be at a whole frame of '{}', not {}.": (
+        "カットは「{}」の整数フレームで行う必要があります（{}は不可）。"
+    ),
+    "'{}' begins at frame {}, not after '{}' at {}; put the clips in order, a frame apart at least.": (
+        "「{0}」はフレーム{1}から始まり、フレーム{3}の「{2}」より後になっていません。"
+        "クリップを順番に、1フレーム以上離して並べてください。"
+    ),
+    "There is no clip to play; name at least one.": "再生するクリップがありません。少なくとも1つ指定してください。",
+    "The blend of {} s is longer than the {} s that '{}' plays from frame {} on; shorten it.": (
+        "ブレンド{0}秒は、「{2}」のフレーム{3}以降の{1}秒より長くなっています。短くしてください。"
+    ),
+    "The blend of {} s is longer than the {} s that '{}' plays from frame {} on; shorten the blend or enter the clip "
+    "earlier.": (
+        "ブレンド{0}秒は、「{2}」のフレーム{3}以降の{1}秒より長くなっています。"
+        "ブレンドを短くするか、クリップにもっと早いフレームから入ってください。"
+    ),
+    "'{}' from frame {} to {} is too short for a loop; it needs five frames.": (
+        "「{}」のフレーム{}～{}はループには短すぎます。5フレーム必要です。"
+    ),
+    "The blend must be 0 to {} s, half of the loop, not {} s.": (
+        "ブレンドは0～{}秒（ループの半分）にしてください（{}秒は不可）。"
+    ),
+    "Root motion {} is unknown; use {}.": "ルートモーション{}は不明です。{}を使用してください。",
+    "The blend factor of bone '{}' must be 0 or more, not {}.": (
+        "ボーン「{}」のブレンド係数は0以上にしてください（{}は不可）。"
+    ),
+    "'{}' or '{}' is too short to be cut; choose longer ones.": (
+        "「{}」または「{}」はカットするには短すぎます。もっと長いものを選択してください。"
+    ),
+    "Cut '{}' at frame {}, enter '{}' at {} (difference {}).": (
+        "「{}」をフレーム{}でカットし、「{}」にフレーム{}から入ります（差 {}）。"
+    ),
+    "Action '{}' is linked from a library; make a copy of it to key the look-at.": (
+        "アクション「{}」はライブラリからリンクされています。ルックアットにキーを打つには、コピーを作成してください。"
+    ),
+    # NLA strips
+    "Strip '{}' from frame {} to {} ({} s).": "ストリップ「{}」を作成しました。フレーム{}～{}（{}秒）。",
+    "{} strips of '{}' are selected; select the two to join.": (
+        "「{1}」のストリップが{0}個選択されています。つなぐ2つを選択してください。"
+    ),
+    "Strip '{}' is not in the NLA of '{}'; select two of its strips.": (
+        "ストリップ「{0}」は「{1}」のNLAにありません。「{1}」のストリップを2つ選択してください。"
+    ),
+    "Strip '{}' does not begin after '{}'; select two that follow each other.": (
+        "ストリップ「{}」は「{}」より後に始まっていません。前後に並ぶ2つを選択してください。"
+    ),
+    "Strip '{}' hides '{}' to its end; put it on a lower track.": (
+        "ストリップ「{0}」が「{1}」を終わりまで隠しています。「{0}」を下のトラックに移動してください。"
+    ),
+    "Strip '{}' holds its first pose above '{}'; set its Extrapolation to Hold Forward.": (
+        "ストリップ「{}」が「{}」の上で最初のポーズを保持しています。外挿を「前方保持」にしてください。"
+    ),
+    "Strip '{}' holds its last pose above '{}'; set its Extrapolation to Nothing.": (
+        "ストリップ「{}」が「{}」の上で最後のポーズを保持しています。外挿を「なし」にしてください。"
+    ),
+    "Between '{}' and '{}' is a gap in which nothing plays; move them together, or set the first one's Extrapolation "
+    "to Hold Forward.": (
+        "「{0}」と「{1}」の間に何も再生されない隙間があります。"
+        "間を詰めるか、「{0}」の外挿を「前方保持」にしてください。"
+    ),
+    "Strip '{}' is blended in for longer than the transition; set its Blend In to 0.": (
+        "ストリップ「{}」のブレンドインがトランジションより長くなっています。ブレンドインを0にしてください。"
+    ),
+    "Strip '{}' is blended out before the transition; set its Blend Out to 0.": (
+        "ストリップ「{}」がトランジションの前にブレンドアウトします。ブレンドアウトを0にしてください。"
+    ),
+    "Strip '{}' is too short for a transition; it must show for two frames at least.": (
+        "ストリップ「{}」はトランジションには短すぎます。少なくとも2フレーム表示される必要があります。"
+    ),
+    "Strip '{}' has no slot of its action chosen, so it moves nothing; choose one.": (
+        "ストリップ「{}」でアクションのスロットが選択されていないため、何も動きません。選択してください。"
+    ),
+    "Strip '{}' {}; {} and try again.": "ストリップ「{}」は{}。{}、もう一度実行してください。",
+    "The blend of {} s is longer than the {} s that strip '{}' shows; shorten it.": (
+        "ブレンド{0}秒は、ストリップ「{2}」が表示される{1}秒より長くなっています。短くしてください。"
+    ),
+    # Values that solvers refuse
+    "Method {} is unknown; use {}.": "方式{}は不明です。{}を使用してください。",
+    "Method {} is unknown; use geodesic or component.": (
+        "方式{}は不明です。geodesicまたはcomponentを使用してください。"
+    ),
+    "Kind {} is unknown; use rotation or vector.": "種類{}は不明です。rotationまたはvectorを使用してください。",
+    "Integrator {} is unknown; use one of {}.": "積分方法{}は不明です。{}のいずれかを使用してください。",
+    "Euler order {} is unknown; use one of {}.": "オイラー角の順序{}は不明です。{}のいずれかを使用してください。",
+    "The settle time must be longer than 0 seconds, not {}.": "整定時間は0秒より長くしてください（{}は不可）。",
+    "The damping ratio must be 0 or more, not {}.": "減衰比は0以上にしてください（{}は不可）。",
+    "The speed limit must be 0 (none) or more, not {}.": "速度制限は0（なし）以上にしてください（{}は不可）。",
+    "The speed limit must be above 0, not {}; leave it out for none.": (
+        "速度制限は0より大きくしてください（{}は不可）。制限しない場合は省略してください。"
+    ),
+    "The feed-forward must lie between 0 and 1, not {}.": "先読みは0から1の間にしてください（{}は不可）。",
+    "Release angle and release speed must be above 0, release time 0 or more.": (
+        "リリースの角度と速度は0より大きく、時間は0以上にしてください。"
+    ),
+    "The time step must be longer than 0 seconds, not {}.": "時間刻みは0秒より長くしてください（{}は不可）。",
+    "The longest step must be longer than 0 seconds, not {}.": "最長ステップは0秒より長くしてください（{}は不可）。",
+    "The blend time must be 0 or more seconds, not {}.": "ブレンド時間は0秒以上にしてください（{}は不可）。",
+    "The half-life must be longer than 0 seconds, not {}.": "半減期は0秒より長くしてください（{}は不可）。",
+    "The size must be more than 0, not {}.": "サイズは0より大きくしてください（{}は不可）。",
+    "The largest angle must be 0 or more radians, not {}.": "最大角度は0ラジアン以上にしてください（{}は不可）。",
+    "The weight of {} must be 0 or more, not {}.": "{}のウェイトは0以上にしてください（{}は不可）。",
+    "The {} must be 0 or more, not {}.": "{}は0以上にしてください（{}は不可）。",
+    "The {} must be more than 0, not {}.": "{}は0より大きくしてください（{}は不可）。",
+    "The {} holds a value that is not a finite number.": "{}に有限でない数値が含まれています。",
+    "The {} holds a value that is not a finite number; mend its animation.": (
+        "{}に有限でない数値が含まれています。アニメーションを修正してください。"
+    ),
+    "{} holds a value that is not a finite number; mend the animation it came from.": (
+        "{}に有限でない数値が含まれています。元のアニメーションを修正してください。"
+    ),
+    "Positions of the {} are not all finite numbers; mend the animation's keys.": (
+        "{}の位置に有限でない数値が含まれています。アニメーションのキーを修正してください。"
+    ),
+    "Values of the {} are not all finite numbers; mend the animation's keys.": (
+        "{}の値に有限でない数値が含まれています。アニメーションのキーを修正してください。"
+    ),
+    "A quaternion of the {} has length 0, which is no rotation; mend the keys.": (
+        "{}に、回転を表さない長さ0のクォータニオンがあります。キーを修正してください。"
+    ),
+    "A target rotation is a quaternion of length 0; give unit quaternions.": (
+        "目標の回転に長さ0のクォータニオンがあります。単位クォータニオンを指定してください。"
+    ),
+    "A step of {} s is not stable with the {} integrator (limit {} s); it is divided into {}.": (
+        "積分方法{1}では{0}秒のステップは安定しません（限界は{2}秒）。{3}個に分割します。"
+    ),
+    "The time of an event is not a number.": "イベントの時刻が数値ではありません。",
+    "An event names target {}, but there are {}.": "イベントがターゲット{}を指定していますが、ターゲットは{}個です。",
+    "The chain has no bones; it needs at least the aiming bone.": (
+        "チェーンにボーンがありません。少なくともエイムボーンが必要です。"
+    ),
+    "The chain's {} must be {} positive numbers.": "チェーンの{}は{}個の正の数にしてください。",
+    "The bones that make up for the others must stand first in the chain.": (
+        "他のボーンの不足を補うボーンは、チェーンの先頭側に並べてください。"
+    ),
+    "{} chain bones, rotations {}, positions {} and targets {} do not fit together.": (
+        "チェーンのボーン数{}、回転{}、位置{}、ターゲット{}が互いに合いません。"
+    ),
+    "A look-at needs at least one frame and a time step above 0.": (
+        "ルックアットには1フレーム以上と、0より大きい時間刻みが必要です。"
+    ),
+    "There is no bone called {}.": "ボーン{}がありません。",
+    "A skeleton needs a name of its own for every bone.": "スケルトンのボーン名は重複できません。",
+    "A skeleton of {} bones needs {} of shape {}, not {}.": (
+        "{}ボーンのスケルトンでは、{}の形状は{}でなければなりません（{}は不可）。"
+    ),
+    "Bone {} stands before its parent; list parents first.": "ボーン{}が親より前にあります。親を先に並べてください。",
+    "The target needs at least one sample along its first axis.": "目標には先頭の軸に沿って1サンプル以上必要です。",
+    "Target rotations must have shape (F, ..., 4), not {}.": (
+        "目標の回転の形状は(F, ..., 4)でなければなりません（{}は不可）。"
+    ),
+    "Both clips must have the same joints, not {} and {}.": (
+        "両方のクリップの関節数を同じにしてください（{}と{}は不可）。"
+    ),
+    "Root {} is none of the {} joints.": "ルート{}は{}個の関節のいずれでもありません。",
+    "Shape {} of the {} must be (frames, joints, 3), neither being 0.": (
+        "{1}の形状{0}は、どれも0でない（フレーム, 関節, 3）でなければなりません。"
+    ),
+    "Shape {} of the {} must be {}.": "{1}の形状{0}は{2}でなければなりません。",
+    "Weights of the joints must be {} numbers of 0 or more, one of them more.": (
+        "関節のウェイトは{}個の0以上の数で、少なくとも1つは0より大きくしてください。"
+    ),
+    "Contacts {} and {} must be ({}, feet) and ({}, feet).": (
+        "接地{}と{}の形状は（{}, 足）と（{}, 足）でなければなりません。"
+    ),
+    "Source {} and target {} of a cross-fade must have one shape.": (
+        "クロスフェードのソース{}とターゲット{}は同じ形状にしてください。"
+    ),
+    "Previous poses {} must be the last two frames of what target {} is all of.": (
+        "直前のポーズ{}は、ターゲット{}と同じボーンの最後の2フレームでなければなりません。"
+    ),
+    "Blend times of shape {} must be one number or one for each bone {}.": (
+        "ブレンド時間（形状{}）は、1つの数またはボーンごとの数{}にしてください。"
+    ),
+}
+"""What errors, reports and greyed-out operators say, with holes for what is known only then."""
+
+PIECES = {
+    # Where a bake went, and how much of it
+    "a new action": "新規アクション",
+    "the current action": "現在のアクション",
+    "a new NLA layer": "新規NLAレイヤー",
+    "1 bone": "1ボーン",
+    "{} bones": "{}ボーン",
+    # Transitions
+    "source": "ソース",
+    "destination": "接続先",
+    "frame {} ({} s)": "フレーム{}（{}秒）",
+    ", placed by '{}'": "、「{}」で配置",
+    "; {} bones are not on this rig": "、このリグにないボーン{}個",
+    "; it turns on the way, so its F-curves do not repeat": "。途中で回転するため、Fカーブは繰り返しません",
+    "action": "アクション",
+    # Problems of a strip, and what to do first
+    "plays no action": "アクションを再生しません",
+    "select strips made of actions": "アクションのストリップを選択し",
+    "is muted": "ミュートされています",
+    "unmute it": "ミュートを解除し",
+    "does not replace what is below it": "下にあるものを置き換えません",
+    "set its blending to Replace": "ブレンド方法を「置き換え」にし",
+    "has an influence of its own": "独自の影響を持っています",
+    "switch Animated Influence off": "「影響のアニメーション」をオフにし",
+    "has an animated time": "時間がアニメーションしています",
+    "switch Animated Strip Time off": "「時間のアニメーション」をオフにし",
+    "has modifiers": "モディファイアーがあります",
+    "mute them": "それらをミュートし",
+    # Lists of names
+    "none of them": "0個",
+    "only {}": "{}のみ",
+    " and {} more": "、他{}個",
+    # Quantities that solvers check
+    "target": "ターゲット",
+    "pose": "ポーズ",
+    "previous poses": "直前のポーズ",
+    "feet": "足",
+    "contacts": "接地",
+    "velocities": "速度",
+    "velocity": "速度",
+    "speed": "速度",
+    "offset": "オフセット",
+    "duration": "長さ",
+    "time": "時間",
+    "time step": "時間刻み",
+    "size": "サイズ",
+    "height": "高さ",
+    "number of cuts": "カットの数",
+    "distance": "間隔",
+    "history": "カット前のフレーム数",
+    "room": "カット後のフレーム数",
+    "parents": "親",
+    "rotations": "回転",
+    "heads": "ヘッド",
+    "tails": "テール",
+    "(frames, bones, 4)": "（フレーム, ボーン, 4）",
+    "(frames, bones, coordinates)": "（フレーム, ボーン, 座標）",
+}
+"""What stands in the holes of sentences and is no name."""
