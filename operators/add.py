@@ -15,7 +15,9 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
     bl_label = "Add Look-at PD"
     bl_options = {"REGISTER", "UNDO"}
 
-    bone: StringProperty(name="Bone", description="Bone that aims; empty for the active bone, or the head that is found")
+    bone: StringProperty(
+        name="Bone", description="Bone that aims; empty for the active bone, or the head that is found"
+    )
     target: StringProperty(
         name="Target", description="Object to look at; empty for the other selected object, or a new empty"
     )

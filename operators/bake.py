@@ -43,7 +43,9 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         default="ALL",
     )
     use_scene_range: BoolProperty(
-        name="Scene Range", description="Bake the scene's frame range, or its preview range where that is on", default=True
+        name="Scene Range",
+        description="Bake the scene's frame range, or its preview range where that is on",
+        default=True,
     )
     frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
     frame_end: IntProperty(name="End", description="Last frame to bake", default=250)
@@ -128,7 +130,9 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         if self.which == "ACTIVE":
             return [current.look_at_bone(context).name]
         bones = current.armature(context).pose.bones
-        return [name for name in look_at.bones_with_look_at(current.armature(context)) if not bones[name].lookat_pd.mute]
+        return [
+            name for name in look_at.bones_with_look_at(current.armature(context)) if not bones[name].lookat_pd.mute
+        ]
 
     def _advance(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
         """Work for so long, or to the end."""

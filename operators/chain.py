@@ -57,7 +57,9 @@ class LOOKAT_PD_OT_chain_remove(_ChainOperator, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = current.look_at_bone(context).lookat_pd
         if not 0 < settings.chain_index < len(settings.chain):
-            return current.complain(self, "The aiming bone stays in its chain; highlight another bone, or remove the look-at.")
+            return current.complain(
+                self, "The aiming bone stays in its chain; highlight another bone, or remove the look-at."
+            )
         settings.chain.remove(settings.chain_index)
         settings.chain_index -= 1
         return {"FINISHED"}

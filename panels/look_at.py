@@ -1,10 +1,11 @@
 """The look-at, in the 3D viewport's sidebar and in the Bone Constraints tab: the same settings in both."""
 
+from typing import TYPE_CHECKING
+
 import bpy
 
 from ..operators import bake, current
 from ..rig import look_at
-
 
 _KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 
@@ -22,6 +23,9 @@ class LOOKAT_PD_UL_chain(bpy.types.UIList):
 
 class _Part:
     """A panel about the look-at that is shown, wherever it stands."""
+
+    if TYPE_CHECKING:
+        layout: bpy.types.UILayout
 
     @classmethod
     def settings(cls, context: bpy.types.Context):

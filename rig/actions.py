@@ -139,7 +139,7 @@ class Working:
         self._source = data.action if data else None
         self._source_slot = data.action_slot if data else None
         # A new action that is baked over its whole length keeps that length.
-        self._reach = (np.inf, -np.inf) if self._source is None else tuple(self._source.frame_range)
+        self._reach = (np.inf, -np.inf) if self._source is None else tuple(self._source.curve_frame_range)
         data = self._data()
         if self._source is not None:
             self.action = self._source.copy()
@@ -169,9 +169,12 @@ class Working:
         if bone in self._values:
             base = self._values[bone][3]
         self._values[bone] = (mode, frames, values, base)
-        edges = self._reach[0] < frames[0], self._reach[1] > frames[-1]
-        self._put(self.action, self._slot, bone, mode, frames, values, base, edges)
+        self._put(self.action, self._slot, bone, mode, frames, values, base, self._edges(frames))
         self.action.update_tag()
+
+    def _edges(self, frames: Array) -> tuple[bool, bool]:
+        """Whether the animation goes on to the left and right of the frames, where it must stay as it is."""
+        return self._reach[0] < frames[0], self._reach[1] > frames[-1]
 
     def try_out(self, bone: str, mode: str, frames: Array, values: Array) -> None:
         """Key a bone's rotation in the working action only: `commit` does not know of it."""
@@ -223,7 +226,7 @@ class Working:
             for n, curve in enumerate(_curves(action, slot, path, size)):
                 old = None if curve is None else keys.Keys.read(curve)
                 self._undo.callback(_put_back, bag, path, n, old)
-            self._put(action, slot, bone, mode, frames, values, base, (True, True))
+            self._put(action, slot, bone, mode, frames, values, base, self._edges(frames))
         action.update_tag()
         return action
 

@@ -4,6 +4,7 @@
 however it ends, by return, error or `close`, either everything is baked or nothing has changed.
 """
 
+import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from .sample import Sampler, Samples
 VERIFICATIONS = 2
 _GOOD = np.radians(0.02)
 _PROBE = np.radians(10.0)
+_BAKED = " look-at"
+_COPIED = re.compile(r"\.\d{3}$")
 _DEAF = 0.02
 _LAST_SOLVES = 3
 _SMALL = np.radians(0.3)
@@ -107,9 +110,9 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
 def _name(armature: bpy.types.Object, into: str) -> str:
     data = armature.animation_data
     source = data.action if data else None
-    if into == "LAYER" or source is None:
-        return f"{armature.name} look-at"
-    return f"{source.name.removesuffix('.001')} look-at"
+    name = armature.name if into == "LAYER" or source is None else source.name
+    # The source may be a copy, or baked before.
+    return _COPIED.sub("", name).removesuffix(_BAKED) + _BAKED
 
 
 class _Bake:

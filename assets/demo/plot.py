@@ -6,10 +6,10 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
+import matplotlib.pyplot as plt
+import numpy as np
 
-from ...lookat_pd import rotation  # noqa: E402
+from ...lookat_pd import rotation
 
 _COLOURS = ("#d1495b", "#edae49", "#00798c", "#30638e", "#003d5b", "#66717e", "#8a817c")
 

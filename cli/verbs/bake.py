@@ -253,8 +253,8 @@ def _fill(row: Row, results: Sequence[bake.Result], errors: Sequence[float | Non
         row["look_ats"] = [_summary(result, error) for result, error in zip(results, errors, strict=True)]
     if any(error is None for error in errors):
         row["warnings"].append(
-            "No frame is settled with the target in reach, as is usual where character or target keep moving, so there is "
-            "no aim error to tell."
+            "No frame is settled with the target in reach, as is usual where character or target keep moving, so there "
+            "is no aim error to tell."
         )
 
 
