@@ -1,5 +1,5 @@
 """One file a verb. A verb has NAME, SUMMARY, add_arguments(parser) and run(arguments, console), its exit code."""
 
-from . import bake, inspect
+from . import bake, inertialize, inspect
 
-VERBS = (bake, inspect)
+VERBS = (bake, inertialize, inspect)

@@ -1,0 +1,115 @@
+"""The clip list: which clips play one after another. A JSON file holds one, or the scene's timeline markers do."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..lookat_pd.errors import RigError
+from .arguments import Misuse
+
+LONGEST_BLEND = 60.0
+_KEYS = ("clip", "frame", "at", "blend")
+_LAST_FRAME = 1048574
+"""Blender knows no later one."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """From frame `at` of the result on, `clip` plays from its own `frame`; None for what is usual.
+
+    blend: seconds, "auto", or None for that of the command line.
+    """
+
+    clip: str
+    frame: float | None = None
+    at: int | None = None
+    blend: float | str | None = None
+
+
+def read(path: Path) -> tuple[Entry, ...]:
+    """The entries of a clip list. Raises Misuse, which names the step that is wrong."""
+    try:
+        entries = json.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise Misuse(f"the clip list {path} cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise Misuse(f"the clip list {path} is not JSON ({error})") from None
+    try:
+        return parse(entries)
+    except ValueError as error:
+        raise Misuse(f"{path}: {error}") from None
+
+
+def parse(entries: Any) -> tuple[Entry, ...]:
+    """Entries from decoded JSON. Raises ValueError, which names the step that is wrong."""
+    if not isinstance(entries, list):
+        raise ValueError('a clip list is a list of steps, [{"clip": "Run"}, {"clip": "Walk", "at": 40}, …]')
+    if len(entries) < 2:
+        raise ValueError(f"the list has {len(entries) or 'no'} step{'' if entries else 's'}; give at least two")
+    steps: list[Entry] = []
+    before: tuple[int, int] | None = None
+    for number, entry in enumerate(entries, 1):
+        try:
+            step = _entry(entry)
+        except ValueError as error:
+            raise ValueError(f"step {number}: {error}") from None
+        if step.at is not None:
+            if before is not None and step.at <= before[1]:
+                raise ValueError(
+                    f"step {number}: at {step.at} is not after step {before[0]}, which plays from {before[1]}"
+                )
+            before = number, step.at
+        steps.append(step)
+    return tuple(steps)
+
+
+def _entry(entry: Any) -> Entry:
+    if not isinstance(entry, dict):
+        raise ValueError("it is not an object in braces")
+    unknown = sorted(entry.keys() - set(_KEYS))
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r}; there are {', '.join(_KEYS)}")
+    if "clip" not in entry:
+        raise ValueError("it has no clip")
+    clip, frame, at, blend = (entry.get(key) for key in _KEYS)
+    if not isinstance(clip, str) or not clip:
+        raise ValueError(f"clip {clip!r} is not a name")
+    if frame is not None and not _is_number(frame):
+        raise ValueError(f"frame {frame!r} is not a frame number")
+    if at is not None and not (_is_number(at) and at == round(at)):
+        raise ValueError(f"at {at!r} is not a whole frame number")
+    if blend is not None and blend != "auto" and not (_is_number(blend) and 0.0 <= blend <= LONGEST_BLEND):
+        raise ValueError(f'blend {blend!r} is neither "auto" nor seconds from 0 to {LONGEST_BLEND:g}')
+    return Entry(clip, frame, None if at is None else int(at), blend)
+
+
+def _is_number(value: Any) -> bool:
+    # Whatever is not finite is not within.
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LAST_FRAME
+
+
+def from_markers(scene: bpy.types.Scene) -> tuple[Entry, ...]:
+    """Entries from timeline markers called as actions, "Walk", or "Walk@10" for its frame 10. Raises RigError."""
+    markers = sorted(scene.timeline_markers, key=lambda marker: marker.frame)
+    entries = [entry for marker in markers if (entry := _marked(marker.name, marker.frame)) is not None]
+    if len(entries) < 2:
+        found = "only one is" if entries else "none is"
+        raise RigError(
+            f"Of the scene's {len(markers)} timeline markers {found} called as an action; name two at least, 'Walk', "
+            "or 'Walk@10' for the action's frame 10."
+        )
+    return tuple(entries)
+
+
+def _marked(name: str, at: int) -> Entry | None:
+    if name in bpy.data.actions:
+        return Entry(name, at=at)
+    clip, _, frame = name.rpartition("@")
+    try:
+        entered = float(frame)
+    except ValueError:
+        return None
+    return Entry(clip, entered, at) if clip in bpy.data.actions and _is_number(entered) else None
