@@ -1,9 +1,23 @@
 """Operators, one file a verb: they read settings, call the rig room and report."""
 
 from ..rig import transition
-from . import add, bake, best_cut, chain, inertialize, key, loop_action, remove, smooth_pop, strip_transition
+from . import (
+    add,
+    bake,
+    best_cut,
+    chain,
+    chain_actions,
+    inertialize,
+    key,
+    loop_action,
+    remove,
+    smooth_pop,
+    strip_transition,
+)
 
-MODULES = (transition, add, remove, chain, key, bake, inertialize, best_cut, smooth_pop, loop_action, strip_transition)
+LOOK_AT = (add, remove, chain, key, bake)
+TRANSITIONS = (transition, inertialize, best_cut, smooth_pop, loop_action, strip_transition, chain_actions)
+MODULES = (*LOOK_AT, *TRANSITIONS)
 
 
 def register() -> None:

@@ -374,3 +374,30 @@ def test_a_few_missing_bones_are_reported(pair) -> None:
 def test_bad_blends(options) -> None:
     with pytest.raises(LookAtError):
         Blend(**options)
+
+
+def test_result_is_not_laid_over_an_nla_half_way(pair) -> None:
+    armature, run, _ = pair
+    use(armature, run)
+    armature.animation_data.action_influence = 0.5
+    with pytest.raises(RigError, match="Replace"):
+        joined(pair)
+    assert joined(pair, assign=False).action.name.startswith("Run")
+
+
+def test_linked_actions_are_read(pair, tmp_path) -> None:
+    """Actions of a library are joined like others, and nothing is written to them."""
+    armature, run, stroll = pair
+    library = tmp_path / "clips.blend"
+    bpy.data.libraries.write(str(library), {run, stroll})
+    for item in (run, stroll):
+        bpy.data.actions.remove(item)
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.actions = ["Run", "Stroll"]
+    run, stroll = wanted.actions
+    use(armature, run)
+    result = join.join(armature, ClipRef(run, CUT), ClipRef(stroll, ENTER), root="HEADING")
+    assert result.action.library is None and run.library is not None
+    use(armature, stroll)
+    with pytest.raises(RigError, match="linked"):
+        load("rig.pops").smooth(armature, stroll, 20, 0.2)

@@ -174,3 +174,46 @@ def test_speed(rigs) -> None:
         times[work.__name__] = min(best)
     print(times)
     assert times["joined"] < 1.5 * times["sampled"]
+
+
+def captured(rigs, *names):
+    """Motion files of one skeleton, each on an armature of its own; the first armature and all actions."""
+    armatures = []
+    for name in names:
+        path = rigs / name
+        if path.suffix == ".bvh":
+            bpy.ops.import_anim.bvh(filepath=str(path), axis_forward="Y", axis_up="Z")
+        else:
+            bpy.ops.import_scene.fbx(filepath=str(path))
+        armatures.append(next(item for item in bpy.context.selected_objects if item.type == "ARMATURE"))
+    return armatures[0], [item.animation_data.action for item in armatures]
+
+
+@pytest.mark.parametrize(
+    ("names", "up"),
+    [
+        (("fbx/cmu_91_48.fbx", "fbx/cmu_91_50.fbx"), 1),
+        (("bvh/fair1_dab.bvh", "bvh/fair1_zombie.bvh"), 2),
+        (("bvh/cmu_131_01_start_walk_stop.bvh", "bvh/cmu_131_02_start_walk_stop.bvh"), 2),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_motion_files_are_joined(rigs, names, up) -> None:
+    """Clips that came on another armature of the same skeleton; the root does not leap."""
+    armature, (a, b) = captured(rigs, *names)
+    out, into = 60, 40
+    result = join.join(armature, join.ClipRef(a, out), join.ClipRef(b, into), splice.Blend(0.3), root="HEADING")
+    assert result.root and not result.missing
+    row = armature.pose.bones.keys().index(result.root)
+    frames = range(out - 3, out + 3)
+    ways = np.linalg.norm(np.diff(poses(armature, result.action, frames)[:, row, :3, 3], axis=0), axis=-1)
+    own = [
+        np.linalg.norm(np.diff(poses(armature, action, range(f - 3, f + 3))[:, row, :3, 3], axis=0), axis=-1).max()
+        for action, f in ((a, out), (b, into))
+    ]
+    assert ways.max() < 1.3 * max(own) + 2e-3 * size(armature)
+    late = [out + 40, out + 60]
+    moved = poses(armature, result.action, late)[:, row] @ np.linalg.inv(
+        poses(armature, b, [f - out + into for f in late])[:, row]
+    )
+    np.testing.assert_allclose(moved[0], moved[1], atol=2e-4 * size(armature))
