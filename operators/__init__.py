@@ -13,10 +13,11 @@ from . import (
     remove,
     smooth_pop,
     strip_transition,
+    transition_preset,
 )
 
 LOOK_AT = (add, remove, chain, key, bake)
-TRANSITIONS = (transition, inertialize, best_cut, smooth_pop, loop_action, strip_transition, chain_actions)
+TRANSITIONS = (transition, inertialize, best_cut, smooth_pop, loop_action, strip_transition, chain_actions, transition_preset)
 MODULES = (*LOOK_AT, *TRANSITIONS)
 
 

@@ -44,7 +44,7 @@ class LOOKAT_PD_OT_strip_transition(bpy.types.Operator):
             if len(chosen) != 2:
                 raise RigError(f"{len(chosen)} strips of '{armature.name}' are selected; select the two to join.")
             blend = splice.Blend(None if self.use_auto_blend else self.blend, self.method)
-            made = strips.join(armature, *chosen, blend, scene=context.scene)
+            made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
         except LookAtError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

@@ -55,8 +55,9 @@ def find(
     positions = [body.sample(scene, item) for item in used]
     contacts = None
     if body.feet:
-        contacts = tuple(cut.foot_contacts(p[:, body.feet], dt, size=body.size) for p in positions)
-    found = cut.search(*positions, dt, root=body.root, contacts=contacts)
+        first, second = (cut.foot_contacts(p[:, body.feet], dt, size=body.size) for p in positions)
+        contacts = first, second
+    found = cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
     # The source is cut after the frame that is alike, the destination entered after its own.
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)

@@ -28,6 +28,13 @@ METHOD_ITEMS = (
 )
 
 
+PRESETS = {
+    "SNAPPY": ("Snappy", "Over at once, for games", {"use_auto_blend": False, "blend": 0.15, "method": "INERTIAL"}),
+    "NATURAL": ("Natural", "As long as suits the two poses", {"use_auto_blend": True, "method": "INERTIAL"}),
+    "HEAVY": ("Heavy", "A large body that runs on", {"use_auto_blend": False, "blend": 0.6, "method": "DEAD"}),
+}
+
+
 class TransitionCut(bpy.types.PropertyGroup):
     """A place to cut that was found. Frames as `lookat_pd.inertialize` takes them."""
 

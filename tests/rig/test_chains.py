@@ -1,4 +1,4 @@
-"""Chains from plain lists and from markers."""
+"""Chains from markers."""
 
 import bpy
 import pytest
@@ -9,8 +9,6 @@ from . import scenes
 from .motions import character, use, walk
 
 chains = load("rig.chains")
-join = load("rig.join")
-LookAtError = load("lookat_pd.errors").LookAtError
 
 
 @pytest.fixture
@@ -21,47 +19,6 @@ def hero():
     use(armature, bpy.data.actions["Walk"])
     scenes.goto(1)
     return armature
-
-
-def test_list(hero) -> None:
-    steps = chains.from_list(
-        hero,
-        [
-            {"clip": "Run", "frame": 20, "blend": 0.4, "enter": 5, "factors": {"head": 0.5}},
-            {"clip": "Walk", "frame": -3},
-            {"clip": "Walk", "frame": 40, "blend": None, "method": "DEAD"},
-        ],
-    )
-    assert [(step.clip.action.name, step.at, step.clip.frame) for step in steps] == [
-        ("Walk", -3, 3),
-        ("Run", 20, 5),
-        ("Walk", 40, 3),
-    ]
-    assert [step.blend.seconds for step in steps] == [None, 0.4, None] and steps[1].blend.factors == {"head": 0.5}
-    result = join.chain(hero, steps)
-    assert (result.first, result.cuts, result.last) == (-3, (20, 40), 76) and len(result.blends) == 2
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        [],
-        "Walk",
-        ["Walk"],
-        [{"clip": "Swim", "frame": 1}],
-        [{"clip": "Walk"}],
-        [{"clip": "Walk", "frame": 1.5}],
-        [{"clip": "Walk", "frame": True}],
-        [{"clip": "Walk", "frame": 1, "blend": "long"}],
-        [{"clip": "Walk", "frame": 1, "blend": -1}],
-        [{"clip": "Walk", "frame": 1, "speed": 2}],
-        [{"clip": "Walk", "frame": 1, "method": "MELT"}],
-    ],
-    ids=str,
-)
-def test_bad_entries(hero, entries) -> None:
-    with pytest.raises(LookAtError):
-        chains.from_list(hero, entries)
 
 
 def test_markers(hero) -> None:
