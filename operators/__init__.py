@@ -17,7 +17,16 @@ from . import (
 )
 
 LOOK_AT = (add, remove, chain, key, bake)
-TRANSITIONS = (transition, inertialize, best_cut, smooth_pop, loop_action, strip_transition, chain_actions, transition_preset)
+TRANSITIONS = (
+    transition,
+    inertialize,
+    best_cut,
+    smooth_pop,
+    loop_action,
+    strip_transition,
+    chain_actions,
+    transition_preset,
+)
 MODULES = (*LOOK_AT, *TRANSITIONS)
 
 

@@ -1,8 +1,8 @@
 """Panels, one file a panel: they show settings and buttons and hold no logic."""
 
-from . import look_at
+from . import look_at, transitions
 
-MODULES = (look_at,)
+MODULES = (look_at, transitions)
 
 
 def register() -> None:

@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
 from ..rig import look_at
+from . import plots
 
 _KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 
@@ -90,6 +92,7 @@ class _Main(_Part):
         column.prop(settings, "damping")
         if settings.damping == "CUSTOM":
             column.prop(settings, "damping_ratio")
+        _draw_step_response(column, settings)
         for name in ("use", "influence"):
             row = column.row(align=True)
             row.prop(settings, name, slider=True)
@@ -106,6 +109,18 @@ class _Main(_Part):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
         row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
+
+
+def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
+    """How the head arrives when it is told to turn: over two settle times, a mark at the first."""
+    tuning = look_at.tuning(settings)
+    key = tuning.settle_time, tuning.damping_ratio, tuning.max_speed
+    box = layout.box()
+    box.template_icon(
+        plots.icon("step response", key, lambda: {"": look_at.step_response(tuning)}, marks=(0.5,)), scale=4.0
+    )
+    overshoot = look_at.step_response(tuning).max() / look_at.STEP - 1.0
+    box.label(text=iface_("Overshoot {:.0f} %").format(100.0 * max(overshoot, 0.0)), translate=False)
 
 
 class _Chain(_Part):

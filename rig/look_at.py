@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import bpy
 import numpy as np
 from mathutils import Vector
 
-from ..lookat_pd import gaze, rotation
+from ..lookat_pd import gaze, pd, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.follow import Tuning
 from ..lookat_pd.skeleton import Skeleton
@@ -222,6 +223,22 @@ def tuning(settings) -> Tuning:
     )
 
 
+STEP = np.radians(60.0)
+
+
+@lru_cache(maxsize=64)
+def step_response(tuning: Tuning) -> np.ndarray:
+    """Turn (101,) [rad] of the head over two settle times when it is told to turn by STEP."""
+    return pd.track(
+        np.full(101, STEP),
+        0.02 * tuning.settle_time,
+        tuning.settle_time,
+        tuning.damping_ratio,
+        x0=0.0,
+        max_speed=tuning.max_speed or None,
+    )[0]
+
+
 def resolve(
     armature: bpy.types.Object | None,
     bone: str,
@@ -396,5 +413,3 @@ def _chain(armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detec
         soft_edge=settings.soft_edge,
         near=0.5 * float(max(sizes)),
     )
-
-

@@ -1,0 +1,72 @@
+"""Small plots for panels: curves drawn by numpy into a preview icon, again whenever what they show has changed."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+import bpy
+import bpy.utils.previews
+import numpy as np
+from numpy.typing import NDArray
+
+WIDTH, HEIGHT = 320, 320
+COLOURS = ((0.90, 0.25, 0.25), (0.97, 0.55, 0.20), (0.45, 0.75, 0.25), (0.25, 0.65, 0.75))
+ICONS = ("COLORSET_01_VEC", "COLORSET_02_VEC", "COLORSET_03_VEC", "COLORSET_04_VEC")
+"""Blender's icons of about the colours of the first, second, third and fourth curve."""
+_GRID = (0.5, 0.5, 0.5)
+_shown: dict[str, tuple[Hashable, bpy.types.ImagePreview]] = {}
+_previews: list[bpy.utils.previews.ImagePreviewCollection] = []
+
+
+def icon(name: str, key: Hashable, curves: Callable[[], Mapping[str, NDArray]], *, marks: Sequence[float] = ()) -> int:
+    """Icon number of the plot called `name`, drawn when `key` has changed.
+
+    curves: gives name to values (n,), all over the same time; they are scaled to fit together, zero included. marks:
+    places in [0, 1] along the time for vertical lines.
+    """
+    if not _previews:
+        return 0
+    if name not in _shown or _shown[name][0] != key:
+        collection = _previews[0]
+        preview = _shown[name][1] if name in _shown else collection.new(name)
+        preview.image_size = WIDTH, HEIGHT
+        preview.image_pixels_float.foreach_set(_draw(list(curves().values()), marks).ravel())
+        _shown[name] = key, preview
+    return _shown[name][1].icon_id
+
+
+def _draw(curves: Sequence[NDArray], marks: Sequence[float]) -> NDArray[np.float32]:
+    """Pixels (HEIGHT, WIDTH, 4) from the bottom up."""
+    pixels = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float32)
+    low = min([0.0, *(float(curve.min()) for curve in curves)])
+    high = max([1e-9, *(float(curve.max()) for curve in curves)])
+    margin = 0.06 * (high - low)
+    low, high = low - margin, high + margin
+    _line(pixels, np.full(WIDTH, (0.0 - low) / (high - low)), (*_GRID, 0.6), 0.8)
+    for mark in marks:
+        pixels[::6, int(np.clip(mark, 0.0, 1.0) * (WIDTH - 1))] = (*_GRID, 0.8)
+    across = np.linspace(0.0, 1.0, WIDTH)
+    for n, curve in enumerate(curves):
+        height = (np.interp(across, np.linspace(0.0, 1.0, len(curve)), curve) - low) / (high - low)
+        _line(pixels, height, (*COLOURS[n % len(COLOURS)], 1.0), 1.6)
+    return pixels
+
+
+def _line(pixels: NDArray, height: NDArray, colour: tuple[float, float, float, float], thickness: float) -> None:
+    """A curve with soft edges; height: (WIDTH,) in [0, 1]."""
+    y = height * (HEIGHT - 1)
+    rows = np.arange(HEIGHT)[:, None]
+    # A steep curve is as thick along itself as a flat one.
+    slope = np.gradient(y)
+    cover = np.clip(thickness + 0.5 - np.abs(rows - y) / np.sqrt(1.0 + slope**2), 0.0, 1.0) * colour[3]
+    shown = cover > pixels[..., 3]
+    pixels[..., :3] = np.where(shown[..., None], colour[:3], pixels[..., :3])
+    pixels[..., 3] = np.maximum(pixels[..., 3], cover)
+
+
+def register() -> None:
+    _previews.append(bpy.utils.previews.new())
+
+
+def unregister() -> None:
+    _shown.clear()
+    while _previews:
+        bpy.utils.previews.remove(_previews.pop())

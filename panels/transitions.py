@@ -1,0 +1,107 @@
+"""Transitions: join two actions, find where to cut, mend pops and loops."""
+
+import bpy
+from bpy.app.translations import pgettext_iface as iface_
+
+from ..operators import current, inertialize
+from ..rig import decay_preview
+from . import plots
+
+_PARTS = {"head": "Head", "torso": "Torso", "arms": "Arms", "legs": "Legs"}
+
+
+class LOOKAT_PD_UL_cuts(bpy.types.UIList):
+    """Places to cut that were found, the best first."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.row()
+        row.label(text=f"{item.source_frame} → {item.destination_frame}", translate=False)
+        row.label(text=f"{item.cost:.4f}", translate=False)
+
+
+class LOOKAT_PD_PT_transitions(bpy.types.Panel):
+    bl_label = "Transitions"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        self.layout.operator_menu_enum("lookat_pd.transition_preset", "preset", text="", icon="PRESET")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.layout, context.scene.lookat_pd_transition
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        reason = inertialize.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+            return
+        self._draw_clips(layout, context, settings)
+        self._draw_blend(layout, context, settings)
+        self._draw_join(layout, context, settings)
+
+    @staticmethod
+    def _draw_clips(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        for action, frame in (("source", "source_frame"), ("destination", "destination_frame")):
+            column = layout.column(align=True)
+            column.prop_search(settings, action, bpy.data, "actions", icon="ACTION")
+            column.prop(settings, frame, text="Frame")
+        layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
+        if len(settings.cuts):
+            layout.template_list("LOOKAT_PD_UL_cuts", "", settings, "cuts", settings, "cut_index", rows=3)
+
+    @staticmethod
+    def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        layout.prop(settings, "method")
+        column = layout.column(align=True)
+        column.active = settings.method != "CUT"
+        column.prop(settings, "use_auto_blend")
+        row = column.row()
+        row.active = not settings.use_auto_blend
+        row.prop(settings, "blend", text="Blend (s)")
+        layout.prop(settings, "root")
+        found = decay_preview.decays(context.scene, current.armature(context))
+        if found is not None:
+            _draw_decays(layout, *found)
+
+    @staticmethod
+    def _draw_join(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        row = layout.row()
+        row.enabled = bool(settings.destination)
+        row.operator_context = "EXEC_DEFAULT"
+        button = row.operator("lookat_pd.inertialize", text="Join", icon="ACTION_TWEAK")
+        for name in ("source", "destination", "source_frame", "destination_frame", "method", "root", "blend"):
+            setattr(button, name, getattr(settings, name))
+        button.use_auto_blend = settings.use_auto_blend
+        layout.separator()
+        column = layout.column(align=True)
+        column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
+        column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
+        column.operator("lookat_pd.strip_transition", icon="NLA")
+
+
+def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:
+    """How far the parts of the body are off the destination after the cut, in degrees, with their names below."""
+    key = tuple((part, values.tobytes()) for part, values in parts.items())
+    box = layout.box()
+    box.template_icon(plots.icon("transition", key, lambda: parts), scale=7.0)
+    row = box.row(align=True)
+    for n, (part, values) in enumerate(parts.items()):
+        row.label(text=f"{iface_(_PARTS.get(part, 'All'))} {values[0]:.0f}°", icon=plots.ICONS[n], translate=False)
+    box.label(text=f"0 … {times[-1]:.1f} s", translate=False)
+
+
+CLASSES = (LOOKAT_PD_UL_cuts, LOOKAT_PD_PT_transitions)
+
+
+def register() -> None:
+    plots.register()
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+    plots.unregister()

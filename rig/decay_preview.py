@@ -1,0 +1,89 @@
+"""What a transition will do, before it is made: how far each part of the body is off, and how that dies away."""
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import LookAtError
+from ..lookat_pd.rotation import Array
+from . import bake, channels, clips, rest, splice
+from .anatomy import Anatomy
+from .clips import Channel, Clip
+
+LONGEST = 0.8
+"""Seconds after the cut that are looked at."""
+PARTS = ("head", "torso", "arms", "legs")
+_last: dict[str, object] = {}
+
+
+def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, dict[str, Array]] | None:
+    """Times [s] after the cut and, per part of the body, the mean rotation [deg] off the destination then.
+
+    For the transition in the scene's settings; None where that cannot be made as it is. The last answer is kept until
+    the settings or the actions' keys change.
+    """
+    settings = scene.lookat_pd_transition
+    data = armature.animation_data
+    source = bpy.data.actions.get(settings.source) or (data.action if data else None)
+    destination = bpy.data.actions.get(settings.destination)
+    if source is None or destination is None:
+        return None
+    dt = bake.seconds_per_frame(scene)
+    numbers = (settings.source_frame, settings.destination_frame, settings.use_auto_blend, settings.blend)
+    key = (armature.name, settings.method, dt, *numbers, *_content(source), *_content(destination))
+    if _last.get("key") != key:
+        try:
+            answer = _decays(armature, source, destination, settings, dt)
+        except LookAtError:
+            answer = None
+        _last.update(key=key, answer=answer)
+    return _last["answer"]  # type: ignore[return-value]
+
+
+def _content(action: bpy.types.Action) -> tuple[str, float, float]:
+    first, last = action.curve_frame_range
+    return action.name, first, last
+
+
+def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, dict[str, Array]]:
+    cut, enter = settings.source_frame, settings.destination_frame
+    count = int(np.ceil(LONGEST / dt))
+    after = _rotations(armature, destination, enter + np.arange(count))
+    before = _rotations(armature, source, cut - 2 + np.arange(2), list(after.raw))
+    seconds = None if settings.use_auto_blend else settings.blend
+    if seconds is None:
+        seconds = splice.blend_time(before, after, dt, 1.0)
+    going_on = None
+    if settings.method == "FADE":
+        going_on = _rotations(armature, source, cut + np.arange(count), list(after.raw))
+    blended = splice.splice(before, after, dt, splice.Blend(seconds, settings.method), going_on)
+    parts = _parts(armature)
+    off: dict[str, list[Array]] = {}
+    for channel, raw in blended.raw.items():
+        here, there = (channels.to_quaternion(a, channel.mode) for a in (raw, after.raw[channel]))
+        angle = np.degrees(rotation.angle(rotation.multiply(here, rotation.inverse(there))))
+        off.setdefault(parts.get(channel.bone, ""), []).append(angle)
+    means = {part: np.mean(off[part], axis=0) for part in PARTS if part in off}
+    everything = np.mean([angle for angles in off.values() for angle in angles], axis=0) if off else np.zeros(count)
+    return dt * np.arange(1, count + 1), means or {"": everything}
+
+
+def _rotations(armature, action, frames: Array, wanted: list[Channel] | None = None) -> Clip:
+    slot = clips.find_slot(armature, action)
+    if wanted is None:
+        wanted = [channel for channel in clips.channels_of(armature, action, slot) if channel.kind == "rotation"]
+    return clips.read(armature, action, slot, frames, wanted)
+
+
+def _parts(armature: bpy.types.Object) -> dict[str, str]:
+    """Bone to part of the body."""
+    skeleton = rest.skeleton(armature)
+    anatomy = Anatomy(skeleton, rest.clues(armature).deform)
+    legs, arms = set(anatomy.legs), set(anatomy.arms)
+    parts = {}
+    for bone, name in enumerate(skeleton.names):
+        line = {bone, *skeleton.ancestors(bone)}
+        part = "legs" if line & legs else "arms" if line & arms else "torso"
+        words = anatomy.names[bone].words
+        parts[name] = "head" if part == "torso" and {"head", "neck"} & set(words) else part
+    return parts
