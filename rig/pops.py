@@ -16,6 +16,8 @@ from .splice import Blend
 OUTLIER = 8.0
 """How many times stronger than what is usual for its bone a leap is at least."""
 _DEVIATION = 1.4826  # the median absolute deviation of a normal distribution, to its standard deviation
+_ALONE = 3.0
+"""How many times larger the accelerations of a leap are than those of the two frames before it and after it."""
 _AROUND = 15  # frames before and after one that tell what is usual there
 _SMALLEST_TURN = np.radians(1.0)
 _SMALLEST_MOVE = 0.002  # of the skeleton's size
@@ -38,7 +40,7 @@ def detect(clip: Clip, *, outlier: float = OUTLIER, size: float | None = None) -
     """Leaps of bones in a clip with one frame after another, strongest first; none where it has less than 5 frames.
 
     A leap is a step that its neighbours are not like: two opposite accelerations, one after the other. It counts where
-    they are outliers among all of the bone's, by the median absolute deviation, and not too small to be seen.
+    they are outliers among all of the bone's, by the median absolute deviation, stand alone, and can be seen.
     size: of the skeleton, so that small moves are known; default from the armature.
     """
     if len(clip.frames) < 5:
@@ -70,6 +72,10 @@ def _leaps(channel: Channel, values: Array) -> tuple[Array, float]:
     size = np.linalg.norm(change, axis=-1)
     # A kink in speed differs from one neighbour only; the frames beside a leap differ from the leap only.
     opposite = np.sum(change[:-1] * change[1:], axis=-1) < 0.0
+    # A fast blow is no leap: it speeds up before its fastest step and slows down after.
+    padded = np.pad(size, 2)
+    around = np.max([padded[n : n + len(steps)] for n in (0, 1, 4, 5)], axis=0)
+    opposite &= np.minimum(size[:-1], size[1:]) > _ALONE * around
     middle = np.median(size)
     usual = middle + _DEVIATION * np.median(np.abs(size - middle))
     return np.where(opposite, np.minimum(size[:-1], size[1:]), 0.0), float(usual)

@@ -226,7 +226,8 @@ def _moving(read: Sequence[Clip], size: float) -> set[str]:
 
 
 def heading(up: Array, turn: Array) -> float:
-    """Angle [rad] of a turn (4,) about the up axis."""
+    """Angle [rad] of a turn (4,) about the up axis, the short way round."""
+    turn = -turn if turn[0] < 0.0 else turn
     return float(2.0 * np.arctan2(turn[1:] @ up, turn[0]))
 
 

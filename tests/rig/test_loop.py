@@ -76,6 +76,12 @@ def test_switches_and_channels_stay_as_they_are() -> None:
     assert not any(len(curve.modifiers) for curve in bag.fcurves)
 
 
+def test_heading_is_the_short_way_round() -> None:
+    up = np.array([0.0, 0.0, 1.0])
+    assert abs(root_motion.heading(up, np.array([-1.0, 0.0, 0.0, -1e-9]))) < 1e-6
+    assert abs(root_motion.heading(up, np.array([-np.cos(0.2), 0.0, 0.0, -np.sin(0.2)])) - 0.4) < 1e-9
+
+
 def test_part_of_a_placement() -> None:
     rotation = load("lookat_pd.rotation")
     up = np.array([0.0, 0.0, 1.0])

@@ -53,6 +53,21 @@ def test_a_smooth_clip_has_none() -> None:
     assert not pops.find(armature, action, 5, 7)
 
 
+def test_a_fast_blow_is_none() -> None:
+    """Speeding up over a few frames and slowing down again is how things move."""
+    armature = character()
+    frames = np.arange(1.0, 41.0)
+    clip = clips.Clip(armature, frames)
+    channel = clips.transform(armature, "upper_arm.L", "rotation")
+    angle = 2.0 / (1.0 + np.exp(-(frames - 20.0) / 1.2))
+    clip.raw[channel] = np.stack((np.cos(angle / 2), np.sin(angle / 2), 0 * angle, 0 * angle), axis=-1)
+    assert np.diff(angle).max() > 0.3 and not pops.detect(clip)
+    turned = angle + 0.3 * (frames >= 30.0)
+    leaping = clips.Clip(armature, frames)
+    leaping.raw[channel] = np.stack((np.cos(turned / 2), np.sin(turned / 2), 0 * angle, 0 * angle), axis=-1)
+    assert [(pop.frame, pop.bone) for pop in pops.detect(leaping)] == [(30.0, "upper_arm.L")]
+
+
 @pytest.mark.parametrize("modes", [*((mode,) for mode in scenes.MODES), scenes.MODES], ids="+".join)
 def test_smoothing_moves_only_the_blend(modes) -> None:
     armature, action = popping(modes)
