@@ -44,6 +44,7 @@ INTERFACE = {
     "1 arrives without overshoot, less swings over, more creeps in": (
         "1でオーバーシュートなし。小さいと行き過ぎて揺れ、大きいとゆっくり近づきます"
     ),
+    "Overshoot {:.0f} %": "オーバーシュート {:.0f} %",
     # Chain
     "Chain": "チェーン",
     "Bones that turn, the head first": "回転するボーン。先頭は頭です",
@@ -277,6 +278,27 @@ INTERFACE = {
         "選択した2つのストリップの、1つめから2つめへポップなしで移るストリップを追加します"
     ),
     "Seconds until the second strip plays alone": "2つめのストリップだけが再生されるようになるまでの秒数",
+    'Join actions into one: each plays from the timeline marker that is called like it ("Walk", "Walk @ 12")': (
+        "複数のアクションを1つにつなぎます。"
+        "各アクションは同名のタイムラインマーカー（「Walk」「Walk @ 12」など）から再生されます"
+    ),
+    "As long as suits the two poses": "2つのポーズに応じた長さにします",
+    "Seconds until each clip plays alone": "各クリップだけが再生されるようになるまでの秒数",
+    "How each clip is placed": "各クリップの配置方法",
+    "Transitions": "トランジション",
+    "Blend (s)": "ブレンド（秒）",
+    "Set blend time and method of the next transition": "次のトランジションのブレンド時間と方式を設定します",
+    "Preset": "プリセット",
+    "Snappy": "キビキビ",
+    "Over at once, for games": "すぐに終わる、ゲーム向けの設定",
+    "Natural": "ナチュラル",
+    "Heavy": "重量感",
+    "A large body that runs on": "勢いで動き続ける大きな体",
+    "Head": "ヘッド",
+    "Torso": "胴体",
+    "Arms": "腕",
+    "Legs": "脚",
+    "All": "すべて",
     # Smooth a pop
     "Make the animation run smoothly into this frame: the leap from the frame before dies away, nothing else moves": (
         "このフレームへ滑らかにつながるようにします。直前のフレームからのポップを減衰させ、他の動きは変えません"
@@ -331,6 +353,9 @@ OPERATORS = {
     "Join Actions": "アクションをつなぐ",
     "Loop Action": "アクションをループ化",
     "Smooth Pop": "ポップを滑らかに",
+    "Join": "統合",
+    "Join Actions at Markers": "マーカーでアクションをつなぐ",
+    "Transition Preset": "トランジションプリセット",
     "Find Best Cut": "最適なカットを検出",
     "Add Transition between Strips": "ストリップ間にトランジションを追加",
 }
@@ -358,6 +383,9 @@ SENTENCES = {
     ),
     "Select two strips of the armature in the NLA editor": (
         "NLAエディターで、このアーマチュアのストリップを2つ選択してください"
+    ),
+    "Set a timeline marker named after an action where each is to begin": (
+        "アクションを始める位置に、そのアクションと同名のタイムラインマーカーを置いてください"
     ),
     # What operators and panels say
     "{} Makes Up": "{}で不足を補う",
@@ -603,6 +631,14 @@ SENTENCES = {
     ),
     "Action '{}' is linked from a library; make a copy of it to key the look-at.": (
         "アクション「{}」はライブラリからリンクされています。ルックアットにキーを打つには、コピーを作成してください。"
+    ),
+    "Action '{}' is blended onto the NLA of '{}', as the result would be; set its blending to Replace with influence "
+    "1.": (
+        "アクション「{}」は「{}」のNLAにブレンドされており、結果もそうなります。"
+        "ブレンド方法を「置き換え」、影響を1にしてください。"
+    ),
+    "Fewer than two of the scene's markers are called like actions; name them after the clips to play.": (
+        "アクションと同名のマーカーがシーンに2つありません。再生するクリップの名前をマーカーに付けてください。"
     ),
     # NLA strips
     "Strip '{}' from frame {} to {} ({} s).": "ストリップ「{}」を作成しました。フレーム{}～{}（{}秒）。",

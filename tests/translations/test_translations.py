@@ -20,10 +20,10 @@ WRITTEN = {(texts.ANY, text): translated for text, translated in ja.INTERFACE.it
 EVERYTHING = {**ja.INTERFACE, **ja.OPERATORS, **ja.SENTENCES, **ja.PIECES}
 
 
-def holes(text: str) -> list[str]:
-    """Numbers of the holes of a template, each once."""
-    found = re.findall(r"\{(\d*)\}", text)
-    return sorted({number or str(place) for place, number in enumerate(found)})
+def holes(text: str) -> set[tuple[str, str]]:
+    """Numbers and formats of the holes of a template."""
+    found = re.findall(r"\{(\d*)(:[^}]*)?\}", text)
+    return {(number or str(place), form) for place, (number, form) in enumerate(found)}
 
 
 def test_the_source_is_read() -> None:

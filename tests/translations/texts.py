@@ -21,6 +21,7 @@ _ERRORS = {name for name, kind in vars(load("lookat_pd.errors")).items() if isin
 _SHOWN_BY_LAYOUT = {"text", "heading", "title", "message", "confirm_text"}
 _SHOWN = {"report": 1, "complain": 1, "tell": 1, "status_text_set": 0, "poll_message_set": 0}
 """Calls that show a sentence, and which argument it is."""
+_LOOKED_UP_BY = {"pgettext", "pgettext_iface", "pgettext_tip", "pgettext_rpt", "iface_", "tip_", "rpt_"}
 
 
 def has_words(text: str) -> bool:
@@ -132,7 +133,7 @@ class Source:
         return self.texts(node.elt)
 
     def _Subscript(self, node: ast.Subscript) -> set[str]:  # noqa: N802
-        return self._any(node.value.values) if isinstance(node.value, ast.Dict) else set()
+        return self._in_dictionary(node.value)
 
     def _Call(self, node: ast.Call) -> set[str]:  # noqa: N802
         if isinstance(node.func, ast.Name) and node.func.id in self.functions:
@@ -143,7 +144,14 @@ class Source:
             return self.texts(node.func.value)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "translate":
             return self._any(node.args)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            return self._in_dictionary(node.func.value) | self._any(node.args[1:])
         return set()
+
+    def _in_dictionary(self, node: ast.expr) -> set[str]:
+        """Values of a dictionary that is written on the spot or under a name."""
+        node = self._literal(node, ast.Dict)
+        return self._any(node.values) if isinstance(node, ast.Dict) else set()
 
     def _JoinedStr(self, node: ast.JoinedStr) -> set[str]:  # noqa: N802
         parts: list[set[str]] = []
@@ -178,12 +186,19 @@ class Source:
 
     def _listed(self, node: ast.expr) -> list[ast.expr]:
         """What a tuple holds that is written on the spot or under a name."""
-        if isinstance(node, ast.Name):
-            scope = ast.walk(self._function(node) or self.tree)
-            named = (place for place in scope if isinstance(place, ast.Assign))
-            values = (a.value for a in named if any(getattr(target, "id", None) == node.id for target in a.targets))
-            node = next((value for value in values if isinstance(value, ast.Tuple)), node)
+        node = self._literal(node, ast.Tuple)
         return node.elts if isinstance(node, ast.Tuple) else []
+
+    def _literal(self, node: ast.expr, kind: type[ast.expr]) -> ast.expr:
+        """A literal of that kind: itself, or what its name stands for in the function or the file."""
+        if not isinstance(node, ast.Name):
+            return node
+        function = self._function(node)
+        for place in [*(ast.walk(function) if function else []), *self.tree.body]:
+            targets = place.targets if isinstance(place, ast.Assign) and isinstance(place.value, kind) else []
+            if any(getattr(target, "id", None) == node.id for target in targets):
+                return place.value
+        return node
 
     def _unpacked(self, target: ast.expr, values: list[ast.expr], name: str) -> set[str]:
         if isinstance(target, ast.Name):
@@ -237,6 +252,14 @@ def _drawn(source: Source) -> Iterator[tuple[str, str]]:
         yield from ((ANY, text) for text in source.returned(source.functions["description"]))
 
 
+def _looked_up(source: Source) -> Iterator[tuple[str, str]]:
+    """Texts that the source has Blender translate."""
+    for call in source.calls:
+        if _name(call) in _LOOKED_UP_BY and call.args:
+            context = next(iter(source.texts(call.args[1])), ANY) if len(call.args) > 1 else ANY
+            yield from ((context, text) for text in source.texts(call.args[0]))
+
+
 def _raised(source: Source) -> Iterator[str]:
     """Messages of errors, and of warnings about stability."""
     for call in source.calls:
@@ -264,6 +287,7 @@ def collect() -> tuple[set[tuple[str, str]], set[str], set[str]]:
     for source in _sources("panels", "operators"):
         drawn = set(_drawn(source))
         interface |= {(context, text) for context, text in drawn if "{}" not in text}
+        interface |= set(_looked_up(source))
         sentences |= {text for _, text in drawn if "{}" in text}
         sentences |= set(_said(source))
         sentences |= set(_raised(source))
