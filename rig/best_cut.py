@@ -94,9 +94,9 @@ class _Body:
 
 def _ends(armature: bpy.types.Object, item: timeline.Used, used: Sequence[timeline.Used]) -> Clip:
     """A few frames of a clip with the channels of both."""
-    animated = list(dict.fromkeys(channel for each in used for channel in each.contents.channels))
+    keyed = list(dict.fromkeys(channel for each in used for channel in each.contents.channels))
     frames = np.unique(np.linspace(item.first, item.last, 5).round())
-    return clips.read(armature, item.action, item.slot, frames, animated)
+    return clips.read(armature, item.action, item.slot, frames, keyed)
 
 
 @contextmanager

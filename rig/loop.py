@@ -14,8 +14,9 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, bake, clips, join, look_at, splice, timeline
-from .clips import Channel, Clip
+from . import actions, animated, bake, clips, join, look_at, splice, timeline
+from .animated import Channel
+from .clips import Clip
 from .root_motion import Ground, Placement, heading, inverse, part
 from .splice import Blend
 
@@ -70,11 +71,11 @@ def loop(
     half = 0.5 * (end - begin) * dt
     if seconds is not None and not 0.0 <= seconds <= half + 1e-6:
         raise RigError(f"The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.")
-    animated = timeline.fitting(armature, action, slot).channels
-    clip = clips.read(armature, action, slot, np.arange(begin, end + 1), animated)
+    keyed = timeline.fitting(armature, action, slot).channels
+    clip = clips.read(armature, action, slot, np.arange(begin, end + 1), keyed)
     ground = Ground(armature, [clip])
     added = [channel for channel in ground.channels("HEADING") if channel not in clip.raw]
-    clip.raw.update({c: np.tile(clips.current(armature, c), (len(clip.frames), 1)) for c in added})
+    clip.raw.update({c: np.tile(animated.current(armature, c), (len(clip.frames), 1)) for c in added})
     travel = ground.placement(ground.stand(clip, -1), ground.stand(clip, 0), "HEADING")
     again = ground.place(clip, travel)
     if seconds is None:
@@ -85,7 +86,7 @@ def loop(
         travel = Placement.identity()
     result = _exactly_closed(result)
     for channel in added:
-        if np.all(result.raw[channel] == clips.current(armature, channel)):
+        if np.all(result.raw[channel] == animated.current(armature, channel)):
             del result.raw[channel]
     turn = heading(ground.up, travel.rotation)
     made, made_slot = join.make(armature, name or f"{action.name} loop", result)

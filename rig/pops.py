@@ -10,7 +10,8 @@ from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from . import actions, bake, clips, splice, timeline
-from .clips import Channel, Clip
+from .animated import Channel
+from .clips import Clip
 from .splice import Blend
 
 OUTLIER = 8.0

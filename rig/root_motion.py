@@ -11,8 +11,9 @@ from ..lookat_pd import rotation
 from ..lookat_pd.errors import InvalidArgument
 from ..lookat_pd.rotation import Array
 from ..lookat_pd.skeleton import Skeleton
-from . import clips, detect, rest, splice
-from .clips import Channel, Clip
+from . import animated, clips, detect, rest, splice
+from .animated import Channel
+from .clips import Clip
 
 ROOTS = ("NONE", "POSITION", "HEADING", "ALL")
 _MOVES = 1e-4
@@ -96,13 +97,12 @@ class Ground:
 
     def _handle(self, name: str) -> _Handle:
         item = self.armature
-        turn = clips.transform(item, name, "rotation")
+        turn = animated.transform(item, name, "rotation")
         bone = item.data.bones[name] if name else None
-        move = (
-            None if bone is not None and bone.parent and bone.use_connect else clips.transform(item, name, "location")
-        )
+        place = animated.transform(item, name, "location")
         if bone is None:
-            return _Handle(name, turn, move, rotation.IDENTITY, np.eye(3), np.zeros(3))
+            return _Handle(name, turn, place, rotation.IDENTITY, np.eye(3), np.zeros(3))
+        move = None if bone.parent and bone.use_connect else place
         above = self._pose(bone.parent, None, 0)
         there = [
             np.array(_posed(bone, above, Matrix.Translation(v))) for v in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))

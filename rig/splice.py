@@ -9,7 +9,8 @@ from ..lookat_pd import inertialize, rotation
 from ..lookat_pd.errors import InvalidArgument
 from ..lookat_pd.rotation import Array
 from . import channels
-from .clips import Channel, Clip
+from .animated import Channel
+from .clips import Clip
 
 METHODS = ("INERTIAL", "DEAD", "FADE", "CUT")
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, bake, clips, look_at, pops, splice, timeline
-from .clips import Channel, Clip
+from . import actions, animated, bake, clips, look_at, pops, splice, timeline
+from .animated import Channel
+from .clips import Clip
 from .splice import Blend
 
 
@@ -191,29 +192,29 @@ def _check_fades(a: _Placed, b: _Placed, cut: int, frames: int) -> None:
 def _read(armature: bpy.types.Object, a: _Placed, b: _Placed, cut: int, frames: int) -> tuple[Clip, Clip, Clip]:
     """Two frames of the first strip before the cut, the second from it on, and the first from it on."""
     used = (a.strip, b.strip)
-    found = [clips.channels_of(armature, strip.action, strip.action_slot) for strip in used]
-    animated = list(dict.fromkeys((*found[0], *found[1])))
+    found = [animated.channels_of(armature, strip.action, strip.action_slot) for strip in used]
+    keyed = list(dict.fromkeys((*found[0], *found[1])))
     after = np.arange(cut, cut + frames, dtype=float)
-    before = _play(armature, a.strip, np.array([cut - 2.0, cut - 1.0]), animated, clips.at_rest)
-    going_on = _play(armature, a.strip, after, animated, clips.at_rest)
+    before = _play(armature, a.strip, np.array([cut - 2.0, cut - 1.0]), keyed, animated.at_rest)
+    going_on = _play(armature, a.strip, after, keyed, animated.at_rest)
     goes_on_below = b.height > a.height and a.strip.extrapolation != "NOTHING"
 
     def left_alone(item: bpy.types.Object, channel: Channel) -> Array:
-        return going_on.raw[channel][-1] if goes_on_below else clips.at_rest(item, channel)
+        return going_on.raw[channel][-1] if goes_on_below else animated.at_rest(item, channel)
 
-    return before, _play(armature, b.strip, after, animated, left_alone), going_on
+    return before, _play(armature, b.strip, after, keyed, left_alone), going_on
 
 
 def _play(
     armature: bpy.types.Object,
     strip: bpy.types.NlaStrip,
     frames: Array,
-    animated: list[Channel],
+    keyed: list[Channel],
     otherwise: Callable[[bpy.types.Object, Channel], Array],
 ) -> Clip:
     """What a strip shows at scene frames."""
     times = Timing.of(strip).action_frame(frames)
-    clip = clips.read(armature, strip.action, strip.action_slot, times, animated, otherwise=otherwise)
+    clip = clips.read(armature, strip.action, strip.action_slot, times, keyed, otherwise=otherwise)
     clip.frames = frames
     return clip
 

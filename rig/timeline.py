@@ -8,8 +8,9 @@ import numpy as np
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, clips, splice
-from .clips import Channel, Clip
+from . import actions, animated, clips, splice
+from .animated import Channel
+from .clips import Clip
 from .root_motion import Ground, Placement
 from .splice import Blend
 
@@ -45,7 +46,7 @@ class Used:
 
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
-    contents: clips.Contents
+    contents: animated.Contents
     first: int
     last: int
 
@@ -75,9 +76,9 @@ def key_range(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int
     return int(np.floor(ends.min())), int(np.ceil(ends.max()))
 
 
-def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> clips.Contents:
+def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> animated.Contents:
     """What an action animates on the armature. Raises RigError where that is less than half of its bones."""
-    found = clips.contents(armature, action, slot)
+    found = animated.contents(armature, action, slot)
     if len(found.fitting) < len(found.missing):
         have = f"only {_listed(found.fitting)}" if found.fitting else "none of them"
         raise RigError(
@@ -123,22 +124,22 @@ class Timeline:
         self.placements: list[Placement] = []
         self.blends: list[float] = []
         self.ground: Ground | None = None
-        animated = (channel for item in used for channel in item.contents.channels)
-        self.animated: list[Channel] = list(dict.fromkeys(animated))
+        keyed = (channel for item in used for channel in item.contents.channels)
+        self.animated: list[Channel] = list(dict.fromkeys(keyed))
 
     def play(self) -> Clip:
         read = self._read()
         # A placement may need channels that no action has; what it does not change is taken out again.
         added = [channel for channel in self._placed(read) if channel not in self.animated]
         for clip in read:
-            clip.raw.update({c: np.tile(clips.current(self.armature, c), (len(clip.frames), 1)) for c in added})
+            clip.raw.update({c: np.tile(animated.current(self.armature, c), (len(clip.frames), 1)) for c in added})
         running = read[0]
         for n, clip in enumerate(read[1:], 1):
             running = self._append(running, n, clip)
         first = self.steps[0].at
         running = running.part(slice(int(first - running.frames[0]), None))
         for channel in added:
-            if np.all(running.raw[channel] == clips.current(self.armature, channel)):
+            if np.all(running.raw[channel] == animated.current(self.armature, channel)):
                 del running.raw[channel]
         return running
 

@@ -10,6 +10,7 @@ from . import scenes
 from .motions import BODY, character, poses, stored, use, walk
 
 actions = load("rig.actions")
+animated = load("rig.animated")
 clips = load("rig.clips")
 rotation = load("lookat_pd.rotation")
 splice = load("rig.splice")
@@ -56,7 +57,7 @@ def test_channels_of_every_kind() -> None:
     head.rotation_mode = "XYZ"
     head.keyframe_insert("rotation_euler", frame=1)
     armature.keyframe_insert("location", frame=1)
-    found = clips.channels_of(armature, action, clips.find_slot(armature, action))
+    found = animated.channels_of(armature, action, clips.find_slot(armature, action))
     kinds = {(channel.bone, channel.path.rpartition("]")[2].lstrip(".") or "own"): channel.kind for channel in found}
     assert kinds["head", "influence"] == "scalar" and kinds["head", "mute"] == "switch"
     # The mode in use only: keys of the other one do not play.
@@ -71,11 +72,11 @@ def test_choices_are_switches_and_have_a_present_value() -> None:
     armature.animation_data_create()
     armature.keyframe_insert("display_type", frame=1)
     action = armature.animation_data.action
-    (channel,) = clips.channels_of(armature, action, armature.animation_data.action_slot)
+    (channel,) = animated.channels_of(armature, action, armature.animation_data.action_slot)
     assert channel.kind == "switch"
     armature.display_type = "WIRE"
     prop = armature.bl_rna.properties["display_type"]
-    assert clips.current(armature, channel)[0] == prop.enum_items["WIRE"].value
+    assert animated.current(armature, channel)[0] == prop.enum_items["WIRE"].value
 
 
 def test_bones_with_awkward_names() -> None:
@@ -84,7 +85,7 @@ def test_bones_with_awkward_names() -> None:
     bone.name = 'a "quoted\\ name].rotation'
     action = walk(armature, "Walk", bones=[name for name in BODY if name != "neck"])
     bone.keyframe_insert("location", frame=3)
-    found = clips.contents(armature, action, clips.find_slot(armature, action))
+    found = animated.contents(armature, action, clips.find_slot(armature, action))
     assert bone.name in found.fitting and not found.missing
 
 

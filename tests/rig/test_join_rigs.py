@@ -12,6 +12,7 @@ from extension import load
 from . import scenes
 from .motions import poses, use
 
+animated = load("rig.animated")
 clips = load("rig.clips")
 join = load("rig.join")
 splice = load("rig.splice")
@@ -106,7 +107,7 @@ def test_source_before_and_placed_destination_after(rigs, name) -> None:
         np.testing.assert_allclose(
             moved[:, :3, 3], np.broadcast_to(rigid[:3, 3], moved[:, :3, 3].shape), atol=5 * small
         )
-        keyed = {channel.bone for channel in clips.channels_of(armature, result.action, result.slot)}
+        keyed = {channel.bone for channel in animated.channels_of(armature, result.action, result.slot)}
         chosen = [n for n, bone in enumerate(armature.pose.bones) if bone.name in keyed]
         np.testing.assert_allclose((rigid @ alone)[:, chosen, :3, 3], out[:, chosen, :3, 3], atol=5 * small)
         bpy.data.actions.remove(result.action)

@@ -10,6 +10,7 @@ from . import scenes
 from .motions import character, poses, stored, use, walk
 
 actions = load("rig.actions")
+animated = load("rig.animated")
 clips = load("rig.clips")
 join = load("rig.join")
 pops = load("rig.pops")
@@ -58,7 +59,7 @@ def test_a_fast_blow_is_none() -> None:
     armature = character()
     frames = np.arange(1.0, 41.0)
     clip = clips.Clip(armature, frames)
-    channel = clips.transform(armature, "upper_arm.L", "rotation")
+    channel = animated.transform(armature, "upper_arm.L", "rotation")
     angle = 2.0 / (1.0 + np.exp(-(frames - 20.0) / 1.2))
     clip.raw[channel] = np.stack((np.cos(angle / 2), np.sin(angle / 2), 0 * angle, 0 * angle), axis=-1)
     assert np.diff(angle).max() > 0.3 and not pops.detect(clip)

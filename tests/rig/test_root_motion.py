@@ -11,6 +11,7 @@ from . import scenes
 from .motions import character, poses, use, walk
 
 actions = load("rig.actions")
+animated = load("rig.animated")
 clips = load("rig.clips")
 join = load("rig.join")
 root_motion = load("rig.root_motion")
@@ -21,7 +22,9 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def ground(armature, *made, frames=range(1, 42)):
-    wanted = list(dict.fromkeys(c for a in made for c in clips.channels_of(armature, a, clips.find_slot(armature, a))))
+    wanted = list(
+        dict.fromkeys(c for a in made for c in animated.channels_of(armature, a, clips.find_slot(armature, a)))
+    )
     read = [clips.read(armature, a, clips.find_slot(armature, a), list(frames), wanted) for a in made]
     return root_motion.Ground(armature, read), read
 

@@ -1,0 +1,152 @@
+"""What is animated: the channels of an action on an armature, and what they hold when it does not play."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.rotation import Array
+from . import actions
+
+_BONE = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.|(?=\[))(.+)$')
+_ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
+_VECTORS = {"location": 3, "scale": 3}
+_REST = {"location": 0.0, "scale": 1.0, "rotation_euler": 0.0}
+_REST_TURN = {"rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0)}
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One animated property. kind: "rotation", "vector" (location, scale), "scalar" (any other number), or "switch"
+    (on or off, a choice, a whole number: something that has no values in between).
+
+    index: of a scalar or switch within its property, -1 where all numbers of the property go together.
+    bone: "" for the object's own properties. mode: how a rotation is stored ("QUATERNION", "AXIS_ANGLE", "XYZ" …).
+    """
+
+    path: str
+    index: int
+    size: int
+    kind: str
+    bone: str = ""
+    mode: str = ""
+
+    def __hash__(self) -> int:
+        # A string remembers its hash: channels are looked up far more often than any other use is made of them.
+        return hash(self.path)
+
+    @property
+    def name(self) -> str:
+        """The property alone, without its bone."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def is_transform(self) -> bool:
+        return self.kind in ("rotation", "vector")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What an action animates on an armature: rotations in the mode in use, vectors and single numbers.
+
+    F-curves of bones that the armature lacks, and of rotation modes not in use, are left out. fitting, missing: names
+    of the bones animated that the armature has and does not have.
+    """
+
+    channels: list[Channel]
+    fitting: list[str]
+    missing: list[str]
+
+
+def contents(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Contents:
+    bag = actions.channelbag(action, slot)
+    seen: set[tuple[str, int]] = set()
+    found: dict[Channel, None] = {}
+    bones: dict[str, bool] = {}
+    for curve in bag.fcurves if bag is not None else []:
+        path = curve.data_path
+        bone, name = _bone_of(path)
+        index = -1 if name in _ROTATIONS or name in _VECTORS else curve.array_index
+        if (path, index) in seen:
+            continue
+        seen.add((path, index))
+        if bone and bone not in bones:
+            bones[bone] = bone in armature.pose.bones
+        channel = _channel(armature, path, index) if bones.get(bone, True) else None
+        if channel is not None:
+            found[channel] = None
+    fitting, missing = [n for n, has in bones.items() if has], [n for n, has in bones.items() if not has]
+    return Contents(list(found), fitting, missing)
+
+
+def channels_of(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> list[Channel]:
+    """The channels of `contents`."""
+    return contents(armature, action, slot).channels
+
+
+@lru_cache(maxsize=8192)
+def _bone_of(path: str) -> tuple[str, str]:
+    match = _BONE.match(path)
+    return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else ("", path)
+
+
+def _channel(armature: bpy.types.Object, path: str, index: int) -> Channel | None:
+    bone, name = _bone_of(path)
+    owner = armature.pose.bones[bone] if bone else armature
+    if name in _ROTATIONS:
+        mode = owner.rotation_mode
+        if actions.channel(mode)[0] != name:
+            return None
+        return Channel(path, -1, _ROTATIONS[name], "rotation", bone, mode)
+    if name in _VECTORS:
+        return Channel(path, -1, 3, "vector", bone)
+    switch = isinstance(_held(armature, path, index), bool | int | str)
+    return Channel(path, index, 1, "switch" if switch else "scalar", bone)
+
+
+def transform(armature: bpy.types.Object, bone: str, kind: str) -> Channel:
+    """The channel of a bone's, or with "" the object's, "rotation" in its mode, or "location"."""
+    owner = armature.pose.bones[bone] if bone else armature
+    name = actions.channel(owner.rotation_mode)[0] if kind == "rotation" else "location"
+    path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}' if bone else name
+    channel = _channel(armature, path, 0)
+    assert channel is not None, "made for the mode in use"
+    return channel
+
+
+def _held(armature: bpy.types.Object, path: str, index: int) -> Any:
+    """What a property holds on the rig now; None where it does not exist (any more)."""
+    try:
+        value = armature.path_resolve(path)
+    except ValueError:
+        return None
+    if hasattr(value, "__len__") and not isinstance(value, str):
+        return value[index] if 0 <= index < len(value) else None
+    return value
+
+
+def current(armature: bpy.types.Object, channel: Channel) -> Array:
+    """The numbers (size,) a channel has on the rig now; zeros where the property does not exist (any more)."""
+    if channel.is_transform:
+        try:
+            return np.array(armature.path_resolve(channel.path), dtype=float)
+        except ValueError:
+            return np.zeros(channel.size)
+    value = _held(armature, channel.path, channel.index)
+    if isinstance(value, str):
+        owner, _, name = channel.path.rpartition(".")
+        chosen = (armature.path_resolve(owner) if owner else armature).bl_rna.properties[name].enum_items.get(value)
+        value = chosen.value if chosen is not None else 0
+    return np.array([float(value)]) if isinstance(value, int | float) else np.zeros(1)
+
+
+def at_rest(armature: bpy.types.Object, channel: Channel) -> Array:
+    """The numbers (size,) that stand for no transform; for anything else what the rig has now."""
+    if channel.name in _REST_TURN:
+        return np.array(_REST_TURN[channel.name])
+    if channel.is_transform:
+        return np.full(channel.size, _REST[channel.name])
+    return current(armature, channel)
