@@ -8,6 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..rig import bake, look_at
+from ..translations import messages
 from . import current
 
 _SLICE = 0.2
@@ -93,7 +94,7 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         if event.type == "ESC":
             self._stop()
             self._end_display(context)
-            self.report({"INFO"}, "Bake cancelled; nothing was changed.")
+            current.tell(self, "Bake cancelled; nothing was changed.")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -120,7 +121,7 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         try:
             self._look_ats = [look_at.resolve(current.armature(context), bone) for bone in self._bones(context)]
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
+            current.complain(self, error)
             return False
         options = bake.Options(self.frame_start, self.frame_end, self.into)
         self._job = bake.bake(context.scene, self._look_ats, options)
@@ -152,7 +153,8 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
 
     def _show(self, context: bpy.types.Context, fraction: float) -> None:
         context.window_manager.progress_update(int(100 * fraction))
-        context.workspace.status_text_set(f"Baking look-at: {100 * fraction:.0f} %   Esc: cancel")
+        text = messages.translate(f"Baking look-at: {100 * fraction:.0f} %   Esc: cancel")
+        context.workspace.status_text_set(text)
 
     def _end_display(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)
@@ -167,8 +169,8 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         what = "1 bone" if bones == 1 else f"{bones} bones"
         seconds = time.perf_counter() - self._started
         where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[self.into]
-        self.report(
-            {"INFO"}, f"Baked {what}, frames {self.frame_start} to {self.frame_end}, into {where} ({seconds:.2f} s)."
+        current.tell(
+            self, f"Baked {what}, frames {self.frame_start} to {self.frame_end}, into {where} ({seconds:.2f} s)."
         )
 
 

@@ -19,7 +19,7 @@ class LOOKAT_PD_OT_best_cut(bpy.types.Operator):
     destination: StringProperty(
         name="Destination", description="Action that goes on; empty for the one in the settings"
     )
-    count: IntProperty(name="Cuts", description="How many places to find", default=10, min=1, soft_max=50)
+    count: IntProperty(name="Number of Cuts", description="How many places to find", default=10, min=1, soft_max=50)
     picture: BoolProperty(
         name="Picture", description=f"Paint all differences into the image '{best_cut.PICTURE}'", default=True
     )
@@ -42,8 +42,7 @@ class LOOKAT_PD_OT_best_cut(bpy.types.Operator):
             if not found.cuts:
                 raise RigError(f"'{source.name}' or '{destination.name}' is too short to be cut; choose longer ones.")
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return current.complain(self, error)
         settings.source, settings.destination = source.name, destination.name
         settings.cuts.clear()
         for out, into, cost in found.cuts:
@@ -53,8 +52,8 @@ class LOOKAT_PD_OT_best_cut(bpy.types.Operator):
         if self.picture:
             best_cut.picture(found)
         out, into, cost = found.cuts[0]
-        self.report(
-            {"INFO"},
+        current.tell(
+            self,
             f"Cut '{source.name}' at frame {out}, enter '{destination.name}' at {into} (difference {cost:.4f}).",
         )
         return {"FINISHED"}

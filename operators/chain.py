@@ -79,7 +79,7 @@ class LOOKAT_PD_OT_chain_move(_ChainOperator, bpy.types.Operator):
         settings = current.look_at_bone(context).lookat_pd
         begin, end = settings.chain_index, settings.chain_index + (-1 if self.direction == "UP" else 1)
         if not (1 <= begin < len(settings.chain) and 1 <= end < len(settings.chain)):
-            self.report({"INFO"}, "The aiming bone stays first in its chain.")
+            current.tell(self, "The aiming bone stays first in its chain.")
             return {"CANCELLED"}
         settings.chain.move(begin, end)
         settings.chain_index = end

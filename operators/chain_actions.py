@@ -50,9 +50,8 @@ class LOOKAT_PD_OT_chain_actions(bpy.types.Operator):
             steps = chains.from_markers(armature, scene, blend)
             result = join.chain(armature, steps, root=self.root, assign=self.assign, scene=scene)
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report({"INFO"}, inertialize.told(result, time.perf_counter() - started))
+            return current.complain(self, error)
+        current.tell(self, inertialize.told(result, time.perf_counter() - started))
         return {"FINISHED"}
 
 

@@ -72,3 +72,8 @@ def complain(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
     """Show an error and end the operator, nothing having been changed."""
     operator.report({"ERROR"}, messages.translate(str(error)))
     return {"CANCELLED"}
+
+
+def tell(operator: bpy.types.Operator, text: str) -> None:
+    """Say what was done."""
+    operator.report({"INFO"}, messages.translate(text))

@@ -80,9 +80,8 @@ class LOOKAT_PD_OT_inertialize(bpy.types.Operator):
         try:
             result = self._join(context)
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report({"INFO"}, told(result, time.perf_counter() - started))
+            return current.complain(self, error)
+        current.tell(self, told(result, time.perf_counter() - started))
         return {"FINISHED"}
 
     def _join(self, context: bpy.types.Context) -> join.Joined:

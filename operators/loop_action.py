@@ -76,11 +76,10 @@ class LOOKAT_PD_OT_loop_action(bpy.types.Operator):
                 scene=context.scene,
             )
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return current.complain(self, error)
         repeats = "" if result.cycles or not self.cycles else "; it turns on the way, so its F-curves do not repeat"
-        self.report(
-            {"INFO"},
+        current.tell(
+            self,
             f"'{result.action.name}' loops over frames {result.first} to {result.last} ({result.blend:.2f} s at each "
             f"end){repeats}.",
         )

@@ -72,15 +72,14 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
                 self._smooth(context, armature, original, armature.animation_data.action_slot)
         except LookAtError as error:
             bpy.data.actions.remove(copy)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return current.complain(self, error)
         if self.into == "NEW":
             copy.name = f"{original.name} smooth"
             join.use(armature, copy, slot)
         else:
             bpy.data.actions.remove(copy)
         listed = ", ".join(f"{frame:g}" for frame in frames)
-        self.report({"INFO"}, f"Smoothed {len(frames)} pop{'s' if len(frames) != 1 else ''} at frame {listed}.")
+        current.tell(self, f"Smoothed {len(frames)} pop{'s' if len(frames) != 1 else ''} at frame {listed}.")
         return {"FINISHED"}
 
     def _smooth(

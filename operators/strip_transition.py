@@ -46,9 +46,8 @@ class LOOKAT_PD_OT_strip_transition(bpy.types.Operator):
             blend = splice.Blend(None if self.use_auto_blend else self.blend, self.method)
             made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
         except LookAtError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        self.report({"INFO"}, f"Strip '{made.strip.name}' from frame {made.first} to {made.last} ({made.blend:.2f} s).")
+            return current.complain(self, error)
+        current.tell(self, f"Strip '{made.strip.name}' from frame {made.first} to {made.last} ({made.blend:.2f} s).")
         return {"FINISHED"}
 
 

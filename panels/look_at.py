@@ -187,7 +187,7 @@ class _Advanced(_Part):
         layout.prop(settings, "integrator")
         if 0 <= settings.chain_index < len(settings.chain):
             item = settings.chain[settings.chain_index]
-            layout.prop(item, "makes_up", text=f"{item.bone} Makes Up")
+            layout.prop(item, "makes_up", text="Makes Up for Slower Bones")
 
 
 _PARTS = (_Chain, _Limits, _Release, _Advanced)

@@ -70,7 +70,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row = layout.row()
         row.enabled = bool(settings.destination)
         row.operator_context = "EXEC_DEFAULT"
-        button = row.operator("lookat_pd.inertialize", text="Join", icon="ACTION_TWEAK")
+        button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
         for name in ("source", "destination", "source_frame", "destination_frame", "method", "root", "blend"):
             setattr(button, name, getattr(settings, name))
         button.use_auto_blend = settings.use_auto_blend
@@ -79,6 +79,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
         column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
         column.operator("lookat_pd.strip_transition", icon="NLA")
+        column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
 
 
 def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:
@@ -86,7 +87,7 @@ def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:
     key = tuple((part, values.tobytes()) for part, values in parts.items())
     box = layout.box()
     box.template_icon(plots.icon("transition", key, lambda: parts), scale=7.0)
-    row = box.row(align=True)
+    row = box.grid_flow(row_major=True, columns=2, align=True)
     for n, (part, values) in enumerate(parts.items()):
         row.label(text=f"{iface_(_PARTS.get(part, 'All'))} {values[0]:.0f}°", icon=plots.ICONS[n], translate=False)
     box.label(text=f"0 … {times[-1]:.1f} s", translate=False)

@@ -60,7 +60,7 @@ class TransitionSettings(bpy.types.PropertyGroup):
     )
     root: EnumProperty(name="Root", description="How the destination is placed", items=ROOT_ITEMS, default="HEADING")
     method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS)
-    cuts: CollectionProperty(type=TransitionCut, name="Cuts", description="Places to cut, the best first")
+    cuts: CollectionProperty(type=TransitionCut, name="Found Cuts", description="Places to cut, the best first")
     cut_index: IntProperty(name="Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
 
 

@@ -60,6 +60,7 @@ INTERFACE = {
         "ルックアットの整定時間に対するこのボーンの比率。背骨の下ほど大きくすると、頭が先行します"
     ),
     "Make Up": "不足を補う",
+    "Makes Up for Slower Bones": "遅いボーンの不足を補う",
     "Make up for what the slower bones below have not yet turned (the head always does)": (
         "下の遅いボーンがまだ回転していない分を補います（頭は常に補います）"
     ),
@@ -265,7 +266,8 @@ INTERFACE = {
     ),
     "Cost": "コスト",
     "How different the two clips are there; 0 is alike": "その位置での2つのクリップの違い。0で同一です",
-    "Cuts": "レベル",
+    "Found Cuts": "見つかったカット",
+    "Number of Cuts": "カット数",
     "Places to cut, the best first": "カットの候補（良い順）",
     "Highlighted Cut": "選択中のカット",
     "Compare all frames of two actions and set the cut where pose, speed and foot contacts differ least": (
@@ -353,7 +355,6 @@ OPERATORS = {
     "Join Actions": "アクションをつなぐ",
     "Loop Action": "アクションをループ化",
     "Smooth Pop": "ポップを滑らかに",
-    "Join": "統合",
     "Join Actions at Markers": "マーカーでアクションをつなぐ",
     "Transition Preset": "トランジションプリセット",
     "Find Best Cut": "最適なカットを検出",
@@ -388,7 +389,6 @@ SENTENCES = {
         "アクションを始める位置に、そのアクションと同名のタイムラインマーカーを置いてください"
     ),
     # What operators and panels say
-    "{} Makes Up": "{}で不足を補う",
     "Bake cancelled; nothing was changed.": "ベイクをキャンセルしました。何も変更されていません。",
     "Baking look-at: {} %   Esc: cancel": "ルックアットをベイク中：{}%   Esc：キャンセル",
     "Baked {}, frames {} to {}, into {} ({} s).": "{0}、フレーム{1}～{2}を{3}にベイクしました（{4}秒）。",
