@@ -7,25 +7,33 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 
+from ..lookat_pd import rotation
 from ..lookat_pd.errors import FileError, RigError
+from ..lookat_pd.rotation import Array
 from ..rig import actions
 from . import retime, rigs, scene_files
 from .console import Console
 
 _NAMED_BY_FILE = (".bvh", ".fbx")
 _DIFFERS = 1e-3
+_RESTS_ALIKE = 2.0  # degrees
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """The actions of a file, aside in a .blend. rate: what they are made for; modes: rotation modes of its bones."""
+    """The actions of a file, aside in a .blend.
+
+    rate: what they are made for. modes: rotation modes of its bones; rests: their orientations (4,) at rest.
+    """
 
     source: Path
     file: Path
     names: tuple[str, ...]
     rate: float
     modes: dict[str, str]
+    rests: dict[str, Array]
 
 
 class ClipFiles:
@@ -35,6 +43,7 @@ class ClipFiles:
         self.paths = tuple(paths)
         self._kept: dict[float, list[_Kept]] = {}
         self._origin: dict[str, _Kept] = {}
+        self._notes: list[str] = []
 
     def __enter__(self) -> "ClipFiles":
         self._folder = tempfile.TemporaryDirectory(prefix="lookat_pd-")
@@ -68,15 +77,17 @@ class ClipFiles:
             raise FileError("There is no animation in it.")
         if path.suffix.lower() in _NAMED_BY_FILE and len(found) == 1:
             found[0].name = path.stem
-        modes = {bone.name: bone.rotation_mode for rig in rigs.armatures(scene) for bone in rig.pose.bones}
+        found_rigs = [rig for rig in rigs.armatures(scene) if rig.pose and len(rig.pose.bones)]
+        modes = {bone.name: bone.rotation_mode for rig in found_rigs for bone in rig.pose.bones}
+        rests = {name: turn for rig in found_rigs for name, turn in _rests(rig).items()}
         file = place.with_suffix(".blend")
         with console.hushed():
             bpy.data.libraries.write(str(file), set(found), fake_user=True)
-        return _Kept(path, file, tuple(action.name for action in found), retime.rate(scene), modes)
+        return _Kept(path, file, tuple(action.name for action in found), retime.rate(scene), modes, rests)
 
     def add(self, scene: bpy.types.Scene, rate: float, notes: list[str]) -> None:
         """Add the clips, read at that rate, to the present file; one whose name is taken is called by its file."""
-        self._origin = {}
+        self._origin, self._notes = {}, notes
         for kept in self._kept[rate] if self.paths else ():
             if abs(kept.rate - retime.rate(scene)) > _DIFFERS * kept.rate:
                 notes.append(
@@ -95,20 +106,48 @@ class ClipFiles:
                     )
                 self._origin[action.name] = kept
 
-    def check_modes(self, rig: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> None:
-        """Raise RigError where an action of another file holds rotations otherwise than the rig does."""
-        kept = self._origin.get(action.name)
-        bag = actions.channelbag(action, slot)
+    def check(self, rig: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> None:
+        """Raise RigError where an action of another file holds rotations otherwise than the rig does; add a note where
+        that file's bones rest otherwise, so that the clip poses the rig otherwise."""
+        kept, bag = self._origin.get(action.name), actions.channelbag(action, slot)
         if kept is None or bag is None:
             return
         keyed = {curve.data_path for curve in bag.fcurves}
-        for bone in rig.pose.bones:
-            mode = kept.modes.get(bone.name)
-            if mode is not None and mode != bone.rotation_mode and actions.rotation_path(bone.name, mode) in keyed:
+        turned = [name for name in kept.modes if name in rig.pose.bones]
+        turned = [name for name in turned if actions.rotation_path(name, kept.modes[name]) in keyed]
+        for name in turned:
+            if kept.modes[name] != rig.pose.bones[name].rotation_mode:
                 raise RigError(
-                    f"'{action.name}' of {kept.source.name} turns bone '{bone.name}' in the mode {mode}, and "
-                    f"'{rig.name}' in {bone.rotation_mode}; give both the same rotation modes."
+                    f"'{action.name}' of {kept.source.name} turns bone '{name}' in the mode {kept.modes[name]}, and "
+                    f"'{rig.name}' in {rig.pose.bones[name].rotation_mode}; give both the same rotation modes."
                 )
+        here = _rests(rig)
+        apart = {name: _degrees_apart(here[name], kept.rests[name]) for name in turned}
+        worst = max(apart, key=apart.__getitem__, default=None)
+        if worst is not None and apart[worst] > _RESTS_ALIKE:
+            note = (
+                f"Bones of {kept.source.name} rest otherwise than those of '{rig.name}', '{worst}' by "
+                f"{apart[worst]:.0f} degrees, and its clips pose them otherwise."
+            )
+            if note not in self._notes:
+                self._notes.append(note)
+
+
+def _rests(rig: bpy.types.Object) -> dict[str, Array]:
+    """Orientations (4,) of an armature's bones at rest, against their parents."""
+    bones = rig.data.bones
+    whole = rotation.from_matrix([np.array(bone.matrix_local)[:3, :3] for bone in bones])
+    turns = dict(zip(bones.keys(), whole, strict=True))
+    return {
+        bone.name: rotation.multiply(rotation.inverse(turns[bone.parent.name]), turns[bone.name])
+        if bone.parent
+        else turns[bone.name]
+        for bone in bones
+    }
+
+
+def _degrees_apart(a: Array, b: Array) -> float:
+    return float(np.degrees(rotation.angle(rotation.multiply(a, rotation.inverse(b)))))
 
 
 def _append(kept: _Kept) -> list[bpy.types.Action]:

@@ -1,13 +1,10 @@
-"""The clip list: which clips play one after another. A JSON file holds one, or the scene's timeline markers do."""
+"""The clip list: a JSON list of clips that play one after another."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import bpy
-
-from ..lookat_pd.errors import RigError
 from .arguments import Misuse
 
 LONGEST_BLEND = 60.0
@@ -89,27 +86,3 @@ def _entry(entry: Any) -> Entry:
 def _is_number(value: Any) -> bool:
     # Whatever is not finite is not within.
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LAST_FRAME
-
-
-def from_markers(scene: bpy.types.Scene) -> tuple[Entry, ...]:
-    """Entries from timeline markers called as actions, "Walk", or "Walk@10" for its frame 10. Raises RigError."""
-    markers = sorted(scene.timeline_markers, key=lambda marker: marker.frame)
-    entries = [entry for marker in markers if (entry := _marked(marker.name, marker.frame)) is not None]
-    if len(entries) < 2:
-        found = "only one is" if entries else "none is"
-        raise RigError(
-            f"Of the scene's {len(markers)} timeline markers {found} called as an action; name two at least, 'Walk', "
-            "or 'Walk@10' for the action's frame 10."
-        )
-    return tuple(entries)
-
-
-def _marked(name: str, at: int) -> Entry | None:
-    if name in bpy.data.actions:
-        return Entry(name, at=at)
-    clip, _, frame = name.rpartition("@")
-    try:
-        entered = float(frame)
-    except ValueError:
-        return None
-    return Entry(clip, entered, at) if clip in bpy.data.actions and _is_number(entered) else None
