@@ -12,6 +12,7 @@ actions = load("rig.actions")
 keys = load("rig.keys")
 links = load("rig.links")
 look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at_edit")
 
 BONES = 10
 """Bones of a chain character: head, two necks, two chests, four spines and hips, all of them in the look-at's chain."""
@@ -57,7 +58,7 @@ def chain_character(scene: bpy.types.Scene, frames: int, number: int = 0, limbs:
     scene.collection.objects.link(target)
     _fly(target, (armature.location.x, -2.0, 1.8), frames)
     action = _sway(armature, frames, seed=number)
-    look_at.add(scene, armature, names[0], target)
+    look_at_edit.add(scene, armature, names[0], target)
     _use_all(armature.pose.bones[names[0]].lookat_pd, names)
     return Character(armature, action, target, names)
 
@@ -152,6 +153,6 @@ def rigify_human(scene: bpy.types.Scene) -> Character:
     """The demo's generated Rigify rig with its performance of 250 frames and a look-at on the demo's ball."""
     demo = load("assets.demo.human").build_scene(scene)
     head = look_at.find_head(demo.rig)
-    look_at.add(scene, demo.rig, head, demo.ball)
+    look_at_edit.add(scene, demo.rig, head, demo.ball)
     bones = look_at.resolve(demo.rig, head).bones
     return Character(demo.rig, demo.action, demo.ball, bones)

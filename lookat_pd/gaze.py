@@ -20,12 +20,12 @@ from .follow import Follower, Tuning
 from .rotation import Array
 from .second_order import largest_response, substeps
 from .sharing import Limits, Sharing, soft_limit
+from .view import Carried, View, near_branch, nearest_turn
 
 BEHIND_MARGIN = np.radians(30.0)
 """How far past straight behind a target goes before the head comes round to the other side."""
 FINEST_STEP = 1.0 / 120.0
 """What happens between two frames is seen in steps of this [s] at most, so that the frame rate does not matter."""
-_POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
 _SETTLED = np.radians(0.05), np.radians(0.5)
 _MOST_OVERSHOOT = 2.0
 _INSTANT = 1e-9
@@ -244,7 +244,7 @@ class _Run:
         self._keep(window, start, slice(None), states, 0.0)
         self.looked_at[window.start + int(origin < start - _INSTANT) : window.stop] = -1
 
-    def _parts(self, view: "_View", start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
+    def _parts(self, view: View, start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
         """Split a piece where the target teleports or passes far enough behind to be met on the other side.
 
         view: of the target at the window's frames. Returns (start, end, yaw at the frame at or before the start,
@@ -287,15 +287,15 @@ class _Run:
     def _on(self, target: int, start: float, end: float, yaw: float, teleported: bool, *, settled: bool) -> None:
         window = self._window(start, end)
         origin = window.start * self.dt
-        carried = _Carried(self.rotations[window], self.positions[window])
+        carried = Carried(self.rotations[window], self.positions[window])
         total = self._view(window, target)
-        left = _near_branch(total.yaw, yaw)
+        left = near_branch(total.yaw, yaw)
         turning = np.zeros((2, len(left)))
         for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
             if stage.stop == len(self.rotations[0]):
                 carried.move_head(self.shift[window])
             view = self._view(window, target, carried)
-            remaining = _nearest_turn(view.yaw, left) * view.weight(sharing)
+            remaining = nearest_turn(view.yaw, left) * view.weight(sharing)
             pitch = view.pitch * view.near
             # What the bones below are turning by now is known: without it the head would trail their motion too, and
             # carry the aim past the target.
@@ -340,11 +340,13 @@ class _Run:
         """Local rotations (n, bones, 4) of controller states, held within the limits however they overshoot."""
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
-    def _view(self, window: slice, target: int, carried: "_Carried | None" = None) -> "_View":
+    def _view(self, window: slice, target: int, carried: Carried | None = None) -> View:
         if carried is None:
-            carried = _Carried(self.rotations[window], self.positions[window])
+            carried = Carried(self.rotations[window], self.positions[window])
         axes = self.forward[-1], self.up[-1], self.right[-1]
-        return _View.of(carried.head_rotation, self.targets[target, window] - carried.head_position, axes, self.chain)
+        return View.of(
+            carried.head_rotation, self.targets[target, window] - carried.head_position, axes, self.chain.near
+        )
 
     # Results
 
@@ -354,7 +356,7 @@ class _Run:
         offsets = self._offsets(states, slice(None))
         if np.any(influence != 1.0):
             offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
-        carried = _Carried(self.rotations[frames], self.positions[frames])
+        carried = Carried(self.rotations[frames], self.positions[frames])
         carried.turn(slice(0, offsets.shape[1]), offsets)
         position = carried.origin + self.shift[frames]
         wanted = rotation.multiply(np.stack(carried.deltas, axis=1), carried.rotations)
@@ -370,95 +372,6 @@ class _Run:
         return Solution(
             offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable[frames] & on, looked_at
         )
-
-
-class _Carried:
-    """The chain while it is being turned from the root up: what is done carries what is above it."""
-
-    def __init__(self, rotations: Array, positions: Array) -> None:
-        self.rotations, self.positions = rotations, positions
-        self.delta = rotation.identity(len(rotations))
-        self.origin = positions[:, 0]
-        self.done = 0
-        self.deltas: list[Array] = []
-
-    def turn(self, stage: slice, offsets: Array) -> Array:
-        """Give the stage's bones their local offsets (n, stage, 4); returns these as rotation vectors."""
-        animated = self.rotations[:, stage]
-        own = rotation.multiply(rotation.multiply(animated, offsets), rotation.inverse(animated))
-        for bone in range(stage.start, stage.stop):
-            if bone:
-                arm = self.positions[:, bone] - self.positions[:, bone - 1]
-                self.origin = self.origin + rotation.rotate(self.delta, arm)
-            self.delta = rotation.multiply(self.delta, own[:, bone - stage.start])
-            self.deltas.append(self.delta)
-            self.done = bone + 1
-        return rotation.log(offsets)
-
-    def move_head(self, shift: Array) -> None:
-        """Move everything from here up by `shift` (n, 3)."""
-        self.origin = self.origin + shift
-
-    @property
-    def head_rotation(self) -> Array:
-        """Head orientation (n, 4) as the bones done so far carry it."""
-        return rotation.multiply(self.delta, self.rotations[:, -1])
-
-    @property
-    def head_position(self) -> Array:
-        last = max(self.done - 1, 0)
-        return self.origin + rotation.rotate(self.delta, self.positions[:, -1] - self.positions[:, last])
-
-
-@dataclass(frozen=True)
-class _View:
-    """A target as the head sees it: yaw to the left and pitch up [rad], and how far it is from being too near."""
-
-    yaw: Array
-    pitch: Array
-    near: Array
-
-    @classmethod
-    def of(cls, head: Array, direction: Array, axes: tuple[Array, Array, Array], chain: Chain) -> "_View":
-        """head: (n, 4). direction: (n, 3) to the target. axes: forward, up and right in the head's frame."""
-        local = rotation.rotate(rotation.inverse(head), direction)
-        ahead, above, aside = (rotation.dot(local, axis) for axis in axes)
-        yaw = np.arctan2(-aside, ahead)
-        # Straight behind is one place: always the same side of it, whatever the rounding.
-        yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)
-        distance = np.linalg.norm(local, axis=-1)
-        nearness = np.clip(distance / chain.near, 0.0, 1.0) if chain.near > 0.0 else (distance > 0.0).astype(float)
-        return cls(yaw, np.arctan2(above, np.hypot(ahead, aside)), nearness**2 * (3.0 - 2.0 * nearness))
-
-    def weight(self, sharing: tuple[Sharing, Sharing, Sharing]) -> Array:
-        """How much of the yaw to take: none when too near, none straight above or below where it means nothing."""
-        fade = self._from_pole(sharing[1].reach, sharing[2].reach)
-        return self.near * (1.0 - fade**2 * (3.0 - 2.0 * fade))
-
-    def _from_pole(self, up: float, down: float) -> Array:
-        begin = np.clip(np.where(self.pitch > 0.0, up, down), _POLE[0], _POLE[1])
-        return np.clip((np.abs(self.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
-
-    def reached(self, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array, edge: float) -> Array:
-        """Whether the head, last of the chain, can make the turn that is left without meeting a limit."""
-        across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in sharing)
-        return (
-            (np.abs(yaw) <= across)
-            & (np.where(pitch > 0.0, pitch <= up, -pitch <= down))
-            & (self.near >= 1.0)
-            & (self._from_pole(sharing[1].reach, sharing[2].reach) <= 0.0)
-        )
-
-
-def _near_branch(yaw: Array, start: float) -> Array:
-    """Angles (n,) unwrapped along time, beginning with the turn nearest to `start`."""
-    unwrapped = np.unwrap(yaw)
-    return unwrapped + 2.0 * np.pi * np.round((start - unwrapped[0]) / (2.0 * np.pi))
-
-
-def _nearest_turn(yaw: Array, reference: Array) -> Array:
-    """Angles (n,) with the whole turns that bring each nearest to its reference."""
-    return yaw + 2.0 * np.pi * np.round((reference - yaw) / (2.0 * np.pi))
 
 
 __all__ = ["Chain", "Event", "Solution", "Tuning", "soft_limit", "solve"]

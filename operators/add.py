@@ -3,8 +3,8 @@
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..lookat_pd.errors import LookAtError
-from ..rig import look_at
+from ..lookat_pd.errors import LookAtError, RigError
+from ..rig import look_at, look_at_edit
 from . import current
 
 
@@ -41,18 +41,18 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
         try:
             bone = self._bone(context, armature)
             target = self._target(context, armature)
-            look_at.add(context.scene, armature, bone, target, make_target=self.new_target)
+            look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
         except LookAtError as error:
             return current.complain(self, error)
         self.bone = bone
-        look_at.activate(armature, bone)
+        look_at_edit.activate(armature, bone)
         return {"FINISHED"}
 
     def _bone(self, context: bpy.types.Context, armature: bpy.types.Object) -> str:
         if self.bone:
             return self.bone
         active = current.bone(context)
-        if context.mode == "POSE" and active is not None and look_at.is_selected(active):
+        if context.mode == "POSE" and active is not None and look_at_edit.is_selected(active):
             return active.name
         return look_at.find_head(armature)
 
@@ -60,9 +60,9 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
         if self.target:
             target = context.scene.objects.get(self.target)
             if target is None:
-                raise look_at.RigError(f"There is no object '{self.target}' in the scene; choose one that exists.")
+                raise RigError(f"There is no object '{self.target}' in the scene; choose one that exists.")
             return target
-        others = [item for item in context.selected_objects if not look_at.belongs_to(item, armature)]
+        others = [item for item in context.selected_objects if not look_at_edit.belongs_to(item, armature)]
         return others[0] if others else None
 
 

@@ -4,7 +4,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import look_at
+from ..rig import look_at_edit
 from . import current
 
 
@@ -25,7 +25,7 @@ class LOOKAT_PD_OT_chain_detect(_ChainOperator, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
         try:
-            look_at.fill_chain(bone.id_data, bone.name)
+            look_at_edit.fill_chain(bone.id_data, bone.name)
         except LookAtError as error:
             return current.complain(self, error)
         return {"FINISHED"}

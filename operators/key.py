@@ -4,7 +4,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import look_at
+from ..rig import look_at_edit
 from . import current
 
 
@@ -27,7 +27,7 @@ class LOOKAT_PD_OT_key(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
         try:
-            look_at.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
+            look_at_edit.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
         except LookAtError as error:
             return current.complain(self, error)
         return {"FINISHED"}

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import StringProperty
 
-from ..rig import look_at
+from ..rig import look_at, look_at_edit
 from . import current
 
 
@@ -27,7 +27,7 @@ class LOOKAT_PD_OT_remove(bpy.types.Operator):
         name = self.bone or current.look_at_bone(context).name
         if name not in look_at.bones_with_look_at(armature):
             return current.complain(self, f"Bone '{name}' of '{armature.name}' has no look-at to remove.")
-        look_at.remove(armature, name)
+        look_at_edit.remove(armature, name)
         return {"FINISHED"}
 
 

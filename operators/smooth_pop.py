@@ -4,7 +4,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import actions, join, look_at, pops
+from ..rig import actions, join, look_at_edit, pops
 from . import current, inertialize
 
 
@@ -92,7 +92,7 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
         """Smooth and return the frames."""
         bones = None
         if self.only_selected:
-            bones = {bone.name for bone in armature.pose.bones if look_at.is_selected(bone)}
+            bones = {bone.name for bone in armature.pose.bones if look_at_edit.is_selected(bone)}
         seconds = None if self.use_auto_blend else self.blend
         if self.where == "FRAME":
             pops.smooth(armature, action, self.frame, seconds, bones=bones, slot=slot, scene=context.scene)

@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
-from ..rig import look_at
+from ..rig import look_at, look_at_edit
 from . import plots
 
 _KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
@@ -97,7 +97,7 @@ class _Main(_Part):
             row = column.row(align=True)
             row.prop(settings, name, slider=True)
             bone = current.look_at_bone(context)
-            state = look_at.key_state(bone.id_data, bone.name, name, context.scene.frame_current)
+            state = look_at_edit.key_state(bone.id_data, bone.name, name, context.scene.frame_current)
             row.operator("lookat_pd.key", text="", icon=_KEY_ICONS[state], emboss=False).setting = name
 
     @staticmethod

@@ -17,6 +17,7 @@ from ..lookat_pd.rotation import Array
 from . import actions, channels
 from .look_at import LookAt
 from .sample import Sampler, Samples
+from .working import Working
 
 VERIFICATIONS = 2
 _GOOD = np.radians(0.02)
@@ -86,22 +87,22 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
         modes = {name: look_at.armature.pose.bones[name].rotation_mode for name in look_at.bones}
         actions.check_curves(look_at.armature, modes, options.into)
     frames = np.arange(options.first, options.last + 1)
-    working: dict[bpy.types.Object, actions.Working] = {}
+    works: dict[bpy.types.Object, Working] = {}
     done: list[_Bake] = []
     try:
         for number, look_at in enumerate(look_ats):
-            work = working.get(look_at.armature)
+            work = works.get(look_at.armature)
             if work is None:
-                work = working[look_at.armature] = actions.Working(look_at.armature)
+                work = works[look_at.armature] = Working(look_at.armature)
             job = _Bake(scene, look_at, frames, work)
             done.append(job)
             for fraction in job.steps():
                 yield (number + fraction) / len(look_ats)
         kept = {}
-        for armature, work in working.items():
+        for armature, work in works.items():
             kept[armature] = work.commit(options.into, options.name or _name(armature, options.into))
     except BaseException:
-        for work in working.values():
+        for work in works.values():
             work.rollback()
         raise
     return [job.result(kept[job.look_at.armature]) for job in done]
@@ -118,7 +119,7 @@ def _name(armature: bpy.types.Object, into: str) -> str:
 class _Bake:
     """One look-at on its way into a working action."""
 
-    def __init__(self, scene: bpy.types.Scene, look_at: LookAt, frames: Array, work: actions.Working) -> None:
+    def __init__(self, scene: bpy.types.Scene, look_at: LookAt, frames: Array, work: Working) -> None:
         self.look_at, self.frames, self.work = look_at, frames, work
         self.scene, self.dt = scene, seconds_per_frame(scene)
         self.measured, self.passes = False, 0

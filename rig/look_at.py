@@ -6,18 +6,15 @@ from functools import lru_cache
 
 import bpy
 import numpy as np
-from mathutils import Vector
 
 from ..lookat_pd import gaze, pd, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.follow import Tuning
 from ..lookat_pd.skeleton import Skeleton
-from . import actions, detect, rest
+from . import detect, rest
+from . import targets as looked_at
 from .sample import Target
 from .settings import AIM_AXES, DAMPING_RATIOS
-
-_HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.types.Screen, bpy.types.WorkSpace)
-"""What uses an object without being moved by it."""
 
 Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
@@ -80,134 +77,6 @@ def find_head(armature: bpy.types.Object) -> str:
     return detect.find_head(rest.skeleton(armature), rest.clues(armature))
 
 
-def add(
-    scene: bpy.types.Scene,
-    armature: bpy.types.Object,
-    bone: str,
-    target: bpy.types.Object | None,
-    *,
-    make_target: bool = False,
-) -> None:
-    """Give a bone a look-at with the detected chain. Raises RigError, and then changes nothing.
-
-    make_target: without a target, put an empty in front of the face.
-    """
-    check_armature(armature)
-    if bone not in armature.pose.bones:
-        raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
-    owner = armature.pose.bones[bone]
-    if exists_on(owner):
-        raise RigError(f"Bone '{bone}' has a look-at already; change its settings, or remove it first.")
-    links = detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
-    if target is not None and target.type != "ARMATURE":
-        check_target(armature, [link.bone for link in links], Target(target))
-    settings = owner.lookat_pd
-    settings.exists = True
-    _write_chain(settings, links)
-    if target is None and make_target:
-        target = _new_target(scene, armature, bone)
-    settings.target = target
-    if target is not None and target.type == "ARMATURE" and target != armature:
-        # Another character: look at its face, not at the floor it stands on.
-        settings.subtarget = _head_or_nothing(target)
-
-
-def remove(armature: bpy.types.Object, bone: str) -> None:
-    """Take a look-at away with its settings and their keys, as if it had never been there."""
-    actions.remove_curves(armature, f"{settings_path(bone)}.")
-    settings = armature.pose.bones[bone].lookat_pd
-    # One by one: unsetting the group as a whole would leave scripts that hold it with a dead pointer.
-    for name in settings.bl_rna.properties.keys():
-        if name not in ("rna_type", "name"):
-            settings.property_unset(name)
-
-
-def settings_path(bone: str) -> str:
-    """Data path from the armature object to a bone's look-at (Blender cannot work it out for settings on bones)."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].lookat_pd'
-
-
-def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> str:
-    """Whether a setting is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
-    frames = actions.key_frames(armature, f"{settings_path(bone)}.{setting}")
-    return "NONE" if frames is None else "KEYED" if frame in frames else "ANIMATED"
-
-
-def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> None:
-    """Key `use` or `influence` at a frame, or delete the key that is there. Raises RigError."""
-    action = armature.animation_data.action if armature.animation_data else None
-    if action is not None and not action.is_editable:
-        raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
-    path = f"{settings_path(bone)}.{setting}"
-    if key_state(armature, bone, setting, frame) == "KEYED":
-        armature.keyframe_delete(path, frame=frame)
-    else:
-        armature.keyframe_insert(path, frame=frame)
-
-
-def activate(armature: bpy.types.Object, bone: str) -> None:
-    """Make a bone the active one, so that panels show it."""
-    armature.data.bones.active = armature.data.bones[bone]
-
-
-def is_selected(bone: bpy.types.PoseBone) -> bool:
-    """Whether a pose bone is selected; the property moved in Blender 5."""
-    return bone.select if hasattr(bone, "select") else bone.bone.select
-
-
-def belongs_to(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
-    """Whether an object is the armature or part of its character: a child, or deformed by it."""
-    while item is not None:
-        if item == armature or item.find_armature() == armature:
-            return True
-        item = item.parent
-    return False
-
-
-def _head_or_nothing(armature: bpy.types.Object) -> str:
-    try:
-        return find_head(armature)
-    except RigError:
-        return ""
-
-
-def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:
-    """An empty in front of the face, a character's height away."""
-    skeleton = rest.skeleton(armature)
-    forward, _ = detect.find_axes(skeleton, rest.clues(armature))
-    size = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0))) or 1.0
-    local = skeleton.rotations[skeleton.index(bone)]
-    pose = armature.pose.bones[bone].matrix
-    here = rotation.from_matrix(np.array(pose)[:3, :3])
-    ahead = rotation.rotate(rotation.multiply(here, rotation.inverse(local)), forward)
-    place = np.array(pose.translation) + size * ahead
-    empty = bpy.data.objects.new(f"{armature.name} Target", None)
-    empty.empty_display_type = "SPHERE"
-    scale = float(np.mean(np.abs(armature.matrix_world.to_scale())))
-    empty.empty_display_size = 0.04 * size * scale
-    empty.location = armature.matrix_world @ Vector(place)
-    scene.collection.objects.link(empty)
-    return empty
-
-
-def fill_chain(armature: bpy.types.Object, bone: str) -> None:
-    """Write the detected chain into the settings of a look-at, replacing what is there."""
-    links = detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
-    _write_chain(armature.pose.bones[bone].lookat_pd, links)
-
-
-def _write_chain(settings, links: Sequence[detect.Link]) -> None:
-    settings.chain_index = 0
-    # Items that a library override has from its library can be changed, not removed.
-    for n, link in enumerate(links):
-        item = settings.chain[n] if n < len(settings.chain) else settings.chain.add()
-        item.bone, item.share, item.settle_factor = link.bone, link.share, link.settle_factor
-        item.yaw_limit, item.makes_up = link.yaw_limit, link.makes_up
-        item.pitch_up_limit, item.pitch_down_limit = link.pitch_up_limit, link.pitch_down_limit
-    for n in range(len(settings.chain) - 1, len(links) - 1, -1):
-        settings.chain.remove(n)
-
-
 def tuning(settings) -> Tuning:
     """The controller's tuning as a look-at's settings give it."""
     return Tuning(
@@ -262,9 +131,9 @@ def resolve(
     links = _links(armature, skeleton, bone)
     bones = tuple(link.bone for link in links)
     for target in targets:
-        check_target(armature, bones, target)
+        looked_at.check(armature, bones, target)
     _check_free(armature, bones)
-    plain = is_plain(armature, bones) and not any(_hangs_on(target, armature) for target in targets)
+    plain = is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in targets)
     chain = _chain(armature, skeleton, links, settings)
     return LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, plain)
 
@@ -301,51 +170,6 @@ def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[de
     return links
 
 
-def check_target(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> None:
-    """Raise RigError where there is nothing to look at, or where looking would move what is looked at."""
-    if target.point is not None:
-        if not np.all(np.isfinite(target.point)):
-            raise RigError(f"The point to look at, {target.point}, is not finite; give three numbers.")
-        return
-    item = target.object
-    if item is None:
-        raise RigError("There is nothing to look at; choose an object or a point.")
-    if not item.users_scene and not item.library:
-        raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
-    if target.bone:
-        if item.type != "ARMATURE" or target.bone not in item.pose.bones:
-            raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
-    elif item == armature:
-        raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
-    if _rides_on(item, target.bone, armature, bones):
-        raise RigError(
-            f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it."
-        )
-
-
-def _rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Whether an object, or a bone of it, is carried by the chain itself or by the head: by parents or constraints."""
-    head = armature.pose.bones[bones[0]]
-    seen: set[tuple[bpy.types.Object, str]] = set()
-    waiting = [(item, bone)]
-    while waiting:
-        here = item, bone = waiting.pop()
-        if item is None or here in seen:
-            continue
-        seen.add(here)
-        place = item.pose.bones.get(bone) if item.pose and bone else None
-        if place is not None and item == armature:
-            if bone in bones or head in place.parent_recursive:
-                return True
-            continue
-        waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
-        for constraint in item.constraints:
-            if not constraint.mute and constraint.influence > 0.0:
-                for found in (constraint, *getattr(constraint, "targets", ())):
-                    waiting.append((getattr(found, "target", None), getattr(found, "subtarget", "")))
-    return False
-
-
 def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
     follows = rest.clues(armature).follows
     for name in bones:
@@ -369,23 +193,6 @@ def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
         if bone.name != bones[-1] and not bone.bone.use_inherit_rotation:
             return False
     return True
-
-
-def _hangs_on(target: Target, armature: bpy.types.Object) -> bool:
-    """Whether the target may move with the armature's own bones: as child, by constraints, drivers or modifiers."""
-    if target.object is None or target.object == armature:
-        return target.object is not None
-    users = bpy.data.user_map()
-    seen: set[bpy.types.ID] = set()
-    waiting: list[bpy.types.ID] = [armature]
-    while waiting:
-        item = waiting.pop()
-        if item == target.object:
-            return True
-        if item not in seen:
-            seen.add(item)
-            waiting.extend(user for user in users.get(item, ()) if not isinstance(user, _HOLDERS))
-    return False
 
 
 def _chain(armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detect.Link], settings) -> gaze.Chain:

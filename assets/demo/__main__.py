@@ -53,11 +53,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _bake(demo, blend: Path, picture: Path) -> dict:
-    look_at, bake, sample = (load(f"rig.{name}") for name in ("look_at", "bake", "sample"))
+    look_at, edit, bake, sample = (load(f"rig.{name}") for name in ("look_at", "look_at_edit", "bake", "sample"))
     scene, rig = demo.scene, demo.rig
     started = time.perf_counter()
     head = look_at.find_head(rig)
-    look_at.add(scene, rig, head, demo.ball)
+    edit.add(scene, rig, head, demo.ball)
     targets = [sample.Target(demo.ball), sample.Target(demo.bird)]
     names = {"Ball": 0, "Bird": 1}
     schedule = tuple((event["frame"], names.get(event.get("target"))) for event in EVENTS)

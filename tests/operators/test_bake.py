@@ -6,7 +6,7 @@ import pytest
 
 from extension import load
 
-look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at_edit")
 actions = load("rig.actions")
 bake = load("operators.bake")
 
@@ -38,7 +38,7 @@ def hero() -> bpy.types.Object:
     for frame in (1, 20):
         armature.pose.bones["hips"].keyframe_insert("rotation_quaternion", frame=frame)
         armature.pose.bones["hips"].keyframe_insert("location", frame=frame)
-    look_at.add(bpy.context.scene, armature, "head", ball)
+    look_at_edit.add(bpy.context.scene, armature, "head", ball)
     return armature
 
 
@@ -93,8 +93,8 @@ def test_leaves_the_look_at_unmuted_when_told(hero) -> None:
 
 
 def test_bakes_only_the_look_at_shown(hero) -> None:
-    look_at.add(bpy.context.scene, hero, "chest", bpy.data.objects["Ball"])
-    look_at.activate(hero, "head")
+    look_at_edit.add(bpy.context.scene, hero, "chest", bpy.data.objects["Ball"])
+    look_at_edit.activate(hero, "head")
     bpy.ops.lookat_pd.bake(which="ACTIVE")
     assert hero.pose.bones["head"].lookat_pd.mute
     assert not hero.pose.bones["chest"].lookat_pd.mute
@@ -111,7 +111,7 @@ def test_tells_why_it_is_grey(hero) -> None:
     assert reason() == "Choose a target to look at"
     settings.mute = True
     assert reason().startswith("Every look-at here is muted")
-    look_at.remove(hero, "head")
+    look_at_edit.remove(hero, "head")
     assert reason() == "Add a look-at first"
     bpy.ops.object.mode_set(mode="EDIT")
     assert reason() == "Leave edit mode"

@@ -7,6 +7,7 @@ import pytest
 from extension import load
 
 look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at_edit")
 actions = load("rig.actions")
 current = load("operators.current")
 
@@ -104,7 +105,7 @@ def test_add_by_name(hero) -> None:
 
 def test_add_takes_the_selected_pose_bone(hero) -> None:
     bpy.ops.object.mode_set(mode="POSE")
-    look_at.activate(hero, "neck")
+    look_at_edit.activate(hero, "neck")
     bone = hero.pose.bones["neck"]
     if hasattr(bone, "select"):
         bone.select = True
@@ -175,14 +176,14 @@ def test_remove_leaves_other_look_ats(hero) -> None:
     thing("Ball", selected=True)
     for bone in ("head", "chest"):
         bpy.ops.lookat_pd.add(bone=bone)
-    look_at.activate(hero, "head")
+    look_at_edit.activate(hero, "head")
     bpy.ops.lookat_pd.key(setting="use")
-    look_at.activate(hero, "chest")
+    look_at_edit.activate(hero, "chest")
     bpy.ops.lookat_pd.key(setting="use")
     bpy.ops.lookat_pd.remove(bone="head")
     assert look_at.bones_with_look_at(hero) == ["chest"]
-    assert look_at.key_state(hero, "chest", "use", 1) == "KEYED"
-    assert look_at.key_state(hero, "head", "use", 1) == "NONE"
+    assert look_at_edit.key_state(hero, "chest", "use", 1) == "KEYED"
+    assert look_at_edit.key_state(hero, "head", "use", 1) == "NONE"
 
 
 def test_remove_refuses_what_is_not_there(hero) -> None:
@@ -209,12 +210,12 @@ def test_add_after_remove_is_as_new(hero) -> None:
 def test_key_inserts_and_deletes(hero, setting) -> None:
     bpy.ops.lookat_pd.add()
     bpy.context.scene.frame_set(12)
-    assert look_at.key_state(hero, "head", setting, 12) == "NONE"
+    assert look_at_edit.key_state(hero, "head", setting, 12) == "NONE"
     bpy.ops.lookat_pd.key(setting=setting)
-    assert look_at.key_state(hero, "head", setting, 12) == "KEYED"
-    assert look_at.key_state(hero, "head", setting, 13) == "ANIMATED"
+    assert look_at_edit.key_state(hero, "head", setting, 12) == "KEYED"
+    assert look_at_edit.key_state(hero, "head", setting, 13) == "ANIMATED"
     bpy.ops.lookat_pd.key(setting=setting)
-    assert look_at.key_state(hero, "head", setting, 12) == "NONE"
+    assert look_at_edit.key_state(hero, "head", setting, 12) == "NONE"
 
 
 def test_keyed_use_is_seen_when_scrubbing(hero) -> None:
@@ -252,7 +253,7 @@ def test_key_on_a_linked_action_is_refused(hero, tmp_path) -> None:
 
 def test_chain_bones_come_and_go(hero) -> None:
     bpy.ops.lookat_pd.add()
-    look_at.activate(hero, "arm.L")
+    look_at_edit.activate(hero, "arm.L")
     assert bpy.ops.lookat_pd.chain_add() == {"FINISHED"}
     assert chain(hero)[-1] == "arm.L" and settings(hero).chain_index == 4
     with pytest.raises(RuntimeError, match="not in the chain"):

@@ -13,6 +13,7 @@ from extension import load
 actions = load("rig.actions")
 bake = load("rig.bake")
 look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at_edit")
 sample = load("rig.sample")
 
 # Name, parent, head, tail: a figure of 1.8 m that faces -Y.
@@ -111,7 +112,7 @@ def child(item: bpy.types.Object, parent: bpy.types.Object, bone: str = "") -> b
 
 def aim(armature: bpy.types.Object, target: bpy.types.Object | None, bone: str = "head", **settings: Any) -> Any:
     """Give a bone a quick look-at through the add-on; its settings."""
-    look_at.add(bpy.context.scene, armature, bone, target)
+    look_at_edit.add(bpy.context.scene, armature, bone, target)
     found = armature.pose.bones[bone].lookat_pd
     for name, value in {"settle_time": 0.2, **settings}.items():
         setattr(found, name, value)
@@ -375,7 +376,7 @@ def settings_keyed(armature: bpy.types.Object, bone: str, setting: str, values: 
     """Key a setting of a look-at."""
     for frame, value in values:
         setattr(armature.pose.bones[bone].lookat_pd, setting, value)
-        armature.keyframe_insert(f"{look_at.settings_path(bone)}.{setting}", frame=frame)
+        armature.keyframe_insert(f"{look_at_edit.settings_path(bone)}.{setting}", frame=frame)
 
 
 def quick_matrix(location: Sequence[float], angles: Sequence[float], scale: Sequence[float]) -> Matrix:

@@ -14,6 +14,7 @@ from .scenes import ball, place_of, run_bake
 actions = load("rig.actions")
 detect = load("rig.detect")
 look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at_edit")
 rest = load("rig.rest")
 rotation = load("lookat_pd.rotation")
 human = load("assets.demo.human")
@@ -212,7 +213,7 @@ def test_rigs_hold_still_and_look(rig) -> None:
         if result.solution.reachable[0]:
             reached.append(place)
             assert scenes.error(rig, place_of(target), (1, 4), bone=bone, forward=forward) < PLAIN, place
-        look_at.remove(rig, bone)
+        look_at_edit.remove(rig, bone)
     assert (0, 0) in reached and len(reached) >= 2
 
 

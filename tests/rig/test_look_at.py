@@ -15,6 +15,7 @@ from .scenes import CHAIN, aim, animate, ball, error, figure, place_of, run_bake
 actions = load("rig.actions")
 bake = load("rig.bake")
 look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at_edit")
 sample = load("rig.sample")
 errors = load("lookat_pd.errors")
 
@@ -322,26 +323,26 @@ def test_refuses_what_is_no_armature() -> None:
 def test_refuses_an_armature_without_bones() -> None:
     empty = bpy.data.objects.new("Empty Rig", bpy.data.armatures.new("Empty Rig"))
     bpy.context.scene.collection.objects.link(empty)
-    assert "'Empty Rig'" in complaint(lambda: look_at.add(bpy.context.scene, empty, "head", None))
+    assert "'Empty Rig'" in complaint(lambda: look_at_edit.add(bpy.context.scene, empty, "head", None))
     assert "'Empty Rig'" in complaint(lambda: look_at.resolve(empty, "head"))
 
 
 def test_refuses_a_bone_that_does_not_exist() -> None:
     armature = figure()
-    assert "'nose'" in complaint(lambda: look_at.add(bpy.context.scene, armature, "nose", None))
+    assert "'nose'" in complaint(lambda: look_at_edit.add(bpy.context.scene, armature, "nose", None))
     assert "'nose'" in complaint(lambda: look_at.resolve(armature, "nose"))
 
 
 def test_refuses_a_second_look_at_on_one_bone() -> None:
     scene = swaying()
-    assert "'head'" in complaint(lambda: look_at.add(bpy.context.scene, scene.armature, "head", scene.target))
+    assert "'head'" in complaint(lambda: look_at_edit.add(bpy.context.scene, scene.armature, "head", scene.target))
 
 
 @pytest.mark.parametrize("spoiled", [target_on_the_head, target_on_something_on_the_head])
 def test_adding_refuses_what_the_bake_would(spoiled) -> None:
     armature, target = figure(), ball()
     spoiled(scenes.Scene(armature, target, place_of(target)))
-    assert "'Ball'" in complaint(lambda: look_at.add(bpy.context.scene, armature, "head", target))
+    assert "'Ball'" in complaint(lambda: look_at_edit.add(bpy.context.scene, armature, "head", target))
 
 
 @pytest.mark.parametrize("point", [(math.nan, 0, 0), (0, math.inf, 0)])
@@ -397,7 +398,7 @@ def linked(tmp_path, *, override: bool) -> bpy.types.Object:
 
 def test_refuses_a_linked_armature(tmp_path) -> None:
     hero = linked(tmp_path, override=False)
-    assert "override" in complaint(lambda: look_at.add(bpy.context.scene, hero, "head", None))
+    assert "override" in complaint(lambda: look_at_edit.add(bpy.context.scene, hero, "head", None))
     assert "override" in complaint(lambda: look_at.resolve(hero, "head"))
 
 
@@ -463,14 +464,14 @@ def test_names_with_quotes_and_other_scripts() -> None:
     for into in ("NEW", "LAYER"):
         run_bake(armature, into=into)
         assert error(armature, place_of(target), (1, *scenes.STILL), bone=odd["head"]) < 0.1
-    look_at.remove(armature, odd["head"])
+    look_at_edit.remove(armature, odd["head"])
     assert not look_at.exists_on(armature.pose.bones[odd["head"]])
 
 
 def test_override_of_a_character_that_already_looks(tmp_path) -> None:
     """The look-at comes with the library: it can be tuned, baked, given another chain and removed in the shot."""
     hero = figure()
-    look_at.add(bpy.context.scene, hero, "head", None)
+    look_at_edit.add(bpy.context.scene, hero, "head", None)
     path = str(tmp_path / "hero.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -484,8 +485,8 @@ def test_override_of_a_character_that_already_looks(tmp_path) -> None:
     run_bake(hero)
     assert error(hero, place_of(target), (1, *scenes.STILL)) < 0.1
     settings_of(hero).chain[1].share = 0.5
-    look_at.fill_chain(hero, "head")
+    look_at_edit.fill_chain(hero, "head")
     assert [link.bone for link in settings_of(hero).chain] == list(CHAIN)
     assert settings_of(hero).chain[1].share == pytest.approx(0.25, abs=0.05)
-    look_at.remove(hero, "head")
+    look_at_edit.remove(hero, "head")
     assert not look_at.exists_on(hero.pose.bones["head"])

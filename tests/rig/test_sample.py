@@ -11,6 +11,7 @@ from .scenes import CHAIN, aim, ball, figure, run_bake, swaying
 
 actions = load("rig.actions")
 bake = load("rig.bake")
+working = load("rig.working")
 look_at = load("rig.look_at")
 sample = load("rig.sample")
 rotation = load("lookat_pd.rotation")
@@ -82,11 +83,11 @@ PLACES = {
     "solver": ("gaze", "solve"),
     "channels": ("channels", "turned"),
     "carry": ("carry", "realize"),
-    "keys": ("actions.keys.Keys", "write"),
+    "keys": ("working.keys.Keys", "write"),
     "sampler": ("Sampler", "_fill"),
     "sampling": ("Sampler", "sample"),
-    "commit": ("actions.Working", "commit"),
-    "layer": ("actions", "_push_down"),
+    "commit": ("working.Working", "commit"),
+    "layer": ("working", "_push_down"),
     "curves": ("actions", "new_curve"),
 }
 
@@ -102,9 +103,9 @@ def test_an_error_anywhere_leaves_everything_as_it_was(into, place, after, plain
         constraint = scene.armature.pose.bones["neck"].constraints.new("COPY_ROTATION")
         constraint.target, constraint.subtarget, constraint.influence = scene.armature, "hand.L", 0.2
     owner, name = PLACES[place]
-    holder = bake
-    for part in owner.split("."):
-        holder = getattr(holder, part)
+    holder = {"working": working}.get(owner.split(".")[0], bake)
+    for part in owner.removeprefix("working.").split("."):
+        holder = getattr(holder, part) if part != "working" else holder
     original, calls = getattr(holder, name), []
 
     def broken(*args, **options):

@@ -1,0 +1,141 @@
+"""Changing look-ats: adding one with its chain, removing it, keying its settings."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import RigError
+from . import actions, detect, rest, targets
+from .look_at import check_armature, exists_on, find_head
+from .sample import Target
+
+
+def add(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    bone: str,
+    target: bpy.types.Object | None,
+    *,
+    make_target: bool = False,
+) -> None:
+    """Give a bone a look-at with the detected chain. Raises RigError, and then changes nothing.
+
+    make_target: without a target, put an empty in front of the face.
+    """
+    check_armature(armature)
+    if bone not in armature.pose.bones:
+        raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+    owner = armature.pose.bones[bone]
+    if exists_on(owner):
+        raise RigError(f"Bone '{bone}' has a look-at already; change its settings, or remove it first.")
+    links = detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
+    if target is not None and target.type != "ARMATURE":
+        targets.check(armature, [link.bone for link in links], Target(target))
+    settings = owner.lookat_pd
+    settings.exists = True
+    _write_chain(settings, links)
+    if target is None and make_target:
+        target = _new_target(scene, armature, bone)
+    settings.target = target
+    if target is not None and target.type == "ARMATURE" and target != armature:
+        # Another character: look at its face, not at the floor it stands on.
+        settings.subtarget = _head_or_nothing(target)
+
+
+def remove(armature: bpy.types.Object, bone: str) -> None:
+    """Take a look-at away with its settings and their keys, as if it had never been there."""
+    actions.remove_curves(armature, f"{settings_path(bone)}.")
+    settings = armature.pose.bones[bone].lookat_pd
+    # One by one: unsetting the group as a whole would leave scripts that hold it with a dead pointer.
+    for name in settings.bl_rna.properties.keys():
+        if name not in ("rna_type", "name"):
+            settings.property_unset(name)
+
+
+def settings_path(bone: str) -> str:
+    """Data path from the armature object to a bone's look-at (Blender cannot work it out for settings on bones)."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].lookat_pd'
+
+
+def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> str:
+    """Whether a setting is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
+    frames = actions.key_frames(armature, f"{settings_path(bone)}.{setting}")
+    return "NONE" if frames is None else "KEYED" if frame in frames else "ANIMATED"
+
+
+def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> None:
+    """Key `use` or `influence` at a frame, or delete the key that is there. Raises RigError."""
+    action = armature.animation_data.action if armature.animation_data else None
+    if action is not None and not action.is_editable:
+        raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
+    path = f"{settings_path(bone)}.{setting}"
+    if key_state(armature, bone, setting, frame) == "KEYED":
+        armature.keyframe_delete(path, frame=frame)
+    else:
+        armature.keyframe_insert(path, frame=frame)
+
+
+def activate(armature: bpy.types.Object, bone: str) -> None:
+    """Make a bone the active one, so that panels show it."""
+    armature.data.bones.active = armature.data.bones[bone]
+
+
+def is_selected(bone: bpy.types.PoseBone) -> bool:
+    """Whether a pose bone is selected; the property moved in Blender 5."""
+    return bone.select if hasattr(bone, "select") else bone.bone.select
+
+
+def belongs_to(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
+    """Whether an object is the armature or part of its character: a child, or deformed by it."""
+    while item is not None:
+        if item == armature or item.find_armature() == armature:
+            return True
+        item = item.parent
+    return False
+
+
+def _head_or_nothing(armature: bpy.types.Object) -> str:
+    try:
+        return find_head(armature)
+    except RigError:
+        return ""
+
+
+def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:
+    """An empty in front of the face, a character's height away."""
+    skeleton = rest.skeleton(armature)
+    forward, _ = detect.find_axes(skeleton, rest.clues(armature))
+    size = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0))) or 1.0
+    local = skeleton.rotations[skeleton.index(bone)]
+    pose = armature.pose.bones[bone].matrix
+    here = rotation.from_matrix(np.array(pose)[:3, :3])
+    ahead = rotation.rotate(rotation.multiply(here, rotation.inverse(local)), forward)
+    place = np.array(pose.translation) + size * ahead
+    empty = bpy.data.objects.new(f"{armature.name} Target", None)
+    empty.empty_display_type = "SPHERE"
+    scale = float(np.mean(np.abs(armature.matrix_world.to_scale())))
+    empty.empty_display_size = 0.04 * size * scale
+    empty.location = armature.matrix_world @ Vector(place)
+    scene.collection.objects.link(empty)
+    return empty
+
+
+def fill_chain(armature: bpy.types.Object, bone: str) -> None:
+    """Write the detected chain into the settings of a look-at, replacing what is there."""
+    links = detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
+    _write_chain(armature.pose.bones[bone].lookat_pd, links)
+
+
+def _write_chain(settings, links: Sequence[detect.Link]) -> None:
+    settings.chain_index = 0
+    # Items that a library override has from its library can be changed, not removed.
+    for n, link in enumerate(links):
+        item = settings.chain[n] if n < len(settings.chain) else settings.chain.add()
+        item.bone, item.share, item.settle_factor = link.bone, link.share, link.settle_factor
+        item.yaw_limit, item.makes_up = link.yaw_limit, link.makes_up
+        item.pitch_up_limit, item.pitch_down_limit = link.pitch_up_limit, link.pitch_down_limit
+    for n in range(len(settings.chain) - 1, len(links) - 1, -1):
+        settings.chain.remove(n)

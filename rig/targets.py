@@ -1,0 +1,74 @@
+"""What may be looked at: something that is there, and that the look itself does not carry along."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.errors import RigError
+from .sample import Target
+
+_HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.types.Screen, bpy.types.WorkSpace)
+"""What uses an object without being moved by it."""
+
+
+def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> None:
+    """Raise RigError where there is nothing to look at, or where looking would move what is looked at."""
+    if target.point is not None:
+        if not np.all(np.isfinite(target.point)):
+            raise RigError(f"The point to look at, {target.point}, is not finite; give three numbers.")
+        return
+    item = target.object
+    if item is None:
+        raise RigError("There is nothing to look at; choose an object or a point.")
+    if not item.users_scene and not item.library:
+        raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
+    if target.bone:
+        if item.type != "ARMATURE" or target.bone not in item.pose.bones:
+            raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
+    elif item == armature:
+        raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
+    if _rides_on(item, target.bone, armature, bones):
+        raise RigError(
+            f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it."
+        )
+
+
+def _rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Whether an object, or a bone of it, is carried by the chain itself or by the head: by parents or constraints."""
+    head = armature.pose.bones[bones[0]]
+    seen: set[tuple[bpy.types.Object, str]] = set()
+    waiting = [(item, bone)]
+    while waiting:
+        here = item, bone = waiting.pop()
+        if item is None or here in seen:
+            continue
+        seen.add(here)
+        place = item.pose.bones.get(bone) if item.pose and bone else None
+        if place is not None and item == armature:
+            if bone in bones or head in place.parent_recursive:
+                return True
+            continue
+        waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
+        for constraint in item.constraints:
+            if not constraint.mute and constraint.influence > 0.0:
+                for found in (constraint, *getattr(constraint, "targets", ())):
+                    waiting.append((getattr(found, "target", None), getattr(found, "subtarget", "")))
+    return False
+
+
+def hangs_on(target: Target, armature: bpy.types.Object) -> bool:
+    """Whether the target may move with the armature's own bones: as child, by constraints, drivers or modifiers."""
+    if target.object is None or target.object == armature:
+        return target.object is not None
+    users = bpy.data.user_map()
+    seen: set[bpy.types.ID] = set()
+    waiting: list[bpy.types.ID] = [armature]
+    while waiting:
+        item = waiting.pop()
+        if item == target.object:
+            return True
+        if item not in seen:
+            seen.add(item)
+            waiting.extend(user for user in users.get(item, ()) if not isinstance(user, _HOLDERS))
+    return False
