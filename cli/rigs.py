@@ -62,9 +62,10 @@ def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
     slot = suitable_slot(armature, action)
     if slot is None:
         raise RigError(f"Action '{name}' has no slot for objects, so it cannot move '{armature.name}'; choose another.")
-    keyed_before = _channels(data.action, data.action_slot)
+    before, keyed_before = data.action, _channels(data.action, data.action_slot)
     data.action = action
     data.action_slot = slot
+    actions.keep(before)
     _clear(armature, keyed_before - _channels(action, slot))
 
 

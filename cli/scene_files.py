@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, gltf_times, retime, whole_file
+from . import bvh_axes, gltf_times, retime, still_pose, whole_file
 from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -118,6 +118,9 @@ def _check_content() -> None:
 
 def _export_gltf(path: Path, temporary: Path) -> None:
     _enable("io_scene_gltf2")
+    for armature in bpy.data.objects:
+        if armature.type == "ARMATURE" and armature.animation_data is not None:
+            still_pose.hold(armature)
     _call(
         bpy.ops.export_scene.gltf,
         f"{path} cannot be exported",

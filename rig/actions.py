@@ -94,6 +94,12 @@ def curves_at(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None
     return [bag.fcurves.find(path, index=n) if bag is not None else None for n in range(size)]
 
 
+def keep(action: bpy.types.Action | None) -> None:
+    """Let an action that nothing plays any more be saved with the file all the same."""
+    if action is not None and action.users == 0 and action.library is None:
+        action.use_fake_user = True
+
+
 def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
     """Frames at which the current action has keys for a property; None where it has no F-curve."""
     data = armature.animation_data

@@ -457,3 +457,33 @@ def test_a_target_given_is_looked_at_whatever_the_files_own_look_at_says(call, t
     source = tools.save(tmp_path / "off.blend")
     row = call("bake", source, "--output", tmp_path / "out.blend", "--point=0.8,-2,1.9").row
     assert row["settled_frames"] > 0 and row["settled_error_deg"] < 0.1
+
+
+def test_a_bone_posed_but_not_animated_keeps_its_place_in_a_glb(call, tmp_path, tools) -> None:
+    """The exporter puts bones without keys back to rest, and the character with them."""
+    hero = tools.make_character()
+    hero.pose.bones["hips"].location.y = 0.3
+    source = tools.save(tmp_path / "posed.blend")
+    scene = tools.reopen(source)
+    scene.frame_set(1)
+    before = scene.objects["Hero"].pose.bones["hips"].matrix.translation.copy()
+    assert call("bake", source, "--output", tmp_path / "out.glb", "--target", "Ball").code == 0
+    scene = tools.reopen(tmp_path / "out.glb")
+    scene.frame_set(1)
+    assert (scene.objects["Hero"].pose.bones["hips"].matrix.translation - before).length < 1e-5
+
+
+def test_the_action_played_before_is_kept(call, tmp_path, tools) -> None:
+    hero = tools.make_character()
+    played = hero.animation_data.action.name
+    other = bpy.data.actions.new("Other")
+    slot = other.slots.new(id_type="OBJECT", name="Hero")
+    strip = other.layers.new("Layer").strips.new(type="KEYFRAME")
+    curve = strip.channelbag(slot, ensure=True).fcurves.new('pose.bones["chest"].location', index=0)
+    curve.keyframe_points.insert(1, 0.0)
+    curve.keyframe_points.insert(40, 0.0)
+    other.use_fake_user = True
+    source = tools.save(tmp_path / "two.blend")
+    assert call("bake", source, "--output", tmp_path / "out.blend", "--action", "Other", "--target", "Ball").code == 0
+    tools.reopen(tmp_path / "out.blend")
+    assert played in bpy.data.actions
