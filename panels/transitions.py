@@ -1,5 +1,7 @@
 """Transitions: join two actions, find where to cut, mend pops and loops."""
 
+from collections.abc import Sequence
+
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
@@ -7,6 +9,7 @@ from ..operators import current, inertialize
 from ..rig import decay_preview
 from . import plots
 
+_BLEND = ("method", "use_auto_blend", "blend")
 _PARTS = {"head": "Head", "torso": "Torso", "arms": "Arms", "legs": "Legs"}
 
 
@@ -71,15 +74,22 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row.enabled = bool(settings.destination)
         row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
-        for name in ("source", "destination", "source_frame", "destination_frame", "method", "root", "blend"):
-            setattr(button, name, getattr(settings, name))
-        button.use_auto_blend = settings.use_auto_blend
+        _hand_over(settings, button, ("source", "destination", "source_frame", "destination_frame", "root", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
         column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
         column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
-        column.operator("lookat_pd.strip_transition", icon="NLA")
-        column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
+        button = column.operator("lookat_pd.strip_transition", icon="NLA")
+        # Between strips there is nothing to cut: they overlap or meet.
+        _hand_over(settings, button, _BLEND if settings.method != "CUT" else _BLEND[1:])
+        button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
+        _hand_over(settings, button, ("root", *_BLEND))
+
+
+def _hand_over(settings, button, names: Sequence[str]) -> None:
+    """Let a button do what the panel says."""
+    for name in names:
+        setattr(button, name, getattr(settings, name))
 
 
 def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:

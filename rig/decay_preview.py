@@ -6,7 +6,7 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.rotation import Array
-from . import bake, channels, clips, rest, splice
+from . import actions, bake, channels, clips, rest, splice
 from .anatomy import Anatomy
 from .clips import Channel, Clip
 
@@ -29,8 +29,12 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
     if source is None or destination is None:
         return None
     dt = bake.seconds_per_frame(scene)
+    try:
+        contents = _content(armature, source), _content(armature, destination)
+    except LookAtError:
+        return None
     numbers = (settings.source_frame, settings.destination_frame, settings.use_auto_blend, settings.blend)
-    key = (armature.name, settings.method, dt, *numbers, *_content(source), *_content(destination))
+    key = (armature.name, settings.method, dt, *numbers, *contents)
     if _last.get("key") != key:
         try:
             answer = _decays(armature, source, destination, settings, dt)
@@ -40,9 +44,16 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
     return _last["answer"]  # type: ignore[return-value]
 
 
-def _content(action: bpy.types.Action) -> tuple[str, float, float]:
-    first, last = action.curve_frame_range
-    return action.name, first, last
+def _content(armature: bpy.types.Object, action: bpy.types.Action) -> tuple[str, int]:
+    """What tells whether an action's keys are still the same."""
+    bag = actions.channelbag(action, clips.find_slot(armature, action)) if action.slots else None
+    number = 0
+    for curve in bag.fcurves if bag is not None else ():
+        for name in ("co", "handle_left", "handle_right"):
+            values = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+            curve.keyframe_points.foreach_get(name, values)
+            number = hash((number, values.tobytes()))
+    return action.name, number
 
 
 def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, dict[str, Array]]:

@@ -85,8 +85,8 @@ def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.type
             f"Action '{action.name}' is made for another rig: of the {len(found.fitting) + len(found.missing)} bones "
             f"it moves '{armature.name}' has {have}, not {_listed(found.missing)}; choose an action of this rig."
         )
-    if not found.channels:
-        raise RigError(f"Action '{action.name}' animates nothing on '{armature.name}'; choose one with keys for it.")
+    if not found.fitting:
+        raise RigError(f"Action '{action.name}' animates no bone of '{armature.name}'; choose one with keys for it.")
     return found
 
 

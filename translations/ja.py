@@ -574,8 +574,8 @@ SENTENCES = {
         "アクション「{0}」は別のリグ用です。動かす{1}個のボーンのうち「{2}」にあるのは{3}で、{4}がありません。"
         "このリグのアクションを選択してください。"
     ),
-    "Action '{}' animates nothing on '{}'; choose one with keys for it.": (
-        "アクション「{}」は「{}」をまったく動かしません。そのキーがあるアクションを選択してください。"
+    "Action '{}' animates no bone of '{}'; choose one with keys for it.": (
+        "アクション「{}」は「{}」のボーンを動かしていません。このリグのキーを持つアクションを選んでください。"
     ),
     "Action '{}' animates none of the bones to smooth; choose others.": (
         "アクション「{}」は、滑らかにするボーンをどれも動かしません。別のボーンを選択してください。"
