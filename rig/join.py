@@ -113,12 +113,13 @@ def _check(armature: bpy.types.Object, steps: Sequence[Step], assign: bool) -> N
                 f"'{after.clip.action.name}' begins at frame {after.at}, not after '{before.clip.action.name}' at "
                 f"{before.at}; put the clips in order, a frame apart at least."
             )
-    data = armature.animation_data
-    if not assign or data is None:
+    if not assign:
         return
-    if data.use_tweak_mode:
-        raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
-    if data.action is not None and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
+    timeline.check_may_play(armature)
+    data = armature.animation_data
+    if data is None or data.action is None:
+        return
+    if data.action_blend_type != "REPLACE" or data.action_influence < 1.0:
         raise RigError(
             f"Action '{data.action.name}' is blended onto the NLA of '{armature.name}', as the result would be; set "
             "its blending to Replace with influence 1."

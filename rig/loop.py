@@ -62,6 +62,8 @@ def loop(
     turns, since repeated F-curves cannot. Raises LookAtError, and then nothing has changed.
     """
     look_at.check_armature(armature)
+    if assign:
+        timeline.check_may_play(armature)
     slot = slot or clips.find_slot(armature, action)
     begin, end = timeline.key_range(action, slot)
     begin, end = begin if first is None else first, end if last is None else last

@@ -129,6 +129,7 @@ def smooth(
     there, or all where none stands out. duration None: what suits the leap, no longer than the action.
     Returns the blend's length [s]. Raises RigError, and then nothing has changed.
     """
+    timeline.check_may_play(armature)
     slot = slot or clips.find_slot(armature, action)
     last = _check(action, slot, frame)
     dt = bake.seconds_per_frame(scene or bpy.context.scene)

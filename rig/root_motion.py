@@ -18,6 +18,8 @@ from .clips import Clip
 ROOTS = ("NONE", "POSITION", "HEADING", "ALL")
 _MOVES = 1e-4
 """Part of the skeleton's size by which a bone's location must change to count as moving."""
+_TURNS = 1e-4
+"""Radians by which a bone's rotation, and part by which its scale, must change to count as moving."""
 _MOST = 0.25
 """Part of all bones that a root carries at least."""
 
@@ -44,7 +46,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class _Handle:
-    """A bone, or with "" the object, that carries part of the character and hangs on nothing that moves.
+    """A bone, or with "" the object, that carries part of the character and hangs on nothing that moves or is placed.
 
     Its place is linear @ location + offset, its orientation frame @ rotation. location: None where it cannot move.
     """
@@ -66,7 +68,7 @@ class Ground:
 
     def __init__(self, armature: bpy.types.Object, read: Sequence[Clip]) -> None:
         """read: the clips in question, all with the same channels."""
-        self.armature, self._skeleton = armature, rest.skeleton(armature)
+        self.armature, self._skeleton, self._read = armature, rest.skeleton(armature), read
         self.size = float(np.linalg.norm(np.ptp(self._skeleton.heads, axis=0))) or 1.0
         scale = float(np.max(np.abs(armature.scale)))
         self.by_object = "" in _moving(read, self.size * scale)
@@ -88,12 +90,34 @@ class Ground:
     def _handles(self) -> list[_Handle]:
         if self.by_object:
             return [self._handle("")]
-        bones, posed = self.armature.data.bones, self._transforms
-        return [
-            self._handle(name)
-            for name in posed
-            if name and not any(above.name in posed for above in bones[name].parent_recursive)
-        ]
+        tops = [bone for bone in self.armature.data.bones if bone.parent is None]
+        return [self._handle(name) for top in tops for name in self._carrying(top)]
+
+    def _carrying(self, bone: bpy.types.Bone, below_keys: bool = False) -> list[str]:
+        """The topmost bones of a branch that must be placed so that all of it is.
+
+        Keys alone make no handle of a still bone from which others travel away: were it placed, they would swing about
+        it while a blend lasts. It stays, and all that hangs on it is placed, keys or not.
+        below_keys: whether the branch hangs on such a bone.
+        """
+        if self._moves(bone.name):
+            return [bone.name]
+        keyed = bone.name in self._transforms
+        found = [name for child in bone.children for name in self._carrying(child, below_keys or keyed)]
+        if keyed or (below_keys and not self.armature.pose.bones[bone.name].constraints):
+            # What is connected to a bone cannot be moved without it.
+            bound = any(self.armature.data.bones[name].use_connect for name in found)
+            if bound or not any(self._moves(name, ("location",)) for name in found):
+                return [bone.name]
+        return found
+
+    def _moves(self, name: str, kinds: Sequence[str] = ("location", "rotation", "scale")) -> bool:
+        """Whether a bone's location, rotation or scale changes in one of the clips, or from one to the next."""
+        return any(
+            _changes(channel, self._read, self.size)
+            for channel in self._transforms.get(name, ())
+            if (channel.name if channel.kind == "vector" else "rotation") in kinds
+        )
 
     def _handle(self, name: str) -> _Handle:
         item = self.armature
@@ -103,7 +127,7 @@ class Ground:
         if bone is None:
             return _Handle(name, turn, place, rotation.IDENTITY, np.eye(3), np.zeros(3))
         move = None if bone.parent and bone.use_connect else place
-        above = self._pose(bone.parent, None, 0)
+        above = self._pose(bone.parent, self._read[0], 0)
         there = [
             np.array(_posed(bone, above, Matrix.Translation(v))) for v in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
         ]
@@ -218,11 +242,23 @@ def _moving(read: Sequence[Clip], size: float) -> set[str]:
     """Bones, and "" for the object, that change their location in one of the clips, or from one to the next."""
     found = set()
     for channel in read[0].raw:
-        if channel.name == "location" and channel.kind == "vector":
-            places = np.concatenate([clip.raw[channel] for clip in read])
-            if (places.max(axis=0) - places.min(axis=0)).max() > _MOVES * size:
-                found.add(channel.bone)
+        if channel.name == "location" and channel.kind == "vector" and _changes(channel, read, size):
+            found.add(channel.bone)
     return found
+
+
+def _changes(channel: Channel, read: Sequence[Clip], size: float) -> bool:
+    """Whether what a channel of a transform stands for changes in one of the clips, or from one to the next."""
+    stored = np.concatenate([clip.raw[channel] for clip in read])
+    if np.all(stored == stored[0]):
+        return False
+    if channel.kind == "rotation":
+        apart = rotation.multiply(
+            clips.to_values(channel, stored), rotation.inverse(clips.to_values(channel, stored[:1]))
+        )
+        return bool(2.0 * np.linalg.norm(apart[:, 1:], axis=-1).max() > _TURNS)
+    least = _MOVES * size if channel.name == "location" else _TURNS
+    return bool(np.ptp(stored, axis=0).max() > least)
 
 
 def heading(up: Array, turn: Array) -> float:

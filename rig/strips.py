@@ -138,9 +138,7 @@ def _above(b: _Placed, a: _Placed) -> bool:
 
 
 def _check(armature: bpy.types.Object, a: _Placed, b: _Placed) -> None:
-    data = armature.animation_data
-    if data.use_tweak_mode:
-        raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
+    timeline.check_may_play(armature)
     for item in (a, b):
         _check_strip(armature, item)
     first, second = a.strip, b.strip

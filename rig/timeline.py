@@ -95,6 +95,13 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:_NAMED_AT_MOST]) + more
 
 
+def check_may_play(armature: bpy.types.Object) -> None:
+    """Raise RigError where the armature's action cannot be exchanged, or changed as it is seen to play."""
+    data = armature.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
+
+
 def check_lengths(steps: Sequence[Step], used: Sequence[Used], dt: float) -> None:
     for step, item in zip(steps[1:], used[1:], strict=True):
         frame = step.clip.frame

@@ -35,6 +35,36 @@ def use(armature: bpy.types.Object, action: bpy.types.Action | None, slot: Any =
         data.action_slot = slot or clips.find_slot(armature, action)
 
 
+def tweak(armature: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Put an action on an NLA track and the armature in tweak mode on it."""
+    use(armature, None)
+    track = armature.animation_data.nla_tracks.new()
+    strip = track.strips.new(action.name, 1, action)
+    strip.action_slot = clips.find_slot(armature, action)
+    track.select = strip.select = True
+    armature.animation_data.nla_tracks.active = track
+    armature.animation_data.use_tweak_mode = True
+    assert armature.animation_data.use_tweak_mode
+
+
+def key_still(
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    name: str,
+    frames: Iterable[int],
+    location: Sequence[float] = (0, 0, 0),
+    angles: Sequence[float] = (0, 0, 0),
+) -> None:
+    """Keys on a bone that never change, as a file from glTF has them."""
+    use(armature, action)
+    bone = armature.pose.bones[name]
+    for frame in frames:
+        bone.location = location
+        path = scenes.set_rotation(bone, angles)
+        for keyed in ("location", path, "scale"):
+            bone.keyframe_insert(keyed, frame=frame)
+
+
 def walk(
     armature: bpy.types.Object,
     name: str,

@@ -6,7 +6,7 @@ import pytest
 from extension import load
 
 from . import scenes
-from .motions import character, poses, stored, walk
+from .motions import character, key_still, poses, stored, tweak, walk
 
 actions = load("rig.actions")
 join = load("rig.join")
@@ -104,3 +104,24 @@ def test_bad_input(options, words) -> None:
     with pytest.raises(RigError, match=words):
         loop.loop(armature, action, **options)
     assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_tweak_mode_is_told_before_anything_is_made() -> None:
+    armature = character()
+    action = walk(armature, "Walk")
+    tweak(armature, action)
+    before = scenes.snapshot()
+    with pytest.raises(RigError, match="tweak mode"):
+        loop.loop(armature, action)
+    assert not scenes.differences(before, scenes.snapshot())
+    assert loop.loop(armature, action, assign=False).action.name == "Walk loop"
+
+
+def test_travel_below_a_still_root_with_keys() -> None:
+    """The root stays where it is, and the loop is the same as without its keys."""
+    armature = character()
+    action = walk(armature, "Walk", seed=3, heading=0.3)
+    expected = poses(armature, loop.loop(armature, action, name="Expected").action, range(1, 42, 4))
+    key_still(armature, action, "root", (1, 41))
+    result = loop.loop(armature, action)
+    np.testing.assert_allclose(poses(armature, result.action, range(1, 42, 4)), expected, atol=2e-4)

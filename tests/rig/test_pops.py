@@ -7,7 +7,7 @@ import pytest
 from extension import load
 
 from . import scenes
-from .motions import character, poses, stored, use, walk
+from .motions import character, poses, stored, tweak, use, walk
 
 actions = load("rig.actions")
 animated = load("rig.animated")
@@ -122,3 +122,12 @@ def test_keys_under_a_modifier_are_left_alone() -> None:
     with pytest.raises(RigError, match="modifier"):
         pops.smooth(armature, action, POP, 0.2, bones=["neck"])
     assert bpy.context.scene is not None
+
+
+def test_tweak_mode_is_told() -> None:
+    armature, action = popping()
+    tweak(armature, action)
+    before = scenes.snapshot()
+    with pytest.raises(RigError, match="tweak mode"):
+        pops.smooth(armature, action, POP)
+    assert not scenes.differences(before, scenes.snapshot())

@@ -117,6 +117,13 @@ def test_the_first_strip_may_be_the_upper_one() -> None:
     assert made.first == 41
 
 
+def _tweak(armature):
+    track = armature.animation_data.nla_tracks[0]
+    track.select = track.strips[0].select = True
+    armature.animation_data.nla_tracks.active = track
+    armature.animation_data.use_tweak_mode = True
+
+
 def bad(case):
     armature, a, b = stage()
     changes = {
@@ -128,13 +135,15 @@ def bad(case):
         "blended in": lambda: setattr(b, "blend_in", 20.0),
         "slot": lambda: setattr(b, "action_slot", None),
         "longer than": lambda: None,
+        "tweak mode": lambda: _tweak(armature),
     }
     changes[case]()
     return armature, a, b
 
 
 @pytest.mark.parametrize(
-    "case", ["blend type", "influence", "time", "muted", "first pose", "blended in", "slot", "longer than"]
+    "case",
+    ["blend type", "influence", "time", "muted", "first pose", "blended in", "slot", "longer than", "tweak mode"],
 )
 def test_bad_input_is_told_and_changes_nothing(case) -> None:
     armature, a, b = bad(case)
