@@ -33,7 +33,9 @@ def _rigify(data: bpy.types.Armature) -> str | None:
     """Whether Rigify generated the rig or would generate one from it: it leaves these properties."""
     if "rig_id" in data:
         return "generated"
-    return "metarig" if any(name.startswith("rigify_") for name in data.keys()) else None
+    # Blender 5 keeps what add-ons registered apart from custom properties.
+    kept = data.bl_system_properties_get() if hasattr(data, "bl_system_properties_get") else data
+    return "metarig" if any(name.startswith("rigify_") for name in (kept.keys() if kept else ())) else None
 
 
 def _detected(armature: bpy.types.Object) -> dict[str, Any]:

@@ -201,6 +201,31 @@ class Follower:
             state = np.stack((value, rate), axis=-1)
         return state
 
+    def _run_clamped(self, coefficients: Array, state: Array) -> Array:
+        """States (n + 1, b, width, 2) from `state` on, over n whole samples of goals (n, b, width, 4)."""
+        count = substeps(self.dt, CLAMPED_STEP)
+        h = self.dt / count
+        step = self._step(h)
+        # All that depends on the goals alone is reckoned at once; only the clamp needs one step after another.
+        fine = np.stack([_moved(coefficients, n * h) for n in range(count)], axis=1)
+        inputs = apply(step.response, self._drive(fine))
+        xx, xv, vx, vv = (step.transition[..., i, j] for i in (0, 1) for j in (0, 1))
+        x, v = state[..., 0], state[..., 1]
+        states = [state]
+        for inside in inputs:
+            for from_goal in inside:
+                bound = self.tuning.max_speed / self.tuning.radians_per_unit(x)
+                free = vx * x + vv * v + from_goal[..., 1]
+                speed = np.sqrt(np.einsum("...i,...i->...", free, free))[..., None]
+                if (speed > bound).any():
+                    rate = free * np.minimum(1.0, bound / np.maximum(speed, 1e-300))
+                    x = np.where(speed > bound, x + h * rate, xx * x + xv * v + from_goal[..., 0])
+                    v = rate
+                else:
+                    x, v = xx * x + xv * v + from_goal[..., 0], free
+            states.append(np.stack((x, v), axis=-1))
+        return np.stack(states)
+
     def run(self, goals: Array, start: float, end: float, state: Array) -> tuple[Array, Array]:
         """Follow goals (n, b, width), the first sample being time 0, from `state` at `start` (in the first interval).
 
@@ -217,8 +242,7 @@ class Follower:
             inputs = apply(self._full.response, self._drive(coefficients[1:]))
             states[1:] = recurrence(self._full.transition, inputs, states[1])
         else:
-            for n in range(2, len(goals)):
-                states[n] = self._advance(states[n - 1], coefficients[n - 1], self.dt)
+            states[1:] = self._run_clamped(coefficients[1:], states[1])
         last = len(goals) - 2
         if self.dt * (last + 1) - end < _INSTANT:
             return states, states[-1]

@@ -26,7 +26,7 @@ BEHIND_MARGIN = np.radians(30.0)
 """How far past straight behind a target goes before the head comes round to the other side."""
 FINEST_STEP = 1.0 / 120.0
 """What happens between two frames is seen in steps of this [s] at most, so that the frame rate does not matter."""
-_SETTLED = np.radians(0.05), np.radians(0.5)
+_SETTLED = np.radians(0.08), np.radians(0.5)
 _MOST_OVERSHOOT = 2.0
 _INSTANT = 1e-9
 
@@ -366,9 +366,10 @@ class _Run:
         direction = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))] - position
         angle = rotation.angle_between(aim, direction)
         error[on] = angle[on]
-        away = self.tuning.radians * np.linalg.norm(states[..., 0] - goals, axis=-1).max(axis=-1)
-        speed = self.tuning.radians * np.linalg.norm(states[..., 1], axis=-1).max(axis=-1)
-        settled = (away < _SETTLED[0]) & (speed < _SETTLED[1])
+        # What each bone is off adds up along the chain, and so does what the head anticipates of their motion.
+        away = self.tuning.radians * np.linalg.norm(states[..., 0] - goals, axis=-1).sum(axis=-1)
+        speed = self.tuning.radians * np.linalg.norm(states[..., 1], axis=-1).sum(axis=-1)
+        settled = (away + self.all.lag[-1] * speed < _SETTLED[0]) & (speed < _SETTLED[1])
         return Solution(
             offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable[frames] & on, looked_at
         )

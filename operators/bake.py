@@ -58,7 +58,8 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
+        # Redo asks before it takes the bake back, while the look-at is still muted by it.
+        return current.poll(cls, why_not(context, but_muted=True))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -118,6 +119,9 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
             preview = scene.use_preview_range
             self.frame_start = scene.frame_preview_start if preview else scene.frame_start
             self.frame_end = scene.frame_preview_end if preview else scene.frame_end
+        if (reason := why_not(context)) is not None:
+            current.complain(self, f"{reason}.")
+            return False
         try:
             self._look_ats = [look_at.resolve(current.armature(context), bone) for bone in self._bones(context)]
         except LookAtError as error:
@@ -174,14 +178,14 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         )
 
 
-def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to bake, as a sentence; None where there is."""
+def why_not(context: bpy.types.Context, *, but_muted: bool = False) -> str | None:
+    """Why there is nothing to bake, as a sentence; None where there is. but_muted: let muted look-ats pass."""
     reason = current.why_no_look_at(context)
     if reason is not None:
         return reason
     armature = current.armature(context)
     settings = [armature.pose.bones[name].lookat_pd for name in look_at.bones_with_look_at(armature)]
-    if all(item.mute for item in settings):
+    if all(item.mute for item in settings) and not but_muted:
         return "Every look-at here is muted, as it is after a bake; unmute the one to bake"
     if any(not item.mute and item.target is None for item in settings):
         return "Choose a target to look at"

@@ -106,6 +106,7 @@ class _Main(_Part):
         if reason is not None:
             layout.label(text=reason, icon="INFO")
         row = layout.row(align=True)
+        row.enabled = reason is None
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
         row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")

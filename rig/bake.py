@@ -14,9 +14,9 @@ import numpy as np
 from ..lookat_pd import carry, gaze, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, channels
+from . import actions, channels, unkeyed
 from .look_at import LookAt
-from .sample import Sampler, Samples
+from .sample import Sampler, Samples, channel
 from .working import Working
 
 VERIFICATIONS = 2
@@ -87,6 +87,8 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
         modes = {name: look_at.armature.pose.bones[name].rotation_mode for name in look_at.bones}
         actions.check_curves(look_at.armature, modes, options.into)
     frames = np.arange(options.first, options.last + 1)
+    undone = [unkeyed.bring_back(look_at.armature, look_at.bone) for look_at in look_ats]
+    still = [_unkeyed_bones(look_at) for look_at in look_ats]
     works: dict[bpy.types.Object, Working] = {}
     done: list[_Bake] = []
     try:
@@ -104,8 +106,19 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
     except BaseException:
         for work in works.values():
             work.rollback()
+        for undo in undone:
+            undo()
         raise
+    for look_at, bones in zip(look_ats, still, strict=True):
+        unkeyed.remember(look_at.armature, look_at.bone, bones)
     return [job.result(kept[job.look_at.armature]) for job in done]
+
+
+def _unkeyed_bones(look_at: LookAt) -> dict[str, Array]:
+    """How the bones of the chain that have no keys stand: name to channel values."""
+    bones = look_at.armature.pose.bones
+    free = [name for name in look_at.bones if not unkeyed.is_keyed(look_at.armature, name)]
+    return {name: np.array(getattr(bones[name], channel(bones[name].rotation_mode)[0]), float) for name in free}
 
 
 def _name(armature: bpy.types.Object, into: str) -> str:

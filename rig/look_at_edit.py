@@ -8,7 +8,7 @@ from mathutils import Vector
 
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
-from . import actions, detect, rest, targets
+from . import actions, detect, rest, targets, unkeyed
 from .look_at import check_armature, exists_on, find_head
 from .sample import Target
 
@@ -47,6 +47,7 @@ def add(
 
 def remove(armature: bpy.types.Object, bone: str) -> None:
     """Take a look-at away with its settings and their keys, as if it had never been there."""
+    unkeyed.bring_back(armature, bone)
     actions.remove_curves(armature, f"{settings_path(bone)}.")
     settings = armature.pose.bones[bone].lookat_pd
     # One by one: unsetting the group as a whole would leave scripts that hold it with a dead pointer.

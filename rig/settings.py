@@ -12,6 +12,7 @@ from bpy.props import (
     CollectionProperty,
     EnumProperty,
     FloatProperty,
+    FloatVectorProperty,
     IntProperty,
     PointerProperty,
     StringProperty,
@@ -85,6 +86,9 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         min=0.0,
         max=_WIDEST,
     )
+    # Whether the bone had no keys before the bake, and how it stood then.
+    was_still: BoolProperty(name="Unkeyed", options={"HIDDEN"})
+    still: FloatVectorProperty(name="Unkeyed Pose", size=4, options={"HIDDEN"})
     makes_up: BoolProperty(
         override=_EDITABLE,
         name="Make Up",

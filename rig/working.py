@@ -147,7 +147,7 @@ class Working:
 
     def _hold_pose(self, data: bpy.types.AnimData) -> None:
         """Key, in a layer below, what is posed without keys: once a layer animates it, Blender forgets such a pose."""
-        animated = _animated(data)
+        animated = animated_by_nla(data)
         posed = []
         for bone, (mode, _, _, base) in self._values.items():
             path, start = rotation_path(bone, mode), _START.get(mode, (0.0, 0.0, 0.0))
@@ -197,7 +197,7 @@ def _constant(value: float) -> Callable[[float], float]:
     return lambda frame: value
 
 
-def _animated(data: bpy.types.AnimData) -> set[tuple[str, int]]:
+def animated_by_nla(data: bpy.types.AnimData) -> set[tuple[str, int]]:
     """Data paths and indices that the NLA animates."""
     found: set[tuple[str, int]] = set()
     waiting = [strip for track in data.nla_tracks if not track.mute for strip in track.strips]

@@ -266,6 +266,8 @@ INTERFACE = {
     ),
     "Cost": "コスト",
     "How different the two clips are there; 0 is alike": "その位置での2つのクリップの違い。0で同一です",
+    "Unkeyed": "キーなし",
+    "Unkeyed Pose": "キーなしのポーズ",
     "Found Cuts": "見つかったカット",
     "Number of Cuts": "カット数",
     "Places to cut, the best first": "カットの候補（良い順）",
