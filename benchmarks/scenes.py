@@ -103,8 +103,15 @@ def _sway(armature: bpy.types.Object, frames: int, seed: int) -> bpy.types.Actio
         turns = [Euler(angles).to_quaternion() for angles in random.normal(0.0, 0.05, (len(times), 3))]
         path = actions.rotation_path(name, "QUATERNION")
         for n, values in enumerate(np.array(turns).T):
-            keys.Keys.dense(times, values).write(bag.fcurves.new(path, index=n))
+            _smooth(times, values).write(bag.fcurves.new(path, index=n))
     return action
+
+
+def _smooth(times: np.ndarray, values: np.ndarray):
+    """Bezier keys, as animators set them."""
+    result = keys.Keys.dense(times, values)
+    result.attributes["interpolation"][:] = keys.BEZIER
+    return result
 
 
 def _key_times(frames: int) -> np.ndarray:
@@ -122,7 +129,7 @@ def _fly(target: bpy.types.Object, center: tuple[float, float, float], frames: i
     times = _key_times(frames)
     swing = 1.5 * np.sin(times * 2.0 * np.pi / 100.0)
     for n, values in enumerate((center[0] + swing, np.full(len(times), center[1]), center[2] + 0.2 * swing)):
-        keys.Keys.dense(times, values).write(bag.fcurves.new("location", index=n))
+        _smooth(times, values).write(bag.fcurves.new("location", index=n))
 
 
 def skin(scene: bpy.types.Scene, character: Character, rows: int, columns: int) -> bpy.types.Object:

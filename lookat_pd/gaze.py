@@ -122,6 +122,7 @@ def solve(
     events: Sequence[Event] = (Event(-1.0, 0),),
     influence: ArrayLike = 1.0,
     shift: ArrayLike = 0.0,
+    between: refine.Between | None = None,
 ) -> Solution:
     """Offsets of the chain for every frame.
 
@@ -129,7 +130,8 @@ def solve(
     of n targets. dt: seconds a frame; frame k is at k dt. events: what is looked at from when, in any order; one
     before the first frame has had all the time it needs, so that the first frame is settled; before the first
     event the look-at is off. influence: (F,) or a number in [0, 1], scales the offsets. shift: (F, 3) what is known to
-    move the aiming bone beyond these offsets. Raises InvalidArgument.
+    move the aiming bone beyond these offsets. between: the shot at some of the `samples_per_frame` moments between
+    frames, where it is known. Raises InvalidArgument.
     """
     rotations, positions, targets = (np.asarray(a, dtype=float) for a in (rotations, positions, targets))
     frames, bones = rotations.shape[:2]
@@ -144,14 +146,24 @@ def solve(
         if not np.all(np.isfinite(values)):
             raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
     shift = np.broadcast_to(np.asarray(shift, float), (frames, 3))
-    # An engine's integrator is there to show what the engine does in its own steps.
-    fine = substeps(dt, FINEST_STEP) if tuning.integrator == "exact" else 1
+    fine = samples_per_frame(tuning, dt)
     if fine > 1:
         rotations, positions, targets, shift = refine.shot(rotations, positions, targets, shift, fine)
+        if between is not None:
+            rotations[between.places], positions[between.places] = between.rotations, between.positions
+            targets[:, between.places] = between.targets
     run = _Run(chain, tuning, rotations[:, ::-1], positions[:, ::-1], targets, dt / fine, shift)
     for event, end in _pieces(events, dt * (frames - 1), len(targets)):
         run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -_INSTANT)
     return run.solution(np.broadcast_to(np.asarray(influence, float), (frames,)), slice(None, None, fine))
+
+
+def samples_per_frame(tuning: Tuning, dt: float) -> int:
+    """Into how many steps `solve` divides a frame of dt seconds.
+
+    One for the integrators of engines: they are there to show what an engine does in its own steps.
+    """
+    return substeps(dt, FINEST_STEP) if tuning.integrator == "exact" else 1
 
 
 def _pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:

@@ -20,6 +20,9 @@ BLEND_TIMES = (0.1, 0.6)
 """Shortest and longest blend [s] that `blend_time` gives."""
 BLEND_ACCELERATION = 25.0
 """How hard `blend_time` lets a difference be braked at most [rad/s²]: 0.3 s for 22°, 0.5 s for 62°."""
+GLIDE = 0.4
+"""Part of the blend that a velocity lasts as it was: an offset of -GLIDE v T moving with v needs no push to be gone
+after T, nor crosses over."""
 _HALF_TURN = 1e-6
 """As near to half a turn [rad], or as slow [rad/s], neither way round is the shorter, or the faster."""
 _FRAME = 1e-6

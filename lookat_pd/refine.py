@@ -4,11 +4,14 @@ A smooth curve runs through the frames of the animation. Where something jumps f
 the next frame, as keys with constant interpolation do.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from . import rotation
 from .rotation import Array
 
+_DOUBT = np.radians(0.2)
 _JUMP_ANGLE, _JUMP_RATIO = np.radians(5.0), 5.0
 
 
@@ -17,6 +20,39 @@ def sudden(changes: Array) -> Array:
     none = np.zeros_like(changes[:1])
     beside = np.maximum(np.concatenate((none, changes[:-1])), np.concatenate((changes[1:], none)))
     return (changes > _JUMP_ANGLE) & (changes > _JUMP_RATIO * beside)
+
+
+@dataclass(frozen=True)
+class Between:
+    """What a shot is like at m moments between its frames, where no curve through the frames would tell.
+
+    places: (m,) indices of the samples that `shot` makes. rotations: (m, b, 4), positions: (m, b, 3), targets:
+    (n, m, 3), as in the shot.
+    """
+
+    places: Array
+    rotations: Array
+    positions: Array
+    targets: Array
+
+
+def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:
+    """Between which frames (F - 1,) the motion may be other than the smooth curve through the frames.
+
+    Arguments as for `shot`. That is where the fourth difference is large: smooth motion has next to none, motion with
+    corners, as straight lines between the keys of motion capture, has much.
+    """
+    frames = len(rotations)
+    if frames < 5:
+        return np.zeros(max(frames - 1, 0), dtype=bool)
+    directions = rotation.normalize(targets - positions[:, 0])
+    corner = np.zeros(frames)
+    for path, radians in ((rotation.align_hemisphere(rotations), 2.0), (np.swapaxes(directions, 0, 1), 1.0)):
+        fourth = np.linalg.norm(np.diff(path, n=4, axis=0), axis=-1)
+        if fourth.shape[-1]:
+            corner[2:-2] = np.maximum(corner[2:-2], radians / 16.0 * fourth.max(axis=-1))
+    beside = corner > _DOUBT
+    return beside[1:] | beside[:-1]
 
 
 def shot(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd import carry, gaze, rotation
+from ..lookat_pd import carry, gaze, refine, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from . import actions, channels, unkeyed
@@ -145,6 +145,7 @@ class _Bake:
         with Sampler(self.scene, look_at.armature, look_at.bones, look_at.targets, aim) as sampler:
             samples = yield from self._sample(sampler, 0.0, share)
             self.samples = samples
+            self.between = yield from self._sample_between(sampler, 0.999 * share)
             self.solution = self._solve(samples.targets, 0.0)
             if look_at.plain and not samples.sheared:
                 self._write(self.solution.offsets)
@@ -160,6 +161,20 @@ class _Bake:
         assert samples is not None
         return samples
 
+    def _sample_between(self, sampler: Sampler, done: float) -> Generator[float, None, refine.Between | None]:
+        """Look between the frames where the animation has corners, so that the frame rate does not matter there."""
+        s, tuning = self.samples, self.look_at.tuning
+        count = gaze.samples_per_frame(tuning, self.dt)
+        doubtful = np.flatnonzero(refine.doubtful(s.rotations, s.positions, s.targets))
+        if count == 1 or not len(doubtful):
+            return None
+        places = (doubtful[:, None] * count + np.arange(1, count)).ravel()
+        seen = None
+        for seen in sampler.sample((self.frames[0] + places / count).tolist()):  # noqa: B007
+            yield done
+        assert seen is not None
+        return refine.Between(places, seen.rotations, seen.positions, seen.targets)
+
     def _solve(self, targets: Array, shift: Array | float) -> gaze.Solution:
         s = self.samples
         return gaze.solve(
@@ -172,6 +187,7 @@ class _Bake:
             self._events(),
             s.influence,
             shift,
+            self.between,
         )
 
     def _events(self) -> list[gaze.Event]:

@@ -177,9 +177,7 @@ def _levels(points: Array, t: float) -> list[Array]:
     return levels
 
 
-def replace(
-    keys: Keys, frames: Array, values: Array, evaluate: Any, edges: tuple[bool, bool] = (True, True)
-) -> Keys:
+def replace(keys: Keys, frames: Array, values: Array, evaluate: Any, edges: tuple[bool, bool] = (True, True)) -> Keys:
     """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`.
 
     evaluate(frame) gives the old curve's value. Outside the replaced stretch the curve stays as it is at every whole

@@ -128,7 +128,7 @@ class Sampler:
         """An empty that is where the target is: looking at a mesh must not evaluate its modifiers."""
         return None if target.object is None else _follower(scene, target.object, target.bone)
 
-    def sample(self, frames: Sequence[int], look_at: str = "") -> Iterator[Samples]:
+    def sample(self, frames: Sequence[float], look_at: str = "") -> Iterator[Samples]:
         """Step through `frames`, yielding the same Samples after each one; complete, and checked, after the last.
 
         look_at: name of the bone whose `use` and `influence` are sampled as well.
@@ -137,7 +137,8 @@ class Sampler:
         record = _Record.of(len(frames), self._count, self._rows, samples.raw)
         for k, frame in enumerate(frames):
             # Only what Blender gives is taken down here; numpy makes something of all frames at once.
-            self.scene.frame_set(frame)
+            whole = int(np.floor(frame))
+            self.scene.frame_set(whole, subframe=frame - whole)
             depsgraph = self.scene.view_layers[0].depsgraph
             armature = self._armature.evaluated_get(depsgraph)
             pose = armature.pose.bones
@@ -160,10 +161,10 @@ class Sampler:
             return point
         return empty.evaluated_get(depsgraph).matrix_world.translation[:]
 
-    def _empty_samples(self, frames: Sequence[int]) -> Samples:
+    def _empty_samples(self, frames: Sequence[float]) -> Samples:
         f, b = len(frames), len(self.bones)
         return Samples(
-            frames=np.asarray(frames, dtype=int),
+            frames=np.asarray(frames),
             bones=self.bones,
             modes=self._modes,
             rotations=np.empty((f, b, 4)),

@@ -45,3 +45,13 @@ def test_a_jump_is_large_and_much_larger_than_what_is_beside_it():
     assert refine.sudden(np.radians([1.0, 1.0, 40.0, 1.0, 1.0])).tolist() == [False, False, True, False, False]
     assert not np.any(refine.sudden(np.radians([10.0, 20.0, 40.0, 60.0, 40.0])))
     assert not np.any(refine.sudden(np.radians([0.0, 0.0, 4.0, 0.0])))
+
+
+def test_smooth_motion_is_not_doubtful_and_corners_are() -> None:
+    t = np.arange(120) / 24.0
+    sway = rotation.exp(np.stack((0.4 * np.sin(2.0 * np.pi * t), 0.0 * t, 0.0 * t), axis=-1))[:, None]
+    corner = rotation.exp(np.stack((0.4 * np.abs((t % 0.5) - 0.25) / 0.25, 0.0 * t, 0.0 * t), axis=-1))[:, None]
+    place, target = np.zeros((120, 1, 3)), np.tile([0.0, -3.0, 0.0], (1, 120, 1))
+    assert not refine.doubtful(sway, place, target).any()
+    found = refine.doubtful(corner, place, target)
+    assert found.any() and not found.all()

@@ -1,0 +1,47 @@
+"""The same shot at any frame rate gives the same offsets, also where the animation has corners between the frames."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from . import scenes
+
+bake = load("rig.bake")
+look_at = load("rig.look_at")
+sample = load("rig.sample")
+rotation = load("lookat_pd.rotation")
+
+SECONDS, SWITCH = 3.0, 0.5
+EVERY = 1.0 / 13.0  # seconds from corner to corner: rarely on a frame of 24
+
+
+def offsets(fps: int) -> np.ndarray:
+    """Offsets (F, b, 4) of a character whose neck and chest jerk along straight lines from key to key."""
+    scene = bpy.context.scene
+    scene.render.fps = fps
+    hero = scenes.figure(f"Hero {fps}")
+    rng = np.random.default_rng(3)
+    for name in ("neck", "chest"):
+        bone = hero.pose.bones[name]
+        bone.rotation_mode = "XYZ"
+        for n in range(int(SECONDS / EVERY) + 1):
+            bone.rotation_euler = rng.uniform(-0.25, 0.25, 3)
+            bone.keyframe_insert("rotation_euler", frame=1 + n * EVERY * fps)
+    data = hero.animation_data
+    for curve in load("rig.actions").channelbag(data.action, data.action_slot).fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    hero.pose.bones["head"].lookat_pd.settle_time = 0.25
+    schedule = ((1 + SWITCH * fps, 0),)
+    ready = look_at.resolve(hero, "head", [sample.Target(point=(1.5, -2.0, 1.9))], schedule)
+    job = bake.bake(scene, [ready], bake.Options(1, 1 + int(SECONDS * fps)))
+    return scenes.finish(job)[0].solution.offsets
+
+
+@pytest.mark.parametrize("fps", [24, 30, 60])
+def test_corners_between_frames_do_not_matter(fps) -> None:
+    here, fine = offsets(fps), offsets(120)[:: 120 // fps]
+    apart = rotation.angle(rotation.multiply(rotation.inverse(here), fine))
+    assert np.degrees(apart).max() < 0.1
