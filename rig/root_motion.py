@@ -196,6 +196,31 @@ class Ground:
                 raw[handle.rotation] = _turned(handle, raw[handle.rotation], turn)
         return Clip(clip.armature, clip.frames, raw)
 
+    def upright(self) -> dict[Channel, Array]:
+        """Of each location that a placement changes the matrix (3, 3) that leaves its height alone."""
+        up = np.outer(self.up, self.up)
+        return {
+            handle.location: np.linalg.solve(handle.linear, up @ handle.linear)
+            for handle in self.handles
+            if handle.location is not None
+        }
+
+    def carrier(self) -> str | None:
+        """The handle that carries the root: a bone, or "" for the object; None where it has no location."""
+        found = {handle.bone for handle in self.handles if handle.location is not None}
+        bone = None if self.by_object or not self.root else self.armature.data.bones[self.root]
+        chain = [""] if bone is None else [bone.name, *(above.name for above in bone.parent_recursive)]
+        return next((name for name in chain if name in found), None)
+
+    def step(self, clip: Clip, row: int) -> Array:
+        """The way (3,) over the ground of what carries the root, from a frame of a clip to the next."""
+        handle = next((handle for handle in self.handles if handle.bone == self.carrier()), None)
+        if handle is None or handle.location not in clip.raw or row + 1 >= len(clip.frames):
+            return np.zeros(3)
+        stored = clip.raw[handle.location]
+        way = handle.linear @ (stored[row + 1] - stored[row])
+        return way - (way @ self.up) * self.up
+
     @staticmethod
     def _moved(handle: _Handle, location: Array, turn: Array, move: Array) -> Array:
         still = np.all(turn == rotation.IDENTITY, axis=-1) & np.all(move == 0.0, axis=-1)

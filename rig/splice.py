@@ -59,12 +59,21 @@ def blend_time(before: Clip, after: Clip, dt: float, size: float) -> float:
     return inertialize.BLEND_TIMES[0]
 
 
-def splice(before: Clip, after: Clip, dt: float, blend: Blend, going_on: Clip | None = None) -> Clip:
+def splice(
+    before: Clip,
+    after: Clip,
+    dt: float,
+    blend: Blend,
+    going_on: Clip | None = None,
+    upright: Mapping[Channel, Array] | None = None,
+) -> Clip:
     """`after` as it plays following `before`, both with the same channels; `after`'s frames come right after.
 
     before: at least its last two frames count. going_on: `before` played on over the frames of `after`, for a
-    cross-fade. blend.seconds must be a number. Where the blend is over, the stored numbers are those of `after`
-    to the last bit, or, where the numbers before lead up to another way of writing the same rotation, in that way.
+    cross-fade. upright: for locations of which height and place on the ground die away each by itself, the matrix
+    (3, 3) that leaves their height. blend.seconds must be a number. Where the blend is over, the stored
+    numbers are those of `after` to the last bit, or, where the numbers before lead up to another way of writing the
+    same rotation, in that way.
     """
     raw: dict[Channel, Array] = {}
     for group in _groups(after.raw):
@@ -81,6 +90,9 @@ def splice(before: Clip, after: Clip, dt: float, blend: Blend, going_on: Clip | 
         if blend.method == "FADE" and going_on is not None:
             source = _ends(going_on, group, slice(0, frames))
         result = _blended(kind, previous, target, source, dt, durations, blend.method)
+        for n, channel in enumerate(group):
+            if upright and channel in upright and blend.method == "INERTIAL":
+                result[:, n] = _blended_upright(previous[:, n], target[:, n], upright[channel], dt, durations[n])
         column = (
             _continued(mode, stored, target, result, last) if kind == "rotation" else _joined(stored, target, result)
         )
@@ -127,6 +139,13 @@ def _blended(
     if source is not None:
         return inertialize.cross_fade(source, target, dt, durations, kind=kind)
     return target
+
+
+def _blended_upright(previous: Array, target: Array, height: Array, dt: float, duration: float) -> Array:
+    """Locations (F, 3) whose difference decays apart along up and over the ground."""
+    parts = np.stack((height, np.eye(3) - height))
+    before, there = (np.einsum("pij,fj->fpi", parts, values) for values in (previous, target))
+    return target + np.sum(inertialize.transition(before, there, dt, duration, kind="vector") - there, axis=1)
 
 
 def _joined(stored: Array, target: Array, result: Array) -> Array:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
+from ..lookat_pd import inertialize, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from . import actions, animated, clips, splice
@@ -179,16 +180,33 @@ class Timeline:
     def _append(self, running: Clip, number: int, clip: Clip) -> Clip:
         step = self.steps[number]
         cut = int(step.at - running.frames[0])
+        placement = Placement.identity()
         if self.ground is not None:
             here = self._stand_at_cut(self.ground, running, cut, self._is_over(number - 1, step.at))
             placement = self.ground.placement(here, self.ground.stand(clip, 0), self.root)
-            self.placements.append(placement)
             clip = self.ground.place(clip, placement)
         before = running.part(slice(0, cut))
         blend = self._timed(step.blend, before, clip)
         self.blends.append(blend.seconds or 0.0)
+        if self.ground is not None:
+            glide = Placement(rotation.IDENTITY.copy(), self._glide(self.ground, before, clip, blend))
+            clip = self.ground.place(clip, glide)
+            self.placements.append(Placement(placement.rotation, placement.translation + glide.translation))
         going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if blend.method == "FADE" else None
-        return before.then(splice.splice(before, clip, self.dt, blend, going_on))
+        upright = self.ground.upright() if self.ground is not None else None
+        return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
+
+    def _glide(self, ground: Ground, before: Clip, after: Clip, blend: Blend) -> Array:
+        """How far (3,) over the ground a placed clip must lie ahead for the root's speed to die away on the way there.
+
+        Placed right where the root is, there would be no difference, and nothing to carry the speed it had.
+        """
+        name = ground.carrier()
+        if blend.method != "INERTIAL" or name is None:
+            return np.zeros(3)
+        frames = inertialize.GLIDE * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
+        # A frame of it is there already: at the last frame before the cut the root is not yet where it is placed.
+        return max(frames - 1.0, 0.0) * (ground.step(before, len(before.frames) - 2) - ground.step(after, 0))
 
     def _is_over(self, number: int, frame: int) -> bool:
         """Whether a clip has played to its last key by a frame of the result."""

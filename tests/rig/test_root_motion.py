@@ -249,3 +249,24 @@ def test_object_under_a_turned_parent() -> None:
     stage, _ = ground(armature, action)
     assert stage.by_object
     np.testing.assert_allclose(stage.up, (0, -1, 0), atol=1e-6)
+
+
+@pytest.mark.parametrize("root", ["POSITION", "HEADING", "ALL"])
+@pytest.mark.parametrize("speed", [0.0, 0.05, 0.2])
+def test_the_root_keeps_its_speed_over_the_ground(root, speed) -> None:
+    """Whatever the heights are: at the cut it goes on as fast as it was, and comes to the new speed without turning
+    back or overshooting."""
+    armature = character()
+    run = walk(armature, "Run", speed=(0, -0.12, 0), size=0.0, every=1)
+    other = walk(armature, "Other", speed=(0, -speed, 0), seed=1, size=0.0, every=1)
+    for curve in curves_of(other, "hips", "location"):
+        for point in curve.keyframe_points:
+            point.co.y += 0.05
+    result = join.join(armature, join.ClipRef(run, 31), join.ClipRef(other, 5), splice.Blend(0.5), root=root)
+    row = armature.pose.bones.keys().index("hips")
+    way = -np.diff(poses(armature, result.action, range(20, result.last + 1))[:, row, 1, 3])
+    cut = 31 - 20
+    assert abs(way[cut - 1] - 0.12) < 0.01
+    assert abs(way[cut] - way[cut - 1]) < 0.25 * abs(speed - 0.12)
+    assert min(speed, 0.12) - 1e-4 < way.min() and way.max() < max(speed, 0.12) + 1e-4
+    np.testing.assert_allclose(way[cut + 12 :], speed, atol=1e-4)
