@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lookat_pd import refine
+from lookat_pd import refine, rotation
 
 
 def test_the_curve_goes_through_the_frames_and_is_exact_for_parabolas():
