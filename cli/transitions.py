@@ -251,7 +251,7 @@ def _smooth_pops(wish: Wish, scene: bpy.types.Scene, rig: bpy.types.Object, note
     found = pops.by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
     begin, end = timeline.key_range(clip.action, clip.slot)
     dt = bake.seconds_per_frame(scene)
-    action = clip.action.copy()
+    action, called = clip.action.copy(), clip.action.name
     action.name = options.name or f"{clip.action.name} smooth"
     slot = action.slots[clip.slot.identifier]
     blends = []
@@ -259,7 +259,7 @@ def _smooth_pops(wish: Wish, scene: bpy.types.Scene, rig: bpy.types.Object, note
         left = (end - frame + 1) * dt
         blend = None if seconds is None else min(seconds, left)
         bones = {pop.bone for pop in here}
-        blends.append(pops.smooth(rig, action, int(frame), blend, bones=bones, slot=slot, scene=scene))
+        blends.append(pops.smooth(rig, action, int(frame), blend, bones=bones, slot=slot, scene=scene, called=called))
     join.use(rig, action, slot)
     if not found:
         notes.append(f"No pop was found in '{clip.action.name}'; '{action.name}' is the same.")

@@ -67,9 +67,9 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
         copy = original.copy()
         slot = copy.slots[armature.animation_data.action_slot.identifier]
         try:
-            frames = self._smooth(context, armature, copy, slot)
+            frames = self._smooth(context, armature, copy, slot, original.name)
             if self.into == "CURRENT":
-                self._smooth(context, armature, original, armature.animation_data.action_slot)
+                self._smooth(context, armature, original, armature.animation_data.action_slot, original.name)
         except LookAtError as error:
             bpy.data.actions.remove(copy)
             return current.complain(self, error)
@@ -88,14 +88,16 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
         armature: bpy.types.Object,
         action: bpy.types.Action,
         slot: bpy.types.ActionSlot,
+        called: str,
     ) -> list[float]:
-        """Smooth and return the frames."""
+        """Smooth and return the frames. called: the action's name in messages."""
         bones = None
         if self.only_selected:
             bones = {bone.name for bone in armature.pose.bones if look_at_edit.is_selected(bone)}
         seconds = None if self.use_auto_blend else self.blend
         if self.where == "FRAME":
-            pops.smooth(armature, action, self.frame, seconds, bones=bones, slot=slot, scene=context.scene)
+            options = {"bones": bones, "slot": slot, "scene": context.scene, "called": called}
+            pops.smooth(armature, action, self.frame, seconds, **options)
             return [float(self.frame)]
         scene = context.scene
         found = pops.by_frame(pops.find(armature, action, scene.frame_start, scene.frame_end, slot=slot))
@@ -103,7 +105,8 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
         for frame, here in found.items():
             leaping = {pop.bone for pop in here} & (bones if bones is not None else {pop.bone for pop in here})
             if leaping:
-                pops.smooth(armature, action, int(frame), seconds, bones=leaping, slot=slot, scene=scene)
+                options = {"bones": leaping, "slot": slot, "scene": scene, "called": called}
+                pops.smooth(armature, action, int(frame), seconds, **options)
                 smoothed.append(frame)
         if not smoothed:
             raise RigError(

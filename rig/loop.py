@@ -65,7 +65,12 @@ def loop(
     if assign:
         timeline.check_may_play(armature)
     slot = slot or clips.find_slot(armature, action)
-    begin, end = timeline.key_range(action, slot)
+    begin, end = timeline.whole_frames(action, slot)
+    if not begin <= (begin if first is None else first) <= (end if last is None else last) <= end:
+        raise RigError(
+            f"Frames {begin if first is None else first} to {end if last is None else last} do not lie within "
+            f"'{action.name}', which has keys from frame {begin} to {end}; choose frames in between."
+        )
     begin, end = begin if first is None else first, end if last is None else last
     if end - begin < 4:
         raise RigError(f"'{action.name}' from frame {begin} to {end} is too short for a loop; it needs five frames.")

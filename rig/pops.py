@@ -122,18 +122,21 @@ def smooth(
     bones: Collection[str] | None = None,
     slot: bpy.types.ActionSlot | None = None,
     scene: bpy.types.Scene | None = None,
+    called: str = "",
 ) -> float:
     """Make an action run smoothly into its `frame`: the leap from the frame before dies away over `duration` [s].
 
     Nothing before `frame` moves and nothing after the blend. Only the bones named get keys; by default those that leap
     there, or all where none stands out. duration None: what suits the leap, no longer than the action.
+    called: the action's name in messages, where it is a copy of the user's.
     Returns the blend's length [s]. Raises RigError, and then nothing has changed.
     """
     timeline.check_may_play(armature)
     slot = slot or clips.find_slot(armature, action)
-    last = _check(action, slot, frame)
+    called = called or action.name
+    last = _check(action, slot, frame, called)
     dt = bake.seconds_per_frame(scene or bpy.context.scene)
-    wanted = _wanted(armature, action, slot, frame, bones)
+    wanted = _wanted(armature, action, slot, frame, bones, called)
     before = clips.read(armature, action, slot, (frame - 2, frame - 1), wanted)
     after = clips.read(armature, action, slot, np.arange(frame, last + 1), wanted)
     left = (last - frame + 1) * dt
@@ -141,21 +144,21 @@ def smooth(
         duration = min(left, splice.blend_time(before, after, dt, skeleton_size(armature)))
     if duration > left + 1e-6:
         raise RigError(
-            f"The blend of {duration:g} s is longer than the {left:.2f} s that '{action.name}' plays from frame "
+            f"The blend of {duration:g} s is longer than the {left:.2f} s that '{called}' plays from frame "
             f"{frame} on; shorten it."
         )
     _replace(action, slot, after, splice.splice(before, after, dt, Blend(duration)))
     return duration
 
 
-def _check(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: int) -> int:
+def _check(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: int, called: str) -> int:
     """The action's last frame. Raises RigError where it cannot be smoothed at `frame`."""
     if action.library is not None or not action.is_editable:
-        raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it and smooth that.")
+        raise RigError(f"Action '{called}' is linked from a library; make a copy of it and smooth that.")
     first, last = timeline.key_range(action, slot)
     if not first < frame <= last:
         raise RigError(
-            f"Frame {frame} has nothing to smooth: '{action.name}' has keys from frame {first} to {last}; go to the "
+            f"Frame {frame} has nothing to smooth: '{called}' has keys from frame {first} to {last}; go to the "
             "first frame after the pop."
         )
     return last
@@ -167,6 +170,7 @@ def _wanted(
     slot: bpy.types.ActionSlot,
     frame: int,
     bones: Collection[str] | None,
+    called: str,
 ) -> list[Channel]:
     """Channels to smooth. Raises RigError where there are none, or one whose keys are not what plays."""
     wanted = [channel for channel in timeline.fitting(armature, action, slot).channels if channel.kind != "switch"]
@@ -175,7 +179,7 @@ def _wanted(
         bones = {pop.bone for pop in detect(around, outlier=0.5 * OUTLIER) if pop.frame == frame} or None
     wanted = [channel for channel in wanted if bones is None or channel.bone in bones]
     if not wanted:
-        raise RigError(f"Action '{action.name}' animates none of the bones to smooth; choose others.")
+        raise RigError(f"Action '{called}' animates none of the bones to smooth; choose others.")
     paths = {channel.path for channel in wanted}
     bag = actions.channelbag(action, slot)
     for curve in bag.fcurves if bag is not None else []:

@@ -16,6 +16,8 @@ from .root_motion import Ground, Placement
 from .splice import Blend
 
 _NAMED_AT_MOST = 5
+_ROUNDING = 1e-3
+"""Part of a frame by which a key may miss a whole one: Blender keeps its time in single precision."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,20 @@ def reach(armature: bpy.types.Object, clip: ClipRef) -> tuple[int, int]:
 
 def key_range(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:
     """First and last whole frame around all keys that an action has for a slot. Raises RigError where it has none."""
+    first, last = _key_ends(action, slot)
+    return int(np.floor(first)), int(np.ceil(last))
+
+
+def whole_frames(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:
+    """First and last whole frame between the first key and the last one: outside of them a pose is held.
+
+    Raises RigError where there is no key.
+    """
+    first, last = _key_ends(action, slot)
+    return int(np.ceil(first - _ROUNDING)), int(np.floor(last + _ROUNDING))
+
+
+def _key_ends(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[float, float]:
     bag = actions.channelbag(action, slot)
     curves = bag.fcurves if bag is not None else []
     if not any(len(curve.keyframe_points) for curve in curves):
@@ -74,7 +90,7 @@ def key_range(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int
     ends = np.array(action.curve_frame_range if alone else [c.range() for c in curves if len(c.keyframe_points)])
     if not np.isfinite(ends).all():
         raise RigError(f"Action '{action.name}' has a key at a frame that is not a number; delete that key.")
-    return int(np.floor(ends.min())), int(np.ceil(ends.max()))
+    return float(ends.min()), float(ends.max())
 
 
 def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> animated.Contents:

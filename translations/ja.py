@@ -615,6 +615,9 @@ SENTENCES = {
         "ブレンド{0}秒は、「{2}」のフレーム{3}以降の{1}秒より長くなっています。"
         "ブレンドを短くするか、クリップにもっと早いフレームから入ってください。"
     ),
+    "Frames {} to {} do not lie within '{}', which has keys from frame {} to {}; choose frames in between.": (
+        "フレーム{}～{}は「{}」の範囲外です。キーはフレーム{}～{}にあります。その間のフレームを選択してください。"
+    ),
     "'{}' from frame {} to {} is too short for a loop; it needs five frames.": (
         "「{}」のフレーム{}～{}はループには短すぎます。5フレーム必要です。"
     ),

@@ -95,7 +95,14 @@ def test_part_of_a_placement() -> None:
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"first": 5, "last": 7}, "too short"), ({"seconds": 5.0}, "half"), ({"seconds": -1.0}, "half")],
+    [
+        ({"first": 5, "last": 7}, "too short"),
+        ({"first": -3}, "do not lie within 'Walk', which has keys from frame 1 to 41"),
+        ({"last": 50}, "do not lie within"),
+        ({"first": 60}, "do not lie within"),
+        ({"seconds": 5.0}, "half"),
+        ({"seconds": -1.0}, "half"),
+    ],
 )
 def test_bad_input(options, words) -> None:
     armature = character()
@@ -125,3 +132,18 @@ def test_travel_below_a_still_root_with_keys() -> None:
     key_still(armature, action, "root", (1, 41))
     result = loop.loop(armature, action)
     np.testing.assert_allclose(poses(armature, result.action, range(1, 42, 4)), expected, atol=2e-4)
+
+
+def test_keys_that_end_between_frames() -> None:
+    """The loop ends within the clip: no pose is held, at the last frame or at the first."""
+    armature = character()
+    action = walk(armature, "Walk", every=1, speed=(0, -0.1, 0), size=0.0)
+    for curve in actions.channelbag(action, action.slots[0]).fcurves:
+        for point in curve.keyframe_points:
+            point.co.x = 0.48 * point.co.x
+        curve.update()
+    result = loop.loop(armature, action)
+    assert (result.first, result.last) == (1, 19)
+    n = hips(armature)
+    way = np.linalg.norm(np.diff(poses(armature, result.action, range(1, 20))[:, n, :3, 3], axis=0), axis=-1)
+    assert way.min() > 0.9 * way.max()

@@ -131,3 +131,14 @@ def test_tweak_mode_is_told() -> None:
     with pytest.raises(RigError, match="tweak mode"):
         pops.smooth(armature, action, POP)
     assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_messages_of_the_operator_name_the_users_action() -> None:
+    """It works on a copy until all is done."""
+    armature, action = popping()
+    use(armature, action)
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(True)
+    for options in ({"frame": 50}, {"frame": 40, "use_auto_blend": False, "blend": 1.0}):
+        with pytest.raises(RuntimeError, match=f"'{action.name}'"):
+            bpy.ops.lookat_pd.smooth_pop(where="FRAME", **options)
