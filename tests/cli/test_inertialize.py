@@ -72,8 +72,11 @@ def blend_file(tools, tmp_path) -> Path:
     return write(tools, tmp_path / "hero.blend")
 
 
-def motion(tools, path: Path, action: str, frames, rate: int = RATE, rig: str | None = None) -> np.ndarray:
-    """Matrices (frames, bones, 4, 4) in the world, bones by name, of the clip in a file."""
+def motion(tools, path: Path, action: str, frames, rate: int = RATE, rig: str | None = None, beside: str = ""):
+    """Matrices (frames, bones, 4, 4) in the world, bones by name, of the clip in a file.
+
+    beside: a clip joined with it; what only that one animates is at rest.
+    """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.render.fps = rate
     if path.suffix == ".glb":
@@ -86,10 +89,14 @@ def motion(tools, path: Path, action: str, frames, rate: int = RATE, rig: str | 
         tools.reopen(path)
     scene = bpy.context.scene
     hero = next(item for item in scene.objects if item.type == "ARMATURE" and item.name == (rig or item.name))
-    for bone in hero.pose.bones:
-        # What a clip does not animate is at rest.
-        bone.matrix_basis.identity()
     if path.suffix not in (".bvh", ".fbx"):
+        # Where the clip played before left a bone says nothing; what no clip animates stays as it is posed.
+        left = keyed(hero.animation_data.action) | keyed(bpy.data.actions.get(beside))
+        left -= keyed(bpy.data.actions[action])
+        for bone in hero.pose.bones:
+            for name in ("location", "rotation_quaternion", "rotation_euler", "scale"):
+                if f"{bone.path_from_id()}.{name}" in left:
+                    setattr(bone, name, bone.bl_rna.properties[name].default_array)
         hero.animation_data.action = bpy.data.actions[action]
     hero.animation_data.action_slot = next(
         slot for slot in hero.animation_data.action.slots if slot.target_id_type == "OBJECT"
@@ -101,6 +108,12 @@ def motion(tools, path: Path, action: str, frames, rate: int = RATE, rig: str | 
         names = sorted(bone.name for bone in seen.pose.bones)
         found.append([np.array(seen.matrix_world @ seen.pose.bones[name].matrix) for name in names])
     return np.array(found)
+
+
+def keyed(action) -> set[str]:
+    """Data paths that an action animates."""
+    bags = action.layers[0].strips[0].channelbags if action else []
+    return {curve.data_path for bag in bags for curve in bag.fcurves}
 
 
 def bone_index(name: str, bones=None) -> int:
@@ -656,9 +669,9 @@ def test_shared_rigs(rigs, call, tools, tmp_path, case, suffix) -> None:
     before = np.unique(np.linspace(soft["frames"][0], cut - 1, 8).astype(int))
     after = np.unique(np.linspace(stop, soft["frames"][1], 8).astype(int))
     out = motion(tools, output, soft["action"], [*before, *after], rate, rig)[..., :3, 3]
-    wanted = [motion(tools, rigs / name, first, before, rate, rig)]
+    wanted = [motion(tools, rigs / name, first, before, rate, rig, second)]
     if other is None:
-        wanted.append(motion(tools, rigs / name, second, after - cut + enter, rate, rig))
+        wanted.append(motion(tools, rigs / name, second, after - cut + enter, rate, rig, first))
     else:
         wanted.append(motion(tools, rigs / other, second, after - cut + enter, rate))
     wanted = np.concatenate(wanted)[..., :3, 3]
