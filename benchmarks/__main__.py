@@ -13,6 +13,7 @@ MODULES = (
     "solver",
     "bake",
     "inertialize",
+    "join",
     # Each further module stands here; it has run(), which returns rows of (what, figure).
 )
 
