@@ -19,7 +19,7 @@ class LOOKAT_PD_OT_best_cut(bpy.types.Operator):
     destination: StringProperty(
         name="Destination", description="Action that goes on; empty for the one in the settings"
     )
-    count: IntProperty(name="Number of Cuts", description="How many places to find", default=10, min=1, soft_max=50)
+    count: IntProperty(name="Cuts to Find", description="How many places to find", default=10, min=1, soft_max=50)
     picture: BoolProperty(
         name="Picture", description=f"Paint all differences into the image '{best_cut.PICTURE}'", default=True
     )

@@ -269,7 +269,7 @@ INTERFACE = {
     "Unkeyed": "キーなし",
     "Unkeyed Pose": "キーなしのポーズ",
     "Found Cuts": "見つかったカット",
-    "Number of Cuts": "カット数",
+    "Cuts to Find": "探すカットの数",
     "Places to cut, the best first": "カットの候補（良い順）",
     "Highlighted Cut": "選択中のカット",
     "Compare all frames of two actions and set the cut where pose, speed and foot contacts differ least": (
