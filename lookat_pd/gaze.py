@@ -19,7 +19,7 @@ from .errors import InvalidArgument
 from .follow import Follower, Tuning
 from .rotation import Array
 from .second_order import largest_response, substeps
-from .sharing import Limits, Sharing, soft_limit
+from .sharing import Limits, Sharing
 from .view import Carried, View, near_branch, nearest_turn
 
 BEHIND_MARGIN = np.radians(30.0)
@@ -387,4 +387,4 @@ class _Run:
         )
 
 
-__all__ = ["Chain", "Event", "Solution", "Tuning", "soft_limit", "solve"]
+__all__ = ["Chain", "Event", "Solution", "Tuning", "solve"]

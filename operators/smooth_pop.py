@@ -126,8 +126,7 @@ def why_not(context: bpy.types.Context) -> str | None:
         return "The armature plays no action; choose one in the Action editor"
     if data.action_slot is None:
         return "The action has no slot chosen for this armature; choose one in the Action editor"
-    bag = actions.channelbag(data.action, data.action_slot)
-    return None if bag is not None and len(bag.fcurves) else "The action is empty"
+    return "The action is empty" if actions.is_empty(data.action, data.action_slot) else None
 
 
 def register() -> None:

@@ -94,10 +94,18 @@ def curves_at(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None
     return [bag.fcurves.find(path, index=n) if bag is not None else None for n in range(size)]
 
 
-def keep(action: bpy.types.Action | None) -> None:
-    """Let an action that nothing plays any more be saved with the file all the same."""
-    if action is not None and action.users == 0 and action.library is None:
+def keep(action: bpy.types.Action | None) -> bool:
+    """Let an action that nothing plays any more be saved with the file all the same; whether that was called for."""
+    needed = action is not None and action.users == 0 and action.library is None
+    if needed:
         action.use_fake_user = True
+    return needed
+
+
+def is_empty(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
+    """Whether an action has no F-curve for the slot."""
+    bag = channelbag(action, slot)
+    return bag is None or not len(bag.fcurves)
 
 
 def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:

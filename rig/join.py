@@ -143,5 +143,4 @@ def use(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.Ac
     old = data.action
     data.action = action
     data.action_slot = slot
-    if old is not None and old.users == 0 and old.library is None:
-        old.use_fake_user = True
+    actions.keep(old)

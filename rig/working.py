@@ -97,10 +97,8 @@ class Working:
         """Put the result where it was wanted and return the action that holds it."""
         if into == "NEW":
             self.action.name = name
-            source = self._source
-            if source is not None and source.users == 0 and source.library is None:
-                self._undo.callback(setattr, source, "use_fake_user", False)
-                source.use_fake_user = True
+            if actions.keep(self._source):
+                self._undo.callback(setattr, self._source, "use_fake_user", False)
             return self.action
         self.rollback()
         return self._write_current() if into == "CURRENT" else self._add_layer(name)
