@@ -1,16 +1,19 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint bench clean
+.PHONY: help demo test test-window build lint bench clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
 demo: ## a character that looks at a moving target: build/demo/look_at.blend and .png
 	@python=$(NEWEST) && "$$python" assets/demo --output build/demo
 
 test: ## all tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest
 	@tools/test $(ARGS)
+
+test-window: ## the tests in Blender's window only; needs BLENDER, and a screen or Xvfb
+	@python=$(NEWEST) && tools/test-in-window "$$python" $(ARGS)
 
 build: ## the extension's zip, built and validated by Blender's own tools: build/lookat_pd-VERSION.zip
 	@tools/build

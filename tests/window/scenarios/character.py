@@ -1,0 +1,65 @@
+"""The file that each scenario begins with: a small character with an animation, and a ball that flies past it."""
+
+import bpy
+import numpy as np
+
+import extension
+
+HEAD = "head"
+
+
+def prepare() -> None:
+    """Make it in the empty scene: 60 frames, the character active in object mode."""
+    extension.package()
+    from rig import scenes
+
+    armature = scenes.figure()
+    scenes.animate(armature)
+    ball = scenes.ball((1.0, -1.6, 1.9))
+    ball.empty_display_type, ball.empty_display_size = "SPHERE", 0.1
+    for frame, place in ((1, (1.0, -1.6, 1.9)), (20, (1.0, -1.6, 1.9)), (40, (-1.0, -1.6, 1.5))):
+        ball.location = place
+        ball.keyframe_insert("location", frame=frame)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 60
+    scene.frame_set(1)
+    select(armature)
+
+
+def armature() -> bpy.types.Object:
+    return bpy.data.objects["Hero"]
+
+
+def select(*items: bpy.types.Object) -> None:
+    """Select objects, the last one active."""
+    layer = bpy.context.window_manager.windows[0].view_layer
+    for item in layer.objects:
+        item.select_set(item in items, view_layer=layer)
+    layer.objects.active = items[-1]
+
+
+def settings():
+    return armature().pose.bones[HEAD].lookat_pd
+
+
+def pose() -> np.ndarray:
+    """Matrices (bones, 4, 4) of the character as Blender evaluates it at the current frame."""
+    depsgraph = bpy.context.window_manager.windows[0].view_layer.depsgraph
+    seen = armature().evaluated_get(depsgraph)
+    return np.array([bone.matrix for bone in seen.pose.bones])
+
+
+def facing() -> np.ndarray:
+    """Unit vector along which the head looks, as Blender evaluates it."""
+    bones = armature().pose.bones
+    rest = np.array(armature().data.bones[HEAD].matrix_local)[:3, :3]
+    matrix = pose()[bones.keys().index(HEAD)]
+    return matrix[:3, :3] @ rest.T @ (0.0, -1.0, 0.0)
+
+
+def miss() -> float:
+    """Angle [deg] between where the head looks and where the ball is."""
+    depsgraph = bpy.context.window_manager.windows[0].view_layer.depsgraph
+    place = bpy.data.objects["Ball"].evaluated_get(depsgraph).matrix_world.translation
+    way = np.array(place) - pose()[armature().pose.bones.keys().index(HEAD)][:3, 3]
+    return float(np.degrees(np.arccos(np.clip(facing() @ way / np.linalg.norm(way), -1.0, 1.0))))

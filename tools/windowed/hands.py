@@ -1,0 +1,262 @@
+"""Mouse, keyboard and eyes in a Blender that was started with --enable-event-simulate.
+
+Everything that takes time is a generator and is called with `yield from`: Blender draws and handles events where it
+yields. Places are pixels of the window, counted from its lower left corner as Blender does.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from . import pixels
+
+Waiting = Iterator[float]
+Place = tuple[int, int]
+
+SIDEBAR = ("VIEW_3D", "UI")
+VIEWPORT = ("VIEW_3D", "WINDOW")
+TIMELINE = ("DOPESHEET_EDITOR", "WINDOW")
+PROPERTIES = ("PROPERTIES", "WINDOW")
+STATUS = ("STATUSBAR", "HEADER")
+
+_STEP = 10
+"""Pixels between two places at which `find` looks; a button is 20 high."""
+_DIGITS = dict(
+    zip("0123456789", ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"), strict=True)
+)
+
+
+class NotThere(AssertionError):
+    """What a script looked for is not in the window."""
+
+
+@dataclass(frozen=True)
+class Button:
+    """A button that was found: its middle, and what it stands for (a data path or a Python command)."""
+
+    x: int
+    y: int
+    meaning: str
+
+
+class Hands:
+    """Somebody in front of Blender's one window."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._at: Place = (5, 5)
+        self._known: dict[tuple[str, Sequence[str], float], int] = {}
+
+    # What there is
+
+    @property
+    def window(self) -> bpy.types.Window:
+        """Asked for each time: loading a file replaces it."""
+        return bpy.context.window_manager.windows[0]
+
+    def area(self, kind: str) -> bpy.types.Area:
+        for area in self.window.screen.areas:
+            if area.type == kind:
+                return area
+        raise NotThere(f"no area {kind}; there are {[area.type for area in self.window.screen.areas]}")
+
+    def region(self, place: Sequence[str]) -> bpy.types.Region:
+        """The region of an area, `SIDEBAR` say."""
+        if place == STATUS:  # not among the screen's areas
+            raise NotThere("the status bar cannot be reached")
+        area = self.area(place[0])
+        for region in area.regions:
+            if region.type == place[1] and region.width > 1 and region.height > 1:
+                return region
+        raise NotThere(f"no region {place[1]} is open in {place[0]}")
+
+    def inside(self, place: Sequence[str], x: float = 0.5, y: float = 0.5) -> Place:
+        """A place in a region, as fractions of its width and height."""
+        region = self.region(place)
+        return round(region.x + x * region.width), round(region.y + y * region.height)
+
+    def override(self, place: Sequence[str] = VIEWPORT):
+        """The context of someone whose mouse is there."""
+        return bpy.context.temp_override(window=self.window, area=self.area(place[0]), region=self.region(place))
+
+    # Hands
+
+    def move(self, place: Place) -> Waiting:
+        self._at = place
+        self.window.event_simulate("MOUSEMOVE", "NOTHING", x=place[0], y=place[1])
+        yield 0.0
+
+    def key(self, kind: str, *, ctrl: bool = False, shift: bool = False, alt: bool = False, text: str = "") -> Waiting:
+        """Press a key and let it go, wherever the mouse is."""
+        held = {"ctrl": ctrl, "shift": shift, "alt": alt, "x": self._at[0], "y": self._at[1]}
+        self.window.event_simulate(kind, "PRESS", unicode=text or None, **held)
+        yield 0.0
+        self.window.event_simulate(kind, "RELEASE", **held)
+        yield 0.05
+
+    def write(self, text: str) -> Waiting:
+        """Type letters, digits, blanks and a few signs."""
+        signs = {" ": "SPACE", ".": "PERIOD", "-": "MINUS", ",": "COMMA", "/": "SLASH"}
+        for letter in text:
+            kind = signs.get(letter) or _DIGITS.get(letter) or letter.upper()
+            yield from self.key(kind, text=letter, shift=letter.isupper())
+
+    def button(self, value: str, which: str = "LEFTMOUSE", **held: bool) -> Waiting:
+        """Press or release a mouse button."""
+        self.window.event_simulate(which, value, x=self._at[0], y=self._at[1], **held)
+        yield 0.0
+
+    def click(self, place: Place | Button, which: str = "LEFTMOUSE", **held: bool) -> Waiting:
+        yield from self.move((place.x, place.y) if isinstance(place, Button) else place)
+        yield from self.button("PRESS", which, **held)
+        yield from self.button("RELEASE", which, **held)
+        yield 0.1
+
+    def drag(self, start: Place, end: Place, steps: int = 10, each: Callable[[], object] | None = None) -> Waiting:
+        """Drag with the left button; `each` is called after every step, when Blender has drawn it."""
+        yield from self.move(start)
+        yield from self.button("PRESS")
+        for part in np.linspace(0.0, 1.0, steps + 1)[1:]:
+            yield from self.move(
+                (round(start[0] + part * (end[0] - start[0])), round(start[1] + part * (end[1] - start[1])))
+            )
+            yield 0.02
+            if each is not None:
+                each()
+        yield from self.button("RELEASE")
+        yield 0.1
+
+    def wheel(self, place: Place, notches: int) -> Waiting:
+        """Turn the wheel; up for positive numbers."""
+        yield from self.move(place)
+        for _ in range(abs(notches)):
+            kind = "WHEELUPMOUSE" if notches > 0 else "WHEELDOWNMOUSE"
+            self.window.event_simulate(kind, "PRESS", x=place[0], y=place[1])
+            yield 0.02
+
+    def search(self, name: str) -> Waiting:
+        """F3 in the 3D viewport, a few letters, Enter."""
+        yield from self.move(self.inside(VIEWPORT, 0.3, 0.3))
+        yield from self.key("F3")
+        yield 0.2
+        yield from self.write(name)
+        yield 0.3
+        yield from self.key("RET")
+        yield 0.3
+
+    def undo(self) -> Waiting:
+        yield from self.move(self.inside(VIEWPORT, 0.3, 0.3))
+        yield from self.key("Z", ctrl=True)
+        yield 0.2
+
+    def redo(self) -> Waiting:
+        yield from self.move(self.inside(VIEWPORT, 0.3, 0.3))
+        yield from self.key("Z", ctrl=True, shift=True)
+        yield 0.2
+
+    # Eyes
+
+    def sidebar(self, category: str = "Look-at PD") -> Waiting:
+        """Open the 3D viewport's sidebar at one of its tabs, the mouse away from it."""
+        self.area("VIEW_3D").spaces.active.show_region_ui = True
+        yield from self.move(self.inside(VIEWPORT, 0.3, 0.3))
+        yield 0.1
+        region = self.region(SIDEBAR)
+        region.active_panel_category = category
+        region.tag_redraw()
+        yield 0.2
+
+    def under_mouse(self, place: Sequence[str]) -> Iterator[float]:
+        """What the button under the mouse stands for: a data path or a Python command; "" where there is none."""
+        manager = bpy.context.window_manager
+        with self.override(place):
+            for copy in (
+                lambda: bpy.ops.ui.copy_data_path_button(full_path=True),
+                bpy.ops.ui.copy_python_command_button,
+            ):
+                manager.clipboard = ""
+                try:
+                    copy()
+                except RuntimeError:  # no button there, or not of this kind
+                    continue
+                if manager.clipboard:
+                    return manager.clipboard
+        return (yield from self._by_menu())
+
+    def _by_menu(self) -> Iterator[float]:
+        """The same from the button's own context menu: settings that live on a bone have no data path to copy."""
+        found: list[str] = []
+
+        def ask(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+            prop = getattr(context, "button_prop", None)
+            if prop is not None:
+                found.append(f"{type(context.button_pointer).__name__}.{prop.identifier}")
+
+        bpy.types.UI_MT_button_context_menu.append(ask)
+        try:
+            yield from self.button("PRESS", "RIGHTMOUSE")
+            yield from self.button("RELEASE", "RIGHTMOUSE")
+        finally:
+            bpy.types.UI_MT_button_context_menu.remove(ask)
+        # Nowhere near the menu: what it highlights must not be taken for chosen.
+        self.window.event_simulate("ESC", "PRESS", x=self._at[0], y=self._at[1])
+        yield 0.0
+        self.window.event_simulate("ESC", "RELEASE", x=self._at[0], y=self._at[1])
+        return found[0] if found else ""
+
+    def find(self, meaning: str, place: Sequence[str] = SIDEBAR, across: float = 0.62) -> Iterator[float]:
+        """The topmost button whose data path or command contains that; `across`: where, in parts of the width.
+
+        `button = yield from hands.find("settle_time")`
+        """
+        region = self.region(place)
+        x = round(region.x + across * region.width)
+        known = self._known.get((meaning, place, across))
+        if known is not None:
+            yield from self.move((x, known))
+            found = yield from self.under_mouse(place)
+            if meaning in found:
+                return Button(x, known, found)
+        seen: list[str] = []
+        for y in range(region.y + region.height - 6, region.y + 6, -_STEP):
+            yield from self.move((x, y))
+            found = yield from self.under_mouse(place)
+            if meaning in found:
+                y = yield from self._middle(x, y, found, place)
+                self._known[meaning, place, across] = y
+                return Button(x, y, found)
+            if found and found not in seen:
+                seen.append(found)
+        raise NotThere(f"no button for {meaning!r}; there are {seen}")
+
+    def _middle(self, x: int, top: int, found: str, place: Sequence[str]) -> Iterator[float]:
+        bottom = top
+        for y in range(top - 4, top - 40, -4):
+            yield from self.move((x, y))
+            if (yield from self.under_mouse(place)) != found:
+                break
+            bottom = y
+        return (top + bottom) // 2
+
+    def visible(self, meaning: str, place: Sequence[str] = SIDEBAR, across: float = 0.62) -> Iterator[float]:
+        """Whether there is such a button."""
+        try:
+            yield from self.find(meaning, place, across)
+        except NotThere:
+            return False
+        return True
+
+    def pixels(self, x: int = 0, y: int = 0, width: int = 0, height: int = 0) -> np.ndarray:
+        """Pixels (height, width, 3) of a part of the window, by default of all of it; rows from the top down."""
+        window = self.window
+        width, height = width or window.width, height or window.height
+        return pixels.grab(window.x + x, window.height - y - height, width, height)
+
+    def look(self, name: str) -> Path:
+        """Keep a picture of the window."""
+        path = self._folder / f"{name}.png"
+        pixels.save(path, self.pixels(), level=3)
+        return path
