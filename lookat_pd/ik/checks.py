@@ -1,0 +1,73 @@
+"""What the public calls are given, as arrays; whatever cannot be worked with is refused in one sentence."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..errors import InvalidArgument
+from ..rotation import Array
+
+
+def array(name: str, values: ArrayLike, *tail: int | None) -> Array:
+    """Finite numbers of shape (..., *tail); None in the tail stands for any size."""
+    try:
+        result = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"The {name} must be an array of numbers.") from None
+    fits = result.ndim >= len(tail) and all(
+        want is None or have == want for have, want in zip(result.shape[result.ndim - len(tail) :], tail, strict=True)
+    )
+    if not fits:
+        shape = ", ".join(("...", *("n" if size is None else str(size) for size in tail)))
+        raise InvalidArgument(f"The shape of the {name} must be ({shape}), not {result.shape}.")
+    if not np.all(np.isfinite(result)):
+        raise InvalidArgument(f"The {name} must be finite numbers; one of them is infinite or not a number.")
+    return result
+
+
+def quaternions(name: str, values: ArrayLike, *tail: int | None) -> Array:
+    """Unit quaternions (..., *tail, 4) from quaternions of any length but zero."""
+    result = array(name, values, *tail, 4)
+    if np.any(np.all(np.abs(result) < 1e-6, axis=-1)):
+        raise InvalidArgument(f"A quaternion of the {name} has length 0, which is no rotation; give it a length.")
+    return rotation.normalize(result)
+
+
+def base(values: ArrayLike | None) -> tuple[Array, Array]:
+    """Position (..., 3) and rotation (..., 4) of a base."""
+    if values is None:
+        return np.zeros(3), rotation.IDENTITY
+    width = np.shape(values)[-1] if np.ndim(values) else 0
+    if width == 3:
+        return array("base", values, 3), rotation.IDENTITY
+    if width == 4:
+        return np.zeros(3), quaternions("base", values)
+    if width != 7:
+        raise InvalidArgument(f"The base must be a position, a rotation, or both: 3, 4 or 7 numbers, not {width}.")
+    whole = array("base", values, 7)
+    return whole[..., :3], quaternions("base", whole[..., 3:])
+
+
+def fraction(name: str, value: float) -> float:
+    """A number from 0 to 1."""
+    if not 0.0 <= value <= 1.0:
+        raise InvalidArgument(f"The {name} must be between 0 and 1, not {value}.")
+    return float(value)
+
+
+def bounds(iterations: int, tolerance: float) -> tuple[int, float]:
+    """The number of iterations and the tolerance."""
+    if not (isinstance(iterations, int | np.integer) and iterations >= 0):
+        raise InvalidArgument(f"The number of iterations must be a whole number, 0 or more, not {iterations}.")
+    if not (np.isfinite(tolerance) and tolerance >= 0.0):
+        raise InvalidArgument(f"The tolerance must be 0 or more, not {tolerance}.")
+    return int(iterations), float(tolerance)
+
+
+def leading(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch that all leading axes make together."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InvalidArgument(f"The batches do not fit together: {listed}; give all the same leading axes.") from None

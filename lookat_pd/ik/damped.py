@@ -1,0 +1,244 @@
+"""Damped least squares: the joints' turns that bring several wants nearer all at once, in the least motion.
+
+The turn d of all degrees of freedom is W Jw^T (Jw Jw^T + m^2)^-1 e with Jw = J W: e what is wanted, J how it answers to
+each degree of freedom, W their freedom (1 less the stiffness), m the damping. A step that gains nothing is not made,
+and the damping grows; one that gains lets it shrink (Levenberg and Marquardt), so that nothing shakes where a target is
+out of reach. Source: Wampler 1986; Nakamura and Hanafusa 1986; the clamp of the wanted step, Buss 2005.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import rotation
+from ..rotation import Array
+from .limits import JointLimits
+
+_FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 0.3, 1e-4, 30.0
+"""In lengths of a mean bone."""
+_EASIER, _HARDER = 0.4, 3.0
+_BLOCKED = 0.05
+"""A degree of freedom that limits keep from this part of its turn gives way to the others."""
+
+
+@dataclass(frozen=True)
+class Want:
+    """What a point shall be: the point at `offset` (m, 3) in the frame of a joint.
+
+    place: (m, 3) or None. orientation: (m, 4) of the joint, or None. weight: of the place. turn_weight: a length, what
+    a radian of the wrong orientation counts as.
+    """
+
+    joint: int
+    offset: Array
+    place: Array | None
+    weight: float = 1.0
+    orientation: Array | None = None
+    turn_weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class Body:
+    """Joints with parents (n,), -1 for a root, and heads (m, n, 3) in the parent's frame."""
+
+    parents: Sequence[int]
+    heads: Array
+    limits: Sequence[JointLimits | None]
+
+    def above(self, joint: int) -> list[int]:
+        """The joint and all those that carry it."""
+        line = [joint]
+        while (joint := self.parents[joint]) >= 0:
+            line.append(joint)
+        return line
+
+    def forward(self, pose: Array) -> tuple[Array, Array]:
+        """Orientations (m, n, 4) and places (m, n, 3) of joints with local rotations (m, n, 4)."""
+        orientations, places = np.empty(pose.shape), np.empty((*pose.shape[:-1], 3))
+        for n, parent in enumerate(self.parents):
+            if parent < 0:
+                orientations[:, n], places[:, n] = pose[:, n], self.heads[:, n]
+            else:
+                carried = orientations[:, parent]
+                orientations[:, n] = rotation.multiply(carried, pose[:, n])
+                places[:, n] = places[:, parent] + rotation.rotate(carried, self.heads[:, n])
+        return orientations, places
+
+
+def residuals(body: Body, wants: Sequence[Want], orientations: Array, places: Array) -> Array:
+    """What is left of all wants (m, k), each weighted, the parts of one after those of the other."""
+    parts = []
+    for want in wants:
+        if want.place is not None:
+            point = places[:, want.joint] + rotation.rotate(orientations[:, want.joint], want.offset)
+            parts.append(want.weight * (want.place - point))
+        if want.orientation is not None:
+            left = rotation.multiply(want.orientation, rotation.inverse(orientations[:, want.joint]))
+            parts.append(want.turn_weight * rotation.log(left))
+    return np.concatenate(parts, axis=-1)
+
+
+def jacobian(body: Body, wants: Sequence[Want], orientations: Array, places: Array, axes: Array) -> Array:
+    """How the wants answer (m, k, 3 n) to turns about axes (m, n, 3, 3), whose last index counts the axes."""
+    count, n = places.shape[:2]
+    rows = []
+    for want in wants:
+        carried = np.zeros(n)
+        carried[body.above(want.joint)] = 1.0
+        if want.place is not None:
+            point = places[:, want.joint] + rotation.rotate(orientations[:, want.joint], want.offset)
+            arm = want.weight * carried[:, None] * (point[:, None] - places)
+            block = rotation.cross(np.swapaxes(axes, -1, -2), arm[:, :, None])
+            rows.append(block.reshape(count, 3 * n, 3))
+        if want.orientation is not None:
+            block = want.turn_weight * carried[:, None, None] * np.swapaxes(axes, -1, -2)
+            rows.append(block.reshape(count, 3 * n, 3))
+    return np.swapaxes(np.concatenate(rows, axis=-1), -1, -2)
+
+
+def freedom(limits: Sequence[JointLimits | None]) -> Array:
+    """How freely (n, 3) each joint turns about its own axes: 1, less the stiffness, 0 where locked."""
+    free = np.ones((len(limits), 3))
+    for n, joint in enumerate(limits):
+        if joint is not None:
+            free[n] = joint.weights or 1.0
+            free[n, np.array(joint.locks)] = 0.0
+    return free
+
+
+def solved(matrix: Array, free: Array, wanted: Array, damping: Array) -> Array:
+    """Turns (m, d) for wants (m, k), a matrix (m, k, d), freedoms (m, d) and damping (m,)."""
+    weighted = matrix * free[:, None, :]
+    square = weighted @ np.swapaxes(weighted, -1, -2)
+    diagonal = np.arange(square.shape[-1])
+    square[:, diagonal, diagonal] += (damping * damping)[:, None]
+    force = np.linalg.solve(square, wanted[..., None])
+    return free * (np.swapaxes(weighted, -1, -2) @ force)[..., 0]
+
+
+def at_most(residual: Array, sizes: Sequence[float]) -> Array:
+    """Residuals (m, k), each part of three no longer than its size: further away the joints' answer is not linear."""
+    result = residual.copy()
+    for n, size in enumerate(sizes):
+        part = result[:, 3 * n : 3 * n + 3]
+        length = np.linalg.norm(part, axis=-1, keepdims=True)
+        part *= np.minimum(1.0, size / np.maximum(length, 1e-300))
+    return result
+
+
+def next_damping(damping: Array, gained: Array, bone: Array) -> Array:
+    """The damping (m,) after a step that gained or did not."""
+    changed = np.where(gained, _EASIER * damping, _HARDER * damping)
+    return np.clip(changed, _LEAST_DAMPING * bone, _MOST_DAMPING * bone)
+
+
+def first_damping(bone: Array) -> Array:
+    return _FIRST_DAMPING * bone
+
+
+def clamped(limits: Sequence[JointLimits | None], pose: Array, before: Array, locked: Array | None) -> Array:
+    """The allowed rotations (m, n, 4) near a pose, joint by joint."""
+    from .arithmetic import BATCH
+
+    result = pose.copy()
+    for n, joint in enumerate(limits):
+        if joint is not None:
+            here, back = (tuple(np.moveaxis(q[:, n], -1, 0)) for q in (pose, before))
+            kept = None if locked is None else tuple(locked[n])
+            result[:, n] = np.stack(joint.clamp(BATCH, here, kept, back), axis=-1)
+    return result
+
+
+def step(
+    body: Body,
+    wants: Sequence[Want],
+    pose: Array,
+    damping: Array,
+    *,
+    locked: Array | None = None,
+    euler: bool = False,
+    bone: Array,
+) -> tuple[Array, Array]:
+    """One iteration: local rotations (m, n, 4) and damping (m,) to those after it.
+
+    euler: the degrees of freedom are each joint's Euler angles in the order XYZ, else rotation vectors. locked:
+    (n, 3, m), the angles that locked axes keep. bone: (m,), the mean length of the bones. A chain whose step gains
+    nothing keeps its pose.
+    """
+    orientations, places = body.forward(pose)
+    residual = residuals(body, wants, orientations, places)
+    limited = any(joint is not None for joint in body.limits)
+    axes = _euler_axes(body, pose, orientations) if euler else _own_axes(orientations)
+    matrix = jacobian(body, wants, orientations, places, axes)
+    free = np.broadcast_to(freedom(body.limits).reshape(-1), (len(pose), 3 * pose.shape[1]))
+    sizes = [size for want in wants for size in _sizes(want, float(np.max(bone)))]
+    wanted = at_most(residual, sizes)
+    way = solved(matrix, free, wanted, damping)
+    moved = _moved(pose, way, euler)
+    if limited:
+        allowed = clamped(body.limits, moved, pose, locked)
+        made = _way(pose, allowed, euler).reshape(way.shape)
+        blocked = np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12
+        blocked &= free > 0.0
+        if np.any(blocked):
+            # What the limits hold back is taken over by the joints that are still free.
+            held = np.where(blocked, made, 0.0)
+            rest = wanted - (matrix @ held[..., None])[..., 0]
+            way = held + solved(matrix, np.where(blocked, 0.0, free), rest, damping)
+            again = clamped(body.limits, _moved(pose, way, euler), pose, locked)
+            allowed = np.where(_is_better(body, wants, again, allowed)[:, None, None], again, allowed)
+        moved = allowed
+    left = np.linalg.norm(residuals(body, wants, *body.forward(moved)), axis=-1)
+    gained = left < np.linalg.norm(residual, axis=-1)
+    return np.where(gained[:, None, None], moved, pose), next_damping(damping, gained, bone)
+
+
+def _sizes(want: Want, bone: float) -> list[float]:
+    """Most of a place and of a turn that one iteration goes for: the length of a bone, and a radian."""
+    return ([want.weight * bone] if want.place is not None else []) + (
+        [want.turn_weight] if want.orientation is not None else []
+    )
+
+
+def _is_better(body: Body, wants: Sequence[Want], one: Array, other: Array) -> Array:
+    a, b = (np.linalg.norm(residuals(body, wants, *body.forward(pose)), axis=-1) for pose in (one, other))
+    return a < b
+
+
+def _own_axes(orientations: Array) -> Array:
+    """Each joint's own axes, as columns (m, n, 3, 3)."""
+    w, x, y, z = (orientations[..., n] for n in range(4))
+    m = np.empty((*w.shape, 3, 3))
+    m[..., 0, 0], m[..., 0, 1], m[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    m[..., 1, 0], m[..., 1, 1], m[..., 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    m[..., 2, 0], m[..., 2, 1], m[..., 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+    return m
+
+
+def _euler_axes(body: Body, pose: Array, orientations: Array) -> Array:
+    """The axes (m, n, 3, 3) about which each joint's Euler angles turn: its own X, Y turned by z, its parent's Z."""
+    own = _own_axes(orientations)
+    above = np.empty(own.shape)
+    for n, parent in enumerate(body.parents):
+        above[:, n] = np.eye(3) if parent < 0 else own[:, parent]
+    z = rotation.to_euler(pose)[..., 2]
+    result = np.empty(own.shape)
+    result[..., 0] = own[..., 0]
+    result[..., 1] = np.cos(z)[..., None] * above[..., 1] - np.sin(z)[..., None] * above[..., 0]
+    result[..., 2] = above[..., 2]
+    return result
+
+
+def _moved(pose: Array, way: Array, euler: bool) -> Array:
+    way = way.reshape(*pose.shape[:-1], 3)
+    if euler:
+        return rotation.from_euler(rotation.to_euler(pose) + way)
+    return rotation.normalize(rotation.multiply(pose, rotation.exp(way)))
+
+
+def _way(pose: Array, moved: Array, euler: bool) -> Array:
+    """The inverse of `_moved`."""
+    if euler:
+        return (rotation.to_euler(moved) - rotation.to_euler(pose) + np.pi) % (2.0 * np.pi) - np.pi
+    return rotation.log(rotation.multiply(rotation.inverse(pose), moved))

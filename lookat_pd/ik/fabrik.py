@@ -1,0 +1,39 @@
+"""Forward and backward reaching: joints are moved along the bones, first from the target, then from the root.
+
+Source: Aristidou and Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics problem", 2011. Limits are
+kept where the bones are fitted to the joints' places.
+"""
+
+from . import arithmetic
+from .arithmetic import Arithmetic, Number, Vector
+from .task import Pose, Task
+
+
+def step(task: Task, pose: Pose) -> Pose:
+    """One reach from the target to the root and one back; then the bones are fitted."""
+    xp, places = task.xp, [(0.0, 0.0, 0.0), *task.places(pose)]
+    if task.pull and task.goals is not None:
+        places = drawn(task, places)
+    places[-1] = task.target
+    for n in range(len(pose) - 1, 0, -1):
+        places[n] = _towards(xp, places[n + 1], places[n], task.lengths[n])
+    for n in range(len(pose)):
+        places[n + 1] = _towards(xp, places[n], places[n + 1], task.lengths[n])
+    return task.fit(pose, places[1:])
+
+
+def drawn(task: Task, places: list[Vector]) -> list[Vector]:
+    """Places of joints 0 to n, those with goals of their own drawn there by their strengths."""
+    result = list(places)
+    for n, strength in enumerate(task.strengths):
+        if n and strength:
+            way = arithmetic.subtract(task.goals[n], places[n])
+            result[n] = arithmetic.add(places[n], arithmetic.scaled(way, task.pull * strength))
+    return result
+
+
+def _towards(xp: Arithmetic, start: Vector, end: Vector, length: Number) -> Vector:
+    """The point at this distance from start on the way to end."""
+    way = arithmetic.subtract(end, start)
+    size = arithmetic.length(xp, way)
+    return arithmetic.add(start, arithmetic.scaled(way, length / (size + (size == 0.0))))

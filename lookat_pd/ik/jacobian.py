@@ -1,0 +1,43 @@
+"""Damped least squares for a chain: what both Jacobian solvers share."""
+
+import numpy as np
+
+from ..rotation import Array
+from . import damped
+from .damped import Body, Want
+from .task import Pose, Task, packed, unpacked
+
+
+def step(task: Task, pose: Pose, *, euler: bool) -> Pose:
+    """One iteration of `damped.step` for the effector, its orientation and the soft goals."""
+    count, here = task.count, np.moveaxis(packed(pose, task.count), -1, 0)
+    offsets = np.moveaxis(packed(task.offsets, count), -1, 0)
+    bone = np.maximum(np.mean(np.linalg.norm(offsets, axis=-1), axis=-1), 1e-300)
+    heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
+    body = Body(range(-1, len(pose) - 1), heads, task.limits)
+    if "damping" not in task.data:
+        task.data["damping"] = damped.first_damping(bone)
+    moved, task.data["damping"] = damped.step(
+        body,
+        _wants(task, offsets),
+        here,
+        task.data["damping"],
+        locked=task.data.get("locked"),
+        euler=euler,
+        bone=bone,
+    )
+    return unpacked(np.moveaxis(moved, 0, -1), task.single)
+
+
+def _wants(task: Task, offsets: Array) -> list[Want]:
+    data = {name: np.moveaxis(values, -1, 0) for name, values in task.data.items()}
+    last = offsets.shape[1] - 1
+    wants = [Want(last, offsets[:, last], data["target"], 1.0, data.get("orientation"), task.turn_length)]
+    if task.pull and "goals" in data:
+        nothing = np.zeros((task.count, 3))
+        wants += [
+            Want(n, nothing, data["goals"][:, n], task.pull * strength)
+            for n, strength in enumerate(task.strengths)
+            if n and strength
+        ]
+    return wants

@@ -1,0 +1,42 @@
+"""Particles on the joints, held apart by the bones' lengths.
+
+The root's particle is pinned, the effector's lies on the target, and every other may be drawn to a goal of its own.
+Each bone moves the particles at its ends by (P1 - P0) (1/2 - d / (2 |P1 - P0|)), d being its length. Then the bones
+are fitted to the particles. Source: Hecker and others, "Real-time motion retargeting to highly varied user-created
+morphologies", 2008.
+"""
+
+from . import arithmetic
+from .arithmetic import Vector
+from .fabrik import drawn
+from .task import Pose, Task
+
+RELAXATIONS = 4
+"""How often each bone gets its length back in one iteration, along the chain there and back."""
+
+
+def step(task: Task, pose: Pose) -> Pose:
+    """The particles pulled and relaxed, the bones fitted to them."""
+    places: list[Vector] = [(0.0, 0.0, 0.0), *task.places(pose)]
+    if task.pull and task.goals is not None:
+        places = drawn(task, places)
+    places[-1] = task.target
+    for _ in range(RELAXATIONS):
+        for n in (*range(len(pose) - 1, -1, -1), *range(1, len(pose))):
+            _relax(task, places, n)
+    return task.fit(pose, places[1:])
+
+
+def _relax(task: Task, places: list[Vector], n: int) -> None:
+    """Bone n draws both ends together or pushes them apart; a pinned end leaves all the way to the other."""
+    xp, way = task.xp, arithmetic.subtract(places[n + 1], places[n])
+    size = arithmetic.length(xp, way)
+    part = 0.5 - 0.5 * task.lengths[n] / (size + (size == 0.0))
+    first, last = n == 0, n + 1 == len(task)
+    if first and last:
+        return
+    way = arithmetic.scaled(way, 2.0 * part if first or last else part)
+    if not first:
+        places[n] = arithmetic.add(places[n], way)
+    if not last:
+        places[n + 1] = arithmetic.subtract(places[n + 1], way)
