@@ -6,5 +6,6 @@ joints may turn, and every method keeps to it. Quaternions are w, x, y, z, lengt
 
 from .chain import METHODS, Solution, solve
 from .limits import Limits
+from .tree import Effector, TreeSolution, solve_tree
 
-__all__ = ["METHODS", "Limits", "Solution", "solve"]
+__all__ = ["METHODS", "Effector", "Limits", "Solution", "TreeSolution", "solve", "solve_tree"]

@@ -10,9 +10,8 @@ from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import ccd, ccd_root, checks, fabrik, jacobian_euler, jacobian_quaternion, particle, solving
-from .arithmetic import BATCH
 from .limits import Limits
-from .task import Pose, Task
+from .task import Pose, Task, batch_last
 
 _STEPS: dict[str, Callable[[Task, Pose], Pose]] = {
     "ccd": ccd.step,
@@ -81,8 +80,8 @@ def solve(
     radian weighs against a mean bone's length. pole: (..., 3), a point towards which the chain bends. goals:
     (..., n, 3), places where joints would rather be, the first being the root, with strengths (n,) from 0 to 1; for the
     methods in SOFT. They draw at first and less and less, and the second half of the iterations brings the effector to
-    its target. mobility: 0 to 1, the part of what is left after each iteration by which the base follows. history: keep the
-    errors of all iterations.
+    its target. mobility: 0 to 1, the part of what is left after each iteration by which the base follows. history:
+    keep the errors of all iterations.
 
     Raises InvalidArgument.
     """
@@ -97,7 +96,7 @@ def solve(
         raise InvalidArgument("A chain needs at least one joint; give one offset and one rotation for each.")
     rotations = checks.quaternions("rotations", rotations, n)
     position, frame = checks.base(base)
-    limits = _limits(limits, n)
+    checks.same_joints(limits, n)
     given = {"target": checks.array("target", target, 3)}
     if orientation is not None:
         given["orientation"] = checks.quaternions("orientation", orientation)
@@ -115,7 +114,7 @@ def solve(
         **{name: values.shape[: -2 if name == "goals" else -1] for name, values in given.items()},
     )
     start = rotations if limits is None else limits.clamp(rotations)
-    start = _last(start, batch, 2)
+    start = batch_last(start, batch, 2)
     task = Task(
         single=start.shape[-1] == 1,
         data=_in_frame(given, position, frame, batch),
@@ -126,9 +125,9 @@ def solve(
         movable=mobility > 0.0,
     )
     if offsets.ndim > 2:
-        task.data["offsets"] = _last(offsets, batch, 2)
+        task.data["offsets"] = batch_last(offsets, batch, 2)
     if limits is not None and np.any(np.asarray(limits.locks)):
-        task.data["locked"] = _locked(task, start)
+        task.data["locked"] = limits.parameters(start)
     task.read()
     frozen = limits is not None and limits.all_locked and not mobility
     outcome = solving.run(
@@ -154,14 +153,6 @@ def solve(
     )
 
 
-def _limits(limits: Limits | None, n: int) -> Limits | None:
-    if limits is not None and len(limits) != n:
-        raise InvalidArgument(
-            f"The limits are those of {len(limits)} joints, but the chain has {n}; give one for each."
-        )
-    return limits
-
-
 def _strengths(strengths: ArrayLike | None, n: int) -> list[float]:
     if strengths is None:
         return [0.0] * n
@@ -171,34 +162,17 @@ def _strengths(strengths: ArrayLike | None, n: int) -> list[float]:
     return np.broadcast_to(values, (n,)).tolist()
 
 
-def _last(values: Array, batch: tuple[int, ...], tail: int) -> Array:
-    """Values (..., *tail) of a batch, which becomes one axis and the last: (*tail, m)."""
-    ends = values.shape[values.ndim - tail :]
-    whole = np.broadcast_to(values, (*batch, *ends)).reshape(-1, *ends) if batch else values.reshape(1, *ends)
-    return np.ascontiguousarray(np.moveaxis(whole, 0, -1))
-
-
 def _in_frame(given: dict[str, Array], position: Array, frame: Array, batch: tuple[int, ...]) -> dict[str, Array]:
     """What is wanted, seen from the base."""
     back, found = rotation.inverse(frame), {}
     for name, values in given.items():
         if name == "orientation":
-            found[name] = _last(rotation.multiply(back, values), batch, 1)
+            found[name] = batch_last(rotation.multiply(back, values), batch, 1)
         elif name == "goals":
             inside = rotation.rotate(back[..., None, :], values - position[..., None, :])
-            found[name] = _last(inside, batch, 2)
+            found[name] = batch_last(inside, batch, 2)
         else:
-            found[name] = _last(rotation.rotate(back, values - position), batch, 1)
-    return found
-
-
-def _locked(task: Task, start: Array) -> Array:
-    """The angles (n, 3, m) that locked axes keep."""
-    count = start.shape[-1]
-    found = np.zeros((len(task), 3, count))
-    for n, limits in enumerate(task.limits):
-        if limits is not None:
-            found[n] = np.stack(limits.parameters(BATCH, tuple(start[n])))
+            found[name] = batch_last(rotation.rotate(back, values - position), batch, 1)
     return found
 
 

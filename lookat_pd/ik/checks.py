@@ -1,11 +1,15 @@
 """What the public calls are given, as arrays; whatever cannot be worked with is refused in one sentence."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
+from .limits import Limits
 
 
 def array(name: str, values: ArrayLike, *tail: int | None) -> Array:
@@ -71,3 +75,35 @@ def leading(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
         raise InvalidArgument(f"The batches do not fit together: {listed}; give all the same leading axes.") from None
+
+
+def same_joints(limits: Limits | None, n: int) -> None:
+    """Limits must be those of n joints."""
+    if limits is not None and len(limits) != n:
+        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+
+
+def parents(values: Sequence[int], n: int) -> list[int]:
+    """The parents of n joints, each before its children."""
+    found = np.asarray(values)
+    if found.shape != (n,) or not np.issubdtype(found.dtype, np.integer):
+        raise InvalidArgument(f"The parents must be {n} whole numbers, one for each joint, -1 for a root.")
+    for joint, parent in enumerate(found.tolist()):
+        if not -1 <= parent < joint:
+            raise InvalidArgument(f"Joint {joint} stands before its parent {parent}; list parents first.")
+    return found.tolist()
+
+
+def effectors(values: Sequence[Any], n: int) -> None:
+    """Effectors must belong to joints that exist and want something."""
+    if not len(values):
+        raise InvalidArgument("There is no effector; name at least one joint and its target.")
+    for effector in values:
+        if not 0 <= effector.joint < n:
+            raise InvalidArgument(f"There is no joint {effector.joint} to be an effector; joints are 0 to {n - 1}.")
+        if effector.target is None and effector.orientation is None:
+            raise InvalidArgument(f"Nothing is wanted of joint {effector.joint}; give a target or an orientation.")
+        for weight in (effector.weight, effector.orientation_weight):
+            if not (np.isfinite(weight) and weight >= 0.0):
+                raise InvalidArgument(f"The weights of joint {effector.joint} must be 0 or more, not {weight}.")
+        array("offset of an effector", effector.offset, 3)

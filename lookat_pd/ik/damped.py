@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
+from .arithmetic import BATCH
 from .limits import JointLimits
 
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 0.3, 1e-4, 30.0
@@ -139,8 +140,6 @@ def first_damping(bone: Array) -> Array:
 
 def clamped(limits: Sequence[JointLimits | None], pose: Array, before: Array, locked: Array | None) -> Array:
     """The allowed rotations (m, n, 4) near a pose, joint by joint."""
-    from .arithmetic import BATCH
-
     result = pose.copy()
     for n, joint in enumerate(limits):
         if joint is not None:
@@ -169,7 +168,7 @@ def step(
     orientations, places = body.forward(pose)
     residual = residuals(body, wants, orientations, places)
     limited = any(joint is not None for joint in body.limits)
-    axes = _euler_axes(body, pose, orientations) if euler else _own_axes(orientations)
+    axes = _euler_axes(body, pose, orientations) if euler else rotation.to_matrix(orientations)
     matrix = jacobian(body, wants, orientations, places, axes)
     free = np.broadcast_to(freedom(body.limits).reshape(-1), (len(pose), 3 * pose.shape[1]))
     sizes = [size for want in wants for size in _sizes(want, float(np.max(bone)))]
@@ -206,19 +205,9 @@ def _is_better(body: Body, wants: Sequence[Want], one: Array, other: Array) -> A
     return a < b
 
 
-def _own_axes(orientations: Array) -> Array:
-    """Each joint's own axes, as columns (m, n, 3, 3)."""
-    w, x, y, z = (orientations[..., n] for n in range(4))
-    m = np.empty((*w.shape, 3, 3))
-    m[..., 0, 0], m[..., 0, 1], m[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-    m[..., 1, 0], m[..., 1, 1], m[..., 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
-    m[..., 2, 0], m[..., 2, 1], m[..., 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
-    return m
-
-
 def _euler_axes(body: Body, pose: Array, orientations: Array) -> Array:
     """The axes (m, n, 3, 3) about which each joint's Euler angles turn: its own X, Y turned by z, its parent's Z."""
-    own = _own_axes(orientations)
+    own = rotation.to_matrix(orientations)
     above = np.empty(own.shape)
     for n, parent in enumerate(body.parents):
         above[:, n] = np.eye(3) if parent < 0 else own[:, parent]

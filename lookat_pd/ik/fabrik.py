@@ -4,7 +4,7 @@ Source: Aristidou and Lasenby, "FABRIK: a fast, iterative solver for the inverse
 kept where the bones are fitted to the joints' places.
 """
 
-from . import arithmetic
+from . import arithmetic, ccd_root
 from .arithmetic import Arithmetic, Number, Vector
 from .task import Pose, Task
 
@@ -19,15 +19,16 @@ def step(task: Task, pose: Pose) -> Pose:
         places[n] = _towards(xp, places[n + 1], places[n], task.lengths[n])
     for n in range(len(pose)):
         places[n + 1] = _towards(xp, places[n], places[n + 1], task.lengths[n])
-    return task.fit(pose, places[1:])
+    fitted = task.fit(pose, places[1:])
+    return ccd_root.step(task, fitted) if task.limited else fitted
 
 
 def drawn(task: Task, places: list[Vector]) -> list[Vector]:
     """Places of joints 0 to n, those with goals of their own drawn there by their strengths."""
-    result = list(places)
+    result, goals = list(places), task.goals or []
     for n, strength in enumerate(task.strengths):
         if n and strength:
-            way = arithmetic.subtract(task.goals[n], places[n])
+            way = arithmetic.subtract(goals[n], places[n])
             result[n] = arithmetic.add(places[n], arithmetic.scaled(way, task.pull * strength))
     return result
 

@@ -30,6 +30,7 @@ _INSIDE = 1e-9
 """Angle [rad] by which both kinds of limits together may be missed before the joint stays as it was."""
 _ALTERNATIONS = 12
 _AXES = "XYZ"
+_UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,14 @@ class Limits:
             order=_order(self.euler_order[n]),
         )
 
+    def parameters(self, poses: Array) -> Array:
+        """What locked axes of these poses (n, 4, m) keep (n, 3, m); see JointLimits."""
+        found = np.zeros((len(self), 3, poses.shape[-1]))
+        for n in range(len(self)):
+            if limits := self.joint(n):
+                found[n] = np.stack(limits.parameters(BATCH, tuple(poses[n])))
+        return found
+
     def angles(self, rotations: ArrayLike) -> Array:
         """Angles (..., n, 3) about x, y, z [rad] of local rotations (..., n, 4), as Blender's solver reads them."""
         q = np.asarray(rotations, dtype=float)
@@ -205,13 +214,13 @@ class JointLimits:
         return q if self.rest is None else arithmetic.multiply(self.rest, q)
 
     def turned(self, xp: Arithmetic, q: Quaternion, locked: Vector | None, arrow: Vector, goal: Vector) -> Quaternion:
-        """q after the turn, as far as it is allowed, of `arrow` to `goal`, which are directions in the parent's frame."""
+        """q after the turn, as far as it is allowed, of `arrow` to `goal`, both directions in the parent's frame."""
         turn = arithmetic.arc(xp, arrow, goal) if self.hinge is None else self._hinged(xp, q, arrow, goal)
         return self.eased(xp, q, arithmetic.multiply(turn, q), locked)
 
     def _hinged(self, xp: Arithmetic, q: Quaternion, arrow: Vector, goal: Vector) -> Quaternion:
         """The turn about the free axis alone. Swing axes stand still in the parent, the twist axis turns with it."""
-        axis = tuple(1.0 if n == self.hinge else 0.0 for n in range(3))
+        axis: Vector = _UNITS[self.hinge or 0]
         if self.hinge == 1:
             axis = arithmetic.rotate(q, axis)
         elif self.rest is not None:
@@ -372,8 +381,7 @@ def _from_euler(
     i, j, k, _ = order
     if low[j] < _UPRIGHT and high[j] > -_UPRIGHT:
         e[j] = _clear_of_upright(xp, e[j])
-    units = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    first, second, third = (arithmetic.about(xp, units[n], e[n]) for n in (i, j, k))
+    first, second, third = (arithmetic.about(xp, _UNITS[n], e[n]) for n in (i, j, k))
     return arithmetic.multiply(third, arithmetic.multiply(second, first))
 
 

@@ -6,7 +6,7 @@ are fitted to the particles. Source: Hecker and others, "Real-time motion retarg
 morphologies", 2008.
 """
 
-from . import arithmetic
+from . import arithmetic, ccd_root
 from .arithmetic import Vector
 from .fabrik import drawn
 from .task import Pose, Task
@@ -24,7 +24,8 @@ def step(task: Task, pose: Pose) -> Pose:
     for _ in range(RELAXATIONS):
         for n in (*range(len(pose) - 1, -1, -1), *range(1, len(pose))):
             _relax(task, places, n)
-    return task.fit(pose, places[1:])
+    fitted = task.fit(pose, places[1:])
+    return ccd_root.step(task, fitted) if task.limited else fitted
 
 
 def _relax(task: Task, places: list[Vector], n: int) -> None:

@@ -38,6 +38,13 @@ def _leaf(values: Any) -> Any:
     return values
 
 
+def batch_last(values: Array, batch: tuple[int, ...], tail: int) -> Array:
+    """Values (..., *tail) of a batch, which becomes one axis and the last: (*tail, m)."""
+    ends = values.shape[values.ndim - tail :]
+    whole = np.broadcast_to(values, (*batch, *ends)).reshape(-1, *ends) if batch else values.reshape(1, *ends)
+    return np.ascontiguousarray(np.moveaxis(whole, 0, -1))
+
+
 @dataclass
 class Task:
     """Chains to solve, in the frame in which the first joint's rotation lives; that joint is at its origin.
@@ -78,8 +85,17 @@ class Task:
         return len(self.limits)
 
     @property
+    def limited(self) -> bool:
+        """Whether any joint has limits."""
+        return any(limits is not None for limits in self.limits)
+
+    @property
     def count(self) -> int:
         return self.data["target"].shape[-1]
+
+    def left(self, pose: Pose) -> Vector:
+        """The way from the effector to its target."""
+        return arithmetic.subtract(self.target, self.effector(pose))
 
     def take(self, keep: Array) -> None:
         """Only these chains of the batch from here on."""
@@ -145,9 +161,8 @@ class Task:
         bend = (0.0, 0.0, 0.0)
         for place in places[:-1]:
             bend = arithmetic.add(bend, place)
-        bend, pole = _beside(axis, bend), _beside(axis, self.pole)
-        sine, cosine = arithmetic.dot(axis, arithmetic.cross(bend, pole)), arithmetic.dot(bend, pole)
-        wanted = arithmetic.multiply(arithmetic.about(xp, axis, xp.arctan2(sine, cosine)), pose[0])
+        angle = _angle_about(xp, axis, bend, self.pole)
+        wanted = arithmetic.multiply(arithmetic.about(xp, axis, angle), pose[0])
         limits = self.limits[0]
         if limits is not None:
             wanted = limits.clamp(xp, wanted, self.locked[0], before[0])
@@ -182,6 +197,12 @@ class Task:
             carried = arithmetic.multiply(carried, q)
             place = arithmetic.add(place, arithmetic.rotate(carried, self.offsets[n]))
         return result
+
+
+def _angle_about(xp: Arithmetic, axis: Vector, a: Vector, b: Vector) -> Number:
+    """The angle about a unit axis from a to b, as seen along it."""
+    a, b = _beside(axis, a), _beside(axis, b)
+    return xp.arctan2(arithmetic.dot(axis, arithmetic.cross(a, b)), arithmetic.dot(a, b))
 
 
 def _beside(axis: Vector, v: Vector) -> Vector:

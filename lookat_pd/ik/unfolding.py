@@ -1,0 +1,72 @@
+"""A chain that lies on the line to its target is bent first: on that line no solver knows where to bend."""
+
+import numpy as np
+
+from ..rotation import Array
+from . import arithmetic
+from .arithmetic import Vector
+from .task import Pose, Task, packed, unpacked
+
+_STRAIGHT = 1e-4
+"""Part of a chain's length by which its joints may be off a line for them to count as lying on it."""
+_MOST_BEND = 0.3
+"""Most that one joint is bent by [rad]."""
+
+
+def unfolded(task: Task, start: Array) -> Array:
+    """Poses (n, 4, m) of which none lies on the line to its target: those that do are bent.
+
+    They are bent by as much as brings the effector about as far as the target is, to the side where limits let them
+    bend most.
+    """
+    places = np.concatenate(
+        (np.zeros((1, 3, task.count)), packed(task.places(unpacked(start, task.single)), task.count))
+    )
+    reach = np.broadcast_to(sum(task.lengths), (task.count,))
+    far = np.linalg.norm(task.data["target"], axis=0)
+    line = np.where(far > 1e-9 * reach, task.data["target"], places[-1])
+    longest = np.argmax(np.linalg.norm(places, axis=1), axis=0)
+    line = np.where(np.linalg.norm(line, axis=0) > 1e-9 * reach, line, places[longest, :, np.arange(task.count)].T)
+    line = line / np.maximum(np.linalg.norm(line, axis=0), 1e-300)
+    stuck = (_off(places, line) < _STRAIGHT * reach) & (reach > 0.0)
+    if not np.any(stuck):
+        return start
+    n = len(start)
+    bend = np.sqrt(24.0 * np.clip(1.0 - far / np.maximum(reach, 1e-300), 0.0, 1.0)) / n
+    bend = np.clip(bend, 1e-3, _MOST_BEND)
+    side = _square_to(start, line)
+    result, most = start.copy(), np.zeros(task.count)
+    for axis in (side, np.cross(line, side, axis=0), -side, -np.cross(line, side, axis=0))[: 4 if task.limited else 1]:
+        bent = _bent(task, start, axis, bend)
+        ends = packed(task.places(unpacked(bent, task.single)), task.count)
+        off = _off(ends, line)
+        better = stuck & (off > 1.01 * most)
+        result[..., better], most = bent[..., better], np.where(better, off, most)
+    return result
+
+
+def _off(places: Array, line: Array) -> Array:
+    """Largest distance (m,) of places (n, 3, m) from a line through the origin."""
+    return np.max(np.linalg.norm(np.cross(places, line[None], axis=1), axis=1), axis=0)
+
+
+def _square_to(start: Array, line: Array) -> Array:
+    """A direction (3, m) square to the line: near the first joint's X axis, about which bones usually bend."""
+    w, x, y, z = start[0]
+    across = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
+    along = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+    across = np.where(np.abs(np.sum(across * line, axis=0)) < 0.9, across, along)
+    across = across - np.sum(across * line, axis=0) * line
+    return across / np.linalg.norm(across, axis=0)
+
+
+def _bent(task: Task, start: Array, axis: Array, bend: Array) -> Array:
+    """Each joint turned by `bend` (m,) about an axis (3, m), as far as it is allowed."""
+    xp, pose = task.xp, unpacked(start, task.single)
+    vector, carried = tuple(unpacked(axis * bend, task.single)), arithmetic.NO_TURN
+    result: Pose = []
+    for n, q in enumerate(pose):
+        here: Vector = arithmetic.rotate_back(carried, vector)
+        result.append(task.eased(n, q, arithmetic.multiply(arithmetic.turn(xp, here), q)))
+        carried = arithmetic.multiply(carried, q)
+    return packed(result, task.count)
