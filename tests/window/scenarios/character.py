@@ -2,6 +2,7 @@
 
 import bpy
 import numpy as np
+from windowed.hands import Hands, Waiting
 
 import extension
 
@@ -63,3 +64,11 @@ def miss() -> float:
     place = bpy.data.objects["Ball"].evaluated_get(depsgraph).matrix_world.translation
     way = np.array(place) - pose()[armature().pose.bones.keys().index(HEAD)][:3, 3]
     return float(np.degrees(np.arccos(np.clip(facing() @ way / np.linalg.norm(way), -1.0, 1.0))))
+
+
+def look_at_ball(hands: Hands) -> Waiting:
+    """Give the character a look-at at the ball, made as by the button, and show the panel."""
+    select(bpy.data.objects["Ball"], armature())
+    with hands.override():
+        bpy.ops.lookat_pd.add("INVOKE_DEFAULT", True)
+    yield from hands.sidebar()

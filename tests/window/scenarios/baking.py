@@ -1,0 +1,56 @@
+"""The bake by its button: one undo step, Esc, and what the panel says."""
+
+import bpy
+import numpy as np
+from character import armature, look_at_ball, miss, pose, settings
+from windowed.hands import Hands, Waiting
+from windowed.scripts import script
+
+
+def _scene() -> bpy.types.Scene:
+    return bpy.context.window_manager.windows[0].scene
+
+
+def _action() -> str:
+    return armature().animation_data.action.name
+
+
+@script()
+def baked_by_button(hands: Hands) -> Waiting:
+    """A new action that aims; one undo step back, and forward again."""
+    yield from look_at_ball(hands)
+    _scene().frame_set(60)
+    before = pose()
+    yield from hands.click((yield from hands.find("lookat_pd.bake")))
+    yield 0.5
+    assert _action() == "Sway look-at", _action()
+    assert settings().mute
+    assert miss() < 0.2, miss()
+    baked = pose()
+    yield from hands.undo()
+    assert _action() == "Sway", _action()
+    assert not settings().mute
+    _scene().frame_set(60)
+    assert np.array_equal(pose(), before), "undo leaves another pose"
+    yield from hands.redo()
+    assert _action() == "Sway look-at", _action()
+    _scene().frame_set(60)
+    assert np.array_equal(pose(), baked), "redo brings another pose"
+
+
+@script()
+def bake_stopped_by_esc(hands: Hands) -> Waiting:
+    """A long bake ends with Esc, and the file is as it was."""
+    yield from look_at_ball(hands)
+    _scene().frame_end = 30000
+    before, actions = pose(), sorted(bpy.data.actions.keys())
+    scenes = len(bpy.data.scenes)
+    yield from hands.click((yield from hands.find("lookat_pd.bake")))
+    yield 0.3
+    yield from hands.key("ESC")
+    yield 0.5
+    assert _action() == "Sway", _action()
+    assert sorted(bpy.data.actions.keys()) == actions, bpy.data.actions.keys()
+    assert len(bpy.data.scenes) == scenes
+    assert not settings().mute
+    assert np.array_equal(pose(), before)
