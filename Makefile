@@ -1,6 +1,6 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-window build lint bench clean
+.PHONY: help demo test test-window build pictures lint bench clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
@@ -17,6 +17,9 @@ test-window: ## the tests in Blender's window only; needs BLENDER, and a screen 
 
 build: ## the extension's zip, built and validated by Blender's own tools: build/lookat_pd-VERSION.zip
 	@tools/build
+
+pictures: ## the documents' pictures of Blender's window: docs/images; needs BLENDER; ARGS may name some
+	@tools/pictures $(ARGS)
 
 lint: ## style, format and types
 	@tools/lint

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SIZE = (1600, 1000)
 _TROUBLE = re.compile(r"Traceback \(most recent call last\)|rna_ui|^Error: Python|Segmentation fault", re.MULTILINE)
 _START = 60.0
 """Seconds until Blender must have started and installed the extension."""
@@ -65,11 +64,20 @@ def scripts_in(path: Path) -> Iterator[str]:
             yield node.name
 
 
-def run(scripts: Sequence[str], *, path: Path, prepare: str, folder: Path, limit: float = 60.0) -> Iterator[Result]:
+def run(
+    scripts: Sequence[str],
+    *,
+    path: Path,
+    prepare: str,
+    folder: Path,
+    limit: float = 60.0,
+    size: tuple[int, int] = (1600, 1000),
+) -> Iterator[Result]:
     """Run scripts, named "module:function", one after another; results as they come, one for each.
 
     path: folder of the modules. prepare: the module whose `prepare` makes the file that each script begins with.
-    limit: seconds that one script may take. Where Blender crashes or hangs, the rest is done in another one.
+    limit: seconds that one script may take. size: of the window. Where Blender crashes or hangs, the rest is done in
+    another one.
     """
     left = list(scripts)
     shutil.rmtree(folder, ignore_errors=True)
@@ -77,7 +85,7 @@ def run(scripts: Sequence[str], *, path: Path, prepare: str, folder: Path, limit
     zip_file = _build(folder)
     while left:
         done = 0
-        for result in _once(left, path, prepare, folder, zip_file, limit):
+        for result in _once(left, path, prepare, folder, zip_file, limit, size):
             yield result
             done += 1
         left = left[done:]
@@ -92,7 +100,15 @@ def _build(folder: Path) -> Path:
     return Path(shutil.copy(ROOT / made.stdout.strip().splitlines()[-1], folder))
 
 
-def _once(scripts: list[str], path: Path, prepare: str, folder: Path, zip_file: Path, limit: float) -> Iterator[Result]:
+def _once(
+    scripts: list[str],
+    path: Path,
+    prepare: str,
+    folder: Path,
+    zip_file: Path,
+    limit: float,
+    size: tuple[int, int],
+) -> Iterator[Result]:
     """Run scripts in one Blender, as far as it comes; at least one result."""
     rows, log = folder / "results.jsonl", folder / "blender.log"
     rows.unlink(missing_ok=True)
@@ -112,7 +128,7 @@ def _once(scripts: list[str], path: Path, prepare: str, folder: Path, zip_file: 
             ),
             "utf-8",
         )
-        process = stack.enter_context(_blender(task, user, log))
+        process = stack.enter_context(_blender(task, user, log, size))
         waiting, seen, since = ["start", *scripts], 0, time.monotonic()
         while seen < len(waiting):
             ended = process.poll() is not None
@@ -154,7 +170,7 @@ def _tail(log: Path) -> str:
 
 
 @contextmanager
-def _blender(task: Path, user: str, log: Path) -> Iterator[subprocess.Popen]:
+def _blender(task: Path, user: str, log: Path, size: tuple[int, int]) -> Iterator[subprocess.Popen]:
     with ExitStack() as stack:
         # Nothing of the tester's own, and nothing of the Python that starts it.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -164,14 +180,14 @@ def _blender(task: Path, user: str, log: Path) -> Iterator[subprocess.Popen]:
         if not command:
             command = [environment["BLENDER"]]
             if shutil.which("Xvfb"):
-                environment["DISPLAY"] = stack.enter_context(_screen())
+                environment["DISPLAY"] = stack.enter_context(_screen(size))
                 environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
         output = stack.enter_context(log.open("wb"))
         process = subprocess.Popen(
             [
                 *command,
-                *("--factory-startup", "--enable-event-simulate", "--no-window-focus"),
-                *("--window-geometry", "0", "0", *map(str, SIZE)),
+                *("--factory-startup", "--enable-autoexec", "--enable-event-simulate", "--no-window-focus"),
+                *("--window-geometry", "0", "0", *map(str, size)),
                 *("--python", str(Path(__file__).with_name("inside.py")), "--", str(task)),
             ],
             stdin=subprocess.DEVNULL,
@@ -188,11 +204,11 @@ def _blender(task: Path, user: str, log: Path) -> Iterator[subprocess.Popen]:
 
 
 @contextmanager
-def _screen() -> Iterator[str]:
+def _screen(size: tuple[int, int]) -> Iterator[str]:
     """A screen that nobody sees; its name."""
     reader, writer = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "+extension", "GLX"],
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{size[0]}x{size[1]}x24", "+extension", "GLX"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

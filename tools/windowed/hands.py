@@ -46,7 +46,7 @@ class Hands:
     """Somebody in front of Blender's one window."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._at: Place = (5, 5)
         self._known: dict[tuple[str, Sequence[str], float], int] = {}
 
@@ -207,6 +207,12 @@ class Hands:
         self.window.event_simulate("ESC", "RELEASE", x=self._at[0], y=self._at[1])
         return found[0] if found else ""
 
+    def copied(self) -> Iterator[float]:
+        """What Ctrl+C over a button copies, also in a list that has popped up: the command, or the value."""
+        bpy.context.window_manager.clipboard = ""
+        yield from self.key("C", ctrl=True)
+        return bpy.context.window_manager.clipboard
+
     def find(self, meaning: str, place: Sequence[str] = SIDEBAR, across: float = 0.62) -> Iterator[float]:
         """The topmost button whose data path or command contains that; `across`: where, in parts of the width.
 
@@ -250,13 +256,18 @@ class Hands:
         return True
 
     def pixels(self, x: int = 0, y: int = 0, width: int = 0, height: int = 0) -> np.ndarray:
-        """Pixels (height, width, 3) of a part of the window, by default of all of it; rows from the top down."""
+        """Pixels (height, width, 3) of a part of the window, by default of all of it."""
         window = self.window
-        width, height = width or window.width, height or window.height
-        return pixels.grab(window.x + x, window.height - y - height, width, height)
+        return pixels.grab(window.x + x, window.y + y, width or window.width, height or window.height)
+
+    def keep(self, name: str, x: int, y: int, width: int, height: int) -> Path:
+        """Keep a part of the window as a picture for the documents."""
+        path = self.folder / "images" / f"{name}.png"
+        pixels.save(path, self.pixels(x, y, width, height))
+        return path
 
     def look(self, name: str) -> Path:
         """Keep a picture of the window."""
-        path = self._folder / f"{name}.png"
+        path = self.folder / f"{name}.png"
         pixels.save(path, self.pixels(), level=3)
         return path

@@ -36,6 +36,8 @@ def _library() -> ctypes.CDLL:
     for name, result, arguments in (
         ("XOpenDisplay", c_void_p, (c_char_p,)),
         ("XCloseDisplay", c_int, (c_void_p,)),
+        ("XDefaultScreen", c_int, (c_void_p,)),
+        ("XDisplayHeight", c_int, (c_void_p, c_int)),
         ("XDefaultRootWindow", c_ulong, (c_void_p,)),
         ("XGetImage", POINTER(_XImage), (c_void_p, c_ulong, c_int, c_int, c_uint, c_uint, c_ulong, c_int)),
     ):
@@ -45,15 +47,18 @@ def _library() -> ctypes.CDLL:
 
 
 def grab(x: int, y: int, width: int, height: int) -> np.ndarray:
-    """Pixels (height, width, 3) of the screen, 0 to 255; x and y count from the upper left corner."""
+    """Pixels (height, width, 3) of the screen, 0 to 255, rows from the top down.
+
+    x, y: the lower left corner, counted from the lower left of the screen, as Blender does.
+    """
     library = _library()
     display = library.XOpenDisplay(None)
     if not display:
         raise OSError("the X server does not answer")
     try:
-        found = library.XGetImage(
-            display, library.XDefaultRootWindow(display), x, y, width, height, _ALL_PLANES, _Z_PIXMAP
-        )
+        top = library.XDisplayHeight(display, library.XDefaultScreen(display)) - y - height
+        root = library.XDefaultRootWindow(display)
+        found = library.XGetImage(display, root, x, top, width, height, _ALL_PLANES, _Z_PIXMAP)
         if not found or found.contents.bits_per_pixel != 32:
             raise OSError("the X server gives no picture of 24 bits")
         image = found.contents
