@@ -10,8 +10,9 @@ from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import ccd, ccd_root, checks, fabrik, jacobian_euler, jacobian_quaternion, particle, solving
+from .batches import batch_front, batch_last
 from .limits import Limits
-from .task import Pose, Task, batch_last
+from .task import Pose, Task
 
 _STEPS: dict[str, Callable[[Task, Pose], Pose]] = {
     "ccd": ccd.step,
@@ -75,13 +76,12 @@ def solve(
     limits: see Limits; a chain that is locked about all axes stays as it is. base: what the first joint's rotation is
     relative to: (..., 3) its position, (..., 4) its rotation, or (..., 7) position and rotation.
 
-    orientation: (..., 4), wanted of the last joint, in the space of the target. orientation_weight: 0 to 1; with 1 the
-    wrist is turned first and the rest reaches for it, below it is a compromise. To the Jacobian methods it is what a
-    radian weighs against a mean bone's length. pole: (..., 3), a point towards which the chain bends. goals:
-    (..., n, 3), places where joints would rather be, the first being the root, with strengths (n,) from 0 to 1; for the
-    methods in SOFT. They draw at first and less and less, and the second half of the iterations brings the effector to
-    its target. mobility: 0 to 1, the part of what is left after each iteration by which the base follows. history:
-    keep the errors of all iterations.
+    orientation: (..., 4), wanted of the last joint, in the space of the target; a radian of it counts as a mean bone's
+    length. orientation_weight: 0 to 1, how far the last joint is turned there from where it would be without. pole:
+    (..., 3), a point towards which the chain bends. goals: (..., n, 3), places where joints would rather be, the first
+    being the root, with strengths (n,) from 0 to 1; for the methods in SOFT. They draw at first and less and less, and
+    the second half of the iterations brings the effector to its target. mobility: 0 to 1, the part of what is left
+    after each iteration by which the base follows. history: keep the errors of all iterations.
 
     Raises InvalidArgument.
     """
@@ -103,6 +103,27 @@ def solve(
     if pole is not None:
         given["pole"] = checks.array("pole", pole, 3)
     pulls = _strengths(strengths, n)
+    wanted = given.pop("orientation", None)
+    if wanted is not None and weight > 0.0:
+        given["orientation"] = wanted
+        if weight < 1.0:
+            freely = solve(
+                offsets,
+                rotations,
+                target,
+                method=method,
+                iterations=iterations,
+                tolerance=tolerance,
+                limits=limits,
+                base=base,
+                pole=pole,
+                goals=goals,
+                strengths=strengths,
+                mobility=mobility,
+            )
+            given["orientation"] = rotation.slerp(
+                _end(offsets, freely.rotations, freely.base, frame)[1], wanted, weight
+            )
     if goals is not None and any(pulls):
         if method not in SOFT:
             raise InvalidArgument(f"Method {method!r} draws no joints to goals; use one of {', '.join(SOFT)}.")
@@ -118,10 +139,10 @@ def solve(
     task = Task(
         single=start.shape[-1] == 1,
         data=_in_frame(given, position, frame, batch),
-        limits=[None if limits is None else limits.joint(joint) for joint in range(n)],
+        limits=[None] * n if limits is None else limits.joints,
         shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
         strengths=pulls,
-        turn_length=weight * float(np.mean(np.linalg.norm(offsets, axis=-1))),
+        turn_length=float(np.mean(np.linalg.norm(offsets, axis=-1))),
         movable=mobility > 0.0,
     )
     if offsets.ndim > 2:
@@ -133,14 +154,14 @@ def solve(
     outcome = solving.run(
         task,
         start,
-        _STEPS[method] if method in LEAST_SQUARES or orientation is None else solving.wristed(_STEPS[method], weight),
+        solving.wristed(_STEPS[method]) if method not in LEAST_SQUARES and task.orientation else _STEPS[method],
         iterations=0 if frozen else iterations,
         tolerance=tolerance,
         overshoots=method not in LEAST_SQUARES,
         mobility=mobility,
     )
-    solved = rotation.normalize(np.moveaxis(outcome.poses, -1, 0)).reshape(*batch, n, 4)
-    moved = rotation.rotate(frame, np.moveaxis(outcome.moved, -1, 0).reshape(*batch, 3))
+    solved = rotation.normalize(batch_front(outcome.poses)).reshape(*batch, n, 4)
+    moved = rotation.rotate(frame, batch_front(outcome.moved).reshape(*batch, 3))
     root = np.broadcast_to(position + moved, (*batch, 3)).copy()
     end, hand = _end(offsets, solved, root, frame)
     return Solution(
@@ -148,7 +169,7 @@ def solve(
         error=np.linalg.norm(end - given["target"], axis=-1),
         iterations=outcome.iterations.reshape(batch),
         base=root,
-        orientation_error=None if orientation is None else _apart(hand, given["orientation"]),
+        orientation_error=None if wanted is None else _apart(hand, wanted),
         history=np.array(outcome.history).reshape(-1, *batch) if history else None,
     )
 

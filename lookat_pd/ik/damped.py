@@ -13,7 +13,9 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
+from . import arithmetic
 from .arithmetic import BATCH
+from .batches import batch_back, batch_front, packed, unpacked
 from .limits import JointLimits
 
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 0.3, 1e-4, 30.0
@@ -56,15 +58,18 @@ class Body:
 
     def forward(self, pose: Array) -> tuple[Array, Array]:
         """Orientations (m, n, 4) and places (m, n, 3) of joints with local rotations (m, n, 4)."""
-        orientations, places = np.empty(pose.shape), np.empty((*pose.shape[:-1], 3))
+        count = len(pose)
+        joints = unpacked(batch_back(pose), count == 1)
+        heads = unpacked(batch_back(self.heads), count == 1)
+        orientations, places = [], []
         for n, parent in enumerate(self.parents):
             if parent < 0:
-                orientations[:, n], places[:, n] = pose[:, n], self.heads[:, n]
+                orientations.append(joints[n])
+                places.append(heads[n])
             else:
-                carried = orientations[:, parent]
-                orientations[:, n] = rotation.multiply(carried, pose[:, n])
-                places[:, n] = places[:, parent] + rotation.rotate(carried, self.heads[:, n])
-        return orientations, places
+                orientations.append(arithmetic.multiply(orientations[parent], joints[n]))
+                places.append(arithmetic.add(places[parent], arithmetic.rotate(orientations[parent], heads[n])))
+        return batch_front(packed(orientations, count)), batch_front(packed(places, count))
 
 
 def residuals(body: Body, wants: Sequence[Want], orientations: Array, places: Array) -> Array:
@@ -143,7 +148,7 @@ def clamped(limits: Sequence[JointLimits | None], pose: Array, before: Array, lo
     result = pose.copy()
     for n, joint in enumerate(limits):
         if joint is not None:
-            here, back = (tuple(np.moveaxis(q[:, n], -1, 0)) for q in (pose, before))
+            here, back = (tuple(batch_front(q[:, n])) for q in (pose, before))
             kept = None if locked is None else tuple(locked[n])
             result[:, n] = np.stack(joint.clamp(BATCH, here, kept, back), axis=-1)
     return result

@@ -4,14 +4,15 @@ import numpy as np
 
 from ..rotation import Array
 from . import damped
+from .batches import batch_back, batch_front, packed, unpacked
 from .damped import Body, Want
-from .task import Pose, Task, packed, unpacked
+from .task import Pose, Task
 
 
 def step(task: Task, pose: Pose, *, euler: bool) -> Pose:
     """One iteration of `damped.step` for the effector, its orientation and the soft goals."""
-    count, here = task.count, np.moveaxis(packed(pose, task.count), -1, 0)
-    offsets = np.moveaxis(packed(task.offsets, count), -1, 0)
+    count, here = task.count, batch_front(packed(pose, task.count))
+    offsets = batch_front(packed(task.offsets, count))
     bone = np.maximum(np.mean(np.linalg.norm(offsets, axis=-1), axis=-1), 1e-300)
     heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
     body = Body(range(-1, len(pose) - 1), heads, task.limits)
@@ -26,11 +27,11 @@ def step(task: Task, pose: Pose, *, euler: bool) -> Pose:
         euler=euler,
         bone=bone,
     )
-    return unpacked(np.moveaxis(moved, 0, -1), task.single)
+    return unpacked(batch_back(moved), task.single)
 
 
 def _wants(task: Task, offsets: Array) -> list[Want]:
-    data = {name: np.moveaxis(values, -1, 0) for name, values in task.data.items()}
+    data = {name: batch_front(values) for name, values in task.data.items()}
     last = offsets.shape[1] - 1
     wants = [Want(last, offsets[:, last], data["target"], 1.0, data.get("orientation"), task.turn_length)]
     if task.pull and "goals" in data:

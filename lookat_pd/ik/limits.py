@@ -10,6 +10,7 @@ constraint Limit Rotation has them.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,8 @@ from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import arithmetic
-from .arithmetic import BATCH, Arithmetic, Number, Quaternion, Vector
+from .arithmetic import BATCH, SINGLE, Arithmetic, Number, Quaternion, Vector
+from .batches import batch_front, batch_last, packed, unpacked
 
 STIFFEST = 0.99
 """More stiffness than this counts as this, as in Blender: a joint that shall not turn is locked."""
@@ -124,8 +126,12 @@ class Limits:
         """Whether no joint may turn about any axis."""
         return bool(np.all(np.asarray(self.locks)))
 
-    def joint(self, n: int) -> "JointLimits | None":
-        """The limits of joint n for the solvers; None where it is free."""
+    @cached_property
+    def joints(self) -> "list[JointLimits | None]":
+        """The limits of each joint for the solvers; None where it is free."""
+        return [self._joint(n) for n in range(len(self))]
+
+    def _joint(self, n: int) -> "JointLimits | None":
         locks, rest = np.asarray(self.locks)[n], np.asarray(self.rest)[n]
         low, high = (np.clip(np.asarray(a)[n], -np.pi, np.pi) for a in (self.minimum, self.maximum))
         given = np.isfinite(np.asarray(self.minimum)[n]) | np.isfinite(np.asarray(self.maximum)[n])
@@ -149,8 +155,8 @@ class Limits:
     def parameters(self, poses: Array) -> Array:
         """What locked axes of these poses (n, 4, m) keep (n, 3, m); see JointLimits."""
         found = np.zeros((len(self), 3, poses.shape[-1]))
-        for n in range(len(self)):
-            if limits := self.joint(n):
+        for n, limits in enumerate(self.joints):
+            if limits is not None:
                 found[n] = np.stack(limits.parameters(BATCH, tuple(poses[n])))
         return found
 
@@ -165,14 +171,15 @@ class Limits:
 
     def clamp(self, rotations: ArrayLike, start: ArrayLike | None = None) -> Array:
         """The allowed rotations (..., n, 4) near these; locked angles are those of `start`, else they stay."""
-        q = np.array(rotations, dtype=float)
-        begin = q if start is None else np.broadcast_to(np.asarray(start, dtype=float), q.shape)
-        for n in range(len(self)):
-            if limits := self.joint(n):
-                here = tuple(np.moveaxis(q[..., n, :], -1, 0))
-                locked = limits.parameters(BATCH, tuple(np.moveaxis(begin[..., n, :], -1, 0)))
-                q[..., n, :] = np.stack(np.broadcast_arrays(*limits.clamp(BATCH, here, locked)), axis=-1)
-        return q
+        q = np.asarray(rotations, dtype=float)
+        batch = q.shape[:-2]
+        whole, single = batch_last(q, batch, 2), q.size == 4 * len(self)
+        xp, pose = SINGLE if single else BATCH, unpacked(whole, single)
+        begin = pose if start is None else unpacked(batch_last(np.asarray(start, dtype=float), batch, 2), single)
+        for n, limits in enumerate(self.joints):
+            if limits is not None:
+                pose[n] = limits.clamp(xp, pose[n], limits.parameters(xp, begin[n]))
+        return batch_front(packed(pose, whole.shape[-1])).reshape(q.shape)
 
     def excess(self, rotations: ArrayLike) -> Array:
         """How far (..., n) [rad] local rotations (..., n, 4) are from what is allowed; locks do not count."""

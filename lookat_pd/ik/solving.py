@@ -8,7 +8,8 @@ import numpy as np
 from ..rotation import Array
 from . import arithmetic, unfolding
 from .arithmetic import Number
-from .task import Pose, Task, last_orientation, packed, unpacked
+from .batches import packed, unpacked
+from .task import Pose, Task, last_orientation
 
 Step = Callable[[Task, Pose], Pose]
 Unfold = Callable[[Task, Array], Array]
@@ -60,11 +61,11 @@ def run(
     fade = int(_FADE * iterations) if task.goals is not None else 0
     if task.pole is None and not fade:
         active, first, gone, cost = _kept(task, least >= floor, active, first, gone, cost)
+    if not len(active):
+        return Outcome(best, moved, used, history)
     pose, factor = unpacked(first, task.single), unpacked(np.ones(len(active)), task.single)
-    before = unpacked(np.array(task.cost(pose), ndmin=1), task.single) if len(active) else 0.0
+    before = task.cost(pose)
     for iteration in range(1, iterations + 1):
-        if not len(active):
-            break
         task.pull = 1.0 - (iteration - 1) / fade if iteration <= fade else 0.0
         target = task.target
         if overshoots:
@@ -97,9 +98,9 @@ def run(
         if iteration > fade and not np.all(keep):
             now_packed, factors = packed(pose, len(active)), np.array(factor, ndmin=1)
             active, left, gone, cost, factors = _kept(task, keep, active, now_packed, gone, cost, factors)
-            pose, factor, before = (
-                (unpacked(a, task.single) for a in (left, factors, cost)) if len(active) else (pose, factor, before)
-            )
+            if not len(active):
+                break
+            pose, factor, before = (unpacked(a, task.single) for a in (left, factors, cost))
     return Outcome(best, moved, used, history)
 
 
@@ -130,29 +131,22 @@ def _next_factor(task: Task, factor: Number, before: Number, now: Number) -> Num
     return xp.where((gained <= 0.0) | quick, 1.0, xp.maximum(wanted, 1.0))
 
 
-def wristed(step: Step, weight: float) -> Step:
-    """A solver that gives the last joint the wanted orientation and moves the others for it.
-
-    With a weight below 1 it is a compromise: all joints go for the target, then the last one is turned that part of
-    the way.
-    """
+def wristed(step: Step) -> Step:
+    """A solver that first gives the last joint the wanted orientation, then has the others reach for it."""
 
     def work(task: Task, pose: Pose) -> Pose:
-        if len(pose) == 1 or weight < 1.0:
-            return _oriented(task, step(task, pose), weight)
-        pose = _oriented(task, pose, 1.0)
+        if len(pose) == 1:
+            return _oriented(task, pose)
+        pose = _oriented(task, pose)
         hand = arithmetic.rotate(last_orientation(pose), task.offsets[-1])
         shorter = task.without_last(arithmetic.subtract(task.target, hand))
-        return _oriented(task, [*step(shorter, pose[:-1]), pose[-1]], 1.0)
+        return _oriented(task, [*step(shorter, pose[:-1]), pose[-1]])
 
     return work
 
 
-def _oriented(task: Task, pose: Pose, weight: float) -> Pose:
-    """The last joint turned towards the wanted orientation."""
+def _oriented(task: Task, pose: Pose) -> Pose:
+    """The last joint turned to the wanted orientation, as far as it is allowed."""
     above = last_orientation(pose[:-1]) if len(pose) > 1 else arithmetic.NO_TURN
     wanted = arithmetic.multiply(arithmetic.inverse(above), task.orientation or arithmetic.NO_TURN)
-    if weight < 1.0:
-        way = arithmetic.rotation_vector(task.xp, arithmetic.multiply(arithmetic.inverse(pose[-1]), wanted))
-        wanted = arithmetic.multiply(pose[-1], arithmetic.turn(task.xp, arithmetic.scaled(way, weight)))
     return [*pose[:-1], task.eased(len(pose) - 1, pose[-1], wanted)]

@@ -10,9 +10,10 @@ from .. import rotation
 from ..rotation import Array
 from . import checks, damped, solving
 from .arithmetic import Vector
+from .batches import batch_back, batch_front, batch_last, packed, unpacked
 from .damped import Body, Want
 from .limits import Limits
-from .task import Pose, Task, batch_last, packed, unpacked
+from .task import Pose, Task
 
 _LEVEL = 1e-6
 """Part of what is left that must show in the joints' torques; below it no joint knows where to turn."""
@@ -89,7 +90,7 @@ class _TreeTask(Task):
 
     def array(self, pose: Pose) -> Array:
         """A pose as one array (m, n, 4)."""
-        return np.moveaxis(packed(pose, self.count), -1, 0)
+        return batch_front(packed(pose, self.count))
 
     def residual(self, pose: Array) -> Array:
         body = self.body()
@@ -135,9 +136,9 @@ def solve_tree(
     parents: (n,), the joint that carries each joint, -1 for a root; parents stand before their children. offsets:
     (n, 3), each joint in its parent's frame, a root in the base's. rotations: (..., n, 4), each relative to its parent.
     Leading axes are a batch. What all effectors want is reached together where that is possible. Where it is not, the
-    sum of the squares of what is left is made least, each multiplied by its weight: twice the weight leaves about a
-    quarter of the error. A body is finished when the root of that sum is below `tolerance`; it is never larger than at
-    the start. limits, base, mobility, history: as for `solve`. Raises InvalidArgument.
+    sum of the squares of what is left is made small, each multiplied by its weight first: what weighs more is left
+    less. A body is finished when the root of that sum is below `tolerance`; it is never larger than at the start.
+    limits, base, mobility, history: as for `solve`. Raises InvalidArgument.
     """
     iterations, tolerance = checks.bounds(iterations, tolerance)
     mobility = checks.fraction("mobility of the base", mobility)
@@ -176,7 +177,7 @@ def solve_tree(
     task = _TreeTask(
         single=False,
         data=data,
-        limits=[None if limits is None else limits.joint(joint) for joint in range(n)],
+        limits=[None] * n if limits is None else limits.joints,
         shared_offsets=None,
         movable=mobility > 0.0,
     )
@@ -191,8 +192,8 @@ def solve_tree(
         mobility=mobility,
         unfolded=_unfolded,
     )
-    solved = rotation.normalize(np.moveaxis(outcome.poses, -1, 0)).reshape(*batch, n, 4)
-    moved = rotation.rotate(frame, np.moveaxis(outcome.moved, -1, 0).reshape(*batch, 3))
+    solved = rotation.normalize(batch_front(outcome.poses)).reshape(*batch, n, 4)
+    moved = rotation.rotate(frame, batch_front(outcome.moved).reshape(*batch, 3))
     root = np.broadcast_to(position + moved, (*batch, 3)).copy()
     errors, turns = _errors(parents, offsets, solved, root, frame, effectors)
     return TreeSolution(
@@ -215,13 +216,13 @@ def _step(task: Task, pose: Pose) -> Pose:
         locked=task.data.get("locked"),
         bone=np.full(task.count, task.bone),
     )
-    return unpacked(np.moveaxis(moved, 0, -1), False)
+    return unpacked(batch_back(moved), False)
 
 
 def _unfolded(task: Task, poses: Array) -> Array:
     """Poses (n, 4, m) of which none is so straight that no joint knows where to turn: those are bent."""
     assert isinstance(task, _TreeTask)
-    pose, body, wants = np.moveaxis(poses, -1, 0), task.body(), task.wants()
+    pose, body, wants = batch_front(poses), task.body(), task.wants()
     orientations, places = body.forward(pose)
     residual = damped.residuals(body, wants, orientations, places)
     matrix = damped.jacobian(body, wants, orientations, places, rotation.to_matrix(orientations))
@@ -231,7 +232,7 @@ def _unfolded(task: Task, poses: Array) -> Array:
         return poses
     bent = rotation.multiply(pose, rotation.exp([_NUDGE, 0.0, 0.5 * _NUDGE]))
     bent = damped.clamped(task.limits, bent, pose, task.data.get("locked"))
-    return np.moveaxis(np.where(level[:, None, None], bent, pose), 0, -1)
+    return batch_back(np.where(level[:, None, None], bent, pose))
 
 
 def _errors(

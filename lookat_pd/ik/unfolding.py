@@ -5,7 +5,8 @@ import numpy as np
 from ..rotation import Array
 from . import arithmetic
 from .arithmetic import Vector
-from .task import Pose, Task, packed, unpacked
+from .batches import packed, unpacked
+from .task import Pose, Task
 
 _STRAIGHT = 1e-4
 """Part of a chain's length by which its joints may be off a line for them to count as lying on it."""
