@@ -9,9 +9,9 @@ def modules() -> tuple[ModuleType, ...]:
     Imported here and not at the top: tools that collect the checkout's Python files read this one without its package.
     """
     from . import cli, operators, panels, translations
-    from .rig import settings
+    from .rig import live, settings
 
-    return translations, settings, operators, panels, cli
+    return translations, settings, live, operators, panels, cli
 
 
 def register() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..lookat_pd.errors import LookAtError
+from ..rig import live
 from . import arguments as words
 from .console import Console, one_line
 from .verbs import VERBS
@@ -57,7 +58,8 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    with Console(debug=options.debug) as console:
+    # Files come and go here; look-ats in them are baked, not played.
+    with Console(debug=options.debug) as console, live.paused():
         try:
             return options.run(options, console)
         except words.Misuse as misuse:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..lookat_pd import inertialize
 from ..lookat_pd.errors import RigError
-from ..rig import bake, best_cut, chains, clips, join, loop, pops, timeline
+from ..rig import best_cut, chains, clips, join, loop, pops, sample, timeline
 from ..rig.splice import Blend
 from ..rig.timeline import ClipRef, Step
 from . import rigs, velocity_jump
@@ -129,7 +129,7 @@ def _frames(
     options = wish.options
     (first, last), (begin, end) = (timeline.reach(rig, clip.at(0.0)) for clip in (source, destination))
     if options.best_cut:
-        dt = bake.seconds_per_frame(scene)
+        dt = sample.seconds_per_frame(scene)
         seconds = wish.blend().seconds
         # What suits the poses is known only when the cut is: as long as it can be, if the clip has as much.
         room = min(_LONGEST_AUTO / dt, 0.5 * (end - begin)) if seconds is None else np.ceil(seconds / dt)
@@ -250,7 +250,7 @@ def _smooth_pops(wish: Wish, scene: bpy.types.Scene, rig: bpy.types.Object, note
     fits = timeline.fitting(rig, clip.action, clip.slot)
     found = pops.by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
     begin, end = timeline.key_range(clip.action, clip.slot)
-    dt = bake.seconds_per_frame(scene)
+    dt = sample.seconds_per_frame(scene)
     action, called = clip.action.copy(), clip.action.name
     action.name = options.name or f"{clip.action.name} smooth"
     slot = action.slots[clip.slot.identifier]

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.rotation import Array
-from ..rig import bake
+from ..rig import sample
 from ..rig.sample import Sampler
 
 _MOVES = 1.0
@@ -34,7 +34,7 @@ def velocity_jumps(
     turns = _local_turns(scene, rig, frames)
     if not turns.shape[1]:
         return [None for _ in places]
-    dt = bake.seconds_per_frame(scene)
+    dt = sample.seconds_per_frame(scene)
 
     def velocity(step: Step) -> Array:
         a, b = (turns[row[frame]] for frame in step)

@@ -6,8 +6,8 @@ from contextlib import suppress
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
-from ..lookat_pd.errors import LookAtError
-from ..rig import bake, look_at
+from ..lookat_pd.errors import LookAtError, RigError
+from ..rig import bake, look_at, sample
 from ..translations import messages
 from . import current
 
@@ -50,11 +50,6 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
     )
     frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
     frame_end: IntProperty(name="End", description="Last frame to bake", default=250)
-    mute: BoolProperty(
-        name="Mute Afterwards",
-        description="Mute the look-at once it is baked, since its motion is in the keys then",
-        default=True,
-    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -72,7 +67,6 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         column.active = not self.use_scene_range
         column.prop(self, "frame_start")
         column.prop(self, "frame_end")
-        layout.prop(self, "mute")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if not self._begin(context):
@@ -123,6 +117,8 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
             current.complain(self, f"{reason}.")
             return False
         try:
+            if self.which == "ACTIVE" and current.look_at_bone(context).lookat_pd.mute:
+                raise RigError(f"The look-at on '{current.look_at_bone(context).name}' is muted; unmute it to bake it.")
             self._look_ats = [look_at.resolve(current.armature(context), bone) for bone in self._bones(context)]
         except LookAtError as error:
             current.complain(self, error)
@@ -145,6 +141,7 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         try:
             for fraction in self._job:
                 if until is not None and time.perf_counter() > until:
+                    sample.park_all()
                     self._show(context, fraction)
                     return {"RUNNING_MODAL"}
         except LookAtError as error:
@@ -166,9 +163,6 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         context.workspace.status_text_set(None)
 
     def _report_done(self) -> None:
-        for item in self._look_ats:
-            if self.mute:
-                item.armature.pose.bones[item.bone].lookat_pd.mute = True
         bones = sum(len(item.bones) for item in self._look_ats)
         what = "1 bone" if bones == 1 else f"{bones} bones"
         seconds = time.perf_counter() - self._started

@@ -4,7 +4,7 @@ import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import bake, best_cut
+from ..rig import best_cut, sample
 from . import current, inertialize
 
 
@@ -35,7 +35,7 @@ class LOOKAT_PD_OT_best_cut(bpy.types.Operator):
                 self.source or settings.source or inertialize.current_action(context), "source"
             )
             destination = inertialize.find_action(self.destination or settings.destination, "destination")
-            room = 0 if settings.use_auto_blend else int(settings.blend / bake.seconds_per_frame(context.scene))
+            room = 0 if settings.use_auto_blend else int(settings.blend / sample.seconds_per_frame(context.scene))
             found = best_cut.find(
                 current.armature(context), source, destination, count=self.count, room=room, scene=context.scene
             )

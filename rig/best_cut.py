@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lookat_pd import cut, rotation
 from ..lookat_pd.rotation import Array
-from . import bake, clips, detect, look_at, names, rest, timeline
+from . import clips, detect, look_at, names, rest, sample, timeline
 from .anatomy import Anatomy
 from .clips import Clip
 from .root_motion import find_root
@@ -51,7 +51,7 @@ def find(
     scene = scene or bpy.context.scene
     used = [timeline.Used.of(armature, timeline.ClipRef(action, 0)) for action in (source, destination)]
     body = _Body(armature, used)
-    dt = bake.seconds_per_frame(scene)
+    dt = sample.seconds_per_frame(scene)
     positions = [body.sample(scene, item) for item in used]
     contacts = None
     if body.feet:

@@ -6,7 +6,7 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.rotation import Array
-from . import actions, bake, channels, clips, rest, splice
+from . import actions, channels, clips, rest, sample, splice
 from .anatomy import Anatomy
 from .clips import Channel, Clip
 
@@ -28,7 +28,7 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
     destination = bpy.data.actions.get(settings.destination)
     if source is None or destination is None:
         return None
-    dt = bake.seconds_per_frame(scene)
+    dt = sample.seconds_per_frame(scene)
     try:
         contents = _content(armature, source), _content(armature, destination)
     except LookAtError:

@@ -10,7 +10,7 @@ from itertools import pairwise
 import bpy
 
 from ..lookat_pd.errors import RigError
-from . import actions, bake, clips, look_at, splice, timeline
+from . import actions, clips, look_at, sample, splice, timeline
 from .clips import Clip
 from .splice import Blend
 from .timeline import ClipRef, Step, Timeline, Used, check_lengths
@@ -81,7 +81,7 @@ def chain(
     """
     _check(armature, steps, assign)
     used = [Used.of(armature, step.clip) for step in steps]
-    dt = bake.seconds_per_frame(scene or bpy.context.scene)
+    dt = sample.seconds_per_frame(scene or bpy.context.scene)
     check_lengths(steps, used, dt)
     played = Timeline(armature, steps, used, root, dt)
     clip = played.play()

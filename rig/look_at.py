@@ -11,7 +11,7 @@ from ..lookat_pd import gaze, pd, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.follow import Tuning
 from ..lookat_pd.skeleton import Skeleton
-from . import detect, rest
+from . import detect, offsets, rest
 from . import targets as looked_at
 from .sample import Target
 from .settings import AIM_AXES, DAMPING_RATIOS
@@ -188,7 +188,7 @@ def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     if -1 in places or places != sorted(places):
         return False
     for bone in line[: places[-1] + 1]:
-        if any(not constraint.mute for constraint in bone.constraints):
+        if any(not constraint.mute and not offsets.is_own(constraint) for constraint in bone.constraints):
             return False
         if bone.name != bones[-1] and not bone.bone.use_inherit_rotation:
             return False

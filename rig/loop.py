@@ -14,7 +14,7 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, animated, bake, clips, join, look_at, splice, timeline
+from . import actions, animated, clips, join, look_at, sample, splice, timeline
 from .animated import Channel
 from .clips import Clip
 from .root_motion import Ground, Placement, heading, inverse, part
@@ -74,7 +74,7 @@ def loop(
     begin, end = begin if first is None else first, end if last is None else last
     if end - begin < 4:
         raise RigError(f"'{action.name}' from frame {begin} to {end} is too short for a loop; it needs five frames.")
-    dt = bake.seconds_per_frame(scene or bpy.context.scene)
+    dt = sample.seconds_per_frame(scene or bpy.context.scene)
     half = 0.5 * (end - begin) * dt
     if seconds is not None and not 0.0 <= seconds <= half + 1e-6:
         raise RigError(f"The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.")

@@ -9,7 +9,7 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, bake, clips, splice, timeline
+from . import actions, clips, sample, splice, timeline
 from .animated import Channel
 from .clips import Clip
 from .splice import Blend
@@ -135,7 +135,7 @@ def smooth(
     slot = slot or clips.find_slot(armature, action)
     called = called or action.name
     last = _check(action, slot, frame, called)
-    dt = bake.seconds_per_frame(scene or bpy.context.scene)
+    dt = sample.seconds_per_frame(scene or bpy.context.scene)
     wanted = _wanted(armature, action, slot, frame, bones, called)
     before = clips.read(armature, action, slot, (frame - 2, frame - 1), wanted)
     after = clips.read(armature, action, slot, np.arange(frame, last + 1), wanted)

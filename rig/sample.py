@@ -4,7 +4,8 @@ The temporary scene holds the armature and an empty at each target, so that no m
 evaluated and the animator's scene, with its un-keyed edits, stays as it is.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import bpy
@@ -13,10 +14,12 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
+from . import offsets
 
 TEMPORARY = "lookat_pd_temporary"
 """Custom property that marks a temporary scene: frame handlers leave such a scene alone."""
 _SHEAR = 1e-4
+_NO_PLACE = "Target '{}' has no finite position at frame {}; mend its animation."
 _NOWHERE = 1e18
 """No pose has a number as large: Blender turns an infinite key into the largest number there is."""
 
@@ -42,7 +45,8 @@ class Samples:
 
     rotations (F, b, 4), positions (F, b, 3): pose in armature space. raw: per rotation mode in use ("QUATERNION",
     "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand. targets: (n, F, 3) in armature space.
-    use, influence: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
+    worlds: (F, 4, 4) matrices of the armature object. use, influence: (F,) of the look-at. sheared: whether any bone
+    was scaled unevenly.
     """
 
     frames: Array
@@ -51,6 +55,7 @@ class Samples:
     rotations: Array
     positions: Array
     targets: Array
+    worlds: Array
     use: Array
     influence: Array
     raw: dict[str, Array] = field(default_factory=dict)
@@ -67,7 +72,10 @@ def channel(mode: str) -> tuple[str, int]:
 
 
 class Sampler:
-    """A temporary scene for one armature and its targets, as a context manager; gone at exit whatever happened."""
+    """A temporary scene for one armature and its targets, as a context manager; gone at exit whatever happened.
+
+    What look-ats add to any rig is left out while the scene is there, and added again when it goes.
+    """
 
     def __init__(
         self,
@@ -88,23 +96,42 @@ class Sampler:
         self._empties: list[bpy.types.Object | None] = []
         self._helpers: list[bpy.types.Object] = []
         self._aim = aim
+        self._open = ExitStack()
 
     def __enter__(self) -> "Sampler":
-        self.scene = bpy.data.scenes.new("Look-at PD")
-        try:
-            self._fill(self.scene)
-        except BaseException:
-            self.__exit__()
-            raise
+        self.open()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for empty in (*self._empties, *self._helpers):
-            if empty is not None:
-                bpy.data.objects.remove(empty)
+        self.park()
+
+    def open(self) -> None:
+        """Make the temporary scene, if it is not there."""
+        if self in _open:
+            return
+        _open.append(self)
+        try:
+            self._open.enter_context(offsets.quiet(item for item in bpy.data.objects if item.type == "ARMATURE"))
+            self.scene = bpy.data.scenes.new("Look-at PD")
+            self._open.callback(bpy.data.scenes.remove, self.scene)
+            self._open.callback(self._empty_out)
+            self._fill(self.scene)
+        except BaseException:
+            self.park()
+            raise
+
+    def park(self) -> None:
+        """Leave nothing in the file, between two slices of the work and at its end; sampling makes it anew."""
+        if self in _open:
+            _open.remove(self)
+        self._open.close()
+
+    def _empty_out(self) -> None:
+        for item in (*self._empties, *self._helpers):
+            if item is not None:
+                bpy.data.objects.remove(item)
         self._empties.clear()
         self._helpers.clear()
-        bpy.data.scenes.remove(self.scene)
 
     def _fill(self, scene: bpy.types.Scene) -> None:
         scene[TEMPORARY] = True
@@ -116,8 +143,9 @@ class Sampler:
         _share_action(self._original, scene)
         scene.render.frame_map_old = self._original.render.frame_map_old
         scene.render.frame_map_new = self._original.render.frame_map_new
-        scene.collection.objects.link(self._armature)
-        if self._armature.hide_viewport:
+        if self.bones:
+            scene.collection.objects.link(self._armature)
+        if self.bones and self._armature.hide_viewport:
             # Something that depends on it, so that it is evaluated all the same.
             self._helpers.append(_follower(scene, self._armature, self.bones[0]))
         for target in self.targets:
@@ -128,18 +156,19 @@ class Sampler:
         """An empty that is where the target is: looking at a mesh must not evaluate its modifiers."""
         return None if target.object is None else _follower(scene, target.object, target.bone)
 
-    def sample(self, frames: Sequence[float], look_at: str = "") -> Iterator[Samples]:
+    def sample(
+        self, frames: Sequence[float], look_at: str = "", before: Callable[[float], None] | None = None
+    ) -> Iterator[Samples]:
         """Step through `frames`, yielding the same Samples after each one; complete, and checked, after the last.
 
-        look_at: name of the bone whose `use` and `influence` are sampled as well.
+        look_at: name of the bone whose `use` and `influence` are sampled as well. before: called with each frame
+        before it is evaluated.
         """
         samples = self._empty_samples(frames)
         record = _Record.of(len(frames), self._count, self._rows, samples.raw)
         for k, frame in enumerate(frames):
             # Only what Blender gives is taken down here; numpy makes something of all frames at once.
-            whole = int(np.floor(frame))
-            self.scene.frame_set(whole, subframe=frame - whole)
-            depsgraph = self.scene.view_layers[0].depsgraph
+            depsgraph = self._step(frame, before)
             armature = self._armature.evaluated_get(depsgraph)
             pose = armature.pose.bones
             record.read_pose(k, pose)
@@ -152,6 +181,28 @@ class Sampler:
             if k == len(frames) - 1:
                 self._finish(samples, record)
             yield samples
+
+    def sample_points(self, frames: Sequence[float], before: Callable[[float], None] | None = None) -> Iterator[Array]:
+        """Where the targets are in the world, (n, F, 3): stepped as in `sample`, but without the armature.
+
+        For a sampler without bones. Raises RigError after the last frame where a target is nowhere.
+        """
+        points = np.empty((len(frames), len(self.targets), 3))
+        for k, frame in enumerate(frames):
+            depsgraph = self._step(frame, before)
+            for n in range(len(self.targets)):
+                points[k, n] = self._point(n, depsgraph)
+            if k == len(frames) - 1:
+                self._check_points(np.asarray(frames), points)
+            yield points.swapaxes(0, 1)
+
+    def _step(self, frame: float, before: Callable[[float], None] | None) -> bpy.types.Depsgraph:
+        self.open()
+        if before is not None:
+            before(frame)
+        whole = int(np.floor(frame))
+        self.scene.frame_set(whole, subframe=frame - whole)
+        return self.scene.view_layers[0].depsgraph
 
     def _point(self, target: int, depsgraph: bpy.types.Depsgraph) -> tuple[float, float, float]:
         """Where a target is in the world."""
@@ -170,6 +221,7 @@ class Sampler:
             rotations=np.empty((f, b, 4)),
             positions=np.empty((f, b, 3)),
             targets=np.empty((len(self.targets), f, 3)),
+            worlds=np.empty((f, 4, 4)),
             use=np.ones(f, dtype=bool),
             influence=np.ones(f),
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in {_family(mode) for mode in self._modes}},
@@ -191,10 +243,9 @@ class Sampler:
             samples.rotations[sheared, 0] = _aimed(askew, pose[sheared, 0, :3, :3], self._aim)
         for mode, block in record.channels.items():
             samples.raw[mode][:] = block
+        samples.worlds[:] = world
         if self.targets:
-            to_armature = np.linalg.inv(world)
-            places = to_armature[:, None, :3, :3] @ points[..., None] + to_armature[:, None, :3, 3:]
-            samples.targets[:] = np.swapaxes(places[..., 0], 0, 1)
+            samples.targets[:] = seen_from(world, np.swapaxes(points, 0, 1))
 
     def _check(self, frames: Array, pose: Array, sizes: Array, scales: Array, world: Array, points: Array) -> None:
         """Raise RigError at the first frame with something that has no answer. sizes: (F, b, 3) of the pose's axes."""
@@ -229,13 +280,13 @@ class Sampler:
                     armature,
                     "Object '{}' has zero scale at frame {}; give it, and its parents, a scale above zero.",
                 ),
-                (
-                    ~np.isfinite(points).all(axis=-1),
-                    targets,
-                    "Target '{}' has no finite position at frame {}; mend its animation.",
-                ),
+                (~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),
             ),
         )
+
+    def _check_points(self, frames: Array, points: Array) -> None:
+        targets = [target.label for target in self.targets]
+        _complain(frames, ((~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),))
 
 
 @dataclass
@@ -321,6 +372,28 @@ def _share_action(original: bpy.types.Scene, scene: bpy.types.Scene) -> None:
     if data is not None and data.action is not None and data.action_slot is not None:
         own = scene.animation_data_create()
         own.action, own.action_slot = data.action, data.action_slot
+
+
+_open: list[Sampler] = []
+
+
+def park_all() -> None:
+    """Leave nothing of any sampling in the file, for now: it goes on as if nothing had been."""
+    for sampler in list(_open):
+        sampler.park()
+
+
+def seconds_per_frame(scene: bpy.types.Scene) -> float:
+    """Time from one key frame to the next [s]: frame rate, its base, and the scene's time stretching."""
+    render = scene.render
+    return render.fps_base / render.fps * render.frame_map_new / render.frame_map_old
+
+
+def seen_from(worlds: Array, points: Array) -> Array:
+    """Points of the world (n, F, 3) in the space of an object with these matrices (F, 4, 4)."""
+    to_object = np.linalg.inv(worlds)
+    places = to_object[None, :, :3, :3] @ points[..., None] + to_object[None, :, :3, 3:]
+    return places[..., 0]
 
 
 def run(steps: Iterator[Samples]) -> Samples:

@@ -3,6 +3,7 @@
 Every setting is an input; nothing here is simulation state. No postponed annotations: Blender reads them.
 """
 
+from collections.abc import Callable
 from math import pi, radians
 
 import bpy
@@ -35,6 +36,37 @@ _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Library overrides tell the items of a collection apart by their names."""
     item.name = item.bone
+    _changed(item, context)
+
+
+TUNING = (
+    "settle_time",
+    "damping",
+    "damping_ratio",
+    "integrator",
+    "method",
+    "max_speed",
+    "feed_forward",
+    "release_angle",
+    "release_speed",
+    "release_time",
+    "use",
+    "influence",
+)
+"""Settings that change how the chain moves, but not what it consists of or what it looks at."""
+listeners: list[Callable[[], None]] = []
+"""Called when a look-at may have come or gone."""
+
+
+def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Blender evaluates nothing by itself when a setting changes."""
+    settings.id_data.update_tag(refresh={"OBJECT"})
+
+
+def _came_or_went(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    for listener in listeners:
+        listener()
+    _changed(settings, context)
 
 
 class LookAtChainBone(bpy.types.PropertyGroup):
@@ -45,6 +77,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
     )
     share: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Share",
         description="How much of the turn this bone takes, relative to the shares of the others",
         default=0.25,
@@ -53,6 +86,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
     )
     settle_factor: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Settle Factor",
         description="This bone's settle time relative to the look-at's; larger down the spine, so that the head leads",
         default=1.0,
@@ -61,6 +95,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
     )
     yaw_limit: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Yaw Limit",
         description="Largest turn to either side that is added to the animation",
         subtype="ANGLE",
@@ -70,6 +105,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
     )
     pitch_up_limit: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Up Limit",
         description="Largest turn upward that is added to the animation",
         subtype="ANGLE",
@@ -79,6 +115,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
     )
     pitch_down_limit: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Down Limit",
         description="Largest turn downward that is added to the animation",
         subtype="ANGLE",
@@ -91,6 +128,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
     still: FloatVectorProperty(name="Unkeyed Pose", size=4, options={"HIDDEN"})
     makes_up: BoolProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Make Up",
         description="Make up for what the slower bones below have not yet turned (the head always does)",
         default=False,
@@ -100,22 +138,35 @@ class LookAtChainBone(bpy.types.PropertyGroup):
 class LookAtSettings(bpy.types.PropertyGroup):
     """A look-at: the bone it stands on is the one that aims."""
 
-    exists: BoolProperty(override=_EDITABLE, name="Look-at", description="This bone has a look-at", options={"HIDDEN"})
+    exists: BoolProperty(
+        override=_EDITABLE,
+        name="Look-at",
+        description="This bone has a look-at",
+        options={"HIDDEN"},
+        update=_came_or_went,
+    )
+    # Which of the rig's constraints are this look-at's own; 0 for none.
+    number: IntProperty(override=_EDITABLE, name="Number", options={"HIDDEN"})
     mute: BoolProperty(
         override=_EDITABLE,
         name="Mute",
         description="Leave this look-at out. A baked look-at is muted, since its motion is in the keys",
         options=set(),
+        update=_came_or_went,
     )
     target: PointerProperty(
         override=_EDITABLE,
         type=bpy.types.Object,
+        update=_came_or_went,
         name="Target",
         description="Object to look at; for an armature, choose a bone as well",
     )
-    subtarget: StringProperty(override=_EDITABLE, name="Bone", description="Bone of the target armature to look at")
+    subtarget: StringProperty(
+        override=_EDITABLE, update=_changed, name="Bone", description="Bone of the target armature to look at"
+    )
     use: BoolProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Look",
         description="Look at the target; key it to turn to the target and back to the animation",
         default=True,
@@ -123,6 +174,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     influence: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Influence",
         description="How much of the look-at is added to the animation",
         default=1.0,
@@ -133,6 +185,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     settle_time: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Settle Time",
         description="Seconds until the head has arrived. The bones below it take longer",
         default=0.6,
@@ -146,6 +199,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     damping: EnumProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Damping",
         description="How the motion ends",
         items=(
@@ -158,6 +212,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     damping_ratio: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Damping Ratio",
         description="1 arrives without overshoot, less swings over, more creeps in",
         default=1.0,
@@ -169,6 +224,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     integrator: EnumProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Integrator",
         description="How the controller is stepped",
         items=(
@@ -181,6 +237,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     method: EnumProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Method",
         description="What the controller follows",
         items=(
@@ -192,6 +249,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     max_speed: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Speed Limit",
         description="Largest angular speed of each bone per second; 0 for none. Low values look like a robot",
         default=0.0,
@@ -202,6 +260,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     feed_forward: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Anticipation",
         description="How much of a moving target's lag is taken away: 0 trails behind it, 1 keeps up",
         default=0.0,
@@ -212,6 +271,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     aim_axis: EnumProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Aim Axis",
         description="Axis of the bone that points at the target",
         items=(
@@ -228,6 +288,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     soft_edge: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Soft Edge",
         description="How gently the limits set in",
         default=radians(5.0),
@@ -239,6 +300,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     release_angle: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Angle",
         description="Switched off, the look-at lets go once every bone is nearer to the animation than this",
         default=radians(0.5),
@@ -249,6 +311,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     release_speed: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Speed",
         description="Switched off, the look-at lets go once every bone is slower than this per second",
         default=radians(2.0),
@@ -259,6 +322,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     release_time: FloatProperty(
         override=_EDITABLE,
+        update=_changed,
         name="Time",
         description="Seconds in which the remainder fades to exactly the animation",
         default=0.2,

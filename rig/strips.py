@@ -14,7 +14,7 @@ import numpy as np
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, animated, bake, clips, look_at, pops, splice, timeline
+from . import actions, animated, clips, look_at, pops, sample, splice, timeline
 from .animated import Channel
 from .clips import Clip
 from .splice import Blend
@@ -103,7 +103,7 @@ def join(
     look_at.check_armature(armature)
     a, b = _placed(armature, first), _placed(armature, second)
     _check(armature, a, b)
-    dt = bake.seconds_per_frame(scene or bpy.context.scene)
+    dt = sample.seconds_per_frame(scene or bpy.context.scene)
     cut = int(np.ceil(b.strip.frame_start if _above(b, a) else max(a.strip.frame_end, b.strip.frame_start)))
     left = np.floor(b.strip.frame_end) - cut + 1
     if left < 2:

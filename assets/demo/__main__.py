@@ -68,7 +68,7 @@ def _bake(demo, blend: Path, picture: Path) -> dict:
     seconds = time.perf_counter() - started
     with sample.Sampler(scene, rig, ready.bones[:1], targets) as sampler:
         seen = sample.run(sampler.sample(result.frames.tolist()))
-    load("assets.demo.plot").draw(result, seen, EVENTS, bake.seconds_per_frame(scene), picture)
+    load("assets.demo.plot").draw(result, seen, EVENTS, sample.seconds_per_frame(scene), picture)
     bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
     measure, report = load("cli.measure"), load("cli.report")
     return {

@@ -87,9 +87,12 @@ def test_bakes_the_range_given(hero) -> None:
     assert set(range(-3, 26)) <= set(keys_of(hero, "head")) <= set(range(-4, 27))
 
 
-def test_leaves_the_look_at_unmuted_when_told(hero) -> None:
-    bpy.ops.lookat_pd.bake(mute=False)
-    assert not hero.pose.bones["head"].lookat_pd.mute
+def test_a_muted_look_at_is_not_baked_even_if_it_is_the_one_shown(hero) -> None:
+    look_at_edit.add(bpy.context.scene, hero, "chest", bpy.data.objects["Ball"])
+    look_at_edit.activate(hero, "head")
+    hero.pose.bones["head"].lookat_pd.mute = True
+    with pytest.raises(RuntimeError, match="'head' is muted; unmute it"):
+        bpy.ops.lookat_pd.bake(which="ACTIVE")
 
 
 def test_bakes_only_the_look_at_shown(hero) -> None:

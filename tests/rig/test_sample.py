@@ -11,6 +11,7 @@ from .scenes import CHAIN, aim, ball, figure, run_bake, swaying
 
 actions = load("rig.actions")
 bake = load("rig.bake")
+solving = load("rig.solving")
 working = load("rig.working")
 look_at = load("rig.look_at")
 sample = load("rig.sample")
@@ -80,15 +81,16 @@ def test_stopped_after_any_step_nothing_has_happened(into) -> None:
 
 
 PLACES = {
-    "solver": ("gaze", "solve"),
-    "channels": ("channels", "turned"),
-    "carry": ("carry", "realize"),
-    "keys": ("working.keys.Keys", "write"),
-    "sampler": ("Sampler", "_fill"),
-    "sampling": ("Sampler", "sample"),
-    "commit": ("working.Working", "commit"),
-    "layer": ("working", "_push_down"),
-    "curves": ("actions", "new_curve"),
+    "solver": (solving.gaze, "solve"),
+    "channels": (solving.channels, "turned"),
+    "carry": (solving.carry, "realize"),
+    "keys": (working.keys.Keys, "write"),
+    "sampler": (sample.Sampler, "_fill"),
+    "sampling": (sample.Sampler, "sample"),
+    "constraints": (solving.offsets, "install"),
+    "commit": (working.Working, "commit"),
+    "layer": (working, "_push_down"),
+    "curves": (working.actions, "new_curve"),
 }
 
 
@@ -102,10 +104,7 @@ def test_an_error_anywhere_leaves_everything_as_it_was(into, place, after, plain
     if not plain:
         constraint = scene.armature.pose.bones["neck"].constraints.new("COPY_ROTATION")
         constraint.target, constraint.subtarget, constraint.influence = scene.armature, "hand.L", 0.2
-    owner, name = PLACES[place]
-    holder = {"working": working}.get(owner.split(".")[0], bake)
-    for part in owner.removeprefix("working.").split("."):
-        holder = getattr(holder, part) if part != "working" else holder
+    holder, name = PLACES[place]
     original, calls = getattr(holder, name), []
 
     def broken(*args, **options):

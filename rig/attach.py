@@ -1,0 +1,93 @@
+"""Which look-ats are live, and their constraints on the rig: made, moved and taken away as look-ats come and go."""
+
+from dataclasses import dataclass
+
+import bpy
+
+from ..lookat_pd.errors import LookAtError
+from . import look_at, offsets
+from .look_at import LookAt
+
+_bones_seen: dict[int, list[str]] = {}
+"""Names of the bones of each armature when last seen, by session identifier: what is renamed keeps its place."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A live look-at. number: tells it from the others on its rig. look_at: None where `error` says what is wrong."""
+
+    armature: bpy.types.Object
+    bone: str
+    number: int
+    look_at: LookAt | None
+    error: str = ""
+
+
+def is_live(bone: bpy.types.PoseBone) -> bool:
+    """Whether a bone has a look-at that moves the rig."""
+    return look_at.exists_on(bone) and not bone.lookat_pd.mute
+
+
+def live_bones(armature: bpy.types.Object) -> list[str]:
+    """Names of the bones with a live look-at, in the order in which they play."""
+    return [bone.name for bone in armature.pose.bones if is_live(bone)]
+
+
+def numbers(armature: bpy.types.Object) -> set[int]:
+    """Numbers that look-ats of this rig have, live or not."""
+    return {bone.lookat_pd.number for bone in armature.pose.bones if look_at.exists_on(bone)} - {0}
+
+
+def sync(armature: bpy.types.Object) -> list[Attached]:
+    """Give every live look-at of a rig its constraints, take away those of others, and tell what there is.
+
+    Names of bones that were renamed are mended in the settings. Not for a rig in edit mode.
+    """
+    _follow_renames(armature)
+    found, used = [], set()
+    for bone in live_bones(armature):
+        settings = armature.pose.bones[bone].lookat_pd
+        if settings.number in used or not settings.number:
+            # A copy of a bone brings the number of the original along.
+            settings.number = max(numbers(armature) | used, default=0) + 1
+        used.add(settings.number)
+        found.append(_attach(armature, bone, settings.number))
+    for number in set(offsets.places(armature)) - used:
+        offsets.remove(armature, number)
+    return found
+
+
+def _attach(armature: bpy.types.Object, bone: str, number: int) -> Attached:
+    try:
+        resolved = look_at.resolve(armature, bone)
+        offsets.install(armature, number, resolved.bones, resolved.targets[0].object)
+    except LookAtError as error:
+        for owner, constraint in list(offsets.on(armature)):
+            if offsets.number_of(constraint) == number and constraint.influence != 0.0:
+                owner.constraints[constraint.name].influence = 0.0
+        return Attached(armature, bone, number, None, str(error))
+    return Attached(armature, bone, number, resolved)
+
+
+def _follow_renames(armature: bpy.types.Object) -> None:
+    """Blender does not know that settings name bones: where one is renamed, its new name is written into them."""
+    places = offsets.places(armature)
+    for bone in live_bones(armature):
+        settings = armature.pose.bones[bone].lookat_pd
+        for place, item in enumerate(settings.chain):
+            if item.bone not in armature.pose.bones:
+                now = bone if place == 0 else places.get(settings.number, {}).get(place)
+                if now is not None:
+                    item.bone = now
+        if settings.subtarget and settings.target is not None and settings.target.type == "ARMATURE":
+            _follow_target(settings)
+    for item in {armature, *(armature.pose.bones[bone].lookat_pd.target for bone in live_bones(armature))}:
+        if item is not None and item.type == "ARMATURE":
+            _bones_seen[item.session_uid] = item.data.bones.keys()
+
+
+def _follow_target(settings) -> None:
+    before = _bones_seen.get(settings.target.session_uid, [])
+    now = settings.target.data.bones.keys()
+    if settings.subtarget not in now and settings.subtarget in before and len(now) == len(before):
+        settings.subtarget = now[before.index(settings.subtarget)]

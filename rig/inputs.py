@@ -1,0 +1,289 @@
+"""What the motion of a rig or a target depends on, and fingerprints of it that tell whether it has been edited.
+
+Samples stay right for as long as nothing they were taken from changes. Blender tells that something of a kind was
+changed, not what; fingerprints tell. They leave out what changes by itself from frame to frame, animated channels, and
+what look-ats add.
+"""
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Any
+
+import bpy
+import numpy as np
+
+from . import actions, offsets
+
+KINDS = ("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION", "CURVE", "KEY", "LATTICE", "MESH")
+"""Kinds of data whose change may change a motion."""
+_CHANNELS = (
+    ("location", 3),
+    ("rotation_quaternion", 4),
+    ("rotation_euler", 3),
+    ("rotation_axis_angle", 4),
+    ("scale", 3),
+)
+_DELTAS = ("delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale")
+_KEYS = (("co", np.float32, 2), ("handle_left", np.float32, 2), ("handle_right", np.float32, 2))
+_SKIPPED = {"rna_type", "name", "show_expanded", "error_location", "error_rotation", "is_valid", "active", "lookat_pd"}
+_SIMPLE = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
+_BONE_SETTINGS = ("use_inherit_rotation", "use_local_location", "use_relative_parent", "use_connect")
+_names: dict[str, list[tuple[str, str]]] = {}
+
+
+def changed_kinds(scene: bpy.types.Scene) -> bool:
+    """Whether Blender knows of a change, since the scene was last evaluated, that may concern a motion."""
+    for layer in scene.view_layers:
+        graph = layer.depsgraph
+        if graph is None or any(graph.id_type_updated(kind) for kind in KINDS):
+            return True
+    return False
+
+
+def reach(items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
+    """Everything that the motion of these objects depends on, themselves included, by kind and full name."""
+    found: dict[tuple[str, str], bpy.types.ID] = {}
+    waiting = [item for item in items if item is not None]
+    while waiting:
+        item = waiting.pop()
+        key = identity(item)
+        if key not in found:
+            found[key] = item
+            waiting.extend(used for used in _uses(item) if used is not None)
+    return found
+
+
+def identity(item: bpy.types.ID) -> tuple[str, str]:
+    return item.id_type, item.name_full
+
+
+def fingerprint(item: bpy.types.ID) -> bytes:
+    """A digest of all that an item gives to a motion and that does not change with the frame."""
+    digest = blake2b(digest_size=16)
+    animated = _animated(item)
+    for part in _parts(item, animated):
+        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+    return digest.digest()
+
+
+def animates(armature: bpy.types.Object, path: str) -> bool:
+    """Whether keys, in the current action or the NLA, or a driver move a property of an armature."""
+    return path in _animated(armature)
+
+
+def _uses(item: bpy.types.ID) -> Iterator[bpy.types.ID | None]:
+    data = getattr(item, "animation_data", None)
+    if data is not None:
+        yield data.action
+        yield from (strip.action for strip in _strips(data))
+        for driver in data.drivers:
+            yield from (target.id for variable in driver.driver.variables for target in variable.targets)
+    if not isinstance(item, bpy.types.Object):
+        yield from (getattr(item, "shape_keys", None),) if not isinstance(item, bpy.types.Armature) else ()
+        return
+    yield item.parent
+    if isinstance(item.data, bpy.types.Armature | bpy.types.Curve | bpy.types.Lattice):
+        yield item.data
+    for stack in _stacks(item):
+        for constraint in stack:
+            if not offsets.is_own(constraint):
+                for found in (constraint, *getattr(constraint, "targets", ())):
+                    yield getattr(found, "target", None)
+                    yield getattr(found, "pole_target", None)
+                yield getattr(constraint, "action", None)
+
+
+def _stacks(item: bpy.types.Object) -> Iterator[Any]:
+    yield item.constraints
+    yield from (bone.constraints for bone in item.pose.bones) if item.pose else ()
+
+
+def _strips(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
+    waiting = [strip for track in data.nla_tracks for strip in track.strips]
+    while waiting:
+        strip = waiting.pop()
+        waiting.extend(strip.strips)
+        yield strip
+
+
+def _animated(item: bpy.types.ID) -> frozenset[str]:
+    """Data paths of an item's own properties that change with the frame."""
+    data = getattr(item, "animation_data", None)
+    if data is None:
+        return frozenset()
+    paths = {driver.data_path for driver in data.drivers}
+    for action, slot in [(data.action, data.action_slot), *((s.action, s.action_slot) for s in _strips(data))]:
+        bag = actions.channelbag(action, slot) if action is not None and slot is not None else None
+        paths.update(curve.data_path for curve in bag.fcurves if actions.plays(curve)) if bag is not None else None
+    return frozenset(paths)
+
+
+def _parts(item: bpy.types.ID, animated: frozenset[str]) -> Iterator[object]:
+    if isinstance(item, bpy.types.Action):
+        yield from _action(item)
+        return
+    yield from _animation(item)
+    yield from _custom(item, "", animated)
+    if isinstance(item, bpy.types.Object):
+        yield from _object(item, animated)
+    elif isinstance(item, bpy.types.Armature):
+        yield from _armature(item)
+    elif isinstance(item, bpy.types.Scene):
+        yield _scene(item)
+    else:
+        yield from _simple(item, "", animated)
+        yield from _points(item)
+
+
+def _action(action: bpy.types.Action) -> Iterator[object]:
+    for layer in action.layers:
+        for strip in layer.strips:
+            for bag in getattr(strip, "channelbags", ()):
+                yield bag.slot_handle
+                for curve in bag.fcurves:
+                    yield from _curve(curve)
+
+
+def _curve(curve: bpy.types.FCurve) -> Iterator[object]:
+    yield curve.data_path, curve.array_index, actions.plays(curve), curve.extrapolation
+    points = curve.keyframe_points
+    for name, kind, size in _KEYS:
+        values = np.empty(size * len(points), dtype=kind)
+        points.foreach_get(name, values)
+        yield values.tobytes()
+    kinds = np.empty(len(points), dtype=np.int32)
+    points.foreach_get("interpolation", kinds)
+    yield kinds.tobytes()
+    if kinds.size and kinds.max() > 2:
+        yield [(p.easing, p.back, p.amplitude, p.period) for p in points]
+    for modifier in curve.modifiers:
+        yield from _simple(modifier, "", frozenset())
+        yield [tuple(p.co) for p in getattr(modifier, "control_points", ()) if hasattr(p, "co")]
+        yield list(getattr(modifier, "coefficients", ()))
+
+
+def _animation(item: bpy.types.ID) -> Iterator[object]:
+    data = getattr(item, "animation_data", None)
+    if data is None:
+        return
+    yield data.action.name_full if data.action else "", data.action_slot_handle, data.use_nla
+    yield data.action_blend_type, data.action_extrapolation, data.action_influence, data.use_tweak_mode
+    for track in data.nla_tracks:
+        yield track.mute, track.is_solo
+    for strip in _strips(data):
+        yield strip.action.name_full if strip.action else "", strip.action_slot_handle
+        yield from _simple(strip, "", frozenset())
+        for curve in strip.fcurves:
+            yield from _curve(curve)
+    for driver in data.drivers:
+        yield driver.data_path, driver.array_index, driver.mute, driver.driver.type, driver.driver.expression
+        for variable in driver.driver.variables:
+            yield variable.name, variable.type
+            for target in variable.targets:
+                yield target.id.name_full if target.id else "", target.data_path, target.bone_target
+                yield target.transform_type, target.transform_space, target.rotation_mode
+
+
+def _object(item: bpy.types.Object, animated: frozenset[str]) -> Iterator[object]:
+    yield item.type, item.rotation_mode, item.parent.name_full if item.parent else "", item.parent_type
+    yield item.parent_bone, tuple(v for row in item.matrix_parent_inverse for v in row)
+    for name in (*(name for name, _ in _CHANNELS), *_DELTAS):
+        if name not in animated:
+            yield tuple(getattr(item, name))
+    yield from _constraints(item.constraints, "", animated)
+    if item.pose is None:
+        return
+    bones = item.pose.bones
+    moving: dict[str, set[str]] = {}
+    for path in animated:
+        head, _, name = path.rpartition(".")
+        moving.setdefault(name, set()).add(head)
+    yield bones.keys()
+    for name, size in _CHANNELS:
+        values = np.empty((len(bones), size), dtype=np.float32)
+        bones.foreach_get(name, values.ravel())
+        if name in moving:
+            for n, bone in enumerate(bones.keys()):
+                if bone_path(bone) in moving[name]:
+                    values[n] = 0.0
+        yield values.tobytes()
+    for bone in bones:
+        if len(bone.constraints):
+            yield from _constraints(bone.constraints, f"{bone_path(bone.name)}.", animated)
+        yield from _custom(bone, bone_path(bone.name), animated)
+    yield [bone.rotation_mode for bone in bones]
+
+
+def bone_path(bone: str) -> str:
+    """Data path from the armature object to a pose bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
+
+
+def _constraints(stack: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
+    for constraint in stack:
+        if not offsets.is_own(constraint):
+            here = f'{path}constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
+            yield from _simple(constraint, here, animated)
+            for target in getattr(constraint, "targets", ()):
+                yield from _simple(target, here, animated)
+
+
+def _simple(item: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
+    """Numbers, texts, choices and names of pointers of any item."""
+    kind = item.bl_rna.identifier
+    if kind not in _names:
+        properties = [p for p in item.bl_rna.properties if p.identifier not in _SKIPPED]
+        _names[kind] = [(p.identifier, p.type) for p in properties if p.type in _SIMPLE or p.type == "POINTER"]
+    values = []
+    for name, type_ in _names[kind]:
+        if path + name in animated:
+            continue
+        value = getattr(item, name)
+        if type_ == "POINTER":
+            value = value.name_full if isinstance(value, bpy.types.ID) else None
+        elif not isinstance(value, bool | int | float | str):
+            value = tuple(tuple(v) if hasattr(v, "__len__") else v for v in value)
+        values.append(value)
+    yield values
+
+
+def _custom(item: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
+    """Custom properties: drivers read them."""
+    for key in item.keys():
+        if key.startswith("lookat_pd") or f'{path}["{bpy.utils.escape_identifier(key)}"]' in animated:
+            continue
+        value = item[key]
+        if isinstance(value, bool | int | float | str):
+            yield key, value
+        elif hasattr(value, "to_list"):
+            yield key, value.to_list()
+
+
+def _armature(armature: bpy.types.Armature) -> Iterator[object]:
+    bones = armature.bones
+    yield armature.pose_position, bones.keys(), [bone.parent.name if bone.parent else "" for bone in bones]
+    matrices = np.empty(16 * len(bones), dtype=np.float32)
+    bones.foreach_get("matrix_local", matrices)
+    lengths = np.empty(len(bones), dtype=np.float32)
+    bones.foreach_get("length", lengths)
+    yield matrices.tobytes() + lengths.tobytes()
+    for name in _BONE_SETTINGS:
+        values = np.empty(len(bones), dtype=bool)
+        bones.foreach_get(name, values)
+        yield values.tobytes()
+    yield [bone.inherit_scale for bone in bones]
+
+
+def _scene(scene: bpy.types.Scene) -> tuple[object, ...]:
+    render = scene.render
+    return (render.fps, render.fps_base, render.frame_map_old, render.frame_map_new, tuple(scene.gravity))
+
+
+def _points(item: bpy.types.ID) -> Iterator[object]:
+    """Control points of a curve or lattice that others follow."""
+    for spline in getattr(item, "splines", ()):
+        for points in (spline.points, spline.bezier_points):
+            for point in points:
+                yield tuple(point.co), getattr(point, "tilt", 0.0)
+                if hasattr(point, "handle_left"):
+                    yield tuple(point.handle_left), tuple(point.handle_right)

@@ -1,0 +1,232 @@
+"""Offsets on the rig: native Transformation constraints that add a look-at's turn to each bone of its chain.
+
+Such a constraint adds exactly `basis * offset` and leaves the animator's channels alone. They are the look-at's own:
+made, written and removed here, first in the bone's stack, and told from the animator's constraints by their names.
+A file that is opened without the extension keeps the offsets last written.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
+
+_PREFIX = "Look-at PD "
+_NAME = re.compile(r"Look-at PD (\d+)\.(\d+)")
+_ANGLES = ("to_min_x_rot", "to_min_y_rot", "to_min_z_rot")
+Angles = tuple[float, float, float]
+
+
+def name(number: int, place: int) -> str:
+    """Name of the constraint that look-at `number` of a rig has on the bone at that place of its chain."""
+    return f"{_PREFIX}{number}.{place}"
+
+
+def is_own(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint is a look-at's, not the animator's."""
+    return constraint.type == "TRANSFORM" and constraint.name.startswith(_PREFIX)
+
+
+def on(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """All constraints of look-ats on an armature, with their bones."""
+    for bone in armature.pose.bones if armature.pose else ():
+        for constraint in bone.constraints:
+            if is_own(constraint):
+                yield bone, constraint
+
+
+def places(armature: bpy.types.Object) -> dict[int, dict[int, str]]:
+    """For each look-at's number which bone has the constraint of which place: it stays so when bones are renamed."""
+    found: dict[int, dict[int, str]] = {}
+    for bone, constraint in on(armature):
+        if match := _NAME.fullmatch(constraint.name):
+            found.setdefault(int(match[1]), {})[int(match[2])] = bone.name
+    return found
+
+
+def is_installed(armature: bpy.types.Object, number: int, bones: Sequence[str]) -> bool:
+    """Whether a look-at has its constraints on these bones, as `install` makes them, and on no others."""
+    wanted = {(bone, name(number, place)) for place, bone in enumerate(bones)}
+    found = [(bone, constraint) for bone, constraint in on(armature) if number_of(constraint) == number]
+    if {(bone.name, constraint.name) for bone, constraint in found} != wanted or len(found) != len(bones):
+        return False
+    return all(_is_whole(armature, bone, constraint) for bone, constraint in found)
+
+
+def install(
+    armature: bpy.types.Object, number: int, bones: Sequence[str], target: bpy.types.Object | None = None
+) -> None:
+    """Give the bones of a chain the constraints of look-at `number`, with no offset yet, and take away stray ones.
+
+    target: what is looked at, for a bone that has no parent to hold its constraint by. Raises RigError.
+    """
+    if is_installed(armature, number, bones):
+        return
+    holders = [_holder(armature, armature.pose.bones[bone], target) for bone in bones]
+    remove(armature, number)
+    for place, (bone, (item, subtarget)) in enumerate(zip(bones, holders, strict=True)):
+        stack = armature.pose.bones[bone].constraints
+        constraint = stack.new("TRANSFORM")
+        constraint.name = name(number, place)
+        constraint.show_expanded = False
+        constraint.target, constraint.subtarget = item, subtarget
+        constraint.owner_space = constraint.target_space = "LOCAL"
+        constraint.map_from, constraint.map_to, constraint.mix_mode_rot = "LOCATION", "ROTATION", "AFTER"
+        constraint.to_euler_order = "XYZ"
+        constraint.influence = 0.0
+        # What a bake would key lies below all constraints. Later look-ats turn what earlier ones have turned.
+        stack.move(len(stack) - 1, sum(1 for c in stack if is_own(c) and number_of(c) < number))
+
+
+def remove(armature: bpy.types.Object, number: int | None = None) -> None:
+    """Take the constraints of one look-at, or of all, off an armature."""
+    for bone, constraint in list(on(armature)):
+        if number is None or number_of(constraint) == number:
+            bone.constraints.remove(constraint)
+
+
+def put(armature: bpy.types.Object, number: int, bones: Sequence[str], angles: Sequence[Angles | None] | None) -> None:
+    """Let the constraints of a look-at add these offsets; None adds nothing at all.
+
+    What is there already is not written again, since a write makes Blender evaluate the rig.
+    """
+    pose = armature.pose.bones
+    for place, bone in enumerate(bones):
+        constraint = pose[bone].constraints.get(name(number, place)) if bone in pose else None
+        if constraint is None:
+            continue
+        wanted = None if angles is None else angles[place]
+        if wanted is None:
+            if constraint.influence != 0.0:
+                constraint.influence = 0.0
+            continue
+        x, y, z = wanted
+        if constraint.to_min_x_rot != x:
+            constraint.to_min_x_rot = x
+        if constraint.to_min_y_rot != y:
+            constraint.to_min_y_rot = y
+        if constraint.to_min_z_rot != z:
+            constraint.to_min_z_rot = z
+        if constraint.influence != 1.0:
+            constraint.influence = 1.0
+
+
+def shown(armature: bpy.types.Object, bone: str) -> dict[str, Array]:
+    """What the look-at on `bone` adds now: name of a bone of its chain to local offset (4,). Empty where it is idle."""
+    number = armature.pose.bones[bone].lookat_pd.number
+    return {
+        owner.name: rotation.from_euler(np.array([getattr(constraint, name) for name in _ANGLES]), "XYZ")
+        for owner, constraint in on(armature)
+        if number and number_of(constraint) == number and not constraint.mute and constraint.influence > 0.0
+    }
+
+
+@contextmanager
+def quiet(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
+    """Let no look-at of these armatures add anything, and at the end all add what they added before."""
+    before = []
+    for armature in armatures:
+        for bone, constraint in on(armature):
+            values = tuple(getattr(constraint, angle) for angle in _ANGLES)
+            before.append((armature, bone.name, constraint.name, constraint.influence, values))
+            if constraint.influence != 0.0:
+                constraint.influence = 0.0
+    try:
+        yield
+    finally:
+        for armature, bone, constraint_name, influence, values in before:
+            constraint = armature.pose.bones[bone].constraints.get(constraint_name)
+            if constraint is None:
+                continue
+            for angle, value in zip(_ANGLES, values, strict=True):
+                if getattr(constraint, angle) != value:
+                    setattr(constraint, angle, value)
+            if constraint.influence != influence:
+                constraint.influence = influence
+
+
+def angles(offsets: Array) -> list[list[Angles | None]]:
+    """Offsets (F, b, 4) as `put` takes them, a list a frame: None where an offset is exactly nothing."""
+    still = np.all(offsets == rotation.IDENTITY, axis=-1).tolist()
+    # As Blender will store them, so that what is there can be compared.
+    rows = rotation.to_euler(offsets, "XYZ").astype(np.float32).tolist()
+    return [
+        [None if none else (x, y, z) for (x, y, z), none in zip(row, nothing, strict=True)]
+        for row, nothing in zip(rows, still, strict=True)
+    ]
+
+
+class Track:
+    """The offsets of a look-at at whole frames, to be put on its rig at any time.
+
+    offsets: (F, b, 4) from frame `first` on. Before and after them the nearest one holds; between two frames the
+    offset turns from one to the other evenly.
+    """
+
+    def __init__(self, number: int, bones: Sequence[str], first: int, offsets: Array) -> None:
+        self.number, self.bones, self.first, self.offsets = number, tuple(bones), first, offsets
+        self._rows = angles(offsets)
+
+    def row(self, frame: float) -> list[Angles | None]:
+        at = min(max(frame - self.first, 0.0), len(self._rows) - 1.0)
+        k = int(at)
+        if at == k:
+            return self._rows[k]
+        a, b = self.offsets[k], self.offsets[k + 1]
+        turn = rotation.log(rotation.multiply(rotation.inverse(a), b))
+        return angles(rotation.multiply(a, rotation.exp((at - k) * turn))[None])[0]
+
+    def put(self, armature: bpy.types.Object, frame: float) -> None:
+        put(armature, self.number, self.bones, self.row(frame))
+
+
+def number_of(constraint: bpy.types.Constraint) -> int:
+    match = re.match(_NAME, constraint.name)
+    return int(match[1]) if match else 0
+
+
+def _is_whole(armature: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+    """Whether nobody has muted or bent the constraint, and what holds it is still there."""
+    if constraint.mute or not constraint.is_valid or constraint.map_to != "ROTATION" or constraint.target is None:
+        return False
+    if constraint.owner_space != "LOCAL" or constraint.mix_mode_rot != "AFTER":
+        return False
+    if bone.parent is not None:
+        held = constraint.target == armature and constraint.subtarget == bone.parent.name
+    else:
+        held = constraint.target != armature or constraint.subtarget in armature.pose.bones
+    place = list(bone.constraints).index(constraint)
+    return held and all(is_own(c) for c in bone.constraints[:place])
+
+
+def _holder(
+    armature: bpy.types.Object, bone: bpy.types.PoseBone, target: bpy.types.Object | None
+) -> tuple[bpy.types.Object, str]:
+    """What a constraint of this bone may name as its target: it must name one, and the rig must not wait for it."""
+    if bone.parent is not None:
+        return armature, bone.parent.name
+    for other in armature.pose.bones:
+        if other.parent is None and other != bone:
+            return armature, other.name
+    if target is not None and target != armature and not _hangs_on(target, armature):
+        return target, ""
+    for item in bpy.data.objects:
+        if item != armature and item.library is None and not _hangs_on(item, armature):
+            return item, ""
+    raise RigError(
+        f"Bone '{bone.name}' has no parent and nothing else stands still to hold its offset by; give it a root bone as "
+        "its parent, or take it out of the chain."
+    )
+
+
+def _hangs_on(item: bpy.types.Object | None, armature: bpy.types.Object) -> bool:
+    while item is not None:
+        if item == armature or any(getattr(c, "target", None) is not None for c in item.constraints):
+            return True
+        item = item.parent
+    return False
