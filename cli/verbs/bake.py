@@ -11,6 +11,7 @@ import bpy
 from ...lookat_pd.errors import LookAtError, RigError
 from ...rig import bake, look_at
 from ...rig.look_at import LookAt, Schedule
+from ...rig.presets import apply as apply_preset
 from ...rig.sample import Target
 from .. import arguments as words
 from .. import each_file, gaze_file, measure, presets, retime, rigs
@@ -134,7 +135,6 @@ def _bake_file(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console:
     results = _follow(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
     steps = measure.settled_errors(scene, results)
     errors = _follow(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
-    _mute(look_ats)
     if job.output.suffix.lower() == ".glb":
         _trim(results, extents)
     _fill(row, results, errors)
@@ -189,7 +189,7 @@ def _resolve(wish: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object, bone: s
 
 
 def _set(wish: _Wish, settings: Any) -> None:
-    presets.apply(wish.preset, settings)
+    apply_preset(wish.preset, settings)
     if wish.options.settle_time is not None:
         settings.settle_time = wish.options.settle_time
     if isinstance(wish.options.damping, str):
@@ -222,13 +222,6 @@ def _follow(steps: Generator[float, None, Returned], show: Callable[[float], Non
             show(next(steps))
         except StopIteration as end:
             return end.value
-
-
-def _mute(look_ats: Sequence[LookAt]) -> None:
-    """Look-ats that are in the keys now must not be added to them once more."""
-    for one in look_ats:
-        if look_at.exists_on(one.armature.pose.bones[one.bone]):
-            one.armature.pose.bones[one.bone].lookat_pd.mute = True
 
 
 def _trim(results: Sequence[bake.Result], extents: Mapping[str, tuple[int, int]]) -> None:
