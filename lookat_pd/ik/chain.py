@@ -142,7 +142,6 @@ def solve(
         limits=[None] * n if limits is None else limits.joints,
         shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
         strengths=pulls,
-        turn_length=float(np.mean(np.linalg.norm(offsets, axis=-1))),
         movable=mobility > 0.0,
     )
     if offsets.ndim > 2:

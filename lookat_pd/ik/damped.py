@@ -29,8 +29,8 @@ _BLOCKED = 0.05
 class Want:
     """What a point shall be: the point at `offset` (m, 3) in the frame of a joint.
 
-    place: (m, 3) or None. orientation: (m, 4) of the joint, or None. weight: of the place. turn_weight: a length, what
-    a radian of the wrong orientation counts as.
+    place: (m, 3) or None. orientation: (m, 4) of the joint, or None. weight: of the place. turn_weight: (m,) lengths,
+    what a radian of the wrong orientation counts as.
     """
 
     joint: int
@@ -38,7 +38,7 @@ class Want:
     place: Array | None
     weight: float = 1.0
     orientation: Array | None = None
-    turn_weight: float = 0.0
+    turn_weight: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def residuals(body: Body, wants: Sequence[Want], orientations: Array, places: Ar
             parts.append(want.weight * (want.place - point))
         if want.orientation is not None:
             left = rotation.multiply(want.orientation, rotation.inverse(orientations[:, want.joint]))
-            parts.append(want.turn_weight * rotation.log(left))
+            parts.append(_turn_weight(want)[:, None] * rotation.log(left))
     return np.concatenate(parts, axis=-1)
 
 
@@ -98,7 +98,7 @@ def jacobian(body: Body, wants: Sequence[Want], orientations: Array, places: Arr
             block = rotation.cross(np.swapaxes(axes, -1, -2), arm[:, :, None])
             rows.append(block.reshape(count, 3 * n, 3))
         if want.orientation is not None:
-            block = want.turn_weight * carried[:, None, None] * np.swapaxes(axes, -1, -2)
+            block = _turn_weight(want)[:, None, None, None] * carried[:, None, None] * np.swapaxes(axes, -1, -2)
             rows.append(block.reshape(count, 3 * n, 3))
     return np.swapaxes(np.concatenate(rows, axis=-1), -1, -2)
 
@@ -123,13 +123,13 @@ def solved(matrix: Array, free: Array, wanted: Array, damping: Array) -> Array:
     return free * (np.swapaxes(weighted, -1, -2) @ force)[..., 0]
 
 
-def at_most(residual: Array, sizes: Sequence[float]) -> Array:
-    """Residuals (m, k), each part of three no longer than its size: further away the joints' answer is not linear."""
+def at_most(residual: Array, sizes: Sequence[Array]) -> Array:
+    """Residuals (m, k), each part of three no longer than its size (m,): far away the joints' answer is not linear."""
     result = residual.copy()
     for n, size in enumerate(sizes):
         part = result[:, 3 * n : 3 * n + 3]
         length = np.linalg.norm(part, axis=-1, keepdims=True)
-        part *= np.minimum(1.0, size / np.maximum(length, 1e-300))
+        part *= np.minimum(1.0, size[:, None] / np.maximum(length, 1e-300))
     return result
 
 
@@ -176,7 +176,7 @@ def step(
     axes = _euler_axes(body, pose, orientations) if euler else rotation.to_matrix(orientations)
     matrix = jacobian(body, wants, orientations, places, axes)
     free = np.broadcast_to(freedom(body.limits).reshape(-1), (len(pose), 3 * pose.shape[1]))
-    sizes = [size for want in wants for size in _sizes(want, float(np.max(bone)))]
+    sizes = [size for want in wants for size in _sizes(want, bone)]
     wanted = at_most(residual, sizes)
     way = solved(matrix, free, wanted, damping)
     moved = _moved(pose, way, euler)
@@ -198,11 +198,14 @@ def step(
     return np.where(gained[:, None, None], moved, pose), next_damping(damping, gained, bone)
 
 
-def _sizes(want: Want, bone: float) -> list[float]:
-    """Most of a place and of a turn that one iteration goes for: the length of a bone, and a radian."""
-    return ([want.weight * bone] if want.place is not None else []) + (
-        [want.turn_weight] if want.orientation is not None else []
-    )
+def _sizes(want: Want, bone: Array) -> list[Array]:
+    """Most (m,) of a place and of a turn that one iteration goes for: the length of a bone, and a radian."""
+    place = [want.weight * bone] if want.place is not None else []
+    return [*place, _turn_weight(want)] if want.orientation is not None else place
+
+
+def _turn_weight(want: Want) -> Array:
+    return np.zeros(len(want.offset)) if want.turn_weight is None else want.turn_weight
 
 
 def _is_better(body: Body, wants: Sequence[Want], one: Array, other: Array) -> Array:

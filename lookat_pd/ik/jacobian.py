@@ -20,7 +20,7 @@ def step(task: Task, pose: Pose, *, euler: bool) -> Pose:
         task.data["damping"] = damped.first_damping(bone)
     moved, task.data["damping"] = damped.step(
         body,
-        _wants(task, offsets),
+        _wants(task, offsets, bone),
         here,
         task.data["damping"],
         locked=task.data.get("locked"),
@@ -30,10 +30,10 @@ def step(task: Task, pose: Pose, *, euler: bool) -> Pose:
     return unpacked(batch_back(moved), task.single)
 
 
-def _wants(task: Task, offsets: Array) -> list[Want]:
+def _wants(task: Task, offsets: Array, bone: Array) -> list[Want]:
     data = {name: batch_front(values) for name, values in task.data.items()}
     last = offsets.shape[1] - 1
-    wants = [Want(last, offsets[:, last], data["target"], 1.0, data.get("orientation"), task.turn_length)]
+    wants = [Want(last, offsets[:, last], data["target"], 1.0, data.get("orientation"), bone)]
     if task.pull and "goals" in data:
         nothing = np.zeros((task.count, 3))
         wants += [

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,13 +72,19 @@ def run(
         if overshoots:
             ahead = arithmetic.scaled(task.left(pose), factor)
             task.target = arithmetic.add(task.effector(pose), ahead)
-        pose = task.finished(step(task, pose), pose)
+        old, pose = pose, task.finished(step(task, pose), pose)
         task.target = target
         if mobility:
             way = arithmetic.scaled(task.left(pose), mobility)
             task.shift(way)
             gone = gone + packed(way, len(active))
         now = task.cost(pose)
+        too_far = (now > before) & (factor > 1.0)
+        if overshoots and task.xp.some(too_far):
+            pose = [
+                tuple(map(lambda a, b: task.xp.where(too_far, a, b), *pair)) for pair in zip(old, pose, strict=True)
+            ]
+            now = task.xp.where(too_far, before, now)
         if iteration in _SECOND_LOOKS and task.xp.some(now > _STALLED * before):
             bent = unfolded(task, packed(pose, len(active)))
             pose = unpacked(bent, task.single)
@@ -116,6 +123,12 @@ def _begun(task: Task, first: Array, start: Array) -> Array:
     if task.pole is None:
         return first
     return packed(task.finished(unpacked(first, task.single), unpacked(start, task.single)), task.count)
+
+
+def _chosen(task: Task, condition: Number, one: Pose, other: Pose) -> Any:
+    """Of each chain the one pose where the condition holds, else the other."""
+    where = task.xp.where
+    return [tuple(where(condition, a, b) for a, b in zip(p, q, strict=True)) for p, q in zip(one, other, strict=True)]
 
 
 def _next_factor(task: Task, factor: Number, before: Number, now: Number) -> Number:

@@ -28,8 +28,6 @@ class Task:
     limits: list[JointLimits | None]
     shared_offsets: list[Vector] | None
     strengths: list[float] = field(default_factory=list)
-    turn_length: float = 0.0
-    """What a radian of a wrong orientation counts as."""
     movable: bool = False
     """Whether the base follows, so that nothing is out of reach."""
     pull: float = 0.0
@@ -49,6 +47,8 @@ class Task:
         self.pole: Vector | None = read.get("pole")
         self.goals: list[Vector] | None = read.get("goals")
         self.lengths = [arithmetic.length(self.xp, offset) for offset in self.offsets]
+        self.turn_length: Number = sum(self.lengths) / max(len(self.lengths), 1)
+        """What a radian of a wrong orientation counts as."""
 
     def __len__(self) -> int:
         return len(self.limits)

@@ -83,7 +83,7 @@ class _TreeTask(Task):
                     None if place is None else place.T,
                     effector.weight,
                     None if wanted is None else wanted.T,
-                    effector.orientation_weight * self.bone,
+                    np.full(self.count, effector.orientation_weight * self.bone),
                 )
             )
         return found
