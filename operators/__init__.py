@@ -10,13 +10,14 @@ from . import (
     inertialize,
     key,
     loop_action,
+    preset,
     remove,
     smooth_pop,
     strip_transition,
     transition_preset,
 )
 
-LOOK_AT = (add, remove, chain, key, bake)
+LOOK_AT = (add, remove, preset, chain, key, bake)
 TRANSITIONS = (
     transition,
     inertialize,

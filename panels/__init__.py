@@ -1,8 +1,8 @@
 """Panels, one file a panel: they show settings and buttons and hold no logic."""
 
-from . import look_at, transitions
+from . import look_at, presets, transitions
 
-MODULES = (look_at, transitions)
+MODULES = (presets, look_at, transitions)
 
 
 def register() -> None:

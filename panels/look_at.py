@@ -7,7 +7,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
 from ..rig import look_at, look_at_edit
-from . import plots
+from . import plots, presets
 
 _KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 
@@ -50,6 +50,10 @@ class _Main(_Part):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return True
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        if _Part.poll(context):
+            presets.LOOKAT_PD_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.prepared()

@@ -167,6 +167,30 @@ INTERFACE = {
     "Setting": "設定",
     "Whether to look at the target": "ターゲットを見るかどうか",
     "How much to look at it": "ターゲットを見る度合い",
+    # Presets
+    "Look-at Presets": "ルックアットプリセット",
+    "Give the look-at the settings of this preset; target, chain and keys stay": (
+        "このプリセットの設定をルックアットに適用します。ターゲット、チェーン、キーは変更しません"
+    ),
+    "File": "ファイル",
+    "Preset to apply": "適用するプリセット",
+    "Save how the look-at moves as a preset, or remove a preset": (
+        "ルックアットの動き方をプリセットとして保存、またはプリセットを削除します"
+    ),
+    "Attentive": "注意深い",
+    "Quick and eager, with a slight overshoot": "素早く意欲的で、わずかに行き過ぎます",
+    "Bird": "鳥",
+    "Snaps from one thing to the next": "次々と、パッと向きを変えます",
+    "FFXVI": "FFXVI方式",
+    "As published: Stable PD on quaternion components, stepped once a frame": (
+        "発表された方式のとおり、クォータニオンの成分に安定PDをかけ、フレームごとに1ステップ進めます"
+    ),
+    "Heavy creature": "重い生き物",
+    "A large head that is slow to start and slow to stop": "動き出しも止まるのも遅い、大きな頭",
+    "Relaxed": "ゆったり",
+    "Unhurried, comes to rest softly": "急がず、柔らかく止まります",
+    "Robot": "ロボット",
+    "Turns at a steady speed": "一定の速度で回ります",
     # Bake
     "Turn the look-at into keys on the bones of its chain": "ルックアットをチェーンの各ボーンのキーに変換します",
     "Into": "書き込み先",
@@ -347,6 +371,8 @@ INTERFACE = {
 OPERATORS = {
     "Add Look-at PD": "ルックアットPDを追加",
     "Remove Look-at PD": "ルックアットPDを削除",
+    "Look-at Preset": "ルックアットプリセット",
+    "Add Look-at Preset": "ルックアットプリセットを追加",
     "Key Look-at Setting": "ルックアットの設定にキーを打つ",
     "Bake": "ベイク",
     "Bake Look-at": "ルックアットをベイク",
@@ -408,6 +434,21 @@ SENTENCES = {
         "まだチェーンにないボーンをアクティブにして、もう一度実行してください。"
     ),
     "Bone '{}' of '{}' has no look-at to remove.": "「{1}」のボーン「{0}」には、削除するルックアットがありません。",
+    "The preset '{}' cannot be read; mend or remove the file.": (
+        "プリセット「{}」を読み込めません。ファイルを修正または削除してください。"
+    ),
+    "Line {} of the preset '{}' is no plain setting; mend or remove the file.": (
+        "プリセット「{1}」の{0}行目は単純な設定ではありません。ファイルを修正または削除してください。"
+    ),
+    "The preset '{}' sets '{}', which presets cannot; mend or remove the file.": (
+        "プリセット「{}」は、プリセットでは設定できない「{}」を設定しています。ファイルを修正または削除してください。"
+    ),
+    "The preset '{}' gives '{}' a value that it cannot have; mend or remove the file.": (
+        "プリセット「{}」の「{}」の値が不正です。ファイルを修正または削除してください。"
+    ),
+    "The preset '{}' comes with the add-on and cannot be removed.": (
+        "プリセット「{}」は拡張機能に付属しているため、削除できません。"
+    ),
     "The file was changed by an undo while the bake was running; bake again.": (
         "ベイク中に「元に戻す」でファイルが変更されました。もう一度ベイクしてください。"
     ),

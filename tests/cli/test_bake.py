@@ -1,6 +1,7 @@
 """`bake`: what comes out moves as it should, and the report says so."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
@@ -184,27 +185,31 @@ def test_another_target_keeps_the_bone_of_the_files_look_at(call, tools, tmp_pat
 
 
 @pytest.fixture
-def one_preset(tmp_path, monkeypatch) -> None:
-    folder = tmp_path / "presets"
-    folder.mkdir()
-    (folder / "Attentive.json").write_text(
-        '{"description": "wide awake", "settle_time": 0.35, "damping": "RESPONSIVE"}'
+def own_preset() -> Iterator[None]:
+    """A preset "Wide awake" that the user has saved in Blender."""
+    folder = Path(bpy.utils.user_resource("SCRIPTS", path="presets/lookat_pd", create=True))
+    path = folder / "Wide_awake.py"
+    path.write_text(
+        "import bpy\nlook_at = bpy.context.active_pose_bone.lookat_pd\n\n"
+        "look_at.settle_time = 0.35\nlook_at.damping = 'RESPONSIVE'\n"
     )
-    monkeypatch.setattr(load("cli.presets"), "FOLDER", folder)
+    yield
+    path.unlink()
 
 
-@pytest.mark.usefixtures("one_preset")
-def test_preset_is_applied_and_flags_override_it(walk, call, tools, tmp_path) -> None:
-    words = ["--target", "Ball", "--preset", "attentive", "--damping", "critical"]
+@pytest.mark.usefixtures("own_preset")
+@pytest.mark.parametrize(("name", "settle_time"), [("wide AWAKE", 0.35), ("heavy creature", 1.8)])
+def test_preset_is_applied_and_flags_override_it(walk, call, tools, tmp_path, name, settle_time) -> None:
+    words = ["--target", "Ball", "--preset", name, "--damping", "critical"]
     assert call("bake", walk, "--output", tmp_path / "out.blend", *words).code == 0
     settings = tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd
-    assert settings.settle_time == pytest.approx(0.35) and settings.damping == "CRITICAL"
+    assert settings.settle_time == pytest.approx(settle_time) and settings.damping == "CRITICAL"
 
 
-@pytest.mark.usefixtures("one_preset")
+@pytest.mark.usefixtures("own_preset")
 def test_unknown_preset_lists_those_there_are(walk, call, tmp_path) -> None:
     outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--preset", "Sleepy")
-    assert outcome.code == 2 and "Sleepy" in outcome.errors[0] and "Attentive" in outcome.errors[0]
+    assert outcome.code == 2 and all(name in outcome.errors[0] for name in ("Sleepy", "Attentive", "Wide awake"))
 
 
 # Where the keys go
@@ -406,7 +411,7 @@ def test_compression_and_relative_paths_are_kept(call, tools, tmp_path) -> None:
 
 def test_every_preset_that_ships_fits_the_settings(walk, call, tools, tmp_path) -> None:
     names = load("cli.presets").available()
-    assert {"Attentive", "Relaxed", "Heavy creature", "Bird", "Robot", "FFXVI"} <= names.keys()
+    assert {"Attentive", "Relaxed", "Heavy creature", "Bird", "Robot", "FFXVI"} <= set(names)
     for name in names:
         outcome = call("bake", walk, "--output", tmp_path / f"{name}.blend", "--target", "Ball", "--preset", name)
         assert outcome.code == 0, name

@@ -1,4 +1,6 @@
-"""The operators that set a look-at up: add, remove, key, and those that edit the chain."""
+"""The operators that set a look-at up: add, remove, key, presets, and those that edit the chain."""
+
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -10,6 +12,7 @@ look_at = load("rig.look_at")
 look_at_edit = load("rig.look_at_edit")
 actions = load("rig.actions")
 current = load("operators.current")
+presets = load("rig.presets")
 
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
@@ -248,6 +251,71 @@ def test_key_on_a_linked_action_is_refused(hero, tmp_path) -> None:
         bpy.ops.lookat_pd.key(setting="use")
 
 
+# Presets
+
+
+@pytest.fixture
+def own_preset(hero):
+    """A preset "Sleepy owl" that the user has saved; its file."""
+    bpy.ops.lookat_pd.add()
+    settings(hero).settle_time = 3.5
+    assert bpy.ops.lookat_pd.preset_add(name="Sleepy owl") == {"FINISHED"}
+    path = presets.available()["Sleepy owl"]
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def test_preset_changes_the_look_at_that_is_shown(hero) -> None:
+    for bone in ("head", "chest"):
+        bpy.ops.lookat_pd.add(bone=bone)
+    look_at_edit.activate(hero, "head")
+    assert bpy.ops.lookat_pd.preset(filepath=str(presets.available()["Bird"])) == {"FINISHED"}
+    assert settings(hero).settle_time == pytest.approx(0.18)
+    assert settings(hero, "chest").settle_time == pytest.approx(0.6)
+
+
+def test_preset_is_one_undo_step(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    bpy.ops.ed.undo_push(message="Before")
+    if not bpy.ops.ed.undo.poll():
+        pytest.skip("this Blender keeps no undo steps")
+    bpy.ops.lookat_pd.preset(filepath=str(presets.available()["Robot"]))
+    bpy.ops.ed.undo_push(message="After")
+    bpy.ops.ed.undo()
+    found = bpy.data.objects["Hero"].pose.bones["head"].lookat_pd
+    assert found.settle_time == pytest.approx(0.6) and found.max_speed == 0.0
+
+
+def test_saved_preset_is_there_again_and_goes(hero, own_preset) -> None:
+    settings(hero).settle_time = 0.3
+    bpy.ops.lookat_pd.preset(filepath=str(own_preset))
+    assert settings(hero).settle_time == pytest.approx(3.5)
+    assert bpy.ops.lookat_pd.preset_add(name="Sleepy owl", remove_name=True) == {"FINISHED"}
+    assert "Sleepy owl" not in presets.available() and not own_preset.exists()
+
+
+def test_saved_preset_is_that_of_the_look_at_shown(hero, own_preset) -> None:
+    """Whichever bone is active."""
+    look_at_edit.activate(hero, "arm.L")
+    assert presets.read(own_preset)["settle_time"] == pytest.approx(3.5)
+
+
+def test_presets_that_ship_stay(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    with pytest.raises(RuntimeError, match="cannot be removed"):
+        bpy.ops.lookat_pd.preset_add(name="Bird", remove_name=True)
+    assert "Bird" in presets.available()
+
+
+def test_broken_preset_says_so_and_changes_nothing(hero, tmp_path: Path) -> None:
+    bpy.ops.lookat_pd.add()
+    path = tmp_path / "Broken.py"
+    path.write_text("look_at.settle_time = 2.0\nlook_at.damping = 'BOUNCY'\n")
+    with pytest.raises(RuntimeError, match="'damping'"):
+        bpy.ops.lookat_pd.preset(filepath=str(path))
+    assert settings(hero).settle_time == pytest.approx(0.6)
+
+
 # Chain
 
 
@@ -286,7 +354,8 @@ def test_chain_is_found_again(hero) -> None:
 
 
 def test_operators_are_grey_without_a_look_at(hero) -> None:
-    for name in ("remove", "key", "chain_add", "chain_remove", "chain_move", "chain_detect", "bake"):
+    chain = ("chain_add", "chain_remove", "chain_move", "chain_detect")
+    for name in ("remove", "key", "preset", "preset_add", *chain, "bake"):
         assert not getattr(bpy.ops.lookat_pd, name).poll()
     assert current.why_no_look_at(bpy.context) == "Add a look-at first"
 

@@ -40,7 +40,8 @@ def _registered(base: type) -> Iterator[type]:
 
 
 def _of_property(prop: bpy.types.Property) -> Iterator[tuple[str, str]]:
-    yield prop.translation_context, prop.name
+    if prop.name != prop.identifier:  # one without a name is shown nowhere
+        yield prop.translation_context, prop.name
     yield ANY, prop.description
     for item in getattr(prop, "enum_items_static", ()):
         yield prop.translation_context, item.name
@@ -66,6 +67,9 @@ def _of_classes() -> Iterator[tuple[str, str]]:
             yield ANY, getattr(kind, "bl_category", "")
     for kind in _registered(bpy.types.PropertyGroup):
         yield from _of_struct(kind.bl_rna)
+    for path in Path(load().__file__).parent.glob("assets/presets/*/*.py"):
+        yield ANY, load("rig.presets").shown_name(path)
+        yield ANY, load("rig.presets").about(path)
     for kind in (bpy.types.PoseBone, bpy.types.Object, bpy.types.Scene, bpy.types.WindowManager):
         for prop in kind.bl_rna.properties:
             if prop.identifier.startswith("lookat_pd"):

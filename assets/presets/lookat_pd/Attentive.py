@@ -1,0 +1,17 @@
+"""Quick and eager, with a slight overshoot"""
+
+import bpy
+
+look_at = bpy.context.active_pose_bone.lookat_pd
+
+look_at.settle_time = 0.45
+look_at.damping = "RESPONSIVE"
+look_at.damping_ratio = 0.7071068
+look_at.max_speed = 0.0
+look_at.feed_forward = 0.3
+look_at.method = "GEODESIC"
+look_at.integrator = "EXACT"
+look_at.soft_edge = 0.08726646
+look_at.release_angle = 0.008726646
+look_at.release_speed = 0.03490659
+look_at.release_time = 0.2

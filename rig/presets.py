@@ -1,0 +1,139 @@
+"""Presets of a look-at: how it moves, as files that Blender's own preset menus list, save and remove.
+
+A preset is a Python file as Blender writes them, `look_at.settle_time = 0.45` a line. It is read and never run, so that
+one from somebody else can do no harm: what is more than such a line is an error.
+"""
+
+import ast
+import math
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.errors import FileError
+
+SETTINGS = (
+    "settle_time",
+    "damping",
+    "damping_ratio",
+    "max_speed",
+    "feed_forward",
+    "method",
+    "integrator",
+    "soft_edge",
+    "release_angle",
+    "release_speed",
+    "release_time",
+)
+"""What a preset may set: how the look-at moves, and never what it looks at, with which bones, or when."""
+SUBFOLDER = "lookat_pd"
+"""Below each of Blender's preset folders: the user's own, and those that come with extensions."""
+_SHIPPED = Path(__file__).resolve().parent.parent / "assets"
+_HEAD = "import bpy\n\nlook_at = bpy.context.active_pose_bone.lookat_pd\n\n"
+_NAME = "look_at"
+
+
+def available() -> dict[str, Path]:
+    """Name to file of every preset there is, those that come with the add-on first; a user's own wins over these."""
+    found: dict[str, Path] = {}
+    for folder in reversed(bpy.utils.preset_paths(SUBFOLDER)):
+        found |= {shown_name(path): path for path in sorted(Path(folder).glob("*.py"))}
+    return found
+
+
+def shown_name(path: Path) -> str:
+    """A preset's name as menus show it."""
+    return bpy.path.display_name(path.name, title_case=False)
+
+
+def about(path: Path) -> str:
+    """What the file says of itself in its first line; nothing where it says nothing or cannot be read."""
+    try:
+        return ast.get_docstring(_parsed(path)) or ""
+    except FileError:
+        return ""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The settings of a preset. Raises FileError."""
+    found: dict[str, Any] = {}
+    for line in _parsed(path).body:
+        setting = _setting(line)
+        if setting is not None:
+            found |= dict([setting])
+        elif not _is_preamble(line):
+            raise FileError(
+                f"Line {line.lineno} of the preset '{shown_name(path)}' is no plain setting; mend or remove the file."
+            )
+    for key, value in found.items():
+        _check(shown_name(path), key, value)
+    return found
+
+
+def apply(preset: dict[str, Any], settings: Any) -> None:
+    """Give a look-at the settings of a preset that was read."""
+    for key, value in preset.items():
+        setattr(settings, key, value)
+
+
+def write(settings: Any, path: Path) -> None:
+    """Save how a look-at moves as a preset."""
+    values = ((key, getattr(settings, key)) for key in SETTINGS)
+    # Blender keeps single precision: 0.45, not 0.44999998807907104.
+    lines = (f"{_NAME}.{key} = {np.float32(v) if isinstance(v, float) else repr(v)!s}\n" for key, v in values)
+    path.write_text(_HEAD + "".join(lines), "utf-8")
+
+
+def _parsed(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_text("utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        raise FileError(f"The preset '{shown_name(path)}' cannot be read; mend or remove the file.") from None
+
+
+def _setting(line: ast.stmt) -> tuple[str, Any] | None:
+    """Name and value where a line gives the look-at a number or a word."""
+    if not isinstance(line, ast.Assign) or len(line.targets) != 1:
+        return None
+    place = line.targets[0]
+    if not isinstance(place, ast.Attribute) or not isinstance(place.value, ast.Name) or place.value.id != _NAME:
+        return None
+    try:
+        return place.attr, ast.literal_eval(line.value)
+    except (ValueError, TypeError):
+        return None
+
+
+def _is_preamble(line: ast.stmt) -> bool:
+    """Whether a line says what the file is about or, for Blender itself, which look-at is meant."""
+    if isinstance(line, ast.Assign):
+        return [getattr(place, "id", "") for place in line.targets] == [_NAME]
+    return isinstance(line, ast.Import) or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+
+
+def _check(name: str, key: str, value: Any) -> None:
+    """Raise FileError unless a look-at can have that value."""
+    if key not in SETTINGS:
+        raise FileError(f"The preset '{name}' sets '{key}', which presets cannot; mend or remove the file.")
+    prop = bpy.types.PoseBone.bl_rna.properties["lookat_pd"].fixed_type.properties[key]
+    if prop.type == "ENUM":
+        fits = isinstance(value, str) and value in prop.enum_items.keys()
+    else:
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not fits:
+        raise FileError(f"The preset '{name}' gives '{key}' a value that it cannot have; mend or remove the file.")
+
+
+def is_shipped(path: Path) -> bool:
+    """Whether a preset comes with the add-on."""
+    return path.is_relative_to(_SHIPPED)
+
+
+def register() -> None:
+    bpy.utils.register_preset_path(str(_SHIPPED))
+
+
+def unregister() -> None:
+    bpy.utils.unregister_preset_path(str(_SHIPPED))

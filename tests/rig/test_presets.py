@@ -1,0 +1,137 @@
+"""Presets as files: what they may hold, who may read them, and what they do to a look-at."""
+
+import itertools
+from pathlib import Path
+
+import bpy
+import pytest
+
+from extension import load
+
+from .scenes import figure
+
+errors = load("lookat_pd.errors")
+look_at_edit = load("rig.look_at_edit")
+presets = load("rig.presets")
+
+SHIPPED = ("Attentive", "Bird", "FFXVI", "Heavy creature", "Relaxed", "Robot")
+KEPT = ("target", "subtarget", "use", "influence", "mute", "aim_axis")
+
+
+@pytest.fixture
+def settings():
+    """Those of a look-at on a head, at a ball."""
+    hero = figure()
+    ball = bpy.data.objects.new("Ball", None)
+    ball.location = (0, -2, 1.6)
+    bpy.context.scene.collection.objects.link(ball)
+    look_at_edit.add(bpy.context.scene, hero, "head", ball)
+    return hero.pose.bones["head"].lookat_pd
+
+
+def tuning(settings) -> dict[str, object]:
+    return {name: getattr(settings, name) for name in presets.SETTINGS}
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "Mine.py"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_all_that_ship_are_listed() -> None:
+    assert set(SHIPPED) <= presets.available().keys()
+    assert all(presets.about(presets.available()[name]) for name in SHIPPED)
+
+
+@pytest.mark.parametrize(("before", "after"), list(itertools.permutations(SHIPPED, 2)))
+def test_what_was_set_before_leaves_no_trace(settings, before, after) -> None:
+    """A preset says all that presets can say."""
+    presets.apply(presets.read(presets.available()[after]), settings)
+    alone = tuning(settings)
+    for name in (before, after):
+        presets.apply(presets.read(presets.available()[name]), settings)
+    assert tuning(settings) == alone
+
+
+def test_what_is_looked_at_and_with_what_stays(settings) -> None:
+    kept = [getattr(settings, name) for name in KEPT]
+    chain = [(link.bone, link.share, link.yaw_limit) for link in settings.chain]
+    for name in SHIPPED:
+        presets.apply(presets.read(presets.available()[name]), settings)
+    assert [getattr(settings, name) for name in KEPT] == kept
+    assert [(link.bone, link.share, link.yaw_limit) for link in settings.chain] == chain
+
+
+def test_saved_settings_come_back(settings, tmp_path) -> None:
+    settings.settle_time, settings.damping, settings.damping_ratio = 0.123456, "CUSTOM", 0.3
+    settings.max_speed, settings.method, settings.release_time = 1.9, "COMPONENT", 0.0
+    saved = tuning(settings)
+    presets.write(settings, tmp_path / "Mine.py")
+    presets.apply(presets.read(presets.available()["Bird"]), settings)
+    assert tuning(settings) != saved
+    presets.apply(presets.read(tmp_path / "Mine.py"), settings)
+    assert tuning(settings) == saved
+
+
+def test_blender_itself_can_run_them(settings) -> None:
+    """They are presets as Blender writes them: its own operator gives the active bone the same settings."""
+    bpy.ops.object.mode_set(mode="POSE")
+    look_at_edit.activate(settings.id_data, "head")
+    for name in SHIPPED:
+        path = presets.available()[name]
+        presets.apply(presets.read(path), settings)
+        wanted = tuning(settings)
+        presets.apply(presets.read(presets.available()["Robot" if name != "Robot" else "Bird"]), settings)
+        bpy.utils.execfile(str(path))
+        assert tuning(settings) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("open('ruined', 'w')", "Line 1"),
+        ("import os; os.remove('x')", "Line 1"),
+        ("look_at.settle_time = __import__('os').getpid()", "Line 1"),
+        ("look_at.chain[0].share = 3.0", "Line 1"),
+        ("for x in range(9): look_at.settle_time = 1.0", "Line 1"),
+        ("look_at.settle_time =", "cannot be read"),
+        ("look_at.settle_time = 'long'", "'settle_time'"),
+        ("look_at.settle_time = True", "'settle_time'"),
+        ("look_at.settle_time = 1e999", "'settle_time'"),
+        ("look_at.damping = 'BOUNCY'", "'damping'"),
+        ("look_at.damping = 1", "'damping'"),
+        ("look_at.target = None", "'target'"),
+        ("look_at.use = False", "'use'"),
+        ("look_at.nonsense = 1.0", "'nonsense'"),
+    ],
+)
+def test_what_is_no_plain_setting_is_refused_and_never_run(tmp_path, monkeypatch, line, words) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(errors.FileError, match=words):
+        presets.read(written(tmp_path, line))
+    assert [path.name for path in tmp_path.iterdir()] == ["Mine.py"]
+
+
+def test_a_file_that_cannot_be_read(tmp_path) -> None:
+    (tmp_path / "Mine.py").write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "Mine.py", tmp_path / "Nowhere.py"):
+        with pytest.raises(errors.FileError, match="cannot be read"):
+            presets.read(path)
+        assert presets.about(path) == ""
+
+
+def test_some_settings_are_enough(settings, tmp_path) -> None:
+    before = tuning(settings)
+    presets.apply(presets.read(written(tmp_path, '"""Slow"""\nlook_at.settle_time = 2')), settings)
+    assert tuning(settings) == {**before, "settle_time": 2.0}
+
+
+def test_unregistering_takes_the_folder_away() -> None:
+    package = load()
+    package.unregister()
+    try:
+        assert not set(SHIPPED) & presets.available().keys()
+    finally:
+        package.register()
+    assert set(SHIPPED) <= presets.available().keys()
