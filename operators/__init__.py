@@ -7,9 +7,11 @@ from . import (
     best_cut,
     chain,
     chain_actions,
+    copy,
     inertialize,
     key,
     loop_action,
+    mirror,
     preset,
     remove,
     smooth_pop,
@@ -17,7 +19,7 @@ from . import (
     transition_preset,
 )
 
-LOOK_AT = (add, remove, preset, chain, key, bake)
+LOOK_AT = (add, remove, copy, mirror, preset, chain, key, bake)
 TRANSITIONS = (
     transition,
     inertialize,

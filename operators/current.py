@@ -3,7 +3,7 @@
 import bpy
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import look_at
+from ..rig import look_at, look_at_edit
 from ..translations import messages
 
 
@@ -37,6 +37,14 @@ def look_at_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
         if active is not None and any(link.bone == active.name for link in candidate.lookat_pd.chain):
             return candidate
     return with_look_at[0] if with_look_at else None
+
+
+def other_selected_bones(context: bpy.types.Context) -> list[str]:
+    """Names of the selected bones that are not the one whose look-at is shown; none outside pose mode."""
+    item, shown = armature(context), look_at_bone(context)
+    if item is None or item.mode != "POSE":
+        return []
+    return [bone.name for bone in item.pose.bones if bone != shown and look_at_edit.is_selected(bone)]
 
 
 def why_no_armature(context: bpy.types.Context) -> str | None:

@@ -36,7 +36,7 @@ def add(
         targets.check(armature, [link.bone for link in links], Target(target))
     settings = owner.lookat_pd
     settings.exists = True
-    _write_chain(settings, links)
+    write_chain(settings, links)
     if target is None and make_target:
         target = _new_target(scene, armature, bone)
     settings.target = target
@@ -127,10 +127,11 @@ def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -
 def fill_chain(armature: bpy.types.Object, bone: str) -> None:
     """Write the detected chain into the settings of a look-at, replacing what is there."""
     links = detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
-    _write_chain(armature.pose.bones[bone].lookat_pd, links)
+    write_chain(armature.pose.bones[bone].lookat_pd, links)
 
 
-def _write_chain(settings, links: Sequence[detect.Link]) -> None:
+def write_chain(settings, links: Sequence[detect.Link]) -> None:
+    """Let a look-at's settings name these bones, and no others."""
     settings.chain_index = 0
     # Items that a library override has from its library can be changed, not removed.
     for n, link in enumerate(links):

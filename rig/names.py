@@ -87,6 +87,22 @@ def read_names(names: Sequence[str]) -> list[BoneName]:
     return [_bone_name(line) for line in tokens]
 
 
+def other_side(name: str, all_names: Sequence[str]) -> str | None:
+    """The name of the same bone on the other side of the rig; None where it has none, or it is not clear which."""
+    read = dict(zip(all_names, read_names(all_names), strict=True))
+    here = read[name]
+    other = {"L": "R", "R": "L"}.get(here.side)
+    found = [candidate for candidate, there in read.items() if there.side == other and there.key == here.key]
+    if len(found) > 1:
+        # Several conventions in one rig: the one that the name itself follows.
+        found = [candidate for candidate in found if _punctuation(candidate) == _punctuation(name)]
+    return found[0] if len(found) == 1 else None
+
+
+def _punctuation(name: str) -> str:
+    return re.sub(r"[^\W_]", "", name)
+
+
 def _bone_name(tokens: list[str]) -> BoneName:
     side = next(("L" if token in _LEFT else "R" for token in tokens if token in _LEFT | _RIGHT), "")
     key = tuple(token for token in tokens if token not in _LEFT | _RIGHT)

@@ -191,6 +191,17 @@ INTERFACE = {
     "Unhurried, comes to rest softly": "急がず、柔らかく止まります",
     "Robot": "ロボット",
     "Turns at a steady speed": "一定の速度で回ります",
+    # Copy and mirror
+    "Give the other selected bones look-ats with the settings of the one shown, each with its own chain": (
+        "選択中の他のボーンに、表示中のものと同じ設定のルックアットを、それぞれのチェーンで追加します"
+    ),
+    "Copy Target": "ターゲットをコピー",
+    "Let them look at the same target; else they keep theirs": (
+        "同じターゲットを見ます。オフの場合は各自のターゲットのままです"
+    ),
+    "Give the bone on the other side the same look-at; its chain and its target change sides too": (
+        "反対側のボーンに同じルックアットを追加します。チェーンとターゲットも左右が入れ替わります"
+    ),
     # Bake
     "Turn the look-at into keys on the bones of its chain": "ルックアットをチェーンの各ボーンのキーに変換します",
     "Into": "書き込み先",
@@ -371,6 +382,8 @@ INTERFACE = {
 OPERATORS = {
     "Add Look-at PD": "ルックアットPDを追加",
     "Remove Look-at PD": "ルックアットPDを削除",
+    "Copy Look-at to Selected Bones": "選択ボーンにルックアットをコピー",
+    "Mirror Look-at": "ルックアットをミラー",
     "Look-at Preset": "ルックアットプリセット",
     "Add Look-at Preset": "ルックアットプリセットを追加",
     "Key Look-at Setting": "ルックアットの設定にキーを打つ",
@@ -396,6 +409,9 @@ SENTENCES = {
     "Choose a target to look at": "見る対象となるターゲットを選択してください",
     "Every look-at here is muted, as it is after a bake; unmute the one to bake": (
         "すべてのルックアットがミュートされています（ベイク後はミュートされます）。ベイクするもののミュートを解除してください"
+    ),
+    "In pose mode, select the bones that are to look as well": (
+        "ポーズモードで、同じように見るボーンを選択してください"
     ),
     "Leave NLA tweak mode": "NLAの調整モードから出てください",
     "Leave edit mode": "編集モードから出てください",
@@ -434,6 +450,12 @@ SENTENCES = {
         "まだチェーンにないボーンをアクティブにして、もう一度実行してください。"
     ),
     "Bone '{}' of '{}' has no look-at to remove.": "「{1}」のボーン「{0}」には、削除するルックアットがありません。",
+    "Copied the look-at on '{}' to {} bone.": "「{}」のルックアットを{}個のボーンにコピーしました。",
+    "Copied the look-at on '{}' to {} bones.": "「{}」のルックアットを{}個のボーンにコピーしました。",
+    "Mirrored the look-at on '{}' to '{}'.": "「{}」のルックアットを「{}」にミラーしました。",
+    "Bone '{}' has no bone on the other side; mirror between bones such as eye.L and eye.R.": (
+        "ボーン「{}」には反対側のボーンがありません。eye.Lとeye.Rのように左右のあるボーンで使ってください。"
+    ),
     "The preset '{}' cannot be read; mend or remove the file.": (
         "プリセット「{}」を読み込めません。ファイルを修正または削除してください。"
     ),

@@ -1,4 +1,4 @@
-"""The operators that set a look-at up: add, remove, key, presets, and those that edit the chain."""
+"""The operators that set a look-at up: add, remove, key, copy, mirror, presets, and those that edit the chain."""
 
 from pathlib import Path
 
@@ -316,6 +316,65 @@ def test_broken_preset_says_so_and_changes_nothing(hero, tmp_path: Path) -> None
     assert settings(hero).settle_time == pytest.approx(0.6)
 
 
+# Copy and mirror
+
+
+def select(armature: bpy.types.Object, active: str, *others: str) -> None:
+    bpy.ops.object.mode_set(mode="POSE")
+    look_at_edit.activate(armature, active)
+    for bone in armature.pose.bones:
+        owner = bone if hasattr(bone, "select") else bone.bone
+        owner.select = bone.name in (active, *others)
+
+
+def test_copy_goes_to_the_other_selected_bones(hero) -> None:
+    thing("Ball", selected=True)
+    bpy.ops.lookat_pd.add(bone="head")
+    settings(hero).settle_time = 1.4
+    select(hero, "head", "arm.L", "arm.R")
+    assert bpy.ops.lookat_pd.copy() == {"FINISHED"}
+    assert look_at.bones_with_look_at(hero) == ["head", "arm.L", "arm.R"]
+    for bone in ("arm.L", "arm.R"):
+        assert settings(hero, bone).settle_time == pytest.approx(1.4)
+        assert settings(hero, bone).target.name == "Ball"
+
+
+def test_copy_keeps_the_targets_when_told(hero) -> None:
+    ball, bird = thing("Ball"), thing("Bird")
+    bpy.ops.lookat_pd.add(bone="head", target="Ball")
+    bpy.ops.lookat_pd.add(bone="arm.L", target="Bird")
+    select(hero, "head", "arm.L")
+    bpy.ops.lookat_pd.copy(use_target=False)
+    assert settings(hero, "arm.L").target == bird and settings(hero).target == ball
+
+
+def test_copy_is_grey_without_anywhere_to_go(hero) -> None:
+    assert not bpy.ops.lookat_pd.copy.poll()
+    bpy.ops.lookat_pd.add(bone="head")
+    select(hero, "head")
+    assert not bpy.ops.lookat_pd.copy.poll()
+    select(hero, "head", "arm.L")
+    assert bpy.ops.lookat_pd.copy.poll()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert not bpy.ops.lookat_pd.copy.poll()
+
+
+def test_mirror_goes_to_the_other_side(hero) -> None:
+    thing("Ball", selected=True)
+    bpy.ops.lookat_pd.add(bone="arm.L")
+    settings(hero, "arm.L").settle_time = 0.3
+    assert bpy.ops.lookat_pd.mirror() == {"FINISHED"}
+    assert settings(hero, "arm.R").settle_time == pytest.approx(0.3)
+    assert settings(hero, "arm.R").chain[0].bone == "arm.R"
+
+
+def test_mirror_of_a_bone_in_the_middle_is_refused(hero) -> None:
+    bpy.ops.lookat_pd.add(bone="head")
+    with pytest.raises(RuntimeError, match="no bone on the other side"):
+        bpy.ops.lookat_pd.mirror()
+    assert look_at.bones_with_look_at(hero) == ["head"]
+
+
 # Chain
 
 
@@ -355,7 +414,7 @@ def test_chain_is_found_again(hero) -> None:
 
 def test_operators_are_grey_without_a_look_at(hero) -> None:
     chain = ("chain_add", "chain_remove", "chain_move", "chain_detect")
-    for name in ("remove", "key", "preset", "preset_add", *chain, "bake"):
+    for name in ("remove", "key", "copy", "mirror", "preset", "preset_add", *chain, "bake"):
         assert not getattr(bpy.ops.lookat_pd, name).poll()
     assert current.why_no_look_at(bpy.context) == "Add a look-at first"
 
