@@ -15,11 +15,16 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
     bl_label = "Add Look-at PD"
     bl_options = {"REGISTER", "UNDO"}
 
+    # The redo panel has the last names; a new call starts from what is selected now, or from what a button gives.
     bone: StringProperty(
-        name="Bone", description="Bone that aims; empty for the active bone, or the head that is found"
+        name="Bone",
+        description="Bone that aims; empty for the active bone, or the head that is found",
+        options={"SKIP_SAVE"},
     )
     target: StringProperty(
-        name="Target", description="Object to look at; empty for the other selected object, or a new empty"
+        name="Target",
+        description="Object to look at; empty for the other selected object, or a new empty",
+        options={"SKIP_SAVE"},
     )
     new_target: BoolProperty(
         name="New Target",
@@ -30,11 +35,6 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return current.poll(cls, current.why_no_armature(context))
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        # The redo panel remembers the last names; a new call starts from what is selected now.
-        self.bone = self.target = ""
-        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = current.armature(context)

@@ -1,8 +1,8 @@
 """Panels, one file a panel: they show settings and buttons and hold no logic."""
 
-from . import look_at, presets, transitions
+from . import look_at, menus, presets, transitions
 
-MODULES = (presets, look_at, transitions)
+MODULES = (presets, look_at, transitions, menus)
 
 
 def register() -> None:

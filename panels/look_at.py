@@ -217,20 +217,11 @@ CLASSES = (
 )
 
 
-def _pose_menu(self, context: bpy.types.Context) -> None:
-    self.layout.separator()
-    self.layout.operator("lookat_pd.add")
-    self.layout.operator_context = "INVOKE_DEFAULT"
-    self.layout.operator("lookat_pd.bake")
-
-
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.VIEW3D_MT_pose.append(_pose_menu)
 
 
 def unregister() -> None:
-    bpy.types.VIEW3D_MT_pose.remove(_pose_menu)
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

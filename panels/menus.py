@@ -1,0 +1,57 @@
+"""Where Blender's own menus and panels have the look-at: what stands in a menu is also found by its search (F3)."""
+
+import bpy
+
+from ..operators import current
+from ..rig import look_at
+
+_SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")
+
+
+class LOOKAT_PD_MT_look_at(bpy.types.Menu):
+    bl_label = "Look-at PD"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.operator("lookat_pd.add", icon="ADD")
+        layout.operator("lookat_pd.remove", icon="REMOVE")
+        layout.separator()
+        layout.operator("lookat_pd.copy", icon="COPYDOWN")
+        layout.operator("lookat_pd.mirror", icon="MOD_MIRROR")
+        layout.operator("lookat_pd.chain_detect", icon="FILE_REFRESH")
+        layout.separator()
+        layout.operator_context = "INVOKE_DEFAULT"
+        layout.operator("lookat_pd.bake", icon="KEYFRAME_HLT")
+        layout.separator()
+        for name in _SHOT:
+            layout.operator(name)
+
+
+def _in_menu(self, context: bpy.types.Context) -> None:
+    if current.armature(context) is not None:
+        self.layout.separator()
+        self.layout.menu(LOOKAT_PD_MT_look_at.__name__)
+
+
+def _beside_constraints(self, context: bpy.types.Context) -> None:
+    """The button beside Blender's own Add Bone Constraint, for the bone whose tab it is."""
+    bone = current.bone(context)
+    if bone is not None and not look_at.exists_on(bone):
+        self.layout.operator("lookat_pd.add", icon="ADD").bone = bone.name
+
+
+_MENUS = (bpy.types.VIEW3D_MT_pose, bpy.types.VIEW3D_MT_object_animation)
+
+
+def register() -> None:
+    bpy.utils.register_class(LOOKAT_PD_MT_look_at)
+    for menu in _MENUS:
+        menu.append(_in_menu)
+    bpy.types.BONE_PT_constraints.prepend(_beside_constraints)
+
+
+def unregister() -> None:
+    bpy.types.BONE_PT_constraints.remove(_beside_constraints)
+    for menu in reversed(_MENUS):
+        menu.remove(_in_menu)
+    bpy.utils.unregister_class(LOOKAT_PD_MT_look_at)
