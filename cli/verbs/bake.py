@@ -12,7 +12,6 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ...rig import bake, look_at
 from ...rig.look_at import LookAt, Schedule
 from ...rig.presets import apply as apply_preset
-from ...rig.presets import apply as apply_preset
 from ...rig.sample import Target
 from .. import arguments as words
 from .. import each_file, gaze_file, measure, presets, retime, rigs
