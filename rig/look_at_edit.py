@@ -8,7 +8,7 @@ from mathutils import Vector
 
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
-from . import actions, detect, rest, targets, unkeyed
+from . import actions, attach, detect, rest, targets, unkeyed
 from .look_at import check_armature, exists_on, find_head
 from .sample import Target
 
@@ -54,6 +54,7 @@ def remove(armature: bpy.types.Object, bone: str) -> None:
     for name in settings.bl_rna.properties.keys():
         if name not in ("rna_type", "name"):
             settings.property_unset(name)
+    attach.sync(armature)
 
 
 def settings_path(bone: str) -> str:

@@ -67,8 +67,8 @@ def test_a_bake_that_is_stopped_leaves_the_pose_as_it_stood() -> None:
 def test_in_other_rotation_modes_as_well(mode) -> None:
     hero, target = scenes.figure(), scenes.ball()
     hero.pose.bones["head"].rotation_mode = mode
-    look_at_edit.add(bpy.context.scene, hero, "head", target)
     before = poses(hero, 1)
+    look_at_edit.add(bpy.context.scene, hero, "head", target)
     again(hero)
     scenes.goto(100)
     hero.animation_data.action = None
