@@ -14,6 +14,7 @@ MODULES = (
     "bake",
     "inertialize",
     "join",
+    "ik",
     # Each further module stands here; it has run(), which returns rows of (what, figure).
 )
 

@@ -24,7 +24,7 @@ from .batches import batch_front, batch_last, packed, unpacked
 
 STIFFEST = 0.99
 """More stiffness than this counts as this, as in Blender: a joint that shall not turn is locked."""
-_SHORT_OF_HALF_TURN = 1e-12
+_SHORT_OF_HALF_TURN = 1e-8
 """Square of the cosine of the half angle that a limited swing keeps: in a half turn the twist cannot be told."""
 _UPRIGHT = 0.5 * math.pi - 1e-7
 """Middle Euler angle beyond which the outer two cannot be told apart."""

@@ -161,7 +161,7 @@ def solve_tree(
         **{name: values.shape[:-1] for name, values in given.items()},
     )
     start = batch_last(rotations if limits is None else limits.clamp(rotations), batch, 2)
-    bone = float(np.mean(np.linalg.norm(offsets, axis=-1))) or 1.0
+    bone = _mean_length([*offsets, *(np.asarray(effector.offset, dtype=float) for effector in effectors)])
     back = rotation.inverse(frame)
     data = {
         name: batch_last(
@@ -204,6 +204,12 @@ def solve_tree(
         base=root,
         history=np.array(outcome.history).reshape(-1, *batch) if history else None,
     )
+
+
+def _mean_length(offsets: Sequence[Array]) -> float:
+    """Of those that have a length."""
+    lengths = [float(np.linalg.norm(offset)) for offset in offsets if np.any(offset)]
+    return sum(lengths) / len(lengths) if lengths else 1.0
 
 
 def _step(task: Task, pose: Pose) -> Pose:
