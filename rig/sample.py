@@ -259,6 +259,17 @@ class Sampler:
         _complain(
             frames,
             (
+                # The object first: what is wrong with it shows in its bones.
+                (
+                    ~np.isfinite(world).all(axis=(1, 2))[:, None],
+                    armature,
+                    "Object '{}' has a transform that is not a number at frame {}.",
+                ),
+                (
+                    no_size[:, None] & bool(targets),
+                    armature,
+                    "Object '{}' has zero scale at frame {}; give it, and its parents, a scale above zero.",
+                ),
                 (
                     ~(np.abs(pose) < _NOWHERE).all(axis=(2, 3)),
                     self.bones,
@@ -269,16 +280,6 @@ class Sampler:
                     negative.any(axis=-1) & ~negative.all(axis=-1),
                     self.bones,
                     "Bone '{}' is mirrored by a negative scale of its own at frame {}; make its scale positive.",
-                ),
-                (
-                    ~np.isfinite(world).all(axis=(1, 2))[:, None],
-                    armature,
-                    "Object '{}' has a transform that is not a number at frame {}.",
-                ),
-                (
-                    no_size[:, None] & bool(targets),
-                    armature,
-                    "Object '{}' has zero scale at frame {}; give it, and its parents, a scale above zero.",
                 ),
                 (~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),
             ),

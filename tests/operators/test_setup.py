@@ -155,8 +155,9 @@ def test_add_is_grey_without_an_armature() -> None:
 
 def defaults(armature: bpy.types.Object, bone: str) -> bool:
     found = settings(armature, bone)
-    names = [name for name in found.bl_rna.properties.keys() if name not in ("rna_type", "name")]
-    return not any(found.is_property_set(name) for name in names) and not len(found.chain)
+    names = [name for name in found.bl_rna.properties.keys() if name not in ("rna_type", "name", "target")]
+    # Merely to read a pointer that is not set makes Blender set it to nothing.
+    return not any(found.is_property_set(name) for name in names) and found.target is None and not len(found.chain)
 
 
 def test_remove_leaves_nothing(hero) -> None:
