@@ -10,7 +10,7 @@ FRAME = 64
 """The ball is at the side, a little up."""
 
 
-def prepare() -> None:
+def prepare(hands: Hands) -> None:
     """The demo's scene, its rig active in pose mode."""
     bpy.ops.preferences.addon_enable(module="rigify")  # its panels for the rig want it
     extension.load("assets.demo.human").build_scene()

@@ -71,7 +71,7 @@ def run(
     prepare: str,
     folder: Path,
     limit: float = 60.0,
-    size: tuple[int, int] = (1600, 1000),
+    size: tuple[int, int] = (1200, 800),
 ) -> Iterator[Result]:
     """Run scripts, named "module:function", one after another; results as they come, one for each.
 

@@ -4,6 +4,7 @@ Everything that takes time is a generator and is called with `yield from`: Blend
 yields. Places are pixels of the window, counted from its lower left corner as Blender does.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,6 +158,13 @@ class Hands:
         yield from self.key("Z", ctrl=True, shift=True)
         yield 0.2
 
+    def until(self, done: Callable[[], bool], seconds: float = 3.0) -> Iterator[float]:
+        """Wait until something is so, for a while at most; whether it is."""
+        end = time.monotonic() + seconds
+        while not done() and time.monotonic() < end:
+            yield 0.05
+        return done()
+
     # Eyes
 
     def sidebar(self, category: str = "Look-at PD") -> Waiting:
@@ -227,7 +235,10 @@ class Hands:
             if meaning in found:
                 return Button(x, known, found)
         seen: list[str] = []
+        busy = self._busy(region)
         for y in range(region.y + region.height - 6, region.y + 6, -_STEP):
+            if not busy[y - region.y]:
+                continue
             yield from self.move((x, y))
             found = yield from self.under_mouse(place)
             if meaning in found:
@@ -237,6 +248,12 @@ class Hands:
             if found and found not in seen:
                 seen.append(found)
         raise NotThere(f"no button for {meaning!r}; there are {seen}")
+
+    def _busy(self, region: bpy.types.Region) -> np.ndarray:
+        """Whether something is drawn (height,) in a region's rows, from the bottom up, beside their background."""
+        seen = self.pixels(region.x, region.y, region.width, region.height)[::-1].astype(np.int16)
+        inside = seen[:, round(0.1 * region.width) : round(0.85 * region.width)]
+        return (abs(inside - inside[:, :1]).max(axis=2) > 8).any(axis=1)
 
     def _middle(self, x: int, top: int, found: str, place: Sequence[str]) -> Iterator[float]:
         bottom = top
@@ -269,5 +286,5 @@ class Hands:
     def look(self, name: str) -> Path:
         """Keep a picture of the window."""
         path = self.folder / f"{name}.png"
-        pixels.save(path, self.pixels(), level=3)
+        pixels.save(path, self.pixels(), small=False)
         return path

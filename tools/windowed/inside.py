@@ -67,7 +67,7 @@ class _Run:
             bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True, load_ui=False)
         yield 0.2
         with self._hands.override():
-            prepare()
+            prepare(self._hands)
             bpy.ops.wm.save_as_mainfile(filepath=self._task["start"], compress=False)
         yield 0.1
 

@@ -9,8 +9,10 @@ import extension
 HEAD = "head"
 
 
-def prepare() -> None:
-    """Make it in the empty scene: 60 frames, the character active in object mode."""
+def prepare(hands: Hands) -> None:
+    """Make it in the empty scene: 60 frames, the character active in object mode; a window that is quickly drawn."""
+    bpy.context.preferences.system.viewport_aa = "OFF"
+    hands.area("VIEW_3D").spaces.active.overlay.show_floor = False
     extension.package()
     from rig import scenes
 
