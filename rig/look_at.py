@@ -48,9 +48,7 @@ class LookAt:
 
 def exists_on(bone: bpy.types.PoseBone) -> bool:
     """Whether a pose bone has a look-at: added by the operator, or by a script that set a target."""
-    settings = bone.lookat_pd
-    # Merely to read an unset pointer would set it to nothing.
-    return settings.exists or (settings.is_property_set("target") and settings.target is not None)
+    return bone.lookat_pd.exists or bone.lookat_pd.target is not None
 
 
 def bones_with_look_at(armature: bpy.types.Object) -> list[str]:
