@@ -202,6 +202,22 @@ INTERFACE = {
     "Give the bone on the other side the same look-at; its chain and its target change sides too": (
         "反対側のボーンに同じルックアットを追加します。チェーンとターゲットも左右が入れ替わります"
     ),
+    # Viewport
+    "Display": "表示",
+    "Viewport Display": "ビューポート表示",
+    "Draw look-ats in the viewport": "ルックアットをビューポートに描画します",
+    "Line of Sight": "視線",
+    "Where the head looks, and, dashed, where its target is": "頭が向いている方向と、ターゲットの方向（破線）",
+    "Target Marker": "ターゲットマーカー",
+    "A ring around what is looked at": "見る対象を囲む輪",
+    "Reach": "到達範囲",
+    "How far all bones of the chain together can turn the look, around where the animation looks": (
+        "チェーンの全ボーンで視線を回せる範囲。元のアニメーションの視線を中心に示します"
+    ),
+    "Offsets": "オフセット",
+    "How much the look-at turns each selected bone of the chain, in degrees": (
+        "チェーンの選択ボーンにルックアットが加える回転（度）"
+    ),
     # Bake
     "Turn the look-at into keys on the bones of its chain": "ルックアットをチェーンの各ボーンのキーに変換します",
     "Into": "書き込み先",

@@ -1,0 +1,247 @@
+"""The look-at in the viewport: lines of sight, limits, targets and offsets, each of which can be switched off."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.props import BoolProperty, PointerProperty
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from gpu_extras.batch import batch_for_shader
+
+from ..lookat_pd.rotation import Array
+from ..operators import current
+from ..rig import look_at, look_at_edit, offsets, overlay
+
+_PARTS = ("show_sight", "show_target", "show_limits", "show_offsets")
+_THICK, _THIN = 2.0, 1.0
+_FAN_ALPHA, _RIM_ALPHA = 0.08, 0.6
+_MARKER, _TEXT_SIZE = 9.0, 12.0
+_handles: list[object] = []
+_marks: dict[int, list[tuple[Array | None, list[overlay.Arc]]]] = {}
+"""Targets and arcs of the region that is being drawn."""
+_names: dict[int, list[str]] = {}
+"""Bones with look-ats of each armature, until something in the file changes: large rigs have hundreds to ask."""
+
+
+class LookAtOverlay(bpy.types.PropertyGroup):
+    """What the viewport shows of look-ats."""
+
+    show: BoolProperty(
+        name="Viewport Display", description="Draw look-ats in the viewport", default=True, options=set()
+    )
+    show_sight: BoolProperty(
+        name="Line of Sight",
+        description="Where the head looks, and, dashed, where its target is",
+        default=True,
+        options=set(),
+    )
+    show_target: BoolProperty(
+        name="Target Marker", description="A ring around what is looked at", default=True, options=set()
+    )
+    show_limits: BoolProperty(
+        name="Reach",
+        description="How far all bones of the chain together can turn the look, around where the animation looks",
+        default=True,
+        options=set(),
+    )
+    show_offsets: BoolProperty(
+        name="Offsets",
+        description="How much the look-at turns each selected bone of the chain, in degrees",
+        default=True,
+        options=set(),
+    )
+
+
+# Panels
+
+
+class _Display:
+    if TYPE_CHECKING:
+        layout: bpy.types.UILayout
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(context.scene.lookat_pd_overlay, "show", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.layout, context.scene.lookat_pd_overlay
+        layout.active = settings.show and context.space_data.overlay.show_overlays
+        column = layout.grid_flow(columns=2, even_columns=True)
+        for name in _PARTS:
+            column.prop(settings, name)
+
+
+class LOOKAT_PD_PT_sidebar_display(_Display, bpy.types.Panel):
+    bl_label = "Display"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_parent_id = "LOOKAT_PD_PT_sidebar"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_look_at(context) is None
+
+
+class LOOKAT_PD_PT_overlay(_Display, bpy.types.Panel):
+    bl_label = "Look-at PD"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_parent_id = "VIEW3D_PT_overlay"
+
+
+# What is drawn
+
+
+def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
+    """Look-ats of the active and the selected armatures, with their bones, where something is to be seen of them."""
+    view = context.space_data
+    if not context.scene.lookat_pd_overlay.show or not view.overlay.show_overlays or context.mode.startswith("EDIT"):
+        return
+    found = [item for item in context.selected_objects if item.type == "ARMATURE"]
+    active = current.armature(context)
+    if active is not None and active.type == "ARMATURE" and active not in found:
+        found.append(active)
+    for item in found:
+        if item.pose and item.data.pose_position == "POSE" and item.visible_in_viewport_get(view):
+            yield from ((item, name) for name in _bones(item) if not item.pose.bones[name].lookat_pd.mute)
+
+
+def _bones(armature: bpy.types.Object) -> list[str]:
+    if armature.session_uid not in _names:
+        _names[armature.session_uid] = look_at.bones_with_look_at(armature)
+    return [name for name in _names[armature.session_uid] if name in armature.pose.bones]
+
+
+def _selected(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
+    """Those of the bones that are selected in pose mode."""
+    if armature.mode != "POSE":
+        return []
+    return [name for name in bones if look_at_edit.is_selected(armature.pose.bones[name])]
+
+
+def _draw_scene(context: bpy.types.Context) -> None:
+    """What lies in the scene, of all look-ats at once: each call of the graphics card has its price."""
+    settings, colours = context.scene.lookat_pd_overlay, context.preferences.themes[0].view_3d
+    marks = _marks[context.region.as_pointer()] = []
+    fans, thin, thick = _Batch(), _Batch(), _Batch()
+    for armature, name in _seen(context):
+        posed = overlay.Posed(armature, name)
+        added = offsets.shown(armature, name)
+        if settings.show_limits:
+            for fan in posed.fans(added):
+                fans.add(fan.triangles, colours.bone_pose, _FAN_ALPHA * fan.shades)
+                thin.add(overlay.segments(fan.rim), colours.bone_pose, _RIM_ALPHA)
+        if settings.show_sight:
+            if posed.target is not None:
+                thin.add(overlay.dashes(posed.eye, posed.target), colours.bone_pose_active)
+            thick.add(posed.sight[None], colours.bone_pose_active)
+        arcs = posed.arcs(added, _selected(armature, posed.bones)) if settings.show_offsets else []
+        for arc in arcs:
+            thick.add(arc.outline, colours.object_active)
+        marks.append((posed.target if settings.show_target else None, arcs))
+    fans.draw("TRIS")
+    thin.draw("LINES", _THIN)
+    thick.draw("LINES", _THICK)
+
+
+def _draw_screen(context: bpy.types.Context) -> None:
+    """What lies flat on the screen; `_draw_scene` has found out where."""
+    colours, scale = context.preferences.themes[0].view_3d, context.preferences.system.ui_scale
+    rings = _Batch()
+    for target, arcs in _marks.pop(context.region.as_pointer(), ()):
+        place = _on_screen(context, target)
+        if place is not None:
+            rings.add(overlay.ring(place, _MARKER * scale), colours.bone_pose_active)
+        for arc in arcs:
+            _write(context, arc, colours.space.text_hi, scale)
+    rings.draw("LINES", _THICK)
+
+
+# Drawing
+
+
+class _Batch:
+    """Corners of many lines or triangles with their colours, to be drawn at once."""
+
+    def __init__(self) -> None:
+        self.places: list[Array] = []
+        self.colours: list[Array] = []
+
+    def add(self, shapes: Array, colour, alpha: Array | float = 1.0) -> None:
+        """shapes: (n, 2 or 3, 3), lines or triangles. alpha: (n, 2 or 3) for the corners, or one for all."""
+        colours = np.empty((*shapes.shape[:2], 4), dtype=np.float32)
+        colours[..., :3], colours[..., 3] = colour[:3], alpha
+        self.places.append(shapes.reshape(-1, 3).astype(np.float32))
+        self.colours.append(colours.reshape(-1, 4))
+
+    def draw(self, kind: str, width: float = 1.0) -> None:
+        if not self.places:
+            return
+        shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR" if kind == "LINES" else "SMOOTH_COLOR")
+        if kind == "LINES":
+            shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+            shader.uniform_float("lineWidth", width * bpy.context.preferences.system.ui_scale)
+        corners = {"pos": np.concatenate(self.places), "color": np.concatenate(self.colours)}
+        gpu.state.blend_set("ALPHA")
+        batch_for_shader(shader, kind, corners).draw(shader)
+        gpu.state.blend_set("NONE")
+
+
+def _write(context: bpy.types.Context, arc: overlay.Arc, colour, scale: float) -> None:
+    """The degrees of an arc, beside its middle."""
+    place = _on_screen(context, arc.points[len(arc.points) // 2])
+    if place is not None:
+        blf.size(0, _TEXT_SIZE * scale)
+        blf.color(0, *colour[:3], 1.0)
+        blf.position(0, place[0] + 6.0 * scale, place[1], 0.0)
+        blf.draw(0, f"{np.degrees(arc.angle):.1f}°")
+
+
+def _on_screen(context: bpy.types.Context, point):
+    if point is None:
+        return None
+    return location_3d_to_region_2d(context.region, context.region_data, point)
+
+
+def _safely(draw) -> None:
+    """Draw where that is possible: an error would come again with every redraw and be of no use to anybody."""
+    try:
+        draw(bpy.context)
+    except Exception as error:
+        if bpy.app.debug:
+            print(f"lookat_pd: {error!r}")
+
+
+@persistent
+def _forget_names(*_: object) -> None:
+    _names.clear()
+
+
+CLASSES = (LookAtOverlay, LOOKAT_PD_PT_sidebar_display, LOOKAT_PD_PT_overlay)
+_STAGES = ((_draw_scene, "POST_VIEW"), (_draw_screen, "POST_PIXEL"))
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.Scene.lookat_pd_overlay = PointerProperty(type=LookAtOverlay, name="Look-at PD")
+    bpy.app.handlers.depsgraph_update_post.append(_forget_names)
+    for draw, stage in _STAGES:
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(_safely, (draw,), "WINDOW", stage))
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    bpy.app.handlers.depsgraph_update_post.remove(_forget_names)
+    _names.clear()
+    _marks.clear()
+    overlay.forget()
+    del bpy.types.Scene.lookat_pd_overlay
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

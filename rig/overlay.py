@@ -1,0 +1,228 @@
+"""What the viewport shows of a look-at: lines and fans in world space, worked out from the pose as it stands.
+
+Nothing is evaluated for it: poses and targets are read where Blender has left them, and what only the rest pose decides
+is kept until that changes.
+"""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.rotation import Array
+from . import detect, rest
+from .links import Link
+from .settings import AIM_AXES
+
+_STEP = np.radians(4.0)
+_BACK = np.linspace(-1.0, 0.0, 25)
+"""Places along an arc, from where the animation has the bone."""
+_LEAST_ARC = np.radians(0.05)
+_CLOSED = np.radians(179.9)
+_DASHES = 40
+_rest: dict[tuple[object, ...], "_AtRest"] = {}
+"""What rest poses decide; may be thrown away at any time."""
+_MOST_KEPT = 64
+
+
+@dataclass(frozen=True)
+class Fan:
+    """Where the look can turn in one plane. apex: (3,). rim: (n, 3). strength: (n,), 1 inside, fading to the limits."""
+
+    apex: Array
+    rim: Array
+    strength: Array
+
+    @property
+    def triangles(self) -> Array:
+        """(n - 1, 3, 3), the apex first."""
+        apexes = np.broadcast_to(self.apex, self.rim[1:].shape)
+        return np.stack((apexes, self.rim[:-1], self.rim[1:]), axis=1)
+
+    @property
+    def shades(self) -> Array:
+        """(n - 1, 3): the strength at the corners of the triangles."""
+        mean = 0.5 * (self.strength[:-1] + self.strength[1:])
+        return np.stack((mean, self.strength[:-1], self.strength[1:]), axis=1)
+
+
+@dataclass(frozen=True)
+class Arc:
+    """What a look-at adds to one bone: from where the animation has it, along `points` (n, 3), to where it is now."""
+
+    apex: Array
+    points: Array
+    angle: float
+
+    @property
+    def outline(self) -> Array:
+        """The arc with the lines from the bone to its ends, as segments (n, 2, 3)."""
+        return segments(np.vstack((self.apex[None], self.points, self.apex[None])))
+
+
+@dataclass(frozen=True)
+class _AtRest:
+    """bones: the chain, head first. forward, up: (b, 3) unit axes in each bone's own frame. detected: the chain's links
+    where the settings name none. lengths: (b,) of the bones."""
+
+    bones: tuple[str, ...]
+    forward: Array
+    up: Array
+    detected: tuple[Link, ...]
+    lengths: Array
+
+
+class Posed:
+    """A look-at's chain as it stands, head first, in armature space."""
+
+    def __init__(self, armature: bpy.types.Object, bone: str) -> None:
+        self.armature, self.settings = armature, armature.pose.bones[bone].lookat_pd
+        self.at_rest = _at_rest(armature, bone)
+        self.bones = self.at_rest.bones
+        pose = armature.pose.bones
+        matrices = np.array([pose[name].matrix for name in self.bones])
+        self.heads = matrices[:, :3, 3]
+        axes = matrices[:, :3, :3]
+        self.turns = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+        """(b, 3, 3) orientations: a few small products are faster on matrices than on quaternions."""
+        self.world = np.array(armature.matrix_world)
+
+    @property
+    def eye(self) -> Array:
+        """Where the look begins (3,)."""
+        return self._to_world(self.heads[0])
+
+    @property
+    def target(self) -> Array | None:
+        """What is looked at (3,), where there is such a thing."""
+        item, bone = self.settings.target, self.settings.subtarget
+        if item is None:
+            return None
+        if bone:
+            place = item.pose.bones.get(bone) if item.pose else None
+            return None if place is None else np.array((item.matrix_world @ place.matrix).translation)
+        return np.array(item.matrix_world.translation)
+
+    @property
+    def sight(self) -> Array:
+        """The line of sight (2, 3): from the eye along the aim axis, as far as the target is."""
+        eye, target = self.eye, self.target
+        ahead = self._to_world(self.heads[0] + 2.0 * self._radius * self.turns[0] @ self.at_rest.forward[0]) - eye
+        if target is not None:
+            ahead *= np.linalg.norm(target - eye) / np.linalg.norm(ahead)
+        return np.stack((eye, eye + ahead))
+
+    def fans(self, offsets: Mapping[str, Array]) -> tuple[Fan, Fan]:
+        """Where all limits together let the look go, sideways and up and down, around where the animation looks.
+
+        offsets: what the look-at adds to which bone (4,).
+        """
+        animated = self._animated(offsets)
+        forward, up = animated @ self.at_rest.forward[0], animated @ self.at_rest.up[0]
+        limits = self._limits()
+        yaw, pitch_up, pitch_down = limits.sum(axis=0)
+        edge = np.minimum(self.settings.soft_edge, limits).sum(axis=0)
+        return (
+            self._fan(forward, rotation.cross(up, forward), -yaw, yaw, edge[[0, 0]]),
+            self._fan(forward, up, -min(pitch_down, np.pi / 2), min(pitch_up, np.pi / 2), edge[[2, 1]]),
+        )
+
+    def arcs(self, offsets: Mapping[str, Array], bones: Container[str]) -> list[Arc]:
+        """What the look-at adds to those of these bones that are in the chain."""
+        rows = [n for n, name in enumerate(self.bones) if name in offsets and name in bones]
+        if not rows:
+            return []
+        turns = rotation.log(np.array([offsets[self.bones[n]] for n in rows]))
+        angles = np.linalg.norm(turns, axis=-1)
+        back = rotation.exp(_BACK[:, None] * turns[:, None])
+        directions = rotation.rotate(back, self.at_rest.forward[rows][:, None]) @ self.turns[rows].swapaxes(1, 2)
+        points = self.heads[rows][:, None] + self.at_rest.lengths[rows][:, None, None] * directions
+        apexes, points = self._to_world(self.heads[rows]), self._to_world(points)
+        return [
+            Arc(apex, line, float(angle))
+            for apex, line, angle in zip(apexes, points, angles, strict=True)
+            if angle > _LEAST_ARC
+        ]
+
+    def _animated(self, offsets: Mapping[str, Array]) -> Array:
+        """The head's orientation (3, 3) without what the look-at adds; exact where bones are each other's parents."""
+        added = rotation.to_matrix(np.array([offsets.get(name, rotation.IDENTITY) for name in self.bones]))
+        found = self.turns[0] @ added[0].T
+        for here, own in zip(self.turns[1:], added[1:], strict=True):
+            found = here @ own.T @ here.T @ found
+        return found
+
+    def _limits(self) -> Array:
+        """(b, 3) to either side, up and down."""
+        links = self.settings.chain if len(self.settings.chain) else self.at_rest.detected
+        return np.array([(link.yaw_limit, link.pitch_up_limit, link.pitch_down_limit) for link in links])
+
+    def _fan(self, forward: Array, aside: Array, low: float, high: float, edges: Array) -> Fan:
+        low, high = max(low, -_CLOSED), min(high, _CLOSED)
+        soft = [low, low + edges[0], high - edges[1], high]
+        angles = np.unique(np.concatenate((np.arange(low, high, _STEP), np.clip(soft, low, high))))
+        rim = np.cos(angles)[:, None] * forward + np.sin(angles)[:, None] * aside
+        room = np.minimum((angles - low) / max(edges[0], 1e-6), (high - angles) / max(edges[1], 1e-6))
+        return Fan(self.eye, self._to_world(self.heads[0] + self._radius * rim), np.clip(room, 0.0, 1.0))
+
+    @property
+    def _radius(self) -> float:
+        return 2.0 * float(self.at_rest.lengths[0])
+
+    def _to_world(self, points: Array) -> Array:
+        return points @ self.world[:3, :3].T + self.world[:3, 3]
+
+
+def segments(line: Array) -> Array:
+    """A line through points (n, 3) as its pieces (n - 1, 2, 3)."""
+    return np.stack((line[:-1], line[1:]), axis=1)
+
+
+def dashes(begin: Array, end: Array) -> Array:
+    """A dashed line between two points, as pieces (n, 2, 3)."""
+    places = np.linspace(0.0, 1.0, 2 * _DASHES)[:, None]
+    return (begin + places * (end - begin)).reshape(_DASHES, 2, 3)
+
+
+def ring(center, radius: float) -> Array:
+    """A ring in the plane of the screen, as pieces (n, 2, 3); center: (2,)."""
+    turn = np.linspace(0.0, 2.0 * np.pi, _DASHES + 1)
+    circle = np.stack((np.cos(turn), np.sin(turn), np.zeros_like(turn)), axis=1)
+    return segments(np.array((*center, 0.0)) + radius * circle)
+
+
+def forget() -> None:
+    """Throw away what is kept of rest poses."""
+    _rest.clear()
+
+
+def _at_rest(armature: bpy.types.Object, bone: str) -> _AtRest:
+    settings = armature.pose.bones[bone].lookat_pd
+    named = tuple(item.bone for item in settings.chain)
+    bones = armature.data.bones
+    matrices = np.empty(16 * len(bones), dtype=np.float32)
+    bones.foreach_get("matrix_local", matrices)
+    key = armature.session_uid, bone, named, settings.aim_axis, matrices.tobytes()
+    if key not in _rest:
+        if len(_rest) >= _MOST_KEPT:
+            _rest.clear()
+        _rest[key] = _read_rest(armature, bone, named, settings.aim_axis)
+    return _rest[key]
+
+
+def _read_rest(armature: bpy.types.Object, bone: str, named: tuple[str, ...], aim_axis: str) -> _AtRest:
+    skeleton, clues = rest.skeleton(armature), rest.clues(armature)
+    detected = () if named else tuple(detect.find_chain(skeleton, bone, clues))
+    names = named or tuple(link.bone for link in detected)
+    rows = [skeleton.index(name) for name in names]
+    forward, up = front, _ = detect.find_axes(skeleton, clues)
+    if aim_axis != "AUTO":
+        forward = rotation.rotate(skeleton.rotations[rows[0]], np.array(AIM_AXES[aim_axis]))
+        if abs(np.dot(forward, up)) > 0.99:
+            up = front
+    up = rotation.normalize(up - (up @ forward) * forward)
+    back = rotation.inverse(skeleton.rotations[rows])
+    lengths = np.linalg.norm(skeleton.tails[rows] - skeleton.heads[rows], axis=-1)
+    return _AtRest(names, rotation.rotate(back, forward), rotation.rotate(back, up), detected, lengths)
