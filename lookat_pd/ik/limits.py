@@ -61,16 +61,15 @@ class Limits:
 
     def __post_init__(self) -> None:
         n = self._count()
-        defaults = {
-            "locks": False,
-            "minimum": -np.inf,
-            "maximum": np.inf,
-            "stiffness": 0.0,
-            "rest": rotation.IDENTITY,
-            "euler_minimum": -np.inf,
-            "euler_maximum": np.inf,
-        }
-        for name, default in defaults.items():
+        for name, default in (
+            ("locks", False),
+            ("minimum", -np.inf),
+            ("maximum", np.inf),
+            ("stiffness", 0.0),
+            ("rest", rotation.IDENTITY),
+            ("euler_minimum", -np.inf),
+            ("euler_maximum", np.inf),
+        ):
             given = getattr(self, name)
             shape = (n, 4 if name == "rest" else 3)
             kind = bool if name == "locks" else float
