@@ -15,11 +15,12 @@ from . import (
     preset,
     remove,
     smooth_pop,
+    solve,
     strip_transition,
     transition_preset,
 )
 
-LOOK_AT = (add, remove, copy, mirror, preset, chain, key, bake)
+LOOK_AT = (add, remove, copy, mirror, preset, chain, key, solve, bake)
 TRANSITIONS = (
     transition,
     inertialize,

@@ -7,7 +7,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
 from ..rig import look_at, look_at_edit
-from . import plots, presets
+from . import plots, presets, status
 
 _KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 
@@ -114,6 +114,9 @@ class _Main(_Part):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
         row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
+        if not settings.mute:
+            bone = current.look_at_bone(context)
+            status.draw(layout, context, bone.id_data, bone.name)
 
 
 def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:

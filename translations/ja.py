@@ -6,6 +6,14 @@
 # ruff: noqa: RUF001 - Japanese punctuation
 
 INTERFACE = {
+    # The live look-at
+    "Not solved": "未計算",
+    "Stop": "停止",
+    "Stop solving instead": "計算する代わりに停止します",
+    "Stop solving; the rigs keep the offsets they have": "計算を停止します。リグは現在のオフセットのままになります",
+    "Solve the live look-ats of this scene again": "このシーンのライブルックアットをもう一度計算します",
+    "Number": "番号",
+    "Lock Interface while Rendering": "レンダリング中はインターフェイスをロック",
     # Look-at
     "Look-at": "ルックアット",
     "Look-at PD": "ルックアットPD",
@@ -252,10 +260,6 @@ INTERFACE = {
     "First frame to bake": "ベイクする最初のフレーム",
     "End": "終了",
     "Last frame to bake": "ベイクする最後のフレーム",
-    "Mute Afterwards": "完了後にミュート",
-    "Mute the look-at once it is baked, since its motion is in the keys then": (
-        "ベイク後は動きがキーに入っているため、ルックアットをミュートします"
-    ),
     # Transitions
     "Look-at PD Transition": "ルックアットPDトランジション",
     "Join two actions into a new one: the source until the cut, then the destination, and no pop between": (
@@ -405,6 +409,7 @@ OPERATORS = {
     "Key Look-at Setting": "ルックアットの設定にキーを打つ",
     "Bake": "ベイク",
     "Bake Look-at": "ルックアットをベイク",
+    "Solve": "計算",
     "Detect Chain": "チェーンを検出",
     "Add Bone to Chain": "チェーンにボーンを追加",
     "Remove Bone from Chain": "チェーンからボーンを外す",
@@ -450,6 +455,17 @@ SENTENCES = {
     ),
     # What operators and panels say
     "Bake cancelled; nothing was changed.": "ベイクをキャンセルしました。何も変更されていません。",
+    "Solving {} %": "計算中 {}%",
+    "Solving {} %, {} s left": "計算中 {}%、残り約{}秒",
+    "Solved {} to {} in {} ms": "{}～{}を計算済み（{} ms）",
+    "The look-at on '{}' is muted; unmute it to bake it.": (
+        "「{}」のルックアットはミュートされています。ベイクするにはミュートを解除してください。"
+    ),
+    "Bone '{}' has no parent and nothing else stands still to hold its offset by; give it a root bone as its parent, "
+    "or take it out of the chain.": (
+        "ボーン「{}」には親がなく、オフセットの支えになる動かないものがほかにありません。親になるルートボーンを付けるか、"
+        "チェーンから外してください。"
+    ),
     "Baking look-at: {} %   Esc: cancel": "ルックアットをベイク中：{}%   Esc：キャンセル",
     "Baked {}, frames {} to {}, into {} ({} s).": "{0}、フレーム{1}～{2}を{3}にベイクしました（{4}秒）。",
     "'{}': {} bones, frames {} to {}, joined at {}{}{} ({} s).": (

@@ -1,0 +1,48 @@
+"""How the live look-at is doing: a line below the settings."""
+
+import textwrap
+
+import bpy
+
+from ..rig import live
+from ..translations import messages
+
+_LETTER = 7.5
+"""Width of a letter [pixels] at a scale of 1, a little more than it is."""
+
+
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object, bone: str) -> None:
+    """Solved, being solved, stopped, or what is wrong."""
+    found = live.status(context.scene, armature, bone)
+    if found.state == "ERROR":
+        _draw_error(layout, context, messages.translate(found.error))
+    elif found.state == "SOLVING":
+        row = layout.row(align=True)
+        text = f"Solving {100 * found.fraction:.0f} %"
+        if found.left > 1.0:
+            text = f"Solving {100 * found.fraction:.0f} %, {found.left:.0f} s left"
+        row.progress(factor=found.fraction, text=messages.translate(text), translate=False)
+        row.operator("lookat_pd.solve", text="", icon="X").stop = True
+    elif found.state == "STOPPED":
+        row = layout.row(align=True)
+        row.label(text="Not solved", icon="INFO")
+        row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
+    elif found.state == "SOLVED":
+        text = f"Solved {found.first} to {found.last} in {1000 * found.seconds:.0f} ms"
+        layout.label(text=messages.translate(text), icon="CHECKMARK", translate=False)
+    if found.state != "OFF" and not context.scene.render.use_lock_interface:
+        # A render in a window runs beside it, and both would move the rig.
+        layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering")
+
+
+def _draw_error(layout: bpy.types.UILayout, context: bpy.types.Context, text: str) -> None:
+    column = layout.column(align=True)
+    column.alert = True
+    region = getattr(context, "region", None)
+    scale = context.preferences.system.ui_scale
+    letters = max(int((region.width if region else 300) / scale / _LETTER) - 6, 20)
+    # Japanese letters are twice as wide, and stand without spaces.
+    if not text.isascii():
+        letters = max(letters // 2, 10)
+    for n, line in enumerate(textwrap.wrap(text, letters)):
+        column.label(text=line, icon="ERROR" if n == 0 else "BLANK1", translate=False)
