@@ -9,7 +9,7 @@ the right: new = animated * offset.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -152,7 +152,8 @@ def solve(
         if between is not None:
             rotations[between.places], positions[between.places] = between.rotations, between.positions
             targets[:, between.places] = between.targets
-    run = _Run(chain, tuning, rotations[:, ::-1], positions[:, ::-1], targets, dt / fine, shift)
+    run = Run(chain, tuning)
+    run.begin(rotations, positions, targets, dt / fine, shift)
     for event, end in _pieces(events, dt * (frames - 1), len(targets)):
         run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -_INSTANT)
     return run.solution(np.broadcast_to(np.asarray(influence, float), (frames,)), slice(None, None, fine))
@@ -182,21 +183,19 @@ def _pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Even
     return list(zip(inside, ends, strict=True))
 
 
-class _Run:
-    """One solve in progress. Bones run from the root up here, so that each finds those below it done."""
+class Run:
+    """One solve in progress. Bones run from the root up here, so that each finds those below it done.
 
-    def __init__(
-        self, chain: Chain, tuning: Tuning, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array
-    ) -> None:
-        self.chain, self.tuning, self.dt = chain, tuning, dt
-        self.rotations, self.positions, self.targets = rotations, positions, targets
-        frames, bones = rotations.shape[:2]
-        self.shift = shift
+    state: (b, width, 2) of the controllers where the last piece has ended.
+    """
+
+    def __init__(self, chain: Chain, tuning: Tuning) -> None:
+        self.chain, self.tuning = chain, tuning
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
         factors, makes_up = chain.settle_factors[::-1], chain.makes_up[::-1]
         torso = int(np.sum(~makes_up))
-        self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, bones)]
-        times = tuning.settle_time * factors
+        self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, len(chain))]
+        self.settle_times = tuning.settle_time * factors
         self.limits = Limits(
             chain.yaw_limits[::-1],
             chain.pitch_up_limits[::-1],
@@ -206,11 +205,17 @@ class _Run:
             self.right,
         )
         self.sharings = [self._sharing(stage.start) for stage in self.stages]
-        self.all = Follower(tuning, times, dt)
+        self.state = np.zeros((len(chain), tuning.width, 2))
+
+    def begin(self, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array) -> None:
+        """Go over these samples next, dt seconds apart, from the state that there is; arguments as for `solve`."""
+        self.rotations, self.positions, self.targets = rotations[:, ::-1], positions[:, ::-1], targets
+        self.dt, self.shift = dt, shift
+        frames, bones = rotations.shape[:2]
+        self.all = Follower(self.tuning, self.settle_times, dt)
         self.followers = [self.all.part(stage) for stage in self.stages]
-        self.state = self.all.rest
         self.states = np.zeros((frames, *self.state.shape))
-        self.goals = np.zeros((frames, bones, tuning.width))
+        self.goals = np.zeros((frames, bones, self.tuning.width))
         self.reachable = np.zeros(frames, dtype=bool)
         self.looked_at = np.full(frames, -1)
 
@@ -225,16 +230,24 @@ class _Run:
 
     # Pieces of the timeline
 
-    def piece(self, start: float, end: float, target: int | None, *, settled: bool) -> None:
-        """Run from start to end [s] with one target, or off; `settled`: begin where the controllers would end up."""
+    def piece(
+        self, start: float, end: float, target: int | None, *, settled: bool, yaw: float | None = None
+    ) -> float | None:
+        """Run from start to end [s] with one target, or off; `settled`: begin where the controllers would end up.
+
+        yaw: of the target at the start, whole turns included, where that is known. Returns the yaw at the end.
+        """
         if target is None:
             self._off(start, end)
-            return
+            return None
         window = self._window(start, end)
         view = self._view(window, target)
+        if yaw is not None:
+            view = replace(view, yaw=near_branch(view.yaw, yaw))
         for part_start, part_end, yaw, teleported in self._parts(view, start, end, window):
             self._on(target, part_start, part_end, yaw, teleported, settled=settled)
-            settled = False
+            settled, first = False, self._window(part_start, part_end).start - window.start
+        return float(near_branch(view.yaw[first:], yaw)[-1])
 
     def _window(self, start: float, end: float) -> slice:
         """Frames from the one at or before `start` to the one at or after `end`."""
@@ -325,7 +338,7 @@ class _Run:
                 states[0] = self.states[window.start, stage]
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
-            turned = carried.turn(stage, self._offsets(states, stage))
+            turned = carried.turn(stage, self.offsets(states, stage))
             left = left - rotation.dot(turned, self.up[stage]).sum(axis=-1)
             rates = self.tuning.radians * states[..., -3:, 1]
             turning = turning + [rotation.dot(rates, axis[stage]).sum(axis=-1) for axis in (self.up, self.right)]
@@ -348,7 +361,7 @@ class _Run:
         turned = rotation.multiply(rotation.exp(yaws[..., None] * up), rotation.exp(pitches[..., None] * right))
         return rotation.log(turned)
 
-    def _offsets(self, states: Array, bones: slice) -> Array:
+    def offsets(self, states: Array, bones: slice) -> Array:
         """Local rotations (n, bones, 4) of controller states, held within the limits however they overshoot."""
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
@@ -365,7 +378,7 @@ class _Run:
     def solution(self, influence: Array, frames: slice) -> Solution:
         """The result at the samples that are `frames`."""
         states, goals, looked_at = self.states[frames], self.goals[frames], self.looked_at[frames]
-        offsets = self._offsets(states, slice(None))
+        offsets = self.offsets(states, slice(None))
         if np.any(influence != 1.0):
             offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
         carried = Carried(self.rotations[frames], self.positions[frames])

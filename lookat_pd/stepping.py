@@ -1,0 +1,166 @@
+"""The controller of `gaze.solve`, one step at a time: for a character that follows in real time.
+
+Bones are listed head first, everything is in one space, offsets are local and multiply on the right, as in `gaze`.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import gaze, rotation
+from .errors import InvalidArgument
+from .follow import Follower, Tuning
+from .gaze import Chain
+from .rotation import Array
+from .second_order import substeps
+from .view import Carried
+
+_FEWEST = 2
+"""Samples a step, at least: one alone could not be told from a target that leaps."""
+_FIXED_POINT = 6
+
+
+class Stepper:
+    """A look-at whose state is carried from step to step.
+
+    Over a step, the pose turns and the target moves evenly from where they were at the step before. It does not matter
+    how time is cut into steps, as long as the integrator is exact.
+    """
+
+    def __init__(self, chain: Chain, tuning: Tuning) -> None:
+        self._run = gaze.Run(chain, tuning)
+        self._before: tuple[Array, Array, Array | None, Array] | None = None
+        self._yaw: float | None = None
+        self._free = self._run.state
+        self._since = 0.0
+
+    @property
+    def chain(self) -> Chain:
+        return self._run.chain
+
+    @property
+    def tuning(self) -> Tuning:
+        return self._run.tuning
+
+    @property
+    def offsets(self) -> Array:
+        """(b, 4) local rotations to multiply on the right of the animated ones; the identity, exactly, when let go."""
+        return self._run.offsets(self._run.state[None], slice(None))[0, ::-1]
+
+    def start(self, offsets: ArrayLike) -> None:
+        """Stand still at these offsets (b, 4), as far as the limits allow."""
+        wanted = np.asarray(offsets, float)[::-1]
+        inside, nothing = wanted, np.zeros((len(wanted), self.tuning.width))
+        # Beyond the goals' range the limits bend a state over: the one is looked for that ends up as wanted.
+        for _ in range(_FIXED_POINT):
+            state = np.stack((self.tuning.encode(rotation.log(inside)), nothing), axis=-1)
+            shown = self._run.offsets(state[None], slice(None))[0]
+            inside = rotation.multiply(inside, rotation.multiply(rotation.inverse(shown), wanted))
+        self._run.state = state
+        self._free, self._since = state, 0.0
+
+    def retune(self, chain: Chain, tuning: Tuning) -> None:
+        """Go on with other settings from where the bones are. Raises InvalidArgument where the chain has other bones."""
+        if len(chain) != len(self.chain):
+            raise InvalidArgument(f"The chain has {len(chain)} bones now and had {len(self.chain)}; begin anew.")
+        state, same = self._run.state, tuning.method == self.tuning.method
+        offsets = self.offsets
+        self._run = gaze.Run(chain, tuning)
+        if same:
+            self._run.state = state
+            self._free, self._since = state, 0.0
+        else:
+            self.start(offsets)
+
+    def step(
+        self, rotations: ArrayLike, positions: ArrayLike, target: ArrayLike | None, dt: float, shift: ArrayLike = 0.0
+    ) -> Array:
+        """Offsets (b, 4) after another dt seconds.
+
+        rotations: (b, 4) and positions: (b, 3) of the animated bones by then. target: (3,), None to let go. shift: (3,)
+        what is known to move the aiming bone beyond these offsets. Raises InvalidArgument.
+        """
+        now = self._checked(rotations, positions, target, shift)
+        if not (np.isfinite(dt) and dt >= 0.0):
+            raise InvalidArgument(f"A step takes 0 seconds or more, not {dt}.")
+        before, self._before = self._before or now, now
+        if now[2] is None:
+            self._release(dt)
+            return self.offsets
+        if before[2] is None:
+            # A target that is new has been where it is.
+            before = (*before[:2], now[2], before[3])
+        if dt > 0.0:
+            count = max(substeps(dt, gaze.FINEST_STEP), _FEWEST)
+            self._run.begin(*_between(before, now, count), dt / count, _line(before[3], now[3], count))
+            self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw)
+        self._free, self._since = self._run.state, 0.0
+        return self.offsets
+
+    def _checked(
+        self, rotations: ArrayLike, positions: ArrayLike, target: ArrayLike | None, shift: ArrayLike
+    ) -> tuple[Array, Array, Array | None, Array]:
+        bones = len(self.chain)
+        rotations, positions = np.asarray(rotations, float), np.asarray(positions, float)
+        place = None if target is None else np.asarray(target, float)
+        if (
+            rotations.shape != (bones, 4)
+            or positions.shape != (bones, 3)
+            or (place is not None and place.shape != (3,))
+        ):
+            raise InvalidArgument(
+                f"{bones} chain bones, rotations {rotations.shape}, positions {positions.shape} and target "
+                f"{None if place is None else place.shape} do not fit together."
+            )
+        shift = np.broadcast_to(np.asarray(shift, float), (3,))
+        if not all(np.all(np.isfinite(a)) for a in (rotations, positions, shift)):
+            raise InvalidArgument("The pose holds a value that is not a finite number; mend its animation.")
+        if place is not None and not np.all(np.isfinite(place)):
+            raise InvalidArgument("The target holds a value that is not a finite number; mend its animation.")
+        return rotations, positions, place, shift
+
+    def _release(self, dt: float) -> None:
+        """Move free of any target. Once that is calm, the fade goes on from the same moment, step after step."""
+        self._yaw = None
+        if not np.any(self._free) or dt <= 0.0:
+            return
+        since = self._since + dt
+        follower = Follower(self.tuning, self._run.settle_times, since)
+        free = follower.run(np.zeros((2, *self._free.shape[:-1])), 0.0, since, self._free)[1]
+        faded = follower.release(2, 0.0, since, self._free)[1]
+        if np.array_equal(free, faded):
+            self._free, self._since = free, 0.0
+        else:
+            self._since = since
+        self._run.state = faded
+        if not np.any(faded):
+            self._free, self._since = faded, 0.0
+
+
+def _between(before: tuple, now: tuple, count: int) -> tuple[Array, Array, Array]:
+    """Pose and target at count + 1 moments of a step: (n, b, 4), (n, b, 3), (1, n, 3)."""
+    part = np.linspace(0.0, 1.0, count + 1)[:, None]
+    turn = rotation.log(rotation.multiply(rotation.inverse(before[0]), now[0]))
+    rotations = rotation.multiply(before[0], rotation.exp(part[..., None] * turn))
+    return rotations, _line(before[1], now[1], count), _line(before[2], now[2], count)[None]
+
+
+def _line(before: Array, now: Array, count: int) -> Array:
+    part = np.linspace(0.0, 1.0, count + 1).reshape(-1, *(1,) * before.ndim)
+    return before + part * (now - before)
+
+
+def carried(rotations: Array, positions: Array, offsets: Array) -> tuple[Array, Array]:
+    """Orientations (b, 4) of the chain, and the head's place (3,), when it is turned by offsets (b, 4)."""
+    chain = Carried(rotations[None, ::-1], positions[None, ::-1])
+    chain.turn(slice(0, len(offsets)), offsets[None, ::-1])
+    deltas = np.stack(chain.deltas, axis=1)[0, ::-1]
+    return rotation.multiply(deltas, rotations), chain.origin[0]
+
+
+def offsets_between(animated: Array, turned: Array) -> Array:
+    """The offsets (b, 4) that turn the `animated` orientations (b, 4) of a chain into those it is seen to have."""
+    delta = rotation.multiply(turned, rotation.inverse(animated))
+    # Each bone is carried by the one below it, which comes after it.
+    below = np.concatenate((delta[1:], rotation.identity(1)))
+    offsets = rotation.multiply(rotation.inverse(rotation.multiply(below, animated)), turned)
+    return np.where(offsets[:, :1] < 0.0, -offsets, offsets)
