@@ -60,8 +60,14 @@ def run(
     floor, history = task.least_cost() + tolerance, [least.copy()]
     active, gone, cost = np.arange(task.count), np.zeros((3, task.count)), least.copy()
     fade = int(_FADE * iterations) if task.goals is not None else 0
-    if task.pole is None and not fade:
-        active, first, gone, cost = _kept(task, least >= floor, active, first, gone, cost)
+    left = np.full(task.count, bool(fade))
+    if task.pole is not None and iterations:
+        # What is at its target already still has to bend the right way.
+        turned = np.array(task.cost(unpacked(first, task.single)), ndmin=1)
+        as_good = turned <= np.maximum(least, floor)
+        best[..., as_good], least[as_good] = first[..., as_good], turned[as_good]
+        left |= ~as_good
+    active, first, gone, cost = _kept(task, left | (least >= floor), active, first, gone, cost)
     if not len(active):
         return Outcome(best, moved, used, history)
     pose, factor = unpacked(first, task.single), unpacked(np.ones(len(active)), task.single)
@@ -81,10 +87,8 @@ def run(
         now = task.cost(pose)
         too_far = (now > before) & (factor > 1.0)
         if overshoots and task.xp.some(too_far):
-            pose = [
-                tuple(map(lambda a, b: task.xp.where(too_far, a, b), *pair)) for pair in zip(old, pose, strict=True)
-            ]
-            now = task.xp.where(too_far, before, now)
+            pose = _chosen(task, too_far, old, pose)
+            now = task.cost(pose)
         if iteration in _SECOND_LOOKS and task.xp.some(now > _STALLED * before):
             bent = unfolded(task, packed(pose, len(active)))
             pose = unpacked(bent, task.single)
@@ -108,6 +112,9 @@ def run(
             if not len(active):
                 break
             pose, factor, before = (unpacked(a, task.single) for a in (left, factors, cost))
+    # Soft goals may have led away from where the start was: to no use if that is not made good.
+    worse = least > np.maximum(history[0], floor)
+    best[..., worse], moved[:, worse] = start[..., worse], 0.0
     return Outcome(best, moved, used, history)
 
 

@@ -115,6 +115,19 @@ def test_the_chain_bends_towards_the_pole(method: str) -> None:
     assert np.max(rotation.angle_between(*beside)) < 1e-6
 
 
+@methods
+def test_a_chain_that_is_at_its_target_still_bends_towards_the_pole(method: str) -> None:
+    start, _, _ = shot(1)
+    start = rotation.multiply(rotation.exp([0.3, 0.0, 0.0]), start)
+    target = chain_places(start)[-1]
+    pole = np.cross(target, [1.0, 2.0, 3.0])
+    found = ik.solve(BONES, start, target, method=method, pole=pole)
+    bend = np.sum(chain_places(found.rotations)[:-1], axis=0)
+    line = rotation.normalize(target)
+    assert found.error < 1e-3
+    assert rotation.angle_between(bend - bend @ line * line, pole) < 1e-6
+
+
 # Soft goals
 
 
@@ -130,6 +143,16 @@ def test_soft_goals_draw_joints_and_the_effector_still_arrives(method: str) -> N
     assert away[1] < 0.85 * away[0]
     nothing = ik.solve(BONES, start, targets, method=method, goals=goals, strengths=0.0 * strengths)
     assert_array_equal(nothing.rotations, free.rotations)
+
+
+@pytest.mark.parametrize("method", SOFT)
+def test_soft_goals_never_leave_the_effector_worse_off(method: str) -> None:
+    start, targets, random = shot(30)
+    goals, strengths = random.normal(scale=3.0, size=(LINKS, 3)), np.ones(LINKS)
+    before = np.linalg.norm(chain_places(start)[-1] - targets, axis=-1)
+    for iterations in (1, 2, 5, 40):
+        found = ik.solve(BONES, start, targets, method=method, goals=goals, strengths=strengths, iterations=iterations)
+        assert np.all(found.error <= before + 1e-4)
 
 
 # A base that follows
