@@ -108,13 +108,15 @@ def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
         found.append(active)
     for item in found:
         if item.pose and item.data.pose_position == "POSE" and item.visible_in_viewport_get(view):
-            yield from ((item, name) for name in _bones(item) if not item.pose.bones[name].lookat_pd.mute)
+            yield from ((item, name) for name in _bones(item))
 
 
 def _bones(armature: bpy.types.Object) -> list[str]:
+    """Bones with look-ats that are not muted."""
     if armature.session_uid not in _names:
         _names[armature.session_uid] = look_at.bones_with_look_at(armature)
-    return [name for name in _names[armature.session_uid] if name in armature.pose.bones]
+    here = (armature.pose.bones.get(name) for name in _names[armature.session_uid])
+    return [bone.name for bone in here if bone is not None and look_at.exists_on(bone) and not bone.lookat_pd.mute]
 
 
 def _selected(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
@@ -130,7 +132,9 @@ def _draw_scene(context: bpy.types.Context) -> None:
     marks = _marks[context.region.as_pointer()] = []
     fans, thin, thick = _Batch(), _Batch(), _Batch()
     for armature, name in _seen(context):
-        posed = overlay.Posed(armature, name)
+        posed = overlay.posed(armature, name)
+        if posed is None:
+            continue
         added = offsets.shown(armature, name)
         if settings.show_limits:
             for fan in posed.fans(added):

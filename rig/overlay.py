@@ -22,6 +22,7 @@ _BACK = np.linspace(-1.0, 0.0, 25)
 _LEAST_ARC = np.radians(0.05)
 _CLOSED = np.radians(179.9)
 _DASHES = 40
+_TINY = 1e-12
 _rest: dict[tuple[object, ...], "_AtRest"] = {}
 """What rest poses decide; may be thrown away at any time."""
 _MOST_KEPT = 64
@@ -74,6 +75,12 @@ class _AtRest:
     lengths: Array
 
 
+def posed(armature: bpy.types.Object, bone: str) -> "Posed | None":
+    """The look-at on a bone as it stands; None where its chain names a bone that is not there."""
+    chain = armature.pose.bones[bone].lookat_pd.chain
+    return Posed(armature, bone) if all(item.bone in armature.pose.bones for item in chain) else None
+
+
 class Posed:
     """A look-at's chain as it stands, head first, in armature space."""
 
@@ -85,7 +92,7 @@ class Posed:
         matrices = np.array([pose[name].matrix for name in self.bones])
         self.heads = matrices[:, :3, 3]
         axes = matrices[:, :3, :3]
-        self.turns = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+        self.turns = axes / np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), _TINY)
         """(b, 3, 3) orientations: a few small products are faster on matrices than on quaternions."""
         self.world = np.array(armature.matrix_world)
 
@@ -111,7 +118,7 @@ class Posed:
         eye, target = self.eye, self.target
         ahead = self._to_world(self.heads[0] + 2.0 * self._radius * self.turns[0] @ self.at_rest.forward[0]) - eye
         if target is not None:
-            ahead *= np.linalg.norm(target - eye) / np.linalg.norm(ahead)
+            ahead *= np.linalg.norm(target - eye) / max(float(np.linalg.norm(ahead)), _TINY)
         return np.stack((eye, eye + ahead))
 
     def fans(self, offsets: Mapping[str, Array]) -> tuple[Fan, Fan]:

@@ -187,6 +187,20 @@ def test_an_edit_of_the_rest_pose_is_seen(hero) -> None:
     assert degrees_between(end - begin, facing(hero)) < 0.01
 
 
+def test_a_broken_chain_shows_nothing(hero) -> None:
+    hero.pose.bones["head"].lookat_pd.chain[1].bone = "nothing"
+    assert overlay.posed(hero, "head") is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_size_there_are_still_numbers(hero) -> None:
+    hero.scale = (0.0, 0.0, 0.0)
+    hero.pose.bones["head"].scale = (0.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    posed = overlay.posed(hero, "head")
+    assert np.all(np.isfinite(posed.sight)) and all(np.all(np.isfinite(fan.rim)) for fan in posed.fans({}))
+
+
 def test_a_chain_that_is_detected_is_shown_as_well(hero) -> None:
     fans = overlay.Posed(hero, "head").fans({})
     hero.pose.bones["head"].lookat_pd.chain.clear()
