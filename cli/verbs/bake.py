@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="critical|responsive|NUMBER",
         help="no overshoot, a slight one, or a damping ratio; also for look-ats of the file",
     )
-    known = ", ".join(presets.available()) or "none yet"
+    known = ", ".join(presets.available()).replace("%", "%%") or "none yet"
     parser.add_argument("--preset", metavar="NAME", help=f"settings by name: {known}")
     parser.add_argument(
         "--into",

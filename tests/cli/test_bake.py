@@ -409,6 +409,11 @@ def test_compression_and_relative_paths_are_kept(call, tools, tmp_path) -> None:
         tools.reopen(source)
 
 
+def test_help_lists_presets_of_any_name(call, monkeypatch) -> None:
+    monkeypatch.setattr(load("cli.presets"), "available", lambda: ["50 % slower"])
+    assert "50 % slower" in " ".join(call("bake", "--help").out.split())
+
+
 def test_every_preset_that_ships_fits_the_settings(walk, call, tools, tmp_path) -> None:
     names = load("cli.presets").available()
     assert {"Attentive", "Relaxed", "Heavy creature", "Bird", "Robot", "FFXVI"} <= set(names)
