@@ -6,7 +6,7 @@ from windowed.hands import SIDEBAR, Hands, Waiting
 from windowed.scripts import script
 
 LIVE = ("rig.live",)
-UPPER_BODY = {"centre": (0.75, 0.0, 1.5), "distance": 2.5, "direction": (0.42, -1.0, 0.12)}
+UPPER_BODY = {"centre": (0.75, 0.0, 1.6), "distance": 2.2, "direction": (0.42, -1.0, 0.12)}
 
 
 @script(needs=LIVE)
@@ -44,7 +44,7 @@ def presets(hands: Hands) -> Waiting:
     region = hands.region(SIDEBAR)
     yield from hands.click((round(region.x + 0.775 * region.width), region.y + region.height - 15))
     yield 0.5
-    hands.keep("presets", region.x - 40, region.y + region.height - 330, region.width + 40, 330)
+    hands.keep("presets", region.x - 40, region.y + region.height - 330, region.width + 100, 330)
 
 
 @script()

@@ -1,5 +1,7 @@
 """The file that each picture begins with: the demo's human, a ball and a bird; and how the window is set up for it."""
 
+from importlib.util import find_spec
+
 import bpy
 from mathutils import Vector
 from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
@@ -35,6 +37,10 @@ def look_at_ball(hands: Hands, category: str = "Look-at PD") -> Waiting:
     with hands.override():
         bpy.ops.lookat_pd.add(target="Ball")
     yield from hands.sidebar(category)
+    if find_spec(f"{extension.package().__name__}.rig.live"):
+        with hands.override():
+            extension.load("rig.live").finish(hands.window.scene)
+        yield 0.1
 
 
 def view(hands: Hands, centre: tuple, distance: float, direction: tuple, *, sidebar: bool = True) -> Waiting:
