@@ -59,7 +59,7 @@ class Stepper:
         self._free, self._since = state, 0.0
 
     def retune(self, chain: Chain, tuning: Tuning) -> None:
-        """Go on with other settings from where the bones are. Raises InvalidArgument where the chain has other bones."""
+        """Go on with other settings from where the bones are. Raises InvalidArgument for a chain of other length."""
         if len(chain) != len(self.chain):
             raise InvalidArgument(f"The chain has {len(chain)} bones now and had {len(self.chain)}; begin anew.")
         state, same = self._run.state, tuning.method == self.tuning.method
@@ -164,3 +164,17 @@ def offsets_between(animated: Array, turned: Array) -> Array:
     below = np.concatenate((delta[1:], rotation.identity(1)))
     offsets = rotation.multiply(rotation.inverse(rotation.multiply(below, animated)), turned)
     return np.where(offsets[:, :1] < 0.0, -offsets, offsets)
+
+
+def unturned(turned: Array, positions: Array, offsets: Array) -> tuple[Array, Array]:
+    """The animated orientations (b, 4) and positions (b, 3) of a chain that is seen turned by known offsets (b, 4)."""
+    animated, places = np.empty_like(turned), positions.copy()
+    delta = rotation.identity()
+    for n in range(len(turned) - 1, -1, -1):
+        back = rotation.inverse(delta)
+        if n < len(turned) - 1:
+            places[n] = places[n + 1] + rotation.rotate(back, positions[n] - positions[n + 1])
+        own = rotation.multiply(turned[n], rotation.inverse(offsets[n]))
+        animated[n] = rotation.multiply(back, own)
+        delta = rotation.multiply(turned[n], rotation.inverse(animated[n]))
+    return animated, places

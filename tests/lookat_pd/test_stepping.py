@@ -10,7 +10,7 @@ from lookat_pd import gaze, rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.gaze import BEHIND_MARGIN, Chain, Event, Tuning
 from lookat_pd.rotation import Array
-from lookat_pd.stepping import Stepper, carried, offsets_between
+from lookat_pd.stepping import Stepper, carried, offsets_between, unturned
 
 RATE = 120
 BONES = 5
@@ -190,6 +190,16 @@ def test_offsets_are_read_from_a_turned_chain() -> None:
     offsets = rotation.exp(np.random.default_rng(1).uniform(-0.4, 0.4, (BONES, 3)))
     turned, _ = carried(pose[0][0], pose[1][0], offsets)
     assert_allclose(offsets_between(pose[0][0], turned), offsets, atol=1e-12)
+
+
+def test_a_turned_chain_is_turned_back() -> None:
+    rotations, positions = (a[0] for a in body(np.zeros(1)))
+    offsets = rotation.exp(np.random.default_rng(2).uniform(-0.4, 0.4, (BONES, 3)))
+    chains = [carried(rotations[n:], positions[n:], offsets[n:]) for n in range(BONES)]
+    turned, places = chains[0][0], np.array([head for _, head in chains])
+    back, at_rest = unturned(turned, places, offsets)
+    assert apart(back, rotations) < 1e-9
+    assert_allclose(at_rest, positions, atol=1e-12)
 
 
 @pytest.mark.parametrize(
