@@ -47,7 +47,6 @@ class _Run:
             yield from self._script(place, function(self._hands))
 
     def _start(self) -> Iterator[float]:
-        self._say("begin", "start")
         preferences = bpy.context.preferences
         # One pixel a unit, whatever the screen says of itself.
         preferences.view.ui_scale /= preferences.system.ui_scale
