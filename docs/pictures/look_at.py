@@ -1,7 +1,7 @@
 """The look-at: its panel, and what is seen of it in the viewport."""
 
 import bpy
-from scene import keep_sidebar, keep_viewport, look_at_ball, rest, settings, view
+from scene import keep_sidebar, keep_viewport, look_at_ball, rest, settings, solve, view
 from windowed.hands import SIDEBAR, Hands, Waiting
 from windowed.scripts import script
 
@@ -22,7 +22,7 @@ def panel(hands: Hands) -> Waiting:
 def overlay(hands: Hands) -> Waiting:
     """The line of sight and the reach."""
     yield from look_at_ball(hands)
-    yield from view(hands, **UPPER_BODY, sidebar=False)
+    yield from view(hands, **{**UPPER_BODY, "centre": (0.75, 0.0, 1.75)}, sidebar=False)
     keep_viewport(hands, "overlay")
 
 
@@ -32,8 +32,9 @@ def step_response(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     settings().damping = "CUSTOM"
     settings().damping_ratio = 0.45
+    yield from solve(hands)
     yield from view(hands, **UPPER_BODY)
-    keep_sidebar(hands, "step_response", 390)
+    keep_sidebar(hands, "step_response", 365)
 
 
 @script(needs=("panels.presets",))
@@ -44,7 +45,7 @@ def presets(hands: Hands) -> Waiting:
     region = hands.region(SIDEBAR)
     yield from hands.click((round(region.x + 0.775 * region.width), region.y + region.height - 15))
     yield 0.5
-    hands.keep("presets", region.x - 40, region.y + region.height - 330, region.width + 100, 330)
+    hands.keep("presets", region.x - 40, region.y + region.height - 330, region.width + 86, 330)
 
 
 @script()
@@ -57,6 +58,6 @@ def panel_japanese(hands: Hands) -> Waiting:
     interface.use_translate_interface = interface.use_translate_tooltips = True
     try:
         yield from rest(hands)
-        keep_sidebar(hands, "panel_japanese", 390)
+        keep_sidebar(hands, "panel_japanese", 365)
     finally:
         interface.language = "en_US"
