@@ -425,6 +425,65 @@ OPERATORS = {
 """Names of operators and texts on their buttons."""
 
 SENTENCES = {
+    # Inverse kinematics
+    "A chain needs at least one joint; give one offset and one rotation for each.": (
+        "チェーンには関節が1つ以上必要です。関節ごとにオフセットと回転を1つずつ指定してください。"
+    ),
+    "A quaternion of the {} has length 0, which is no rotation; give it a length.": (
+        "{}に長さ0のクォータニオンがあり、回転になりません。長さのある値を指定してください。"
+    ),
+    "Joint {} stands before its parent {}; list parents first.": (
+        "関節{}がその親{}より前にあります。親を先に並べてください。"
+    ),
+    "Limits of {} joints need an Euler order for each, not {}.": (
+        "関節{}個の制限には、関節ごとのオイラー角の順序が必要ですが、{}個あります。"
+    ),
+    "Limits of {} joints need {} of shape {}, not {}.": (
+        "関節{}個の制限には、{}の形状が{}である必要がありますが、{}です。"
+    ),
+    "Limits without a single array limit nothing; leave the limits out.": (
+        "配列が1つもない制限は何も制限しません。制限を省いてください。"
+    ),
+    "Method {} draws no joints to goals; use one of {}.": (
+        "方式{}では関節を目標へ引き寄せられません。{}のいずれかを使用してください。"
+    ),
+    "Method {} is unknown; use one of {}.": "方式{}は不明です。{}のいずれかを使用してください。",
+    "Nothing is wanted of joint {}; give a target or an orientation.": (
+        "関節{}に対する目標がありません。ターゲットか向きを指定してください。"
+    ),
+    "The base must be a position, a rotation, or both: 3, 4 or 7 numbers, not {}.": (
+        "ベースは位置、回転、またはその両方（3、4、7個の数値）で指定してください。{}個になっています。"
+    ),
+    "The batches do not fit together: {}; give all the same leading axes.": (
+        "バッチの大きさが合いません（{}）。先頭の軸をすべて揃えてください。"
+    ),
+    "The limits are those of {} joints, but there are {}; give one for each.": (
+        "制限は関節{}個分ですが、関節は{}個あります。関節ごとに1つ指定してください。"
+    ),
+    "The limits of joint {} about {} leave nothing: the minimum {}° is above the maximum {}°; exchange them.": (
+        "関節{}の{}軸の制限には動ける範囲がありません。最小値{}°が最大値{}°を上回っています。入れ替えてください。"
+    ),
+    "The number of iterations must be a whole number, 0 or more, not {}.": (
+        "反復回数は0以上の整数にしてください（現在{}）。"
+    ),
+    "The parents must be {} whole numbers, one for each joint, -1 for a root.": (
+        "親は{}個の整数で、関節ごとに1つ、ルートは-1で指定してください。"
+    ),
+    "The shape of the {} must be ({}), not {}.": "{}の形状は({})にしてください。現在は{}です。",
+    "The tolerance must be 0 or more, not {}.": "許容誤差は0以上にしてください（現在{}）。",
+    "The weights of joint {} must be 0 or more, not {}.": "関節{}のウェイトは0以上にしてください（現在{}）。",
+    "The {} must be an array of numbers.": "{}は数値の配列にしてください。",
+    "The {} must be between 0 and 1, not {}.": "{}は0から1の間にしてください（現在{}）。",
+    "The {} must be finite numbers; one of them is infinite or not a number.": (
+        "{}は有限の数値にしてください。無限大または数値でない値が含まれています。"
+    ),
+    "The {} of joint {} is not a number; give it one.": "{}が関節{}で数値になっていません。数値を指定してください。",
+    "There is no effector; name at least one joint and its target.": (
+        "エフェクターがありません。関節とそのターゲットを1つ以上指定してください。"
+    ),
+    "There is no joint {} to be an effector; joints are 0 to {}.": (
+        "エフェクターにする関節{}がありません。関節は0から{}までです。"
+    ),
     # Why an operator cannot be used
     "Add a look-at first": "先にルックアットを追加してください",
     "Choose a target to look at": "見る対象となるターゲットを選択してください",
@@ -882,6 +941,24 @@ SENTENCES = {
 """What errors, reports and greyed-out operators say, with holes for what is known only then."""
 
 PIECES = {
+    # Inverse kinematics
+    "base": "ベース",
+    "euler_maximum": "オイラー角の最大値",
+    "euler_minimum": "オイラー角の最小値",
+    "goals": "目標",
+    "locks": "ロック",
+    "maximum": "最大値",
+    "minimum": "最小値",
+    "mobility of the base": "ベースの動きやすさ",
+    "offset of an effector": "エフェクターのオフセット",
+    "offsets": "オフセット",
+    "orientation": "向き",
+    "pole": "ポール",
+    "rest": "レスト",
+    "stiffness": "剛性",
+    "strength of a goal": "目標の強さ",
+    "strengths": "強さ",
+    "weight of the orientation": "向きのウェイト",
     # Where a bake went, and how much of it
     "a new action": "新規アクション",
     "the current action": "現在のアクション",
