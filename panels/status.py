@@ -30,9 +30,11 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
     elif found.state == "SOLVED":
         text = f"Solved {found.first} to {found.last} in {1000 * found.seconds:.0f} ms"
         layout.label(text=messages.translate(text), icon="CHECKMARK", translate=False)
-    if found.state != "OFF" and not context.scene.render.use_lock_interface:
+    if found.state == "SOLVED" and not context.scene.render.use_lock_interface:
         # A render in a window runs beside it, and both would move the rig.
-        layout.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering")
+        row = layout.row()
+        row.use_property_split = False
+        row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
 
 
 def _draw_error(layout: bpy.types.UILayout, context: bpy.types.Context, text: str) -> None:

@@ -74,14 +74,16 @@ class _Scene:
         span = (scene.frame_start, scene.frame_end, sample.seconds_per_frame(scene))
         if self.as_built != _structure or span != self.span or self.editing != _editing(scene):
             self._rebuild(scene, span)
-        changed = self._settings_changed()
-        if changed and not now:
+        tuned = self._settings_changed()
+        if tuned and not now:
             # A slider is being moved: nothing else can be, so look at the rest a little later.
             self.check_at = time.perf_counter() + _CHECK_LATER
+            edited = False
         else:
             self.check_at = np.inf
-            changed |= self._inputs_changed(scene)
-        if changed:
+            edited = self._inputs_changed(scene)
+        # What is still to be sampled is solved with the new settings anyway.
+        if edited or any(part.samples is not None for part in tuned):
             self.stop()
             self.begin()
 
@@ -108,14 +110,15 @@ class _Scene:
         self.shot = Shot(scene, span[0], max(span[0], span[1]), list(self.parts.values()))
         self.begin()
 
-    def _settings_changed(self) -> bool:
-        changed = False
+    def _settings_changed(self) -> list[Part]:
+        """Take over changed settings; the look-ats concerned."""
+        changed = []
         for key, part in list(self.parts.items()):
             armature, bone = part.look_at.armature, part.look_at.bone
             new, old = _settings_key(armature, bone, self.keyed[key]), self.settings[key]
             if new == old:
                 continue
-            changed = True
+            changed.append(part)
             self.settings[key] = new
             if new[1:] != old[1:]:
                 # Another chain, target or axis.
@@ -182,8 +185,8 @@ class _Scene:
             job.close()  # type: ignore[attr-defined]
             sample.park_all()
 
-    def advance(self, seconds: float | None) -> bool:
-        """Solve for so long, or to the end; whether that is reached."""
+    def advance(self, seconds: float | None, *, to_see: bool = False) -> bool:
+        """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see."""
         if self.job is None:
             return True
         begin = time.perf_counter()
@@ -191,7 +194,8 @@ class _Scene:
         with paused():
             for fraction in self.job:
                 self.fraction = fraction
-                if seconds is not None and time.perf_counter() - begin > seconds:
+                late = seconds is not None and time.perf_counter() - begin > seconds
+                if late or (to_see and any(part.rough for part in self.parts.values())):
                     done = False
                     break
             sample.park_all()
@@ -229,9 +233,10 @@ _owners: dict[int, int] = {}
 
 @persistent
 def touch(*_: object) -> None:
-    """Look-ats may have come or gone: find out before the next evaluation."""
+    """Look-ats may have come or gone: find out before the next evaluation, and if none comes, soon."""
     global _structure
     _structure += 1
+    _wake()
 
 
 @contextmanager
@@ -264,7 +269,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     if state.as_built != _structure or inputs.changed_kinds(scene) or (alone and state.check_at < np.inf):
         state.refresh(scene, now=alone)
     if state.job is not None and not (not alone and playing and _is_playing()):
-        state.advance(None if alone else _AT_ONCE)
+        state.advance(None if alone else _AT_ONCE, to_see=not alone)
     if state.job is not None or state.check_at < np.inf:
         _wake()
     if _may_show(scene, state, playing):
@@ -433,6 +438,9 @@ def _take_turns() -> bool:
     for window in (window for manager in bpy.data.window_managers for window in manager.windows):
         scene = window.scene
         state = _scenes.get(scene.session_uid)
+        if state is None or state.as_built != _structure:
+            update(scene)
+            state = _scenes.get(scene.session_uid)
         if state is None:
             continue
         if time.perf_counter() > state.check_at:

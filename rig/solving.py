@@ -67,7 +67,7 @@ class Part:
         aim = look_at.chain.forward[0]
         with shot.sampler(look_at, aim) as sampler:
             if self.samples is None or self.stale == BODY:
-                self.passes, self._carry, self.between = 0, None, None
+                self.passes, self._carry, self.between, self.samples = 0, None, None, None
                 self.samples = yield from self._sample(sampler, 0.0, share)
                 self._keyed = {name: self._is_keyed(name) for name in ("use", "influence")}
             elif self.stale == TARGETS:
@@ -207,6 +207,7 @@ class Part:
         self.rough = True
         for turn in range(1, VERIFICATIONS + 1 + _MORE):
             self._keep(found.copy())
+            yield share
             seen = yield from self._sample(sampler, share * min(turn, VERIFICATIONS), share, turned=True)
             if self._is_right(seen):
                 self.rough = False
@@ -376,7 +377,7 @@ class Shot:
     def _see_below(self, part: Part, body: Sequence[Part], below: Sequence[Part]) -> None:
         """Note what has changed of the look-ats that a part depends on."""
         tracks = [other.track for other in below if other.track is not None]
-        if part.samples is not None and [id(t) for t in tracks] != [id(t) for t in part.below]:
+        if [id(t) for t in tracks] != [id(t) for t in part.below]:
             moved = body or not part.look_at.plain
             part.stale = max(part.stale, BODY if moved else TARGETS)
         part.below = tracks
