@@ -281,6 +281,8 @@ class Run:
         yaw, unwrapped = view.yaw, np.unwrap(view.yaw)
         teleports = refine.sudden(np.abs(np.diff(unwrapped))) | refine.sudden(np.abs(np.diff(view.pitch)))
         limit = np.pi + BEHIND_MARGIN
+        if not np.any(teleports) and np.all(np.abs(unwrapped) <= limit):
+            return [(float(start), end, float(unwrapped[0]), False)]
 
         def part(until: float, teleported: bool) -> tuple[float, float, float, bool]:
             first = self._window(begin, until).start - window.start

@@ -19,6 +19,8 @@ from .rotation import Array
 
 Integrator = Literal["exact", "stable", "euler"]
 INTEGRATORS = ("exact", "stable", "euler")
+_BLOCK = 32
+"""Steps that are taken as one matrix product."""
 _FORGOTTEN = 1e-20
 CLAMPED_STEP = 1.0 / 240.0
 """Longest step [s] wherever a clamp breaks the closed form, so that all frame rates still agree."""
@@ -210,10 +212,16 @@ def _matrix(rows: tuple[tuple[Array, ...], ...]) -> Array:
 def recurrence(transition: Array, inputs: Array, start: Array) -> Array:
     """States s[k + 1] = transition @ s[k] + inputs[k] from s[0] = start, for all k at once.
 
-    transition: (..., 2, 2). inputs: (n, ..., 2). start: (..., 2). Returns (n + 1, ..., 2). Doubling: after
-    pass j every state holds the inputs of the last 2**j steps, so n steps take log2(n) passes over the array.
+    transition: (..., 2, 2). inputs: (n, ..., 2). start: (..., 2). Returns (n + 1, ..., 2).
     """
     start = np.broadcast_to(start, inputs.shape[1:])
+    if len(inputs) > 2 * _BLOCK and inputs.ndim == 4 and transition.shape[:-2] == (inputs.shape[1], 1):
+        return _in_blocks(transition[:, 0], inputs, start)
+    return _by_doubling(transition, inputs, start)
+
+
+def _by_doubling(transition: Array, inputs: Array, start: Array) -> Array:
+    """After pass j every state holds the inputs of the last 2**j steps, so n steps take log2(n) passes."""
     x, v = (np.concatenate((start[None, ..., n], inputs[..., n])) for n in (0, 1))
     reach, power = 1, transition
     # What is older than the system's memory adds nothing any more.
@@ -225,3 +233,32 @@ def recurrence(transition: Array, inputs: Array, start: Array) -> Array:
         v[reach:] += to_v
         reach, power = 2 * reach, power @ power
     return np.stack((x, v), axis=-1)
+
+
+def _in_blocks(transition: Array, inputs: Array, start: Array) -> Array:
+    """The same for m systems, transition (m, 2, 2) and inputs (n, m, w, 2): blocks of steps as matrix products.
+
+    Within a block every state is the sum of what the block's inputs have become by then; only from block to block
+    does one state lead to the next.
+    """
+    steps, systems, width, _ = inputs.shape
+    blocks = -(-steps // _BLOCK)
+    padded = np.zeros((blocks * _BLOCK, systems, width, 2))
+    padded[:steps] = inputs
+    powers = np.empty((_BLOCK + 1, systems, 2, 2))
+    powers[0] = np.eye(2)
+    for n in range(_BLOCK):
+        powers[n + 1] = powers[n] @ transition
+    age = np.subtract.outer(np.arange(_BLOCK), np.arange(_BLOCK))
+    response = np.where((age >= 0)[..., None, None, None], powers[np.maximum(age, 0)], 0.0)
+    # (m, step and coordinate, step and coordinate)
+    response = response.transpose(2, 0, 3, 1, 4).reshape(systems, 2 * _BLOCK, 2 * _BLOCK)
+    folded = padded.reshape(blocks, _BLOCK, systems, width, 2).transpose(2, 1, 4, 0, 3)
+    inside = response @ folded.reshape(systems, 2 * _BLOCK, blocks * width)
+    inside = inside.reshape(systems, _BLOCK, 2, blocks, width)
+    ends = inside[:, -1].transpose(2, 0, 3, 1)
+    begins = _by_doubling(powers[_BLOCK][:, None], ends, start)[:-1]
+    carried = powers[1:].transpose(1, 0, 2, 3).reshape(systems, 2 * _BLOCK, 2)
+    carried = carried @ begins.transpose(1, 3, 0, 2).reshape(systems, 2, blocks * width)
+    states = (inside + carried.reshape(inside.shape)).transpose(3, 1, 0, 4, 2).reshape(-1, systems, width, 2)
+    return np.concatenate((start[None], states[:steps]))

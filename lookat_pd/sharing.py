@@ -44,6 +44,10 @@ class Limits:
 
     def apply(self, offsets: Array) -> Array:
         """Rotations (..., n, 4) within the limits: what lies beyond the goals' range bends over to stay inside."""
+        # A rotation by no more than the least goal of its bone leaves neither its yaw nor its pitch beyond theirs.
+        least = self.goal * np.minimum(self.yaw, np.minimum(self.pitch_up, self.pitch_down))
+        if np.all(offsets[..., 0] >= np.cos(0.5 * least)):
+            return offsets
         w, vector, forward = offsets[..., 0], offsets[..., 1:], rotation.cross(self.up, self.right)
         above, aside, ahead = (rotation.dot(vector, axis) for axis in (self.up, self.right, forward))
         yaw = np.arctan2(above, w)
