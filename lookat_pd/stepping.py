@@ -102,20 +102,16 @@ class Stepper:
         bones = len(self.chain)
         rotations, positions = np.asarray(rotations, float), np.asarray(positions, float)
         place = None if target is None else np.asarray(target, float)
-        if (
-            rotations.shape != (bones, 4)
-            or positions.shape != (bones, 3)
-            or (place is not None and place.shape != (3,))
-        ):
+        to = (3,) if place is None else place.shape
+        if rotations.shape != (bones, 4) or positions.shape != (bones, 3) or to != (3,):
             raise InvalidArgument(
-                f"{bones} chain bones, rotations {rotations.shape}, positions {positions.shape} and target "
-                f"{None if place is None else place.shape} do not fit together."
+                f"{bones} chain bones, rotations {rotations.shape}, positions {positions.shape} and targets {to} do "
+                "not fit together."
             )
         shift = np.broadcast_to(np.asarray(shift, float), (3,))
-        if not all(np.all(np.isfinite(a)) for a in (rotations, positions, shift)):
-            raise InvalidArgument("The pose holds a value that is not a finite number; mend its animation.")
-        if place is not None and not np.all(np.isfinite(place)):
-            raise InvalidArgument("The target holds a value that is not a finite number; mend its animation.")
+        for name, values in (("pose", rotations), ("pose", positions), ("pose", shift), ("target", place)):
+            if values is not None and not np.all(np.isfinite(values)):
+                raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
         return rotations, positions, place, shift
 
     def _release(self, dt: float) -> None:

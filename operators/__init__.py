@@ -8,6 +8,7 @@ from . import (
     chain,
     chain_actions,
     copy,
+    follow,
     inertialize,
     key,
     loop_action,
@@ -20,7 +21,7 @@ from . import (
     transition_preset,
 )
 
-LOOK_AT = (add, remove, copy, mirror, preset, chain, key, solve, bake)
+LOOK_AT = (add, remove, copy, mirror, preset, chain, key, follow, solve, bake)
 TRANSITIONS = (
     transition,
     inertialize,

@@ -106,6 +106,9 @@ class _Main(_Part):
 
     @staticmethod
     def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
         reason = bake.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")

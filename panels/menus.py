@@ -21,6 +21,7 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout.operator("lookat_pd.chain_detect", icon="FILE_REFRESH")
         layout.separator()
         layout.operator_context = "INVOKE_DEFAULT"
+        layout.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
         layout.operator("lookat_pd.bake", icon="KEYFRAME_HLT")
         layout.separator()
         for name in _SHOT:

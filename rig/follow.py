@@ -40,7 +40,8 @@ class Session:
     """A look-at that follows its target, or any point, in real time.
 
     The other look-ats of the file stand still meanwhile. error: angle [rad] between where the head looks and the
-    goal, as last seen. place: (3,) the goal in the world. is_recording: whether ticks are taken down.
+    goal, and seen_head: (4,) the head's orientation in the armature, both as last seen. place: (3,) the goal in the
+    world. is_recording: whether ticks are taken down.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Session:
         actions.check_curves(armature, modes, "NEW")
         attach.sync(armature)
         self.number = self._settings.number
-        self.error, self.is_recording = np.nan, False
+        self.error, self.is_recording, self.seen_head = np.nan, False, rotation.identity()
         self._times: list[float] = []
         self._ticks: list[Array] = []
         self._open = ExitStack()
@@ -239,7 +240,8 @@ class Session:
             seen = self._look()
         self.place = self.target_place() if goal is None else np.asarray(goal, float)
         local = (np.linalg.inv(seen.world) @ np.append(self.place, 1.0))[:3]
-        aim = rotation.rotate(seen.rotations[0], self.look_at.chain.forward[0])
+        self.seen_head = seen.rotations[0]
+        aim = rotation.rotate(self.seen_head, self.look_at.chain.forward[0])
         self.error = float(rotation.angle_between(aim, local - seen.positions[0]))
         if self.is_plain:
             base = stepping.unturned(seen.rotations, seen.positions, self._found)
@@ -281,15 +283,11 @@ class Session:
             return 0
         return int(np.floor(self._times[-1] / sample.seconds_per_frame(self.scene) + 1e-6)) + 1
 
-    def why_not_keyed(self, into: str) -> str | None:
-        """Why a recording could not be keyed, a sentence; None where it could."""
+    def check_keyed(self, into: str) -> None:
+        """Raises RigError where a recording could not be keyed."""
         modes = {name: self.armature.pose.bones[name].rotation_mode for name in self.look_at.bones}
-        try:
-            actions.check(self.armature, into)
-            actions.check_curves(self.armature, modes, into)
-        except RigError as error:
-            return str(error)
-        return None
+        actions.check(self.armature, into)
+        actions.check_curves(self.armature, modes, into)
 
     def recording(self) -> tuple[Array, Array]:
         """Frames (F,) from the current one on, and the offsets (F, b, 4) that were shown then."""
@@ -332,7 +330,7 @@ class Session:
         data = self.armature.animation_data
         action = data.action if data else None
         if self.scene.tool_settings.use_keyframe_insert_auto and action is not None and not action.is_editable:
-            raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key it.")
+            raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
 
     def _auto_key(self) -> None:
         if not self.scene.tool_settings.use_keyframe_insert_auto:
@@ -359,8 +357,7 @@ class Session:
             self._check()
             if self.recorded_frames < 2:
                 raise RigError("The recording is shorter than two frames; follow for longer.")
-            if (reason := self.why_not_keyed(into)) is not None:
-                raise RigError(reason)
+            self.check_keyed(into)
             (frames, found), name = self.recording(), self._name(into)
             undone = unkeyed.bring_back(self.armature, self.bone)
             still = self._unkeyed_bones()

@@ -226,6 +226,38 @@ INTERFACE = {
     "How much the look-at turns each selected bone of the chain, in degrees": (
         "チェーンの選択ボーンにルックアットが加える回転（度）"
     ),
+    # Follow
+    "Let the character follow the mouse, or its target, in real time. Enter keeps the pose, Esc restores it": (
+        "キャラクターがマウスまたはターゲットをリアルタイムで追います。Enterでポーズを残し、Escで元に戻します"
+    ),
+    "Mouse": "マウス",
+    "The mouse leads the look over the viewport. Otherwise drag the target itself": (
+        "ビューポート上でマウスが視線を導きます。オフの場合はターゲット自体をドラッグします"
+    ),
+    "Record": "記録",
+    "Key the motion, from the current frame on, instead of the pose alone": (
+        "ポーズだけでなく、現在のフレームからの動きにキーを打ちます"
+    ),
+    "Where the keys of a recording go; the keys of all other bones stay as they are": (
+        "記録のキーの書き込み先。他のボーンのキーは変更されません"
+    ),
+    "A copy of the current action with the recording in it; the original is kept": (
+        "現在のアクションに記録を加えたコピー。元のアクションは残ります"
+    ),
+    "A new NLA track above the animation that holds only the recording": (
+        "アニメーションの上に重ねる、記録だけの新しいNLAトラック"
+    ),
+    "Follow {:.1f} s": "追従 {:.1f} 秒",
+    "Aim {:.1f}°": "エイム誤差 {:.1f}°",
+    "Recording {:d} frames": "記録中 {:d} フレーム",
+    "Stop Recording": "記録を中止",
+    "Key the Recording": "記録にキーを打つ",
+    "Keep Pose": "ポーズを残す",
+    "Lead": "視線を導く",
+    "Nearer or Farther": "手前／奥へ",
+    "Drag the Target Instead": "ターゲットのドラッグに切り替え",
+    "Lead by Mouse Instead": "マウスに切り替え",
+    "Restore": "元に戻す",
     # Bake
     "Turn the look-at into keys on the bones of its chain": "ルックアットをチェーンの各ボーンのキーに変換します",
     "Into": "書き込み先",
@@ -407,6 +439,7 @@ OPERATORS = {
     "Look-at Preset": "ルックアットプリセット",
     "Add Look-at Preset": "ルックアットプリセットを追加",
     "Key Look-at Setting": "ルックアットの設定にキーを打つ",
+    "Follow": "追従",
     "Bake": "ベイク",
     "Bake Look-at": "ルックアットをベイク",
     "Solve": "計算",
@@ -524,6 +557,42 @@ SENTENCES = {
     "or take it out of the chain.": (
         "ボーン「{}」には親がなく、オフセットの支えになる動かないものがほかにありません。親になるルートボーンを付けるか、"
         "チェーンから外してください。"
+    ),
+    "Follow cancelled; nothing was changed.": "追従をキャンセルしました。何も変更されていません。",
+    "Recorded frames {} to {} into {}; the look-at on '{}' is muted, since its motion is in the keys.": (
+        "フレーム{}～{}を{}に記録しました。動きがキーに入ったため、「{}」のルックアットをミュートしました。"
+    ),
+    "Keyed the pose at frame {}; the look-at on '{}' is muted, since its turn is in the keys.": (
+        "フレーム{}のポーズにキーを打ちました。回転がキーに入ったため、「{}」のルックアットをミュートしました。"
+    ),
+    "Kept the pose at frame {}; the look-at on '{}' is muted, since its turn is in the bones.": (
+        "フレーム{}のポーズを残しました。回転がボーンに入ったため、「{}」のルックアットをミュートしました。"
+    ),
+    "A character follows already; end that with Enter or Esc": ("すでに追従中です。EnterまたはEscで終了してください"),
+    "This look-at is muted; unmute it to follow": (
+        "このルックアットはミュートされています。追従するにはミュートを解除してください"
+    ),
+    "There is no window to follow the mouse in.": "マウスを追うウィンドウがありません。",
+    "The file was changed by an undo while the character followed; follow again.": (
+        "追従中に「元に戻す」でファイルが変更されました。もう一度追従してください。"
+    ),
+    "The window shows another scene now; follow there again.": (
+        "ウィンドウのシーンが切り替わりました。そのシーンでもう一度追従してください。"
+    ),
+    "The look-at on '{}' is muted; unmute it to follow.": (
+        "「{}」のルックアットはミュートされています。追従するにはミュートを解除してください。"
+    ),
+    "The influence of the look-at on '{}' is 0 here; raise it to follow.": (
+        "「{}」のルックアットの影響がここでは0です。追従するには上げてください。"
+    ),
+    "The character was deleted while it followed.": "追従中にキャラクターが削除されました。",
+    "Armature '{}' went into edit mode while it followed.": "追従中にアーマチュア「{}」が編集モードになりました。",
+    "The look-at on '{}' was removed while it followed.": "追従中に「{}」のルックアットが削除されました。",
+    "The chain of the look-at on '{}' changed while it followed; follow again.": (
+        "追従中に「{}」のルックアットのチェーンが変更されました。もう一度追従してください。"
+    ),
+    "The recording is shorter than two frames; follow for longer.": (
+        "記録が2フレームに足りません。もう少し長く追従してください。"
     ),
     "Baking look-at: {} %   Esc: cancel": "ルックアットをベイク中：{}%   Esc：キャンセル",
     "Baked {}, frames {} to {}, into {} ({} s).": "{0}、フレーム{1}～{2}を{3}にベイクしました（{4}秒）。",
@@ -897,6 +966,10 @@ SENTENCES = {
     "The chain's {} must be {} positive numbers.": "チェーンの{}は{}個の正の数にしてください。",
     "The bones that make up for the others must stand first in the chain.": (
         "他のボーンの不足を補うボーンは、チェーンの先頭側に並べてください。"
+    ),
+    "A step takes 0 seconds or more, not {}.": "1ステップの長さは0秒以上でなければなりません（{}）。",
+    "The chain has {} bones now and had {}; begin anew.": (
+        "チェーンのボーンが{}本になりました（以前は{}本）。最初からやり直してください。"
     ),
     "{} chain bones, rotations {}, positions {} and targets {} do not fit together.": (
         "チェーンのボーン数{}、回転{}、位置{}、ターゲット{}が互いに合いません。"

@@ -1,0 +1,362 @@
+"""Follow a target in real time, without playback: the mouse leads it, or it is dragged in the viewport."""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+from bpy.app.translations import pgettext_iface as iface_
+from bpy.props import BoolProperty, EnumProperty
+from bpy_extras import view3d_utils
+
+from ..lookat_pd.errors import LookAtError, RigError
+from ..rig import follow
+from ..translations import messages
+from . import current
+
+_INTERVAL = 1.0 / 60.0
+_LONGEST = 0.25
+"""Where Blender was busy for longer [s], the clock stands still."""
+_SHOWN_EVERY = 0.1
+_NOTCH = 1.08
+"""How much farther away a notch of the wheel puts the goal."""
+_KEEP, _RESTORE = ("RET", "NUMPAD_ENTER"), "ESC"
+_UNDONE = "The file was changed by an undo while the character followed; follow again."
+_OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN", "TIMER", "WINDOW", "HOME", "EVT")
+"""Beginnings of events that belong to Blender even while the mouse leads: views are turned, windows redrawn."""
+
+
+class LOOKAT_PD_OT_follow(bpy.types.Operator):
+    """Let the character follow the mouse, or its target, in real time. Enter keeps the pose, Esc restores it"""
+
+    bl_idname = "lookat_pd.follow"
+    bl_label = "Follow"
+    bl_options = {"REGISTER", "UNDO"}
+
+    use_mouse: BoolProperty(
+        name="Mouse",
+        description="The mouse leads the look over the viewport. Otherwise drag the target itself",
+        default=True,
+    )
+    record: BoolProperty(
+        name="Record",
+        description="Key the motion, from the current frame on, instead of the pose alone",
+        default=False,
+    )
+    into: EnumProperty(
+        name="Into",
+        description="Where the keys of a recording go; the keys of all other bones stay as they are",
+        items=(
+            ("NEW", "New Action", "A copy of the current action with the recording in it; the original is kept"),
+            ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
+            ("LAYER", "NLA Layer", "A new NLA track above the animation that holds only the recording"),
+        ),
+        default="NEW",
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.poll(cls, why_not(context))
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if context.window is None:
+            return current.complain(self, "There is no window to follow the mouse in.")
+        try:
+            session = follow.Session(
+                context.scene, context.view_layer, current.armature(context), current.look_at_bone(context).name
+            )
+        except LookAtError as error:
+            return current.complain(self, error)
+        self._control = Control(session, use_mouse=self.use_mouse, into=self.into)
+        if self.record:
+            self._control.toggle_record()
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_INTERVAL, window=context.window)
+        self._workspace = context.workspace
+        _sessions.append(session)
+        manager.modal_handler_add(self)
+        self._shown = 0.0
+        self._show()
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        control = self._control
+        if not control.session.is_open:
+            self._end(context)
+            return current.complain(self, _UNDONE)
+        try:
+            if context.scene != control.session.scene:
+                raise RigError("The window shows another scene now; follow there again.")
+            if event.type == "TIMER":
+                control.tick(time.perf_counter())
+                self._show()
+                return {"PASS_THROUGH"}
+            wish = control.handle(event, context.window)
+            if wish == "KEEP":
+                current.tell(self, keep(control.session, control.into))
+                self._end(context)
+                return {"FINISHED"}
+        except LookAtError as error:
+            control.session.restore()
+            self._end(context)
+            return current.complain(self, error)
+        except ReferenceError:
+            control.session.release()
+            self._end(context)
+            return current.complain(self, _UNDONE)
+        except BaseException:
+            control.session.restore()
+            self._end(context)
+            raise
+        if wish == "RESTORE":
+            control.session.restore()
+            self._end(context)
+            current.tell(self, "Follow cancelled; nothing was changed.")
+            return {"CANCELLED"}
+        if wish == "SHOW":
+            self._show(now=True)
+            return {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"} if wish == "PASS" else {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender is going away or loads another file."""
+        with suppress(ReferenceError):
+            self._control.session.restore()
+        self._end(context)
+
+    def _end(self, context: bpy.types.Context) -> None:
+        self._control.session.release()
+        if self._control.session in _sessions:
+            _sessions.remove(self._control.session)
+        with suppress(ReferenceError, RuntimeError):
+            context.window_manager.event_timer_remove(self._timer)
+        with suppress(ReferenceError):
+            self._workspace.status_text_set(None)
+        _redraw()
+
+    def _show(self, *, now: bool = False) -> None:
+        """Say in the status bar how it goes and what keys do."""
+        if not now and time.perf_counter() - self._shown < _SHOWN_EVERY:
+            return
+        self._shown = time.perf_counter()
+        control = self._control
+        state, keys = control.state(), control.keys()
+
+        def draw(header: bpy.types.Header, context: bpy.types.Context) -> None:
+            layout = header.layout
+            layout.label(text=state, icon="REC" if control.session.is_recording else "NONE", translate=False)
+            for icons, text in keys:
+                row = layout.row(align=True)
+                for icon in icons[:-1]:
+                    row.label(text="", icon=icon)
+                row.label(text=text, icon=icons[-1], translate=False)
+            layout.separator_spacer()
+
+        self._workspace.status_text_set(draw)
+
+
+class Control:
+    """What clock, mouse and keys do to a session.
+
+    goal: (3,) the point of the world that the mouse leads to; None where the target is followed.
+    """
+
+    def __init__(self, session: follow.Session, *, use_mouse: bool, into: str) -> None:
+        self.session, self.use_mouse, self.into = session, use_mouse, into
+        self.goal: np.ndarray | None = None
+        self.elapsed = 0.0
+        self.complaint = ""
+        self._before: float | None = None
+
+    def tick(self, now: float) -> None:
+        """The clock stands at `now` [s]."""
+        before, self._before = self._before, now
+        if before is None:
+            return
+        dt = min(now - before, _LONGEST)
+        if dt < 0.25 * _INTERVAL:
+            # Somebody else's timer.
+            self._before = before
+            return
+        self.elapsed += dt
+        self.session.tick(dt, self.goal)
+
+    def handle(self, event: bpy.types.Event, window: bpy.types.Window) -> str:
+        """What an event asks for: "KEEP", "RESTORE", "SHOW", "PASS" it on to Blender, or "" for nothing."""
+        pressed = event.value == "PRESS"
+        if event.type in _KEEP or event.type == _RESTORE:
+            wish = "RESTORE" if event.type == _RESTORE else "KEEP"
+            return wish if pressed else ""
+        place = view_under(window, event.mouse_x, event.mouse_y)
+        if place is None:
+            return "PASS"
+        plain = not (event.ctrl or event.shift or event.alt or event.oskey)
+        if event.type in ("R", "M") and plain:
+            if pressed:
+                self.toggle_record() if event.type == "R" else self.toggle_mouse()
+            return "SHOW"
+        return self._lead(event, *place, pressed=pressed, plain=plain) if self.use_mouse else "PASS"
+
+    def _lead(
+        self, event, region: bpy.types.Region, view: bpy.types.RegionView3D, *, pressed: bool, plain: bool
+    ) -> str:
+        """The mouse leads, over a viewport."""
+        at = event.mouse_x - region.x, event.mouse_y - region.y
+        if event.type == "MOUSEMOVE":
+            depth = self.session.place if self.goal is None else self.goal
+            self.goal = np.array(view3d_utils.region_2d_to_location_3d(region, view, at, depth))
+            return "PASS"
+        if event.type in ("WHEELUPMOUSE", "WHEELDOWNMOUSE") and plain:
+            self._move_away(region, view, at, 1 if event.type == "WHEELUPMOUSE" else -1)
+            return ""
+        if event.type == "LEFTMOUSE" and pressed:
+            return "KEEP"
+        if event.type == "RIGHTMOUSE" and pressed:
+            return "RESTORE"
+        return "PASS" if event.type.startswith((*_OF_THE_VIEW, "WHEEL")) else ""
+
+    def _move_away(self, region: bpy.types.Region, view: bpy.types.RegionView3D, at: Sequence[float], by: int) -> None:
+        """Move the goal along the line of sight of who is in front of the screen, staying under the mouse."""
+        goal = np.array(self.session.place if self.goal is None else self.goal)
+        if view.is_perspective:
+            eye = np.array(view3d_utils.region_2d_to_origin_3d(region, view, at))
+            self.goal = eye + (goal - eye) * _NOTCH**by
+        else:
+            way = np.array(view3d_utils.region_2d_to_vector_3d(region, view, at))
+            self.goal = goal + way * (_NOTCH - 1.0) * view.view_distance * by
+
+    def toggle_mouse(self) -> None:
+        self.use_mouse, self.goal = not self.use_mouse, None
+
+    def toggle_record(self) -> None:
+        """Begin to record, where it could be keyed, or forget what was recorded."""
+        on, self.complaint = not self.session.is_recording, ""
+        try:
+            if on:
+                self.session.check_keyed(self.into)
+            self.session.record(on)
+        except LookAtError as error:
+            self.complaint = str(error)
+
+    # What is shown
+
+    def state(self) -> str:
+        """How it goes, in the language of the interface."""
+        if self.complaint:
+            return messages.translate(self.complaint)
+        texts = [iface_("Follow {:.1f} s").format(self.elapsed)]
+        if np.isfinite(self.session.error):
+            texts.append(iface_("Aim {:.1f}°").format(np.degrees(self.session.error)))
+        if self.session.is_recording:
+            texts.append(iface_("Recording {:d} frames").format(self.session.recorded_frames))
+        return "   ".join(texts)
+
+    def keys(self) -> list[tuple[tuple[str, ...], str]]:
+        """Icons of keys, and what they do."""
+        record = iface_("Stop Recording") if self.session.is_recording else iface_("Record")
+        keep = iface_("Key the Recording") if self.session.is_recording else iface_("Keep Pose")
+        if self.use_mouse:
+            return [
+                (("MOUSE_MOVE",), iface_("Lead")),
+                (("MOUSE_MMB_SCROLL",), iface_("Nearer or Farther")),
+                (("EVENT_R",), record),
+                (("EVENT_M",), iface_("Drag the Target Instead")),
+                (("MOUSE_LMB", "EVENT_RETURN"), keep),
+                (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
+            ]
+        return [
+            (("EVENT_R",), record),
+            (("EVENT_M",), iface_("Lead by Mouse Instead")),
+            (("EVENT_RETURN",), keep),
+            (("EVENT_ESC",), iface_("Restore")),
+        ]
+
+
+def keep(session: follow.Session, into: str) -> str:
+    """Keep the recording or the pose; a sentence that says so. Raises LookAtError."""
+    bone, frame = session.bone, session.scene.frame_current
+    last = frame + session.recorded_frames - 1
+    if session.is_recording:
+        session.keep_recording(into)
+        where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[into]
+        return (
+            f"Recorded frames {frame} to {last} into {where}; the look-at on '{bone}' is muted, since its motion is in "
+            "the keys."
+        )
+    keyed = session.scene.tool_settings.use_keyframe_insert_auto
+    session.keep()
+    if keyed:
+        return f"Keyed the pose at frame {frame}; the look-at on '{bone}' is muted, since its turn is in the keys."
+    return f"Kept the pose at frame {frame}; the look-at on '{bone}' is muted, since its turn is in the bones."
+
+
+def view_under(window: bpy.types.Window, x: float, y: float) -> tuple[bpy.types.Region, bpy.types.RegionView3D] | None:
+    """The viewport at a place of the window; None over panels, headers and other editors."""
+    for area in window.screen.areas:
+        if area.type != "VIEW_3D" or not _holds(area, x, y):
+            continue
+        views = [region for region in area.regions if region.type == "WINDOW"]
+        if any(region.type != "WINDOW" and _holds(region, x, y) for region in area.regions):
+            return None
+        space = area.spaces.active
+        quarters = list(space.region_quadviews)
+        for n, region in enumerate(views):
+            if _holds(region, x, y):
+                return region, quarters[n] if len(quarters) == len(views) else space.region_3d
+    return None
+
+
+def _holds(place: bpy.types.Area | bpy.types.Region, x: float, y: float) -> bool:
+    return place.width > 1 and place.x <= x < place.x + place.width and place.y <= y < place.y + place.height
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """Why nothing can follow, as a sentence; None where it can."""
+    reason = current.why_no_look_at(context)
+    if reason is not None:
+        return reason
+    if _sessions:
+        return "A character follows already; end that with Enter or Esc"
+    settings = current.look_at_bone(context).lookat_pd
+    if settings.mute:
+        return "This look-at is muted; unmute it to follow"
+    if settings.target is None:
+        return "Choose a target to look at"
+    return None
+
+
+def _redraw() -> None:
+    for window in (window for manager in bpy.data.window_managers for window in manager.windows):
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                area.tag_redraw()
+
+
+_sessions: list[follow.Session] = []
+"""The one that is going on, while it does."""
+
+
+@persistent
+def _let_go(*_: object) -> None:
+    """An undo or another file is about to replace everything."""
+    for session in _sessions:
+        session.release()
+    _sessions.clear()
+
+
+_HANDLERS = ("undo_pre", "redo_pre", "load_pre")
+
+
+def register() -> None:
+    bpy.utils.register_class(LOOKAT_PD_OT_follow)
+    for name in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(_let_go)
+
+
+def unregister() -> None:
+    _let_go()
+    for name in reversed(_HANDLERS):
+        getattr(bpy.app.handlers, name).remove(_let_go)
+    bpy.utils.unregister_class(LOOKAT_PD_OT_follow)
