@@ -94,8 +94,13 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
 def exp(v: ArrayLike) -> Array:
     """Rotation vectors (..., 3), axis times angle, to quaternions (..., 4)."""
     v = np.asarray(v, dtype=float)
-    half = 0.5 * _length(v)
-    return np.concatenate((np.cos(half), 0.5 * np.sinc(half / np.pi) * v), axis=-1)
+    half = 0.5 * np.sqrt(dot(v, v))
+    sine = 0.5 * np.sin(half) / np.where(half > _TINY, half, 1.0)
+    sine = np.where(half > _TINY, sine, 0.5)
+    result = np.empty((*v.shape[:-1], 4))
+    result[..., 0] = np.cos(half)
+    np.multiply(sine[..., None], v, out=result[..., 1:])
+    return result
 
 
 def log(q: ArrayLike) -> Array:

@@ -89,7 +89,10 @@ def apply(matrix: Array, vector: Array) -> Array:
         for column in range(1, matrix.shape[-1]):
             total = total + matrix[..., row, column] * vector[..., column]
         rows.append(total)
-    return np.stack(rows, axis=-1)
+    result = np.empty((*rows[0].shape, len(rows)))
+    for row, total in enumerate(rows):
+        result[..., row] = total
+    return result
 
 
 def make_step(

@@ -170,16 +170,24 @@ class Track:
 
     def __init__(self, number: int, bones: Sequence[str], first: int, offsets: Array) -> None:
         self.number, self.bones, self.first, self.offsets = number, tuple(bones), first, offsets
-        self._rows = angles(offsets)
+        self._rows: list[list[Angles | None]] | None = None
+        self._frame: float | None = None
 
     def row(self, frame: float) -> list[Angles | None]:
-        at = min(max(frame - self.first, 0.0), len(self._rows) - 1.0)
+        """What to `put` at a frame."""
+        at = min(max(frame - self.first, 0.0), len(self.offsets) - 1.0)
         k = int(at)
-        if at == k:
-            return self._rows[k]
-        a, b = self.offsets[k], self.offsets[k + 1]
-        turn = rotation.log(rotation.multiply(rotation.inverse(a), b))
-        return angles(rotation.multiply(a, rotation.exp((at - k) * turn))[None])[0]
+        if at != k:
+            a, b = self.offsets[k], self.offsets[k + 1]
+            turn = rotation.log(rotation.multiply(rotation.inverse(a), b))
+            return angles(rotation.multiply(a, rotation.exp((at - k) * turn))[None])[0]
+        if self._rows is None and self._frame in (None, frame):
+            # While a slider is moved no other frame of it is ever shown.
+            self._frame = frame
+            return angles(self.offsets[k : k + 1])[0]
+        if self._rows is None:
+            self._rows = angles(self.offsets)
+        return self._rows[k]
 
     def put(self, armature: bpy.types.Object, frame: float) -> None:
         put(armature, self.number, self.bones, self.row(frame))
