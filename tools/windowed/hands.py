@@ -23,7 +23,7 @@ TIMELINE = ("DOPESHEET_EDITOR", "WINDOW")
 PROPERTIES = ("PROPERTIES", "WINDOW")
 STATUS = ("STATUSBAR", "HEADER")
 
-_STEP = 10
+_STEP = 13
 """Pixels between two places at which `find` looks; a button is 20 high."""
 _DIGITS = dict(
     zip("0123456789", ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"), strict=True)
@@ -36,7 +36,7 @@ class NotThere(AssertionError):
 
 @dataclass(frozen=True)
 class Button:
-    """A button that was found: its middle, and what it stands for (a data path or a Python command)."""
+    """A button that was found: a place on it, and what it stands for (a data path or a Python command)."""
 
     x: int
     y: int
@@ -90,6 +90,11 @@ class Hands:
         self.window.event_simulate("MOUSEMOVE", "NOTHING", x=place[0], y=place[1])
         yield 0.0
 
+    def hover(self, place: Place) -> Waiting:
+        """Move there in two steps: at the first the button that was left lets go, at the second this one wakes."""
+        yield from self.move((place[0] - 1, place[1]))
+        yield from self.move(place)
+
     def key(self, kind: str, *, ctrl: bool = False, shift: bool = False, alt: bool = False, text: str = "") -> Waiting:
         """Press a key and let it go, wherever the mouse is."""
         held = {"ctrl": ctrl, "shift": shift, "alt": alt, "x": self._at[0], "y": self._at[1]}
@@ -111,7 +116,7 @@ class Hands:
         yield 0.0
 
     def click(self, place: Place | Button, which: str = "LEFTMOUSE", **held: bool) -> Waiting:
-        yield from self.move((place.x, place.y) if isinstance(place, Button) else place)
+        yield from self.hover((place.x, place.y) if isinstance(place, Button) else place)
         yield from self.button("PRESS", which, **held)
         yield from self.button("RELEASE", which, **held)
         yield 0.1
@@ -230,7 +235,7 @@ class Hands:
         x = round(region.x + across * region.width)
         known = self._known.get((meaning, place, across))
         if known is not None:
-            yield from self.move((x, known))
+            yield from self.hover((x, known))
             found = yield from self.under_mouse(place)
             if meaning in found:
                 return Button(x, known, found)
@@ -239,10 +244,10 @@ class Hands:
         for y in range(region.y + region.height - 6, region.y + 6, -_STEP):
             if not busy[y - region.y]:
                 continue
-            yield from self.move((x, y))
+            yield from self.hover((x, y))
             found = yield from self.under_mouse(place)
             if meaning in found:
-                y = yield from self._middle(x, y, found, place)
+                y -= 3  # away from its edge
                 self._known[meaning, place, across] = y
                 return Button(x, y, found)
             if found and found not in seen:
@@ -254,15 +259,6 @@ class Hands:
         seen = self.pixels(region.x, region.y, region.width, region.height)[::-1].astype(np.int16)
         inside = seen[:, round(0.1 * region.width) : round(0.85 * region.width)]
         return (abs(inside - inside[:, :1]).max(axis=2) > 8).any(axis=1)
-
-    def _middle(self, x: int, top: int, found: str, place: Sequence[str]) -> Iterator[float]:
-        bottom = top
-        for y in range(top - 4, top - 40, -4):
-            yield from self.move((x, y))
-            if (yield from self.under_mouse(place)) != found:
-                break
-            bottom = y
-        return (top + bottom) // 2
 
     def visible(self, meaning: str, place: Sequence[str] = SIDEBAR, across: float = 0.62) -> Iterator[float]:
         """Whether there is such a button."""

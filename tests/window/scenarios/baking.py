@@ -22,9 +22,8 @@ def baked_by_button(hands: Hands) -> Waiting:
     _scene().frame_set(60)
     before = pose()
     yield from hands.click((yield from hands.find("lookat_pd.bake")))
-    yield 0.5
+    assert (yield from hands.until(lambda: settings().mute, 10.0)), "the bake does not end"
     assert _action() == "Sway look-at", _action()
-    assert settings().mute
     assert miss() < 0.2, miss()
     baked = pose()
     yield from hands.undo()

@@ -130,8 +130,7 @@ def bake_is_what_was_seen(hands: Hands) -> Waiting:
         _scene().frame_set(frame)
         seen.append(pose())
     yield from hands.click((yield from hands.find("lookat_pd.bake")))
-    yield 0.5
-    assert settings().mute
+    assert (yield from hands.until(lambda: settings().mute, 10.0)), "the bake does not end"
     for frame, live in zip(frames, seen, strict=True):
         _scene().frame_set(frame)
         assert abs(pose() - live).max() < 1e-5, (
