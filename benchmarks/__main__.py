@@ -12,6 +12,7 @@ import numpy as np
 MODULES = (
     "solver",
     "bake",
+    "live",
     "inertialize",
     "join",
     "ik",

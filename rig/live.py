@@ -264,7 +264,7 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 
 
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
-    state = _scenes.setdefault(scene.session_uid, _Scene())
+    state = _scene(scene)
     alone = bpy.app.background or is_rendering()
     if state.as_built != _structure or inputs.changed_kinds(scene) or (alone and state.check_at < np.inf):
         state.refresh(scene, now=alone)
@@ -276,11 +276,18 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
         state.show(scene)
 
 
+def _scene(scene: bpy.types.Scene) -> _Scene:
+    state = _scenes.get(scene.session_uid)
+    if state is None:
+        state = _scenes[scene.session_uid] = _Scene()
+    return state
+
+
 def finish(scene: bpy.types.Scene) -> None:
     """Solve what is out of date to the end, now."""
     if not _any(scene):
         return
-    state = _scenes.setdefault(scene.session_uid, _Scene())
+    state = _scene(scene)
     state.stopped = False
     state.refresh(scene, now=True)
     state.advance(None)
