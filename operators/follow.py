@@ -24,6 +24,7 @@ _NOTCH = 1.08
 """How much farther away a notch of the wheel puts the goal."""
 _KEEP, _RESTORE = ("RET", "NUMPAD_ENTER"), "ESC"
 _UNDONE = "The file was changed by an undo while the character followed; follow again."
+_WIDE = ("EVENT_ESC",)
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN", "TIMER", "WINDOW", "HOME", "EVT")
 """Beginnings of events that belong to Blender even while the mouse leads: views are turned, windows redrawn."""
 
@@ -149,9 +150,10 @@ class LOOKAT_PD_OT_follow(bpy.types.Operator):
             layout.label(text=state, icon="REC" if control.session.is_recording else "NONE", translate=False)
             for icons, text in keys:
                 row = layout.row(align=True)
-                for icon in icons[:-1]:
+                for icon in icons:
                     row.label(text="", icon=icon)
-                row.label(text=text, icon=icons[-1], translate=False)
+                # Keys with long names have wide pictures.
+                row.label(text=f"  {text}" if icons[-1] in _WIDE else text, translate=False)
             layout.separator_spacer()
 
         self._workspace.status_text_set(draw)

@@ -249,7 +249,7 @@ class Session:
         else:
             self._found = self._controls(seen, local, dt)
         self._put(self._found)
-        if self.is_recording:
+        if self.is_recording and dt > 0.0:
             self._times.append(self._times[-1] + dt)
             self._ticks.append(self._found)
 
@@ -292,13 +292,9 @@ class Session:
     def recording(self) -> tuple[Array, Array]:
         """Frames (F,) from the current one on, and the offsets (F, b, 4) that were shown then."""
         count, dt = self.recorded_frames, sample.seconds_per_frame(self.scene)
-        times, ticks = np.array(self._times), np.array(self._ticks)
+        times, ticks = np.array(self._times), rotation.align_hemisphere(np.array(self._ticks))
         at = np.minimum(dt * np.arange(count), times[-1])
-        right = np.clip(np.searchsorted(times, at, side="right"), 1, len(times) - 1)
-        span = np.maximum(times[right] - times[right - 1], 1e-12)
-        part = np.clip((at - times[right - 1]) / span, 0.0, 1.0)
-        found = rotation.slerp(ticks[right - 1], ticks[right], np.broadcast_to(part[:, None], (count, len(ticks[0]))))
-        return self.scene.frame_current + np.arange(count), found
+        return self.scene.frame_current + np.arange(count), rotation.normalize(_curve(times, ticks, at))
 
     # How it ends
 
@@ -483,3 +479,16 @@ class _Before:
         for item in layer.objects:
             if item.select_get(view_layer=layer) != (item in self.selected):
                 item.select_set(item in self.selected, view_layer=layer)
+
+
+def _curve(times: Array, values: Array, at: Array) -> Array:
+    """Values (n, ...) at rising times (n,), on a smooth curve through them, at other times (F,).
+
+    A slow machine has fewer ticks than frames: straight lines would have corners at the ticks.
+    """
+    slopes = np.gradient(values, times, axis=0)
+    k = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+    span = (times[k + 1] - times[k]).reshape(-1, *(1,) * (values.ndim - 1))
+    u = (at - times[k]).reshape(span.shape) / span
+    rise, enter, leave = values[k + 1] - values[k], span * slopes[k], span * slopes[k + 1]
+    return values[k] + u * (enter + u * (3.0 * rise - 2.0 * enter - leave + u * (enter + leave - 2.0 * rise)))
