@@ -28,13 +28,13 @@ def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> N
             raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
     elif item == armature:
         raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
-    if _rides_on(item, target.bone, armature, bones):
+    if rides_on(item, target.bone, armature, bones):
         raise RigError(
             f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it."
         )
 
 
-def _rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     """Whether an object, or a bone of it, is carried by the chain itself or by the head: by parents or constraints."""
     head = armature.pose.bones[bones[0]]
     seen: set[tuple[bpy.types.Object, str]] = set()
