@@ -123,7 +123,10 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         except LookAtError as error:
             current.complain(self, error)
             return False
-        options = bake.Options(self.frame_start, self.frame_end, self.into)
+        scene = context.scene
+        inside = scene.frame_start <= self.frame_start and self.frame_end <= scene.frame_end
+        played = (scene.frame_start, scene.frame_end) if inside else None
+        options = bake.Options(self.frame_start, self.frame_end, self.into, played=played)
         self._job = bake.bake(context.scene, self._look_ats, options)
         return True
 

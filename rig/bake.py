@@ -27,12 +27,22 @@ _COPIED = re.compile(r"\.\d{3}$")
 
 @dataclass(frozen=True)
 class Options:
-    """What to bake. first, last: whole frames, both included. into: "NEW", "CURRENT" or "LAYER"."""
+    """What to bake. first, last: whole frames, both included. into: "NEW", "CURRENT" or "LAYER".
+
+    played: first and last of a longer range to solve, as it plays live; only first to last is baked of it.
+    """
 
     first: int
     last: int
     into: str = "NEW"
     name: str = ""
+    played: tuple[int, int] | None = None
+
+    @property
+    def solved(self) -> tuple[int, int]:
+        """The range to solve."""
+        first, last = self.played or (self.first, self.last)
+        return min(first, self.first), max(last, self.last)
 
 
 @dataclass(frozen=True)
@@ -85,15 +95,16 @@ def _bake(
     undone = [unkeyed.bring_back(item.armature, item.bone) for item in look_ats]
     still = [_unkeyed_bones(item) for item in look_ats]
     works: dict[bpy.types.Object, Working] = {}
+    frames = np.arange(options.first, options.last + 1)
     try:
         parts = _parts(scene, look_ats)
-        with closing(Shot(scene, options.first, options.last, parts)) as shot:
+        with closing(Shot(scene, *options.solved, parts)) as shot:
             wanted = parts[-len(look_ats) :]
             for fraction in shot.steps(wanted):
                 yield 0.999 * fraction
         for armature in armatures:
             works[armature] = Working(armature)
-            _write(works[armature], shot.frames, [part for part in wanted if part.look_at.armature == armature])
+            _write(works[armature], frames, [part for part in wanted if part.look_at.armature == armature])
         kept = {}
         for armature, work in works.items():
             kept[armature] = work.commit(options.into, options.name or _name(armature, options.into))
@@ -150,7 +161,7 @@ def _write(work: Working, frames: Array, parts: Sequence[Part]) -> None:
     """Key what the look-ats of one rig turn; a bone that several of them turn is turned by one after the other."""
     done: dict[str, Array] = {}
     for part in parts:
-        for bone, (mode, values, base) in part.turned(done).items():
+        for bone, (mode, values, base) in part.turned(frames, done).items():
             work.write(bone, mode, frames, values, base)
             done[bone] = values
 

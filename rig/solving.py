@@ -291,19 +291,20 @@ class Part:
 
     # Results
 
-    def turned(self, raw: dict[str, Array] | None = None) -> dict[str, tuple[str, Array, Array]]:
-        """What a bake keys: name of a bone to its rotation mode, its channels (F, 3 or 4) turned, and as they were.
+    def turned(self, frames: Array, raw: dict[str, Array]) -> dict[str, tuple[str, Array, Array]]:
+        """What a bake keys: name of a bone to its rotation mode, its channels (n, 3 or 4) turned, and as they were.
 
-        raw: channels that bones have by then, where others were baked before.
+        frames: (n,) those to key, one after the other, of the shot's. raw: channels that bones have by then, where
+        others were baked before.
         """
         s = self.samples
         assert s is not None and self.track is not None
+        first = int(frames[0] - self.shot.frames[0])
+        chosen = slice(first, first + len(frames))
         result = {}
         for n, (bone, mode) in enumerate(zip(s.bones, s.modes, strict=True)):
-            values = s.raw[mode if mode in s.raw else "EULER"][:, n]
-            if raw is not None and bone in raw:
-                values = raw[bone]
-            result[bone] = mode, channels.turned(values, mode, self.track.offsets[:, n]), values
+            values = s.raw[mode if mode in s.raw else "EULER"][chosen, n] if bone not in raw else raw[bone]
+            result[bone] = mode, channels.turned(values, mode, self.track.offsets[chosen, n]), values
         return result
 
 

@@ -188,3 +188,25 @@ def test_registered_for_undo_and_redo() -> None:
         kind = getattr(bpy.types, f"LOOKAT_PD_OT_{name}")
         assert {"REGISTER", "UNDO"} <= kind.bl_options
         assert kind.__doc__ or kind.bl_description
+
+
+def test_a_part_of_the_range_is_baked_as_it_plays(hero) -> None:
+    """On since frame 1, the head is still on its way at frame 8: the keys from there on show what was shown."""
+    settings, scene = hero.pose.bones["head"].lookat_pd, bpy.context.scene
+    settings.use = False
+    hero.keyframe_insert('pose.bones["head"].lookat_pd.use', frame=1)
+    settings.use = True
+    hero.keyframe_insert('pose.bones["head"].lookat_pd.use', frame=5)
+
+    def poses() -> np.ndarray:
+        found = []
+        for frame in range(8, 21):
+            scene.frame_set(frame)
+            seen = hero.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            found.append([np.array(bone.matrix) for bone in seen.pose.bones])
+        return np.array(found)
+
+    live = poses()
+    assert np.abs(live[0] - live[-1]).max() > 0.01
+    bpy.ops.lookat_pd.bake(use_scene_range=False, frame_start=8, frame_end=20)
+    assert np.abs(poses() - live).max() < 1e-6
