@@ -49,7 +49,8 @@ class Hands:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._at: Place = (5, 5)
-        self._known: dict[tuple[str, Sequence[str], float], int] = {}
+        self._known: dict[tuple[Sequence[str], float], dict[str, int]] = {}
+        """Where buttons were seen last, by what they stand for: a panel seldom changes."""
 
     # What there is
 
@@ -233,12 +234,12 @@ class Hands:
         """
         region = self.region(place)
         x = round(region.x + across * region.width)
-        known = self._known.get((meaning, place, across))
-        if known is not None:
-            yield from self.hover((x, known))
+        known = self._known.setdefault((place, across), {})
+        for y in [y for told, y in known.items() if meaning in told]:
+            yield from self.hover((x, y))
             found = yield from self.under_mouse(place)
             if meaning in found:
-                return Button(x, known, found)
+                return Button(x, y, found)
         seen: list[str] = []
         busy = self._busy(region)
         for y in range(region.y + region.height - 6, region.y + 6, -_STEP):
@@ -246,12 +247,11 @@ class Hands:
                 continue
             yield from self.hover((x, y))
             found = yield from self.under_mouse(place)
-            if meaning in found:
-                y -= 3  # away from its edge
-                self._known[meaning, place, across] = y
-                return Button(x, y, found)
             if found and found not in seen:
                 seen.append(found)
+                known[found] = y - 3  # away from its edge
+            if meaning in found:
+                return Button(x, known[found], found)
         raise NotThere(f"no button for {meaning!r}; there are {seen}")
 
     def _busy(self, region: bpy.types.Region) -> np.ndarray:
