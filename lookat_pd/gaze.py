@@ -244,10 +244,11 @@ class Run:
         view = self._view(window, target)
         if yaw is not None:
             view = replace(view, yaw=near_branch(view.yaw, yaw))
-        for part_start, part_end, yaw, teleported in self._parts(view, start, end, window):
-            self._on(target, part_start, part_end, yaw, teleported, settled=settled)
+        for part_start, part_end, begin, teleported in self._parts(view, start, end, window):
+            self._on(target, part_start, part_end, begin, teleported, settled=settled)
             settled, first = False, self._window(part_start, part_end).start - window.start
-        return float(near_branch(view.yaw[first:], yaw)[-1])
+            yaw = float(near_branch(view.yaw[first:], begin)[-1])
+        return yaw
 
     def _window(self, start: float, end: float) -> slice:
         """Frames from the one at or before `start` to the one at or after `end`."""

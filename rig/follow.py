@@ -3,7 +3,7 @@
 Nothing is kept until `keep` or `keep_recording`; `restore` leaves everything as it was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from ..lookat_pd import carry, rotation, stepping
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, attach, channels, live, look_at, offsets, sample, settings, unkeyed
+from . import actions, attach, channels, keys, live, look_at, offsets, sample, settings, unkeyed
 from .look_at import LookAt
 from .working import Working
 
@@ -168,11 +168,12 @@ class Session:
         return place
 
     def _hidden_place(self) -> Array:
-        if self._hidden is None:
+        place = self._hidden
+        if place is None:
             with sample.Sampler(self.scene, self.armature, (), self.look_at.targets) as sampler:
                 points = next(sampler.sample_points([self.scene.frame_current_final]))
-            self._hidden = points[0, 0].copy()
-        return self._hidden
+            self._hidden = place = points[0, 0].copy()
+        return place
 
     # Ticks
 
@@ -229,7 +230,7 @@ class Session:
     def _put(self, found: Array) -> None:
         offsets.put(self.armature, self.number, self.look_at.bones, offsets.angles(found[None])[0])
 
-    def tick(self, dt: float, goal: Sequence[float] | None = None) -> None:
+    def tick(self, dt: float, goal: Sequence[float] | Array | None = None) -> None:
         """Go on by dt seconds towards a point of the world, or towards the target. Raises RigError."""
         self._check()
         seen = self._look()
@@ -439,6 +440,8 @@ class _Before:
         self.target_bone = target.bone
         owner = self._owner()
         self.place = {name: tuple(getattr(owner, name)) for name in _CHANNELS}
+        self.paths = {name if owner == item else owner.path_from_id(name) for name in _CHANNELS}
+        self.action, self.keys = self._keys()
         layer = session.view_layer
         self.selected = [item for item in layer.objects if item.select_get(view_layer=layer)]
         self.active = layer.objects.active
@@ -447,9 +450,41 @@ class _Before:
     def _owner(self) -> Any:
         return self.target.pose.bones[self.target_bone] if self.target_bone else self.target
 
+    def _curves(self) -> Iterator[tuple[tuple[str, int], Any]]:
+        data = self.target.animation_data
+        if data is not None and data.action is not None and data.action_slot is not None:
+            bag = actions.channelbag(data.action, data.action_slot)
+            for curve in list(bag.fcurves) if bag is not None else ():
+                if curve.data_path in self.paths:
+                    yield (curve.data_path, curve.array_index), curve
+
+    def _keys(self) -> tuple[bpy.types.Action | None, dict[tuple[str, int], keys.Keys]]:
+        """The target's action, and the keys that place it: auto keying may add to them while it is dragged."""
+        data = self.target.animation_data
+        self.had_data = data is not None
+        return data.action if data else None, {place: keys.Keys.read(curve) for place, curve in self._curves()}
+
+    def _put_keys_back(self) -> None:
+        data = self.target.animation_data
+        if data is None or data.action is None:
+            return
+        if self.action is None:
+            made, data.action = data.action, None
+            if not made.users:
+                bpy.data.actions.remove(made)
+            if not self.had_data:
+                self.target.animation_data_clear()
+            return
+        for place, curve in self._curves():
+            if place not in self.keys:
+                actions.channelbag(data.action, data.action_slot).fcurves.remove(curve)
+            elif not np.array_equal(self.keys[place].attributes, keys.Keys.read(curve).attributes):
+                self.keys[place].write(curve)
+
     def put_back(self) -> None:
         session = self.session
         with suppress(ReferenceError, KeyError):
+            self._put_keys_back()
             owner = self._owner()
             for name, values in self.place.items():
                 if tuple(getattr(owner, name)) != values:

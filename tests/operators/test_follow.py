@@ -59,12 +59,12 @@ class Window:
         self.screen = SimpleNamespace(areas=[other, area])
 
 
-def event(kind: str, value: str = "PRESS", x: int = 100, y: int = 200, **held: bool) -> SimpleNamespace:
+INSIDE, OUTSIDE = (100, 200), (350, 200)  # over the sidebar
+
+
+def event(kind: str, value: str = "PRESS", at: tuple[int, int] = INSIDE, **held: bool) -> SimpleNamespace:
     keys = {"ctrl": False, "shift": False, "alt": False, "oskey": False, **held}
-    return SimpleNamespace(type=kind, value=value, mouse_x=x, mouse_y=y, **keys)
-
-
-OUTSIDE = {"x": 350}  # over the sidebar
+    return SimpleNamespace(type=kind, value=value, mouse_x=at[0], mouse_y=at[1], **keys)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ OUTSIDE = {"x": 350}  # over the sidebar
         (event("ESC"), "RESTORE"),
         (event("RIGHTMOUSE"), "RESTORE"),
         (event("RET", "RELEASE"), ""),
-        (event("RET", **OUTSIDE), "KEEP"),
-        (event("ESC", **OUTSIDE), "RESTORE"),
-        (event("LEFTMOUSE", **OUTSIDE), "PASS"),
-        (event("RIGHTMOUSE", **OUTSIDE), "PASS"),
-        (event("R", **OUTSIDE), "PASS"),
+        (event("RET", at=OUTSIDE), "KEEP"),
+        (event("ESC", at=OUTSIDE), "RESTORE"),
+        (event("LEFTMOUSE", at=OUTSIDE), "PASS"),
+        (event("RIGHTMOUSE", at=OUTSIDE), "PASS"),
+        (event("R", at=OUTSIDE), "PASS"),
         (event("R"), "SHOW"),
         (event("M"), "SHOW"),
         (event("R", ctrl=True), ""),
@@ -91,7 +91,7 @@ OUTSIDE = {"x": 350}  # over the sidebar
         (event("MOUSEMOVE", "NOTHING"), "PASS"),
         (event("WHEELUPMOUSE"), ""),
         (event("WHEELUPMOUSE", ctrl=True), "PASS"),
-        (event("WHEELUPMOUSE", **OUTSIDE), "PASS"),
+        (event("WHEELUPMOUSE", at=OUTSIDE), "PASS"),
         (event("WINDOW_DEACTIVATE", "NOTHING"), "PASS"),
     ],
     ids=lambda item: item if isinstance(item, str) else f"{item.type}-{item.value}-{item.mouse_x}",
@@ -115,7 +115,7 @@ def test_keys_while_the_target_is_dragged(session, kind, wish) -> None:
 def test_the_mouse_moves_the_goal_in_the_plane_of_the_target(control, perspective) -> None:
     window, seen = Window(perspective=perspective), []
     for x, y in ((100, 200), (200, 100), (100, 200)):
-        control.handle(event("MOUSEMOVE", "NOTHING", x, y), window)
+        control.handle(event("MOUSEMOVE", "NOTHING", (x, y)), window)
         seen.append(np.array(control.goal))
         on_screen = window.view.perspective_matrix @ Vector((*control.goal, 1.0))
         at = np.array(on_screen.xy) / on_screen.w

@@ -122,6 +122,30 @@ def test_restored_nothing_has_changed(hero) -> None:
     assert not following.is_open
 
 
+@pytest.mark.parametrize("animated", [False, True])
+@pytest.mark.parametrize("bone", ["", "head"])
+def test_restored_keys_that_auto_keying_set_on_the_target_are_gone(animated, bone) -> None:
+    armature, target = figure(), figure("Other") if bone else ball()
+    target.location = (0.5, -2.0, 0.0)
+    moved = target.pose.bones[bone] if bone else target
+    if animated:
+        keyed(moved, "location", ((1, (0.0, 0.0, 0.0)), (20, (0.1, 0.2, 0.3))))
+    settings = aim(armature, target)
+    settings.subtarget = bone
+    bpy.context.scene.frame_set(10)
+    bpy.context.view_layer.update()
+    before = scenes.snapshot()
+    following = session(armature)
+    run(following, 0.2)
+    moved.location = (0.3, 0.1, 0.4)
+    moved.keyframe_insert("location", frame=10)
+    moved.keyframe_insert("scale", frame=10)
+    run(following, 0.2)
+    following.restore()
+    bpy.context.view_layer.update()
+    assert scenes.differences(before, scenes.snapshot()) == []
+
+
 def test_an_unkeyed_pose_is_followed_from_and_stays(hero) -> None:
     arm = hero.armature.pose.bones["chest"]
     arm.rotation_quaternion = Quaternion((0, 0, 1), 0.3)
