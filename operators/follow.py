@@ -25,6 +25,7 @@ _NOTCH = 1.08
 _KEEP, _RESTORE = ("RET", "NUMPAD_ENTER"), "ESC"
 _UNDONE = "The file was changed by an undo while the character followed; follow again."
 _WIDE = ("EVENT_ESC",)
+"""Pictures of keys with long names are wider than others."""
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN", "TIMER", "WINDOW", "HOME", "EVT")
 """Beginnings of events that belong to Blender even while the mouse leads: views are turned, windows redrawn."""
 
@@ -152,8 +153,9 @@ class LOOKAT_PD_OT_follow(bpy.types.Operator):
                 row = layout.row(align=True)
                 for icon in icons:
                     row.label(text="", icon=icon)
-                # Keys with long names have wide pictures.
-                row.label(text=f"  {text}" if icons[-1] in _WIDE else text, translate=False)
+                if icons[-1] in _WIDE:
+                    row.separator(factor=1.5)
+                row.label(text=text, translate=False)
             layout.separator_spacer()
 
         self._workspace.status_text_set(draw)
