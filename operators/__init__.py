@@ -1,6 +1,6 @@
 """Operators, one file a verb: they read settings, call the rig room and report."""
 
-from ..rig import transition
+from ..rig import ik_settings, transition
 from . import (
     add,
     bake,
@@ -9,6 +9,7 @@ from . import (
     chain_actions,
     copy,
     follow,
+    ik_bake,
     inertialize,
     key,
     loop_action,
@@ -32,7 +33,8 @@ TRANSITIONS = (
     chain_actions,
     transition_preset,
 )
-MODULES = (*LOOK_AT, *TRANSITIONS)
+IK = (ik_settings, ik_bake)
+MODULES = (*LOOK_AT, *TRANSITIONS, *IK)
 
 
 def register() -> None:

@@ -428,6 +428,99 @@ INTERFACE = {
     "Let the F-curves repeat for ever; not where the root turns": (
         "Fカーブを無限に繰り返します。ルートが回転する場合は使えません"
     ),
+    "A copy of the current action with the result in it; the original is kept": (
+        "結果を含む、現在のアクションのコピー。元のアクションは残ります"
+    ),
+    "A new NLA track above the animation that holds only the difference": (
+        "アニメーションの上に、差分だけを持つ新しいNLAトラックを作ります"
+    ),
+    "An object, or a bone of an armature": "オブジェクト、またはアーマチュアのボーン",
+    "As Target": "ターゲットと同じ",
+    "Bone of the target armature that the effector follows": "ターゲットのアーマチュアのうち、エフェクターが追うボーン",
+    "CCD": "CCD法",
+    "CCD from the Base": "CCD法（根元から）",
+    "Chain Length": "チェーンの長さ",
+    "Chains end at this bone: inverse kinematics does not move it": (
+        "チェーンはこのボーンで終わります。IKはこのボーンを動かしません"
+    ),
+    "Damped least squares over angles about fixed axes; small, smooth turns": (
+        "固定軸まわりの角度による減衰最小二乗法。回転は小さく滑らかです"
+    ),
+    "Damped least squares over rotations; small, smooth turns": "回転による減衰最小二乗法。回転は小さく滑らかです",
+    "FABRIK": "FABRIK法",
+    "Follow": "追従先",
+    "Goes Along": "チェーンに従う",
+    "Height": "高さ",
+    "How many bones turn; 0 for all up to the root or to a pinned bone": (
+        "回転するボーンの数。0でルートまたはピン留めしたボーンまでのすべて"
+    ),
+    "How often at most the solver goes over the chain": "ソルバーがチェーンを処理する最大回数",
+    "How the turns are found": "回転の求め方",
+    "Iterations": "反復数",
+    "Jacobian, Euler": "ヤコビアン（オイラー）",
+    "Jacobian, Quaternion": "ヤコビアン（クォータニオン）",
+    "Joint after joint from the base to the tip; quick, and even on any chain": (
+        "根元から先端へ関節を順に回します。速く、どのチェーンでも均等に曲がります"
+    ),
+    "Joint after joint from the tip to the base; the tip does most": (
+        "先端から根元へ関節を順に回します。先端が最もよく曲がります"
+    ),
+    "Joints are put in line from both ends in turn; quick, and evenly bent": (
+        "両端から交互に関節を並べます。速く、均等に曲がります"
+    ),
+    "Joints as particles held apart by the bones; supple, for tails and ropes": (
+        "関節をボーンでつながれた粒子として扱います。しなやかで、尻尾やロープ向きです"
+    ),
+    "Keep": "維持",
+    "Keep Offset": "オフセットを維持",
+    "Let the effector follow its target over the frame range, as keys on the bones of its chain": (
+        "フレーム範囲でエフェクターをターゲットに追従させ、チェーンのボーンにキーを打ちます"
+    ),
+    "Look-at PD Inverse Kinematics": "ルックアットPDのインバースキネマティクス",
+    "Motion Path": "モーションパス",
+    "Not higher than this above the lowest place, in chain lengths": (
+        "最も低い位置からの高さの上限（チェーンの長さを1とします）"
+    ),
+    "Object that the effector follows; for an armature, choose a bone as well": (
+        "エフェクターが追うオブジェクト。アーマチュアの場合はボーンも選択します"
+    ),
+    "Object towards which the chain bends; empty for none": (
+        "チェーンが曲がる向きを決めるオブジェクト。空なら使いません"
+    ),
+    "Orientation": "向き",
+    "Particle": "粒子法",
+    "Pin": "ピン留め",
+    "Point": "対象点",
+    "Pole": "ポール",
+    "Seconds in which the effector comes to rest before a contact, and leaves it after": (
+        "接触の前にエフェクターが静止するまで、また後に離れるまでの秒数"
+    ),
+    "Seconds over which the turns of a bake are evened out; the effector stays at its target": (
+        "ベイクした回転をならす秒数。エフェクターはターゲットに留まります"
+    ),
+    "Slower than this many chain lengths a second is a contact": (
+        "これより遅ければ接触とみなします（毎秒、チェーンの長さを1とします）"
+    ),
+    "Smoothness": "滑らかさ",
+    "Solver": "ソルバー",
+    "Stay as far from the target as at the first frame": "最初のフレームでのターゲットとの間隔を保ちます",
+    "The effector keeps the orientation that its animation has": "エフェクターはアニメーションでの向きを保ちます",
+    "The effector takes the orientation of the target": "エフェクターはターゲットの向きになります",
+    "The effector turns with the chain": "エフェクターはチェーンと一緒に回転します",
+    "The effector's head comes to the target; the bones above it turn, as for a hand or foot": (
+        "エフェクターのヘッドをターゲットに合わせます。手や足のように、その上のボーンが回転します"
+    ),
+    "The effector's tip comes to the target; it turns as well": (
+        "エフェクターの先端をターゲットに合わせます。エフェクター自身も回転します"
+    ),
+    "The motion path that was calculated for the effector, as it was then": (
+        "エフェクターについて計算されたモーションパスを、計算時のまま追います"
+    ),
+    "Tip": "先端",
+    "What becomes of the effector's orientation": "エフェクターの向きの扱い",
+    "What comes to the target": "ターゲットに合わせる点",
+    "What the effector follows": "エフェクターが追うもの",
+    "Where the keys go; all other bones stay as they are": "キーの書き込み先。他のボーンはそのままです",
 }
 """Everything but names of operators: names of settings and panels, and all descriptions."""
 
@@ -454,6 +547,7 @@ OPERATORS = {
     "Transition Preset": "トランジションプリセット",
     "Find Best Cut": "最適なカットを検出",
     "Add Transition between Strips": "ストリップ間にトランジションを追加",
+    "Bake IK": "IKをベイク",
 }
 """Names of operators and texts on their buttons."""
 
@@ -549,6 +643,7 @@ SENTENCES = {
     "Bake cancelled; nothing was changed.": "ベイクをキャンセルしました。何も変更されていません。",
     "Solving {} %": "計算中 {}%",
     "Solving {} %, {} s left": "計算中 {}%、残り約{}秒",
+    "Solved {} to {} in {} s": "{}～{}を計算済み（{}秒）",
     "Solved {} to {} in {} ms": "{}～{}を計算済み（{} ms）",
     "The look-at on '{}' is muted; unmute it to bake it.": (
         "「{}」のルックアットはミュートされています。ベイクするにはミュートを解除してください。"
@@ -1009,6 +1104,86 @@ SENTENCES = {
     ),
     "Blend times of shape {} must be one number or one for each bone {}.": (
         "ブレンド時間（形状{}）は、1つの数またはボーンごとの数{}にしてください。"
+    ),
+    "A path has no orientation; let the effector keep its own.": (
+        "パスには向きがありません。エフェクターの向きを維持してください。"
+    ),
+    "All bones from '{}' to '{}' are locked; unlock one of their axes (Bone > Inverse Kinematics).": (
+        "「{}」から「{}」までのボーンがすべてロックされています。いずれかの軸のロックを解除してください（ボーン > "
+        "インバースキネマティクス）。"
+    ),
+    "Baked {} bones into {} ({} s); at most {} mm are left.": (
+        "{}ボーンを{}にベイクしました（{}秒）。残りの誤差は最大{} mmです。"
+    ),
+    "Baked {} bones into {} ({} s); the target is out of reach at {} of {} frames, at the others at most {} mm are "
+    "left.": (
+        "{}ボーンを{}にベイクしました（{}秒）。ターゲットは{}フレーム（全{}フレーム中）で届かない位置にあり、他のフ"
+        "レームの誤差は最大{} mmです。"
+    ),
+    "Baked {} bones into {}; the target is out of reach at all {} frames.": (
+        "{}ボーンを{}にベイクしました。ターゲットは全{}フレームで届かない位置にあります。"
+    ),
+    "Baking IK: {} %   Esc: cancel": "IKをベイク中：{} %   Esc：キャンセル",
+    "Bone '{}' does not inherit its parent's rotation, so the chain does not carry it; switch on Inherit Rotation, "
+    "or let the chain begin there.": (
+        "ボーン「{}」は親の回転を継承しないため、チェーンと一緒に動きません。回転の継承を有効にするか、そこからチェ"
+        "ーンを始めてください。"
+    ),
+    "Bone '{}' hangs on nothing that could turn; choose a bone further down.": (
+        "ボーン「{}」の上に回転できるボーンがありません。もっと先のボーンを選択してください。"
+    ),
+    "Bone '{}' has a pose that is not a number; mend its F-curves or constraints.": (
+        "ボーン「{}」のポーズが数値ではありません。Fカーブまたはコンストレイントを修正してください。"
+    ),
+    "Bone '{}' has no motion path; calculate it first (Pose > Motion Paths).": (
+        "ボーン「{}」にモーションパスがありません。先に計算してください（ポーズ > モーションパス）。"
+    ),
+    "Bone '{}' has zero scale; give it a scale above zero.": "ボーン「{}」のスケールが0です。0より大きくしてください。",
+    "Bone '{}' is no control of this Rigify rig; choose the control that moves it.": (
+        "ボーン「{}」はこのRigifyリグのコントロールではありません。それを動かすコントロールを選択してください。"
+    ),
+    "Bone '{}' is not below '{}'; choose an effector that '{}' carries, or another base.": (
+        "ボーン「{}」は「{}」の下にありません。「{}」の下にあるエフェクターか、別の根元を選択してください。"
+    ),
+    "Bone '{}' is pinned; unpin it to move it.": (
+        "ボーン「{}」はピン留めされています。動かすにはピン留めを解除してください。"
+    ),
+    "Bone '{}' is posed by the constraint '{}' on '{}' already; mute that constraint, or choose other bones.": (
+        "ボーン「{}」はすでにコンストレイント「{}」（ボーン「{}」）で動かされています。そのコンストレイントをミュー"
+        "トするか、別のボーンを選択してください。"
+    ),
+    "Calculate the bone's motion path first (Pose > Motion Paths)": (
+        "先にボーンのモーションパスを計算してください（ポーズ > モーションパス）"
+    ),
+    "Choose a target to follow": "追うターゲットを選択してください",
+    "Select the bone that is to be moved, a hand say": "手など、動かすボーンを選択してください",
+    "Target '{}' is infinitely far away at frame {}; mend its animation.": (
+        "ターゲット「{}」がフレーム{}で無限に遠くにあります。アニメーションを修正してください。"
+    ),
+    "The chain of '{}' does not come to its target: constraints, or a bone scaled unevenly, move '{}' and the "
+    "bones below it otherwise; mute those constraints, or choose other bones.": (
+        "「{}」のチェーンがターゲットに届きません。コンストレイントまたは不均一なスケールが「{}」とその下のボーンを"
+        "別の向きに動かしています。そのコンストレイントをミュートするか、別のボーンを選択してください。"
+    ),
+    "The chain of '{}' has only one bone, '{}'; make it longer, or choose a bone further down.": (
+        "「{}」のチェーンにはボーンが「{}」の1つしかありません。チェーンを長くするか、もっと先のボーンを選択してく"
+        "ださい。"
+    ),
+    "The effector has no target; choose an object for it to follow.": (
+        "エフェクターにターゲットがありません。追うオブジェクトを選択してください。"
+    ),
+    "The motion path of '{}' is that of the bone's other end; calculate it for the end that is to follow it, or change "
+    "Point.": (
+        "「{}」のモーションパスはボーンの反対の端のものです。追わせる端について計算するか、対象点を変更してください。"
+    ),
+    "The path to follow has no points, or one that is not finite; record it again.": (
+        "追うパスに点がないか、有限でない点があります。記録し直してください。"
+    ),
+    "The point to follow, {}, is not finite; give three numbers.": (
+        "追う点{}が有限ではありません。3つの数値を指定してください。"
+    ),
+    "The target '{}' moves with the chain that follows it; choose one outside it.": (
+        "ターゲット「{}」は、それを追うチェーンと一緒に動きます。チェーンの外のものを選択してください。"
     ),
 }
 """What errors, reports and greyed-out operators say, with holes for what is known only then."""

@@ -1,0 +1,157 @@
+"""Inverse kinematics baked on real characters: a generated Rigify human, and rigs from other makers."""
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from . import scenes
+from .test_bake_rigs import human_file  # noqa: F401 - a fixture
+
+ik_bake = load("rig.ik_bake")
+ik_chain = load("rig.ik_chain")
+bake = load("rig.bake")
+sample = load("rig.sample")
+errors = load("lookat_pd.errors")
+actions = load("rig.actions")
+rigs_of_scene = load("cli.rigs")
+scene_files = load("cli.scene_files")
+console = load("cli.console")
+
+FRAMES = range(1, 41)
+
+
+def moving_target(armature: bpy.types.Object, chain, part: float = 0.25) -> bpy.types.Object:
+    """Something that moves near the base of a chain, always in reach."""
+    depsgraph = scenes.goto(FRAMES[0])
+    seen = ik_chain.evaluated(chain, armature.evaluated_get(depsgraph).pose.bones)
+    reach = float(seen.reach[0])
+    item = scenes.ball(name="Target")
+    anchor = scenes.ball(name="Anchor")
+    # It goes along with what the chain hangs on.
+    if chain.parent:
+        scenes.child(anchor, armature, chain.parent)
+    else:
+        anchor.parent = armature
+    bpy.context.view_layer.update()
+    middle = seen.positions[0, 0] + 0.75 * (seen.end[0] - seen.positions[0, 0])
+    item.parent = anchor
+    item.matrix_parent_inverse = anchor.matrix_world.inverted() @ armature.matrix_world
+    for frame in (1, 10, 20, 30, 40):
+        away = part * reach * np.array([np.sin(frame), np.cos(1.3 * frame), np.sin(0.7 * frame)]) / 1.8
+        item.location = middle + away
+        item.keyframe_insert("location", frame=frame)
+    return item
+
+
+def measured(armature: bpy.types.Object, bone: str, target: bpy.types.Object, end: str) -> np.ndarray:
+    """How far (F,) the evaluated bone's end is from the target."""
+    found = []
+    for frame in FRAMES:
+        depsgraph = scenes.goto(frame)
+        seen = armature.evaluated_get(depsgraph)
+        point = seen.matrix_world @ getattr(seen.pose.bones[bone], end)
+        found.append((point - target.evaluated_get(depsgraph).matrix_world.translation).length)
+    return np.array(found)
+
+
+def run(chain, target, **goal):
+    steps = ik_bake.bake_goal(
+        bpy.context.scene,
+        chain,
+        ik_bake.Goal(sample.Target(target), **goal),
+        ik_chain.Tuning(),
+        bake.Options(FRAMES[0], FRAMES[-1]),
+    )
+    return scenes.finish(steps)
+
+
+# Rigify
+
+
+@pytest.fixture
+def rigify(human_file: str) -> bpy.types.Object:  # noqa: F811
+    bpy.ops.wm.open_mainfile(filepath=human_file)
+    rig = bpy.data.objects["Human"]
+    for name in ("upper_arm_parent.L", "thigh_parent.L"):
+        rig.pose.bones[name]["IK_FK"] = 1.0
+    return rig
+
+
+@pytest.mark.parametrize(
+    ("effector", "base", "skin"),
+    [("hand_fk.L", "upper_arm_fk.L", "DEF-hand.L"), ("foot_fk.L", "thigh_fk.L", "DEF-foot.L")],
+)
+@pytest.mark.parametrize("hand", [False, True], ids=["along", "kept"])
+def test_rigify_fk_controls(rigify, effector, base, skin, hand) -> None:
+    chain = ik_chain.resolve(rigify, effector, base=base, at_tip=False, hand=hand)
+    assert len(chain.joints) == 2 and not any(ik_chain.is_mechanism(rigify.pose.bones[name]) for name in chain.bones)
+    target = moving_target(rigify, chain)
+    before = scenes.poses(rigify, FRAMES, (effector,))[:, 0, :3, :3]
+    result = run(chain, target, orientation="KEEP" if hand else "FREE")
+    assert result.measured and result.in_reach.sum() > 30
+    # The control, and the bone that bends the skin.
+    for bone in (effector, skin):
+        assert np.median(measured(rigify, bone, target, "head")[result.in_reach]) < 1e-3
+    if hand:
+        after = scenes.poses(rigify, FRAMES, (effector,))[:, 0, :3, :3]
+        assert np.abs(after - before).max() < 2e-3
+
+
+def test_rigify_fk_length_counts_controls_only(rigify) -> None:
+    assert ik_chain.resolve(rigify, "hand_fk.L", length=2, at_tip=False).joints == ("upper_arm_fk.L", "forearm_fk.L")
+
+
+@pytest.mark.parametrize("bone", ["DEF-hand.L", "ORG-hand.L"])
+def test_rigify_mechanism_is_refused(rigify, bone) -> None:
+    with pytest.raises(errors.RigError, match="is no control of this Rigify rig"):
+        ik_chain.resolve(rigify, bone, length=2, at_tip=True)
+
+
+# Others
+
+
+@pytest.mark.parametrize(
+    ("file", "effector", "length", "at_tip"),
+    [
+        ("bvh/cmu_131_01_start_walk_stop.bvh", "LeftWrist", 2, False),
+        ("bvh/cmu_131_01_start_walk_stop.bvh", "RightAnkle", 2, False),
+        ("bvh/fair1_dab.bvh", "RightHand", 2, False),
+        ("fbx/cmu_91_48.fbx", "lHand", 3, False),
+        ("fbx/cmu_91_48.fbx", "rFoot", 2, False),
+        ("gltf/kaykit_knight.glb", "hand.l", 3, False),
+        ("gltf/robot_expressive.glb", "Hand.L", 2, False),
+        ("gltf/khronos_fox.glb", "b_Tail03_014", 3, True),
+        ("gltf/m2m_snake.glb", "", 5, True),
+        ("gltf/godot_platformer_robot.glb", "", 2, True),
+        ("vrm/cryptovoxels.vrm", "", 2, False),
+    ],
+    ids=str,
+)
+def test_rigs_of_other_makers(rigs: Path, file, effector, length, at_tip) -> None:
+    with console.Console() as quiet:
+        scene = scene_files.load(rigs / file, None, quiet)
+    armature = rigs_of_scene.choose(scene, None, [])
+    names = armature.pose.bones.keys()
+    if effector not in names:
+        effector = _tip(armature, effector, length)
+    chain = ik_chain.resolve(armature, effector, length=length, at_tip=at_tip)
+    target = moving_target(armature, chain)
+    result = run(chain, target)
+    assert result.in_reach.sum() >= 20
+    seen = ik_chain.evaluated(chain, armature.evaluated_get(scenes.goto(1)).pose.bones)
+    size = np.linalg.norm(np.array(armature.matrix_world)[:3, :3], axis=0).mean()
+    found = measured(armature, effector, target, "tail" if at_tip else "head")[result.in_reach]
+    # An arm is 60 cm long.
+    assert np.median(found) < 1e-3 * float(seen.reach[0]) * size
+    assert np.median(found) < 1e-3 or size * float(seen.reach[0]) > 1.0
+
+
+def _tip(armature: bpy.types.Object, like: str, length: int) -> str:
+    """A bone with enough bones above it, of a name like that."""
+    bones = [bone for bone in armature.pose.bones if len(bone.parent_recursive) > length + 1]
+    named = [bone for bone in bones if like and like.lower() in bone.name.lower()]
+    return (named or sorted(bones, key=lambda bone: -len(bone.parent_recursive)))[0].name
