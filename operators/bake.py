@@ -111,8 +111,9 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
         if self.use_scene_range:
             scene = context.scene
             preview = scene.use_preview_range
-            self.frame_start = scene.frame_preview_start if preview else scene.frame_start
-            self.frame_end = scene.frame_preview_end if preview else scene.frame_end
+            first = scene.frame_preview_start if preview else scene.frame_start
+            last = scene.frame_preview_end if preview else scene.frame_end
+            self.frame_start, self.frame_end = sample.key_range(scene, first, last)
         if (reason := why_not(context)) is not None:
             current.complain(self, f"{reason}.")
             return False
@@ -124,8 +125,8 @@ class LOOKAT_PD_OT_bake(bpy.types.Operator):
             current.complain(self, error)
             return False
         scene = context.scene
-        inside = scene.frame_start <= self.frame_start and self.frame_end <= scene.frame_end
-        played = (scene.frame_start, scene.frame_end) if inside else None
+        first, last = sample.key_range(scene)
+        played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
         options = bake.Options(self.frame_start, self.frame_end, self.into, played=played)
         self._job = bake.bake(context.scene, self._look_ats, options)
         return True

@@ -29,6 +29,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif found.state == "SOLVED":
         text = f"Solved {found.first} to {found.last} in {1000 * found.seconds:.0f} ms"
+        if found.seconds >= 1.0:
+            text = f"Solved {found.first} to {found.last} in {found.seconds:.1f} s"
         layout.label(text=messages.translate(text), icon="CHECKMARK", translate=False)
     if found.state == "SOLVED" and not context.scene.render.use_lock_interface:
         # A render in a window runs beside it, and both would move the rig.

@@ -54,6 +54,7 @@ def sync(armature: bpy.types.Object) -> list[Attached]:
         found.append(_attach(armature, bone, settings.number))
     for number in set(offsets.places(armature)) - used:
         offsets.remove(armature, number)
+    offsets.arrange(armature, [item.number for item in found])
     return found
 
 
@@ -71,14 +72,18 @@ def _attach(armature: bpy.types.Object, bone: str, number: int) -> Attached:
 
 def _follow_renames(armature: bpy.types.Object) -> None:
     """Blender does not know that settings name bones: where one is renamed, its new name is written into them."""
-    places = offsets.places(armature)
+    places, names = offsets.places(armature), armature.data.bones.keys()
+    renamed = _bones_seen.get(armature.session_uid, names) != names
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
+        held = places.get(settings.number, {})
         for place, item in enumerate(settings.chain):
-            if item.bone not in armature.pose.bones:
-                now = bone if place == 0 else places.get(settings.number, {}).get(place)
-                if now is not None:
-                    item.bone = now
+            # A constraint stays on its bone whatever that is called now.
+            owners = held.get(place, [])
+            if (renamed or item.bone not in names) and owners and item.bone not in owners:
+                item.bone = owners[0]
+        if settings.chain and settings.chain[0].bone not in names:
+            settings.chain[0].bone = bone
         if settings.subtarget and settings.target is not None and settings.target.type == "ARMATURE":
             _follow_target(settings)
     for item in {armature, *(armature.pose.bones[bone].lookat_pd.target for bone in live_bones(armature))}:

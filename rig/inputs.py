@@ -5,7 +5,7 @@ changed, not what; fingerprints tell. They leave out what changes by itself from
 what look-ats add.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from . import actions, offsets
 
-KINDS = ("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION", "CURVE", "KEY", "LATTICE", "MESH")
-"""Kinds of data whose change may change a motion."""
+KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
+"""Kinds of data whose change may always change a motion; others do where one of them is within reach."""
 _CHANNELS = (
     ("location", 3),
     ("rotation_quaternion", 4),
@@ -25,22 +25,42 @@ _CHANNELS = (
 )
 _DELTAS = ("delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale")
 _KEYS = (("co", np.float32, 2), ("handle_left", np.float32, 2), ("handle_right", np.float32, 2))
-_SKIPPED = {"rna_type", "name", "show_expanded", "error_location", "error_rotation", "is_valid", "active", "lookat_pd"}
+_SKIPPED = {
+    "rna_type",
+    "name",
+    "name_full",
+    "show_expanded",
+    "error_location",
+    "error_rotation",
+    "is_valid",
+    "active",
+    "lookat_pd",
+    "users",
+    "session_uid",
+    "tag",
+    "use_fake_user",
+    "use_extra_user",
+    "is_evaluated",
+    "is_missing",
+    "is_runtime_data",
+    "is_editable",
+    "is_embedded_data",
+    "is_library_indirect",
+    "is_override_data",
+    "select",
+}
 _SIMPLE = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
 _BONE_SETTINGS = ("use_inherit_rotation", "use_local_location", "use_relative_parent", "use_connect")
 _names: dict[str, list[tuple[str, str]]] = {}
 
 
-def changed_kinds(scene: bpy.types.Scene) -> bool:
-    """Whether Blender knows of a change, since the scene was last evaluated, that may concern a motion."""
-    for layer in scene.view_layers:
-        graph = layer.depsgraph
-        if graph is None or any(graph.id_type_updated(kind) for kind in KINDS):
-            return True
-    return False
+def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> bool:
+    """Whether Blender knows of a change of such data since the scene was last evaluated, in any of its view layers."""
+    graphs = (layer.depsgraph for layer in scene.view_layers)
+    return all(graph is None or any(graph.id_type_updated(kind) for kind in kinds) for graph in graphs)
 
 
-def reach(items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
+def reach(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
     """Everything that the motion of these objects depends on, themselves included, by kind and full name."""
     found: dict[tuple[str, str], bpy.types.ID] = {}
     waiting = [item for item in items if item is not None]
@@ -49,7 +69,7 @@ def reach(items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.typ
         key = identity(item)
         if key not in found:
             found[key] = item
-            waiting.extend(used for used in _uses(item) if used is not None)
+            waiting.extend(used for used in _uses(item, scene) if used is not None)
     return found
 
 
@@ -71,25 +91,33 @@ def animates(armature: bpy.types.Object, path: str) -> bool:
     return path in _animated(armature)
 
 
-def _uses(item: bpy.types.ID) -> Iterator[bpy.types.ID | None]:
+def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID | None]:
     data = getattr(item, "animation_data", None)
     if data is not None:
         yield data.action
         yield from (strip.action for strip in _strips(data))
-        for driver in data.drivers:
-            yield from (target.id for variable in driver.driver.variables for target in variable.targets)
+        for variable in (variable for driver in data.drivers for variable in driver.driver.variables):
+            yield from (target.id for target in variable.targets)
+            if variable.type == "CONTEXT_PROP":
+                yield scene
     if not isinstance(item, bpy.types.Object):
-        yield from (getattr(item, "shape_keys", None),) if not isinstance(item, bpy.types.Armature) else ()
+        yield None if isinstance(item, bpy.types.Armature) else getattr(item, "shape_keys", None)
         return
     yield item.parent
+    if item.parent is not None and item.parent_type.startswith("VERTEX"):
+        yield item.parent.data
     if isinstance(item.data, bpy.types.Armature | bpy.types.Curve | bpy.types.Lattice):
         yield item.data
     for stack in _stacks(item):
         for constraint in stack:
             if not offsets.is_own(constraint):
                 for found in (constraint, *getattr(constraint, "targets", ())):
-                    yield getattr(found, "target", None)
+                    target = getattr(found, "target", None)
+                    yield target
                     yield getattr(found, "pole_target", None)
+                    if target is not None and (constraint.type == "SHRINKWRAP" or getattr(found, "subtarget", "")):
+                        # The surface, or a vertex group of it.
+                        yield target.data
                 yield getattr(constraint, "action", None)
 
 
@@ -106,19 +134,43 @@ def _strips(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
         yield strip
 
 
-def _animated(item: bpy.types.ID) -> frozenset[str]:
-    """Data paths of an item's own properties that change with the frame."""
+def _playing(data: bpy.types.AnimData) -> Iterator[tuple[bpy.types.Action, bpy.types.ActionSlot]]:
+    """The actions of an item, with their slots, that move it: the current one, and those of strips not muted."""
+    if data.action is not None and data.action_slot is not None:
+        yield data.action, data.action_slot
+    solo = any(track.is_solo for track in data.nla_tracks)
+    tracks = [track for track in data.nla_tracks if not track.mute and (track.is_solo or not solo)]
+    waiting = [strip for track in tracks for strip in track.strips if data.use_nla]
+    while waiting:
+        strip = waiting.pop()
+        if not strip.mute:
+            waiting.extend(strip.strips)
+            if strip.action is not None and strip.action_slot is not None:
+                yield strip.action, strip.action_slot
+
+
+def _animated(item: bpy.types.ID) -> dict[str, set[int]]:
+    """Data paths of an item's own properties that change with the frame, and which of their numbers do."""
     data = getattr(item, "animation_data", None)
+    found: dict[str, set[int]] = {}
     if data is None:
-        return frozenset()
-    paths = {driver.data_path for driver in data.drivers}
-    for action, slot in [(data.action, data.action_slot), *((s.action, s.action_slot) for s in _strips(data))]:
-        bag = actions.channelbag(action, slot) if action is not None and slot is not None else None
-        paths.update(curve.data_path for curve in bag.fcurves if actions.plays(curve)) if bag is not None else None
-    return frozenset(paths)
+        return found
+    for driver in data.drivers:
+        found.setdefault(driver.data_path, set()).add(driver.array_index)
+    for action, slot in _playing(data):
+        bag = actions.channelbag(action, slot)
+        for curve in bag.fcurves if bag is not None else ():
+            if actions.plays(curve):
+                found.setdefault(curve.data_path, set()).add(curve.array_index)
+    return found
 
 
-def _parts(item: bpy.types.ID, animated: frozenset[str]) -> Iterator[object]:
+def _still(values: Any, moving: set[int]) -> tuple[float, ...]:
+    """Numbers without those that change with the frame."""
+    return tuple(0.0 if n in moving else value for n, value in enumerate(values))
+
+
+def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]]) -> Iterator[object]:
     if isinstance(item, bpy.types.Action):
         yield from _action(item)
         return
@@ -157,7 +209,7 @@ def _curve(curve: bpy.types.FCurve) -> Iterator[object]:
     if kinds.size and kinds.max() > 2:
         yield [(p.easing, p.back, p.amplitude, p.period) for p in points]
     for modifier in curve.modifiers:
-        yield from _simple(modifier, "", frozenset())
+        yield from _simple(modifier, "", {})
         yield [tuple(p.co) for p in getattr(modifier, "control_points", ()) if hasattr(p, "co")]
         yield list(getattr(modifier, "coefficients", ()))
 
@@ -172,7 +224,7 @@ def _animation(item: bpy.types.ID) -> Iterator[object]:
         yield track.mute, track.is_solo
     for strip in _strips(data):
         yield strip.action.name_full if strip.action else "", strip.action_slot_handle
-        yield from _simple(strip, "", frozenset())
+        yield from _simple(strip, "", {})
         for curve in strip.fcurves:
             yield from _curve(curve)
     for driver in data.drivers:
@@ -184,28 +236,28 @@ def _animation(item: bpy.types.ID) -> Iterator[object]:
                 yield target.transform_type, target.transform_space, target.rotation_mode
 
 
-def _object(item: bpy.types.Object, animated: frozenset[str]) -> Iterator[object]:
+def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterator[object]:
     yield item.type, item.rotation_mode, item.parent.name_full if item.parent else "", item.parent_type
     yield item.parent_bone, tuple(v for row in item.matrix_parent_inverse for v in row)
     for name in (*(name for name, _ in _CHANNELS), *_DELTAS):
-        if name not in animated:
-            yield tuple(getattr(item, name))
+        yield _still(getattr(item, name), animated.get(name, set()))
+    yield tuple(item.parent_vertices)
     yield from _constraints(item.constraints, "", animated)
     if item.pose is None:
         return
     bones = item.pose.bones
-    moving: dict[str, set[str]] = {}
-    for path in animated:
+    rows = {bone_path(bone): n for n, bone in enumerate(bones.keys())}
+    moving: dict[str, list[tuple[int, int]]] = {}
+    for path, indices in animated.items():
         head, _, name = path.rpartition(".")
-        moving.setdefault(name, set()).add(head)
+        if head in rows:
+            moving.setdefault(name, []).extend((rows[head], index) for index in indices)
     yield bones.keys()
     for name, size in _CHANNELS:
         values = np.empty((len(bones), size), dtype=np.float32)
         bones.foreach_get(name, values.ravel())
-        if name in moving:
-            for n, bone in enumerate(bones.keys()):
-                if bone_path(bone) in moving[name]:
-                    values[n] = 0.0
+        for row, index in moving.get(name, ()):
+            values[row, index] = 0.0
         yield values.tobytes()
     for bone in bones:
         if len(bone.constraints):
@@ -219,7 +271,7 @@ def bone_path(bone: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
 
 
-def _constraints(stack: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
+def _constraints(stack: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:
     for constraint in stack:
         if not offsets.is_own(constraint):
             here = f'{path}constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
@@ -228,7 +280,7 @@ def _constraints(stack: Any, path: str, animated: frozenset[str]) -> Iterator[ob
                 yield from _simple(target, here, animated)
 
 
-def _simple(item: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
+def _simple(item: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:
     """Numbers, texts, choices and names of pointers of any item."""
     kind = item.bl_rna.identifier
     if kind not in _names:
@@ -236,9 +288,12 @@ def _simple(item: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
         _names[kind] = [(p.identifier, p.type) for p in properties if p.type in _SIMPLE or p.type == "POINTER"]
     values = []
     for name, type_ in _names[kind]:
-        if path + name in animated:
+        moves = animated.get(path + name)
+        if moves is not None and (type_ != "FLOAT" or not hasattr(getattr(item, name), "__len__")):
             continue
         value = getattr(item, name)
+        if moves is not None:
+            value = _still(value, moves)
         if type_ == "POINTER":
             value = value.name_full if isinstance(value, bpy.types.ID) else None
         elif not isinstance(value, bool | int | float | str):
@@ -247,7 +302,7 @@ def _simple(item: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
     yield values
 
 
-def _custom(item: Any, path: str, animated: frozenset[str]) -> Iterator[object]:
+def _custom(item: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:
     """Custom properties: drivers read them."""
     for key in item.keys():
         if key.startswith("lookat_pd") or f'{path}["{bpy.utils.escape_identifier(key)}"]' in animated:
@@ -280,10 +335,14 @@ def _scene(scene: bpy.types.Scene) -> tuple[object, ...]:
 
 
 def _points(item: bpy.types.ID) -> Iterator[object]:
-    """Control points of a curve or lattice that others follow."""
+    """Control points of a curve or lattice that others follow; vertices of a mesh."""
     for spline in getattr(item, "splines", ()):
         for points in (spline.points, spline.bezier_points):
             for point in points:
                 yield tuple(point.co), getattr(point, "tilt", 0.0)
                 if hasattr(point, "handle_left"):
                     yield tuple(point.handle_left), tuple(point.handle_right)
+    if isinstance(item, bpy.types.Mesh):
+        places = np.empty(3 * len(item.vertices), dtype=np.float32)
+        item.vertices.foreach_get("co", places)
+        yield places.tobytes()

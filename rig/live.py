@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import bpy
 import numpy as np
@@ -25,6 +25,7 @@ _AT_ONCE = 0.1
 _SLICE = 0.06
 _PAUSE = 0.005
 _CHECK_LATER = 0.3
+_REDRAW = 0.25
 _NONE: tuple[set, set] = set(), set()
 Key = tuple[int, int]
 """An armature's session identifier and a look-at's number on it: they stay whatever is renamed."""
@@ -65,14 +66,14 @@ class _Scene:
         self.job: Iterator[float] | None = None
         self.stopped = False
         self.fraction, self.started, self.spent, self.seconds = 0.0, 0.0, 0.0, 0.0
-        self.check_at = np.inf
+        self.check_at, self.drawn = np.inf, 0.0
 
     # What has changed
 
     def refresh(self, scene: bpy.types.Scene, *, now: bool) -> None:
         """Find out what is out of date. now: do not put off what is slow to tell."""
-        span = (scene.frame_start, scene.frame_end, sample.seconds_per_frame(scene))
-        if self.as_built != _structure or span != self.span or self.editing != _editing(scene):
+        span = (*sample.key_range(scene), sample.seconds_per_frame(scene))
+        if self._is_outdated(scene, span):
             self._rebuild(scene, span)
         tuned = self._settings_changed()
         if tuned and not now:
@@ -87,27 +88,53 @@ class _Scene:
             self.stop()
             self.begin()
 
+    def _is_outdated(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> bool:
+        """Whether look-ats may have come or gone, or are on other bones, or the frames are others."""
+        if self.as_built != _structure or span != self.span or self.editing != _editing(scene) or self.unresolved:
+            return True
+        return not all(_stands(part.look_at) for part in self.parts.values())
+
     def _rebuild(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> None:
-        """Look-ats have come or gone, or are on other bones, or the frames are others."""
+        """Find the look-ats that there are; what is known of them and still right is kept."""
         self.stop()
+        before_parts = self.parts
         keep = self.parts if span == self.span else {}
-        self.span, self.as_built, self.editing = span, _structure, _editing(scene)
-        self.parts, self.errors = {}, {}
+        as_built, self.as_built, self.unresolved = _structure, -1, False
+        settings_before, self.settings, self.keyed = self.settings, {}, {}
+        errors, self.parts, self.errors, self.span = self.errors, {}, {}, span
+        self.editing = _editing(scene)
+        ready = True
         for armature in _armatures(scene):
+            if any(bone.bone is None for bone in armature.pose.bones):
+                # Just copied: Blender has not put it together yet.
+                ready = False
+                continue
             for found in attach.sync(armature):
                 key = armature.session_uid, found.number
                 self.keyed[key] = _keyed(armature, found.bone)
                 self.settings[key] = _settings_key(armature, found.bone, self.keyed[key])
                 if found.look_at is None:
-                    self.errors[key] = found.error
+                    self.errors[key], self.unresolved = found.error, True
                     continue
                 place = _place(found.look_at)
                 part = keep.get(key)
                 if part is None or self.places[key] != place:
-                    part = Part(found.look_at, found.number)
-                part.look_at, part.stale = found.look_at, max(part.stale, SETTINGS)
+                    old, part = before_parts.get(key), Part(found.look_at, found.number)
+                    if old is not None and old.look_at.bones == found.look_at.bones:
+                        # What was shown is shown until there is something new.
+                        part.track = old.track
+                elif settings_before.get(key) != self.settings[key] or not _same(part.look_at, found.look_at):
+                    part.stale = max(part.stale, SETTINGS)
+                elif key in errors:
+                    self.errors[key] = errors[key]
+                part.look_at = found.look_at
                 self.parts[key], self.places[key] = part, place
         self.shot = Shot(scene, span[0], max(span[0], span[1]), list(self.parts.values()))
+        self.kinds = inputs.KINDS
+        if ready:
+            self.as_built = as_built
+        else:
+            _wake()
         self.begin()
 
     def _settings_changed(self) -> list[Part]:
@@ -136,33 +163,37 @@ class _Scene:
         everything: dict[tuple[str, str], bpy.types.ID] = {}
         reach = {}
         for key, part in self.parts.items():
-            body = inputs.reach([part.look_at.armature])
-            targets = inputs.reach([target.object for target in part.look_at.targets])
+            body = inputs.reach(scene, [part.look_at.armature])
+            targets = inputs.reach(scene, [target.object for target in part.look_at.targets])
             everything.update(body)
             everything.update(targets)
             reach[key] = set(body), set(targets)
+        own = {}
         for armature in _armatures(scene):
             everything.update({inputs.identity(item): item for item in (armature, armature.data)})
-        prints = {identity: inputs.fingerprint(item) for identity, item in everything.items()}
+            own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
+        prints = {identity: inputs.fingerprint(item) for identity, item in everything.items()} | own
+        self.kinds = inputs.KINDS | {kind for kind, _ in everything}
         before, reached = self.prints, self.reach
         self.prints, self.reach = prints, reach
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
         if not before or not different:
             return False
-        if any(kind in ("ARMATURE", "OBJECT") for kind, _ in different):
+        if any(kind in ("ARMATURE", "OBJECT", "OFFSETS") for kind, _ in different):
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
+        changed = False
         for key, part in self.parts.items():
             body, targets = (a | b for a, b in zip(reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
             if body & different or (targets & different and not part.look_at.plain):
-                part.stale = BODY
+                part.stale, changed = BODY, True
             elif targets & different:
-                part.stale = max(part.stale, TARGETS)
+                part.stale, changed = max(part.stale, TARGETS), True
             self.keyed[key] = _keyed(part.look_at.armature, part.look_at.bone)
             self.settings[key] = _settings_key(part.look_at.armature, part.look_at.bone, self.keyed[key])
         if self.shot is not None:
             self.shot.forget_order()
-        return True
+        return changed
 
     # Solving
 
@@ -171,8 +202,9 @@ class _Scene:
         if self.shot is None or self.stopped:
             return
         self.spent, self.fraction, self.started = 0.0, 0.0, time.perf_counter()
-        for part in self.parts.values():
-            self.errors.pop((part.look_at.armature.session_uid, part.number), None)
+        for key, part in self.parts.items():
+            if part.stale != FRESH:
+                self.errors.pop(key, None)
         self.job = self.shot.steps(list(self.parts.values()), self._fail)
 
     def _fail(self, part: Part, error: LookAtError) -> None:
@@ -206,6 +238,7 @@ class _Scene:
 
     def show(self, scene: bpy.types.Scene) -> None:
         """Put the offsets of the current frame on the rigs."""
+        # Of the keys, where time is stretched.
         frame = scene.frame_current_final
         for part in self.parts.values():
             armature = part.look_at.armature
@@ -266,7 +299,7 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     state = _scene(scene)
     alone = bpy.app.background or is_rendering()
-    if state.as_built != _structure or inputs.changed_kinds(scene) or (alone and state.check_at < np.inf):
+    if state.as_built != _structure or inputs.changed_kinds(scene, state.kinds) or (alone and state.check_at < np.inf):
         state.refresh(scene, now=alone)
     if state.job is not None and not (not alone and playing and _is_playing()):
         state.advance(None if alone else _AT_ONCE, to_see=not alone)
@@ -285,11 +318,21 @@ def _scene(scene: bpy.types.Scene) -> _Scene:
 
 def finish(scene: bpy.types.Scene) -> None:
     """Solve what is out of date to the end, now."""
-    if not _any(scene):
+    if _paused or sample.TEMPORARY in scene or not _any(scene):
         return
+    with _lock:
+        try:
+            _finish(scene)
+        except ReferenceError:
+            _let_go()
+            _finish(scene)
+
+
+def _finish(scene: bpy.types.Scene) -> None:
     state = _scene(scene)
     state.stopped = False
     state.refresh(scene, now=True)
+    state.begin()
     state.advance(None)
     state.show(scene)
 
@@ -420,7 +463,20 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
 def _place(found: LookAt) -> tuple:
     """What the samples of a look-at were taken of."""
     targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.targets)
-    return found.bones, found.plain, targets
+    axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
+    return found.bones, found.plain, targets, axes, found.armature.data.session_uid
+
+
+def _stands(found: LookAt) -> bool:
+    """Whether the bones of a look-at are there, under these names."""
+    return all(bone in found.armature.pose.bones for bone in found.bones)
+
+
+def _same(one: LookAt, other: LookAt) -> bool:
+    """Whether two look-ats at the same place would be solved alike."""
+    chains = ({f.name: getattr(item.chain, f.name) for f in fields(item.chain)} for item in (one, other))
+    a, b = chains
+    return one.tuning == other.tuning and all(np.array_equal(a[name], b[name]) for name in a)
 
 
 # Slices, in a window
@@ -455,7 +511,7 @@ def _take_turns() -> bool:
         if state.job is not None:
             if state.advance(_SLICE):
                 state.show(scene)
-            _redraw(window)
+            _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf
     return due
 
@@ -465,13 +521,16 @@ def _wake() -> None:
         bpy.app.timers.register(_tick, first_interval=_PAUSE)
 
 
-def _redraw(window: bpy.types.Window) -> None:
-    """Panels that show how far solving is."""
+def _redraw(window: bpy.types.Window, state: _Scene) -> None:
+    """Panels that show how far solving is, a few times a second."""
+    if state.job is not None and time.perf_counter() < state.drawn + _REDRAW:
+        return
+    state.drawn = time.perf_counter()
+    shown = {"VIEW_3D": "UI", "PROPERTIES": "WINDOW"}
     for area in window.screen.areas:
-        if area.type in ("VIEW_3D", "PROPERTIES"):
-            for region in area.regions:
-                if region.type in ("UI", "WINDOW"):
-                    region.tag_redraw()
+        for region in area.regions:
+            if region.type == shown.get(area.type):
+                region.tag_redraw()
 
 
 # Handlers
@@ -489,8 +548,7 @@ def _before_update(scene: bpy.types.Scene, *_: object) -> None:
 
 @persistent
 def _before_render(scene: bpy.types.Scene, *_: object) -> None:
-    if not _paused and sample.TEMPORARY not in scene:
-        finish(scene)
+    finish(scene)
 
 
 @persistent
@@ -542,9 +600,9 @@ def unregister() -> None:
     settings.listeners.remove(touch)
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
+    _forget()
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
-    _forget()
     for item in bpy.data.objects:
         if item.type == "ARMATURE" and item.library is None:
             offsets.remove(item)

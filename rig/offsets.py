@@ -17,7 +17,19 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 
 _PREFIX = "Look-at PD "
-_NAME = re.compile(r"Look-at PD (\d+)\.(\d+)")
+_NAME = re.compile(r"Look-at PD (\d+)\.(\d+)(?:\.\d{3})?")
+_SETTINGS = {
+    "owner_space": "LOCAL",
+    "target_space": "LOCAL",
+    "map_from": "LOCATION",
+    "map_to": "ROTATION",
+    "mix_mode_rot": "AFTER",
+    "to_euler_order": "XYZ",
+    "use_motion_extrapolate": False,
+    "mute": False,
+    **{f"from_{end}_{axis}": 0.0 for end in ("min", "max") for axis in "xyz"},
+}
+"""What makes such a constraint add a rotation and nothing else."""
 _ANGLES = ("to_min_x_rot", "to_min_y_rot", "to_min_z_rot")
 Angles = tuple[float, float, float]
 
@@ -29,7 +41,7 @@ def name(number: int, place: int) -> str:
 
 def is_own(constraint: bpy.types.Constraint) -> bool:
     """Whether a constraint is a look-at's, not the animator's."""
-    return constraint.type == "TRANSFORM" and constraint.name.startswith(_PREFIX)
+    return constraint.type == "TRANSFORM" and _NAME.fullmatch(constraint.name) is not None
 
 
 def on(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
@@ -40,12 +52,12 @@ def on(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.typ
                 yield bone, constraint
 
 
-def places(armature: bpy.types.Object) -> dict[int, dict[int, str]]:
-    """For each look-at's number which bone has the constraint of which place: it stays so when bones are renamed."""
-    found: dict[int, dict[int, str]] = {}
+def places(armature: bpy.types.Object) -> dict[int, dict[int, list[str]]]:
+    """For each look-at's number the bones that have the constraint of each place: they stay so when renamed."""
+    found: dict[int, dict[int, list[str]]] = {}
     for bone, constraint in on(armature):
-        if match := _NAME.fullmatch(constraint.name):
-            found.setdefault(int(match[1]), {})[int(match[2])] = bone.name
+        number, place = _told(constraint)
+        found.setdefault(number, {}).setdefault(place, []).append(bone.name)
     return found
 
 
@@ -71,23 +83,54 @@ def install(
     remove(armature, number)
     for place, (bone, (item, subtarget)) in enumerate(zip(bones, holders, strict=True)):
         stack = armature.pose.bones[bone].constraints
+        active = stack.active
         constraint = stack.new("TRANSFORM")
         constraint.name = name(number, place)
         constraint.show_expanded = False
         constraint.target, constraint.subtarget = item, subtarget
-        constraint.owner_space = constraint.target_space = "LOCAL"
-        constraint.map_from, constraint.map_to, constraint.mix_mode_rot = "LOCATION", "ROTATION", "AFTER"
-        constraint.to_euler_order = "XYZ"
+        for setting, value in _SETTINGS.items():
+            setattr(constraint, setting, value)
         constraint.influence = 0.0
-        # What a bake would key lies below all constraints. Later look-ats turn what earlier ones have turned.
-        stack.move(len(stack) - 1, sum(1 for c in stack if is_own(c) and number_of(c) < number))
+        # What a bake would key lies below all constraints.
+        stack.move(len(stack) - 1, sum(1 for other in stack if is_own(other)) - 1)
+        if active is not None:
+            stack.active = active
+
+
+def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:
+    """Let look-ats that share bones turn them in this order of their numbers."""
+    for bone in armature.pose.bones:
+        stack = bone.constraints
+        numbers = [number_of(constraint) for constraint in stack if is_own(constraint)]
+        for place, number in enumerate(sorted(numbers, key=lambda n: order.index(n) if n in order else -1)):
+            now = next(n for n in range(place, len(stack)) if number_of(stack[n]) == number)
+            if now != place:
+                stack.move(now, place)
+
+
+def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
+    """What nobody but this module should change about the constraints of look-ats, to tell whether somebody has."""
+    return [
+        (
+            bone.name,
+            constraint.name,
+            constraint.target.name_full if constraint.target else "",
+            constraint.subtarget,
+            *(getattr(constraint, setting) for setting in _SETTINGS),
+        )
+        for bone, constraint in on(armature)
+    ]
 
 
 def remove(armature: bpy.types.Object, number: int | None = None) -> None:
     """Take the constraints of one look-at, or of all, off an armature."""
     for bone, constraint in list(on(armature)):
         if number is None or number_of(constraint) == number:
+            active = bone.constraints.active
+            others = active is not None and active != constraint
             bone.constraints.remove(constraint)
+            if others:
+                bone.constraints.active = active
 
 
 def put(armature: bpy.types.Object, number: int, bones: Sequence[str], angles: Sequence[Angles | None] | None) -> None:
@@ -194,22 +237,27 @@ class Track:
 
 
 def number_of(constraint: bpy.types.Constraint) -> int:
-    match = re.match(_NAME, constraint.name)
-    return int(match[1]) if match else 0
+    """Which look-at's constraint it is; 0 for one of the animator's."""
+    return _told(constraint)[0] if is_own(constraint) else 0
+
+
+def _told(constraint: bpy.types.Constraint) -> tuple[int, int]:
+    """Number and place that a constraint's name tells."""
+    match = _NAME.fullmatch(constraint.name)
+    assert match is not None, "it is one of a look-at's"
+    return int(match[1]), int(match[2])
 
 
 def _is_whole(armature: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
     """Whether nobody has muted or bent the constraint, and what holds it is still there."""
-    if constraint.mute or not constraint.is_valid or constraint.map_to != "ROTATION" or constraint.target is None:
-        return False
-    if constraint.owner_space != "LOCAL" or constraint.mix_mode_rot != "AFTER":
+    if constraint.target is None or any(getattr(constraint, name) != value for name, value in _SETTINGS.items()):
         return False
     if bone.parent is not None:
         held = constraint.target == armature and constraint.subtarget == bone.parent.name
     else:
         held = constraint.target != armature or constraint.subtarget in armature.pose.bones
-    place = list(bone.constraints).index(constraint)
-    return held and all(is_own(c) for c in bone.constraints[:place])
+    stack = list(bone.constraints)
+    return held and all(is_own(other) for other in stack[: stack.index(constraint)])
 
 
 def _holder(

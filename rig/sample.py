@@ -7,6 +7,7 @@ evaluated and the animator's scene, with its un-keyed edits, stays as it is.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import ceil, floor
 
 import bpy
 import numpy as np
@@ -141,8 +142,8 @@ class Sampler:
             if isinstance(self._original[key], int | float | str):
                 scene[key] = self._original[key]
         _share_action(self._original, scene)
-        scene.render.frame_map_old = self._original.render.frame_map_old
-        scene.render.frame_map_new = self._original.render.frame_map_new
+        # Frames are those of keys here, whatever the time they are shown at.
+        scene.render.frame_map_old = scene.render.frame_map_new = 100
         if self.bones:
             scene.collection.objects.link(self._armature)
         if self.bones and self._armature.hide_viewport:
@@ -382,6 +383,13 @@ def park_all() -> None:
     """Leave nothing of any sampling in the file, for now: it goes on as if nothing had been."""
     for sampler in list(_open):
         sampler.park()
+
+
+def key_range(scene: bpy.types.Scene, first: int | None = None, last: int | None = None) -> tuple[int, int]:
+    """The frames of keys that frames of a scene show, by default all: others where its time is stretched."""
+    first, last = scene.frame_start if first is None else first, scene.frame_end if last is None else last
+    length = scene.render.frame_map_old / scene.render.frame_map_new
+    return floor(first * length), ceil(last * length)
 
 
 def seconds_per_frame(scene: bpy.types.Scene) -> float:

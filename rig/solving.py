@@ -458,8 +458,8 @@ class Shot:
 
     def _find_needs(self, part: Part) -> tuple[dict[Part, bool], dict[Part, bool]]:
         armature = part.look_at.armature
-        body = inputs.reach([armature])
-        targets = inputs.reach([target.object for target in part.look_at.targets])
+        body = inputs.reach(self.scene, [armature])
+        targets = inputs.reach(self.scene, [target.object for target in part.look_at.targets])
         before = self.parts[: self.parts.index(part)]
         own: dict[Part, bool] = {}
         seen: dict[Part, bool] = {}

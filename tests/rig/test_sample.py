@@ -184,14 +184,16 @@ def test_samples_are_what_the_animator_sees_without_the_look_at(base) -> None:
         assert np.array_equal(seen.positions[:, n], matrices[:, :3, 3])
 
 
-def test_time_stretch_is_sampled_as_it_is_played() -> None:
+def test_where_time_is_stretched_frames_are_those_of_the_keys() -> None:
+    """At half speed, frame 60 of the scene shows the keys of frame 30."""
     scene = swaying(frames=(1, 20))
     scene.armature.pose.bones["head"].lookat_pd.mute = True
     bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
-    before = scenes.poses(scene.armature, range(1, 61), ("head",))[:, 0, :3, 3]
+    shown = scenes.poses(scene.armature, range(2, 61, 2), ("head",))[:, 0, :3, 3]
     with sample.Sampler(bpy.context.scene, scene.armature, ("head",)) as sampler:
-        seen = sample.run(sampler.sample(range(1, 61)))
-    assert np.array_equal(seen.positions[:, 0], before)
+        seen = sample.run(sampler.sample(range(1, 31)))
+    assert np.array_equal(seen.positions[:, 0], shown)
+    assert sample.key_range(bpy.context.scene, 2, 60) == (1, 30)
 
 
 def test_baking_in_a_scene_that_is_not_the_active_one() -> None:
