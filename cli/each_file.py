@@ -92,4 +92,7 @@ def _result(row: Row) -> str:
     first, last = row["frames"]
     error = row["settled_error_deg"]
     aim = "" if error is None else f", aim error {error:.3f} degrees"
+    off = row.get("effector_error")
+    if off is not None and off == off:
+        aim = f", effector off by {off:.2g} (median)"
     return f"{row['input']} -> {row['output']}: {row['bone']}, frames {first} to {last}{aim}"

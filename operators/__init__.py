@@ -10,6 +10,8 @@ from . import (
     copy,
     follow,
     ik_bake,
+    ik_contacts,
+    ik_preset,
     inertialize,
     key,
     loop_action,
@@ -33,7 +35,7 @@ TRANSITIONS = (
     chain_actions,
     transition_preset,
 )
-IK = (ik_settings, ik_bake)
+IK = (ik_settings, ik_bake, ik_contacts, ik_preset)
 MODULES = (*LOOK_AT, *TRANSITIONS, *IK)
 
 

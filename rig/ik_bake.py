@@ -77,13 +77,16 @@ is wanted and at which frames (F,) anything is to be turned."""
 
 
 def bake_goal(
-    scene: bpy.types.Scene, chain: Chain, goal: Goal, tuning: Tuning, options: Options
+    scene: bpy.types.Scene, chain: Chain, goal: Goal, tuning: Tuning, options: Options, *, verify: bool = False
 ) -> Generator[float, None, Result]:
-    """Let the effector follow a goal over the range, yielding the fraction done. Raises RigError."""
+    """Let the effector follow a goal over the range, yielding the fraction done. Raises RigError.
+
+    verify: measure the result on the evaluated rig also where it can be predicted.
+    """
     check_goal(chain, goal)
     followed = [item for item in (goal.target, goal.pole) if item is not None]
     wish = _Following(chain, goal)
-    return (yield from bake_wish(scene, chain, followed, wish, tuning, options, goal.target))
+    return (yield from bake_wish(scene, chain, followed, wish, tuning, options, goal.target, verify=verify))
 
 
 def check_goal(chain: Chain, goal: Goal) -> None:
@@ -163,7 +166,9 @@ def bake_wish(
     tuning: Tuning,
     options: Options,
     oriented: Target | None = None,
+    *,
     called: str = _BAKED,
+    verify: bool = False,
 ) -> Generator[float, None, Result]:
     """Turn a chain as `wish` wants it over the range, yielding the fraction done. Raises RigError.
 
@@ -173,7 +178,7 @@ def bake_wish(
     actions.check(chain.armature, options.into)
     modes = {name: chain.armature.pose.bones[name].rotation_mode for name in chain.bones}
     actions.check_curves(chain.armature, modes, options.into)
-    work = _Work(scene, chain, followed, wish, tuning, options, oriented, called)
+    work = _Work(scene, chain, followed, wish, tuning, options, oriented, called, verify)
     with live.paused():
         return (yield from work.steps())
 
@@ -189,16 +194,18 @@ class _Work:
         options: Options,
         oriented: Target | None,
         called: str,
+        verify: bool,
     ) -> None:
         self.scene, self.chain, self.followed, self.wish = scene, chain, followed, wish
         self.tuning, self.options, self.oriented, self.called = tuning, options, oriented, called
+        self.verify = verify
         self.frames = np.arange(options.first, options.last + 1)
         self.passes = 0
 
     def steps(self) -> Generator[float, None, Result]:
         chain, work = self.chain, None
         sampler = Sampler(self.scene, chain.armature, chain.seen, self.followed)
-        share = 1.0 if chain.plain else 0.3
+        share = 1.0 if chain.plain and not self.verify else 0.3
         try:
             with sampler:
                 seen, samples, lies = yield from self._sample(sampler, 0.0, share)
@@ -209,8 +216,10 @@ class _Work:
                 work = Working(chain.armature)
                 self._write(work, found.offsets)
                 error, measured = _in_world(found.error, samples), False
-                if not chain.plain or samples.sheared:
-                    error, in_reach = yield from self._verify(sampler, work, found.offsets, share)
+                doubtful = not chain.plain or samples.sheared
+                if doubtful or self.verify:
+                    passes = _PASSES if doubtful else 1
+                    error, in_reach = yield from self._verify(sampler, work, found.offsets, share, passes)
                     measured = True
             action = work.commit(self.options.into, self.options.name or self._name())
         except BaseException:
@@ -296,7 +305,7 @@ class _Work:
     # Controls that act through constraints
 
     def _verify(
-        self, sampler: Sampler, work: Working, offsets: Array, share: float
+        self, sampler: Sampler, work: Working, offsets: Array, share: float, passes: int
     ) -> Generator[float, None, tuple[Array, Array]]:
         """Evaluate the result and correct it until it is right; the errors (F,) in the world, as seen, and whether the
         target is in reach (F,). Frames are corrected each by itself, with smaller steps where one led away."""
@@ -304,8 +313,8 @@ class _Work:
         count = len(self.frames)
         best, least, error = offsets, np.full(count, np.inf), np.zeros(count)
         in_reach, step = np.zeros(count, dtype=bool), rotation.identity(*offsets.shape[:2])
-        for turn in range(_PASSES):
-            seen, samples, lies = yield from self._sample(sampler, share + (1.0 - share) * turn / _PASSES, 0.1)
+        for turn in range(passes):
+            seen, samples, lies = yield from self._sample(sampler, share + (1.0 - share) * turn / passes, 0.1)
             wanted, chosen = self.wish(seen, samples, lies)
             away = wanted.target - seen.end
             missing = np.where(chosen, np.linalg.norm(away, axis=-1) / seen.reach, 0.0)
@@ -317,7 +326,7 @@ class _Work:
             least, error = np.where(better, missing, least), np.where(better, world, error)
             in_reach = np.where(better, self._in_reach(seen, wanted) & chosen, in_reach)
             open_ = in_reach & (least > _GOOD_ENOUGH * tuning.tolerance)
-            if not open_.any() or turn == _PASSES - 1:
+            if not open_.any() or turn == passes - 1:
                 break
             found = self._solve(seen, wanted, chosen, tuning).offsets
             step = np.where(better[:, None, None], found, rotation.exp(0.5 * rotation.log(step)))

@@ -13,7 +13,7 @@ from .sample import Target
 
 
 def chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain:
-    """The chain that ends with `bone`. Raises RigError."""
+    """The chain that ends with `bone`. Raises LookAtError."""
     return ik_chain.resolve(
         armature,
         bone,
@@ -21,6 +21,13 @@ def chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain:
         at_tip=settings.point == "TIP",
         hand=settings.point == "HEAD" and settings.orientation != "FREE",
     )
+
+
+def contact_chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain:
+    """The chain that keeps the head of `bone`, and how it lies, where they are. Raises LookAtError."""
+    # Of a chain that ends with a tip, the last bone is the one that is held.
+    length = settings.length - 1 if settings.point == "TIP" and settings.length else settings.length
+    return ik_chain.resolve(armature, bone, length=length, at_tip=False, hand=True)
 
 
 def tuning(settings: Any) -> Tuning:

@@ -521,6 +521,33 @@ INTERFACE = {
     "What comes to the target": "ターゲットに合わせる点",
     "What the effector follows": "エフェクターが追うもの",
     "Where the keys go; all other bones stay as they are": "キーの書き込み先。他のボーンはそのままです",
+    "Keep the head of the bone, a foot or hand, fixed in the world while it touches something": (
+        "足や手などのボーンのヘッドを、何かに触れている間、ワールドで固定します"
+    ),
+    "When the effector touches something": "エフェクターが何かに触れている時",
+    "Wherever it is slow and low, as Speed and Height say": "速度と高さの設定に従い、遅くて低いところすべて",
+    "Marked": "指定",
+    "From the first to the last frame given here": "ここで指定する最初のフレームから最後のフレームまで",
+    "Contact Start": "接触の開始",
+    "Contacts": "接触",
+    "First frame of the contact": "接触の最初のフレーム",
+    "Last frame of the contact": "接触の最後のフレーム",
+    "Set chain, orientation and solver of inverse kinematics": (
+        "インバースキネマティクスのチェーン、向き、ソルバーを設定します"
+    ),
+    "Arm or Leg": "腕または脚",
+    "The head of the hand or foot, which keeps its orientation": "手や足のヘッドを合わせます。手や足の向きは保たれます",
+    "Finger": "指",
+    "The tip of the last bone; it bends as its limits allow": "最後のボーンの先端を合わせます。制限の範囲で曲がります",
+    "Tail or Rope": "尻尾またはロープ",
+    "All bones up to the root or to a pinned one, evenly bent": (
+        "ルートまたはピン留めしたボーンまで、すべてが均等に曲がります"
+    ),
+    "Smallest Turns": "最小の回転",
+    "As little as possible away from the animation": "アニメーションからできるだけ離れません",
+    "Pin the selected bones, or unpin them where all are pinned: inverse kinematics leaves pinned bones in place": (
+        "選択ボーンをピン留めします。すべてピン留め済みなら解除します。IKはピン留めしたボーンを動かしません"
+    ),
 }
 """Everything but names of operators: names of settings and panels, and all descriptions."""
 
@@ -548,6 +575,9 @@ OPERATORS = {
     "Find Best Cut": "最適なカットを検出",
     "Add Transition between Strips": "ストリップ間にトランジションを追加",
     "Bake IK": "IKをベイク",
+    "Clean Up Contacts": "接触を整える",
+    "IK Preset": "IKプリセット",
+    "Pin Selected Bones": "選択ボーンをピン留め",
 }
 """Names of operators and texts on their buttons."""
 
@@ -1185,6 +1215,25 @@ SENTENCES = {
     "The target '{}' moves with the chain that follows it; choose one outside it.": (
         "ターゲット「{}」は、それを追うチェーンと一緒に動きます。チェーンの外のものを選択してください。"
     ),
+    "No contact of '{}' was found between frames {} and {}; raise Speed or Height, or mark it by hand.": (
+        "「{}」の接触がフレーム{}から{}までに見つかりません。速度か高さを上げるか、手動で指定してください。"
+    ),
+    "The contact from frame {} to {} is not between {} and {}; widen the frame range.": (
+        "フレーム{}から{}までの接触が{}から{}の範囲にありません。フレーム範囲を広げてください。"
+    ),
+    "The contact from frame {} to {} is reversed; put the smaller number first.": (
+        "フレーム{}から{}までの接触が逆です。小さい方を先にしてください。"
+    ),
+    "There is no contact to clean up; mark one or have them detected.": (
+        "整える接触がありません。指定するか、検出させてください。"
+    ),
+    "Two contacts overlap at frame {}; let one end before the other begins.": (
+        "2つの接触がフレーム{}で重なっています。一方が終わってから他方が始まるようにしてください。"
+    ),
+    "'{}' stays where it touches, frames {}; at most {} mm are left.": (
+        "「{}」は触れている位置に留まります（フレーム{}）。残りの誤差は最大{} mmです。"
+    ),
+    "Select bones in pose mode": "ポーズモードでボーンを選択してください",
 }
 """What errors, reports and greyed-out operators say, with holes for what is known only then."""
 

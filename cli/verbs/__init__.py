@@ -1,5 +1,5 @@
 """One file a verb. A verb has NAME, SUMMARY, add_arguments(parser) and run(arguments, console), its exit code."""
 
-from . import bake, inertialize, inspect
+from . import bake, ik, inertialize, inspect
 
-VERBS = (bake, inertialize, inspect)
+VERBS = (bake, inertialize, ik, inspect)

@@ -1,0 +1,91 @@
+"""Keep a foot or hand fixed in the world while it touches something."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty
+
+from ..rig import contacts, ik_setup
+from ..rig.bake import Options
+from . import current, ik_job
+from .ik_bake import INTO, why_no_chain
+
+_FEW = 6
+
+
+class LOOKAT_PD_OT_ik_contacts(ik_job.Job, bpy.types.Operator):
+    """Keep the head of the bone, a foot or hand, fixed in the world while it touches something"""
+
+    bl_idname = "lookat_pd.ik_contacts"
+    bl_label = "Clean Up Contacts"
+    bl_options = {"REGISTER", "UNDO"}
+
+    where: EnumProperty(
+        name="Contacts",
+        description="When the effector touches something",
+        items=(
+            ("FOUND", "Found", "Wherever it is slow and low, as Speed and Height say"),
+            ("MARKED", "Marked", "From the first to the last frame given here"),
+        ),
+    )
+    contact_start: IntProperty(name="Contact Start", description="First frame of the contact", default=1)
+    contact_end: IntProperty(name="End", description="Last frame of the contact", default=20)
+    into: EnumProperty(name="Into", description="Where the keys go; all other bones stay as they are", items=INTO)
+    use_scene_range: BoolProperty(
+        name="Scene Range",
+        description="Bake the scene's frame range, or its preview range where that is on",
+        default=True,
+    )
+    frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
+    frame_end: IntProperty(name="End", description="Last frame to bake", default=250)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.poll(cls, why_no_chain(context))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "where")
+        column = layout.column(align=True)
+        column.active = self.where == "MARKED"
+        column.prop(self, "contact_start")
+        column.prop(self, "contact_end")
+        layout.prop(self, "into")
+        layout.prop(self, "use_scene_range")
+        column = layout.column(align=True)
+        column.active = not self.use_scene_range
+        column.prop(self, "frame_start")
+        column.prop(self, "frame_end")
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        if self.use_scene_range:
+            self.frame_start, self.frame_end = ik_job.scene_range(context.scene)
+        settings = context.scene.lookat_pd_ik
+        chain = ik_setup.contact_chain(current.armature(context), current.bone(context).name, settings)
+        what = contacts.Detection(settings.contact_speed, settings.contact_height)
+        if self.where == "MARKED":
+            what = [(self.contact_start, self.contact_end)]
+        options = Options(self.frame_start, self.frame_end, self.into)
+        self.job = contacts.clean_up(
+            context.scene, chain, what, settings.contact_blend, ik_setup.tuning(settings), options
+        )
+
+    def finish(self, context: bpy.types.Context, result: contacts.Result) -> None:
+        named = ", ".join(f"{first}-{last}" for first, last in result.intervals[:_FEW])
+        if len(result.intervals) > _FEW:
+            named += " ..."
+        missed = 1000.0 * result.baked.largest_error * context.scene.unit_settings.scale_length
+        bone = result.baked.chain.effector
+        current.tell(
+            self,
+            f"'{bone}' stays where it touches, frames {named}; at most {missed:.2f} mm are left.",
+        )
+
+
+def register() -> None:
+    bpy.utils.register_class(LOOKAT_PD_OT_ik_contacts)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(LOOKAT_PD_OT_ik_contacts)

@@ -1,0 +1,64 @@
+"""Set inverse kinematics up in one go, and pin bones."""
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..rig import ik_settings, look_at_edit
+from . import current
+
+
+class LOOKAT_PD_OT_ik_preset(bpy.types.Operator):
+    """Set chain, orientation and solver of inverse kinematics"""
+
+    bl_idname = "lookat_pd.ik_preset"
+    bl_label = "IK Preset"
+    bl_options = {"REGISTER", "UNDO"}
+
+    preset: EnumProperty(name="Preset", items=[(key, *texts) for key, (*texts, _) in ik_settings.PRESETS.items()])
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        for name, value in ik_settings.PRESETS[self.preset][-1].items():
+            setattr(context.scene.lookat_pd_ik, name, value)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
+    """Pin the selected bones, or unpin them where all are pinned: inverse kinematics leaves pinned bones in place"""
+
+    bl_idname = "lookat_pd.ik_pin"
+    bl_label = "Pin Selected Bones"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        reason = current.why_no_armature(context)
+        if reason is None and not _chosen(context):
+            reason = "Select bones in pose mode"
+        return current.poll(cls, reason)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bones = _chosen(context)
+        pinned = all(bone.lookat_pd_ik_pin for bone in bones)
+        for bone in bones:
+            bone.lookat_pd_ik_pin = not pinned
+        return {"FINISHED"}
+
+
+def _chosen(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
+    item = current.armature(context)
+    if item is None or item.mode != "POSE":
+        return []
+    return [bone for bone in item.pose.bones if look_at_edit.is_selected(bone)]
+
+
+CLASSES = (LOOKAT_PD_OT_ik_preset, LOOKAT_PD_OT_ik_pin)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

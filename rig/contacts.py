@@ -1,0 +1,165 @@
+"""Contacts: a foot or hand stays where it is in the world for a while, with a smooth way in and out.
+
+The bones above turn, frame by frame from their own pose; the effector keeps position and orientation. Where nothing
+touches, nothing turns.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
+from . import ik_bake
+from .bake import Options
+from .ik_chain import Chain, Seen, Tuning, Wanted
+from .sample import Samples, seconds_per_frame, seen_from
+
+Interval = tuple[int, int]
+"""First and last frame of a contact."""
+_CALLED = " contacts"
+_SHORTEST = 0.1
+_INTERRUPTED = 0.05
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What counts as a contact. speed: chain lengths a second, slower is one. height: chain lengths above the lowest
+    place, higher is none; 0 for any height."""
+
+    speed: float = 0.3
+    height: float = 0.1
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was cleaned up. intervals: the contacts."""
+
+    baked: ik_bake.Result
+    intervals: tuple[Interval, ...]
+
+
+def clean_up(
+    scene: bpy.types.Scene,
+    chain: Chain,
+    contacts: Sequence[Interval] | Detection,
+    blend: float,
+    tuning: Tuning,
+    options: Options,
+    *,
+    verify: bool = False,
+) -> Generator[float, None, Result]:
+    """Keep the effector fixed over contacts, marked or to be detected, yielding the fraction done. Raises RigError.
+
+    blend: seconds of the way in and out. As `ik_bake.bake_goal`.
+    """
+    if not isinstance(contacts, Detection):
+        contacts = _checked(contacts, options)
+    planting = _Planting(chain, contacts, blend, seconds_per_frame(scene), options)
+    baked = yield from ik_bake.bake_wish(scene, chain, (), planting, tuning, options, called=_CALLED, verify=verify)
+    return Result(baked, tuple(planting.intervals))
+
+
+def _checked(intervals: Sequence[Interval], options: Options) -> list[Interval]:
+    found: list[Interval] = []
+    for first, last in sorted(intervals):
+        if last < first:
+            raise RigError(f"The contact from frame {first} to {last} is reversed; put the smaller number first.")
+        if first < options.first or last > options.last:
+            raise RigError(
+                f"The contact from frame {first} to {last} is not between {options.first} and {options.last}; widen "
+                "the frame range."
+            )
+        if found and first <= found[-1][1]:
+            raise RigError(f"Two contacts overlap at frame {first}; let one end before the other begins.")
+        found.append((first, last))
+    if not found:
+        raise RigError("There is no contact to clean up; mark one or have them detected.")
+    return found
+
+
+class _Planting:
+    """What contacts want of the effector, frame by frame."""
+
+    def __init__(
+        self, chain: Chain, contacts: Sequence[Interval] | Detection, blend: float, dt: float, options: Options
+    ) -> None:
+        self.chain, self.contacts, self.blend, self.dt, self.options = chain, contacts, blend, dt, options
+        self.intervals: list[Interval] = []
+        self._known: tuple[Array, Array, Array] | None = None
+
+    def __call__(self, seen: Seen, samples: Samples, lies: Array) -> tuple[Wanted, Array]:
+        if self._known is None:
+            # From the animation, and not from what a first pass made of it.
+            self._known = self._plan(seen, samples)
+        place, lying, weight = self._known
+        target = seen_from(samples.worlds, place[None])[0]
+        orientation = rotation.multiply(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), lying)
+        return Wanted(target, orientation), weight > 0.0
+
+    def _plan(self, seen: Seen, samples: Samples) -> tuple[Array, Array, Array]:
+        """Where the effector is to be in the world (F, 3), how it is to lie (F, 4), and how much of it is held (F,)."""
+        worlds = samples.worlds
+        place = (worlds[:, :3, :3] @ seen.end[..., None])[..., 0] + worlds[:, :3, 3]
+        lying = rotation.align_hemisphere(rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.hand))
+        first = self.options.first
+        if isinstance(self.contacts, Detection):
+            size = float(np.median(seen.reach * np.abs(np.linalg.det(worlds[:, :3, :3])) ** (1.0 / 3.0)))
+            found = detect(place, self.dt, size, self.contacts)
+            self.intervals = [(first + a, first + b) for a, b in found]
+            if not found:
+                raise RigError(
+                    f"No contact of '{self.chain.effector}' was found between frames {first} and {self.options.last}; "
+                    "raise Speed or Height, or mark it by hand."
+                )
+        else:
+            self.intervals = list(self.contacts)
+        total = np.zeros(len(place))
+        held, held_lying = place.copy(), lying.copy()
+        for (a, b), weight in zip(self.intervals, self._weights(len(place)), strict=True):
+            inside = slice(a - first, b - first + 1)
+            spot, kept = place[inside].mean(axis=0), rotation.normalize(lying[inside].mean(axis=0))
+            at = weight > 0.0
+            held[at] += weight[at, None] * (spot - place[at])
+            held_lying[at] = rotation.slerp(lying[at], np.broadcast_to(kept, lying[at].shape), weight[at])
+            total += weight
+        return held, held_lying, total
+
+    def _weights(self, count: int) -> list[Array]:
+        """How much of each contact holds at each frame (F,): all of it inside, and at neighbours' frames nothing."""
+        first, ways = self.options.first, max(self.blend / self.dt, 0.0)
+        frames = first + np.arange(count)
+        found = []
+        for n, (a, b) in enumerate(self.intervals):
+            before = self.intervals[n - 1][1] if n else -np.inf
+            after = self.intervals[n + 1][0] if n + 1 < len(self.intervals) else np.inf
+            # Between two contacts each has half of the way.
+            way_in, way_out = min(ways, 0.5 * (a - before) - 0.5), min(ways, 0.5 * (after - b) - 0.5)
+            t = np.where(frames < a, 1.0 - (a - frames) / (way_in + 1.0), 1.0 - (frames - b) / (way_out + 1.0))
+            t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
+            found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))
+        return found
+
+
+def detect(place: Array, dt: float, size: float, detection: Detection) -> list[Interval]:
+    """Where points of the world (F, 3) stand still: first and last index of each contact.
+
+    dt: [s] from one to the next. size: the length of the chain, in which speed and height are told.
+    """
+    if len(place) < 3:
+        return []
+    speed = np.linalg.norm(np.gradient(place, dt, axis=0), axis=-1) / size
+    touches = speed < detection.speed
+    if detection.height > 0.0:
+        touches &= place[:, 2] - place[:, 2].min() < detection.height * size
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], touches, [False])).astype(int)))
+    found: list[Interval] = []
+    for a, b in zip(edges[::2].tolist(), (edges[1::2] - 1).tolist(), strict=True):
+        if found and (a - found[-1][1] - 1) * dt <= _INTERRUPTED:
+            found[-1] = found[-1][0], b
+        else:
+            found.append((a, b))
+    return [(a, b) for a, b in found if (b - a) * dt >= _SHORTEST]

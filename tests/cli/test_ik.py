@@ -1,0 +1,128 @@
+"""`ik`: what follows what, in the file that is written, and what is refused."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+SHIN, THIGH = "shin.L", "thigh.L"
+
+
+@pytest.fixture
+def shot(tools, tmp_path):
+    """A character and something that its left foot can reach."""
+    tools.make_character()
+    ball = bpy.data.objects["Ball"]
+    for frame, place in ((1, (0.15, -0.2, 0.3)), (60, (0.3, -0.3, 0.5)), (121, (0.1, -0.1, 0.2))):
+        ball.location = place
+        ball.keyframe_insert("location", frame=frame)
+    return tools.save(tmp_path / "shot.blend")
+
+
+def off(path, place=None, bone="foot.L", end="head", frames=range(1, 122, 8)) -> float:
+    """How far the evaluated bone is at most from the ball, or from a place of the world, in a file."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    worst = 0.0
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        hero = bpy.data.objects["Hero"].evaluated_get(depsgraph)
+        goal = bpy.data.objects["Ball"].evaluated_get(depsgraph).matrix_world.translation if place is None else place
+        worst = max(
+            worst, float(np.linalg.norm(np.subtract(hero.matrix_world @ getattr(hero.pose.bones[bone], end), goal)))
+        )
+    return worst
+
+
+@pytest.mark.parametrize("method", ["ccd", "ccd-root", "particle", "fabrik", "jacobian-euler", "jacobian-quaternion"])
+def test_a_foot_follows_a_target(method, shot, call, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    outcome = call("ik", shot, "--bone", "foot.L", "--target", "Ball", "--method", method, "--output", output)
+    assert outcome.code == 0 and not outcome.errors
+    row = outcome.row
+    assert row["chain"] == [SHIN, THIGH] and row["frames"] == [1, 121] and row["frames_in_reach"] == 121
+    assert row["effector_error"] < 1e-3 and row["largest_effector_error"] < 1e-3
+    assert off(output) < 1e-3
+
+
+@pytest.mark.parametrize("into", ["new", "current", "layer"])
+def test_into(into, shot, call, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    assert call("ik", shot, "--bone", "foot.L", "--target", "Ball", "--into", into, "--output", output).code == 0
+    assert off(output) < 1e-3
+
+
+def test_a_point_a_tip_and_a_base(shot, call, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ("--bone", SHIN, "--tip", "--base", THIGH, "--point", "0.2,-0.3,0.4", "--range", 1, 30)
+    assert call("ik", shot, *words, "--output", output).code == 0
+    assert off(output, (0.2, -0.3, 0.4), SHIN, "tail", range(1, 31)) < 1e-3
+
+
+def test_a_path(shot, call, tmp_path) -> None:
+    path, output = tmp_path / "path.json", tmp_path / "out.glb"
+    path.write_text(json.dumps([{"frame": 1, "point": [0.2, -0.2, 0.4]}, {"frame": 41, "point": [0.2, -0.4, 0.4]}]))
+    outcome = call("ik", shot, "--bone", "foot.L", "--path", path, "--output", output, "--orientation", "keep")
+    assert outcome.code == 0 and outcome.row["effector_error"] < 1e-3
+    assert outcome.row["chain"] == ["foot.L", SHIN, THIGH]
+
+
+def test_contacts(shot, call, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ("--bone", "foot.L", "--output", output, "--contacts")
+    outcome = call("ik", shot, *words, "10-40")
+    assert outcome.code == 0 and outcome.row["contacts"] == [[10, 40]]
+    outcome = call("ik", shot, *words, "found")
+    assert outcome.code == 0 and outcome.row["contacts"] == [[1, 121]]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--bone", "foot.L"), "one of the arguments"),
+        (("--target", "Ball"), "--bone"),
+        (("--bone", "foot.L", "--target", "Ball", "--length", "-1"), "whole number"),
+        (("--bone", "foot.L", "--contacts", "x"), "neither"),
+        (("--bone", "foot.L", "--contacts", "found", "--tip"), "--tip"),
+        (("--bone", "foot.L", "--point", "0,0,1", "--orientation", "target"), "--target"),
+    ],
+)
+def test_misuse(words, said, shot, call, tmp_path) -> None:
+    outcome = call("ik", shot, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 2 and said in " ".join(outcome.errors)
+    assert not (tmp_path / "out.blend").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--bone", "nobody", "--target", "Ball"), "has no bone 'nobody'"),
+        (("--bone", "foot.L", "--target", "Nothing"), "no target 'Nothing'"),
+        (("--bone", "foot.L", "--target", "Ball", "--length", "1"), "only one bone"),
+        (("--bone", "foot.L", "--target", "Ball", "--base", "head"), "'foot.L' is not below 'head'"),
+        (("--bone", "foot.L", "--contacts", "40-10"), "reversed"),
+        (("--bone", "foot.L", "--contacts", "10-20,15-30"), "overlap"),
+        (("--bone", "foot.L", "--contacts", "10-400"), "not between"),
+    ],
+)
+def test_what_cannot_be_done(words, said, shot, call, tmp_path) -> None:
+    outcome = call("ik", shot, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 1 and said in outcome.row["error"]
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_out_of_reach_is_told(shot, call, tmp_path) -> None:
+    words = ("--bone", "foot.L", "--point", "9,0,0", "--output", tmp_path / "out.blend")
+    outcome = call("ik", shot, *words)
+    assert outcome.code == 0 and outcome.row["effector_error"] is None and outcome.row["frames_in_reach"] == 0
+    assert any("out of reach" in warning for warning in outcome.row["warnings"])
+
+
+def test_help_names_everything(call) -> None:
+    assert load("cli.verbs.ik").NAME == "ik"
+    text = call("ik", "--help").out
+    for word in ("--bone", "--target", "--path", "--contacts", "--method", "--orientation", "--smoothness", "--length"):
+        assert word in text

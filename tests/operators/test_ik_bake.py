@@ -1,0 +1,142 @@
+"""The operators that bake inverse kinematics: what they report, when they refuse, and what settings do."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+ik_settings = load("rig.ik_settings")
+
+BONES = (
+    ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
+    ("arm", "hips", (0.1, 0, 1.2), (0.4, -0.02, 1.2)),
+    ("forearm", "arm", (0.4, -0.02, 1.2), (0.7, 0, 1.2)),
+    ("hand", "forearm", (0.7, 0, 1.2), (0.85, 0, 1.2)),
+)
+
+
+@pytest.fixture
+def hero() -> bpy.types.Object:
+    """A character in pose mode whose hand is active, and a ball for it to follow."""
+    data = bpy.data.armatures.new("Hero")
+    armature = bpy.data.objects.new("Hero", data)
+    bpy.context.scene.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone, parent, head, tail in BONES:
+        edit = data.edit_bones.new(bone)
+        edit.head, edit.tail = head, tail
+        edit.parent = data.edit_bones.get(parent or "")
+    bpy.ops.object.mode_set(mode="POSE")
+    data.bones.active = data.bones["hand"]
+    ball = bpy.data.objects.new("Ball", None)
+    ball.location = (0.4, -0.3, 1.3)
+    bpy.context.scene.collection.objects.link(ball)
+    bpy.context.scene.frame_end = 30
+    for frame in (1, 20):
+        armature.pose.bones["hips"].keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.lookat_pd_ik.target = ball
+    return armature
+
+
+def off(armature: bpy.types.Object, end: str = "head") -> float:
+    """How far the hand is from the ball at the present frame."""
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return float(np.linalg.norm(np.subtract(getattr(seen.pose.bones["hand"], end), bpy.data.objects["Ball"].location)))
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+@pytest.mark.parametrize("preset", ["LIMB", "FINGER", "TAIL", "EXACT"])
+def test_bakes_the_scene_range(hero, into, preset) -> None:
+    assert bpy.ops.lookat_pd.ik_preset(preset=preset) == {"FINISHED"}
+    assert bpy.ops.lookat_pd.ik_bake(into=into) == {"FINISHED"}
+    point = bpy.context.scene.lookat_pd_ik.point
+    for frame in (1, 15, 30):
+        bpy.context.scene.frame_set(frame)
+        assert off(hero, "head" if point == "HEAD" else "tail") < 1e-3
+
+
+@pytest.mark.parametrize("method", [item[0] for item in ik_settings.METHOD_ITEMS])
+def test_every_solver_has_its_item(hero, method) -> None:
+    bpy.context.scene.lookat_pd_ik.method = method
+    assert bpy.ops.lookat_pd.ik_bake() == {"FINISHED"}
+    assert off(hero) < 1e-3
+
+
+def test_says_what_it_did(hero, capfd) -> None:
+    bpy.ops.lookat_pd.ik_bake()
+    assert "Baked 2 bones into a new action" in capfd.readouterr().out
+    bpy.data.objects["Ball"].location.x = 9.0
+    bpy.ops.lookat_pd.ik_bake()
+    assert "out of reach at all 30 frames" in capfd.readouterr().out
+
+
+def test_a_motion_path_is_followed(hero) -> None:
+    bone, settings = hero.pose.bones["hand"], bpy.context.scene.lookat_pd_ik
+    settings.follow = "PATH"
+    with pytest.raises(RuntimeError, match="motion path"):
+        bpy.ops.lookat_pd.ik_bake()
+    for frame, angle in ((1, 0.0), (30, 0.8)):
+        hero.pose.bones["arm"].rotation_mode = "XYZ"
+        hero.pose.bones["arm"].rotation_euler.x = angle
+        hero.pose.bones["arm"].keyframe_insert("rotation_euler", frame=frame)
+    for item in hero.pose.bones:
+        (item if hasattr(item, "select") else item.bone).select = item == bone
+    bpy.ops.pose.paths_calculate(range="SCENE", bake_location="HEADS")
+    places = [tuple(point.co) for point in bone.motion_path.points]
+    # The hips are animated anew, and the hand stays on its path.
+    for frame, angle in ((1, 0.1), (30, -0.1)):
+        hero.pose.bones["hips"].rotation_mode = "XYZ"
+        hero.pose.bones["hips"].rotation_euler.y = angle
+        hero.pose.bones["hips"].keyframe_insert("rotation_euler", frame=frame)
+    assert bpy.ops.lookat_pd.ik_bake() == {"FINISHED"}
+    first = bone.motion_path.frame_start
+    for frame in (1, 15, 29):
+        bpy.context.scene.frame_set(frame)
+        seen = hero.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        assert np.linalg.norm(np.subtract(seen.pose.bones["hand"].head, places[frame - first])) < 5e-3
+
+
+def test_contacts(hero, capfd) -> None:
+    assert bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=5, contact_end=12) == {"FINISHED"}
+    assert "'hand' stays where it touches, frames 5-12" in capfd.readouterr().out
+    with pytest.raises(RuntimeError, match="reversed"):
+        bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=12, contact_end=5)
+
+
+def _no_target(hero) -> None:
+    bpy.context.scene.lookat_pd_ik.target = None
+
+
+def _root(hero) -> None:
+    hero.data.bones.active = hero.data.bones["hips"]
+
+
+def _nothing(hero) -> None:
+    hero.data.bones.active = None
+
+
+def _pinned(hero) -> None:
+    hero.pose.bones["hand"].lookat_pd_ik_pin = True
+
+
+def _edited(hero) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (_no_target, "Choose a target"),
+        (_root, "hangs on nothing"),
+        (_nothing, "Select the bone"),
+        (_pinned, "pinned"),
+        (_edited, "Leave edit mode"),
+    ],
+)
+def test_why_it_is_grey(hero, spoil, said) -> None:
+    spoil(hero)
+    assert not bpy.ops.lookat_pd.ik_bake.poll()
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.lookat_pd.ik_bake()
