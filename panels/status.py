@@ -18,25 +18,32 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         _draw_error(layout, context, messages.translate(found.error))
     elif found.state == "SOLVING":
         row = layout.row(align=True)
-        text = f"Solving {100 * found.fraction:.0f} %"
-        if found.left > 1.0:
-            text = f"Solving {100 * found.fraction:.0f} %, {found.left:.0f} s left"
-        row.progress(factor=found.fraction, text=messages.translate(text), translate=False)
+        row.progress(factor=found.fraction, text=_solving(found), translate=False)
         row.operator("lookat_pd.solve", text="", icon="X").stop = True
     elif found.state == "STOPPED":
         row = layout.row(align=True)
         row.label(text="Not solved", icon="INFO")
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif found.state == "SOLVED":
-        text = f"Solved {found.first} to {found.last} in {1000 * found.seconds:.0f} ms"
-        if found.seconds >= 1.0:
-            text = f"Solved {found.first} to {found.last} in {found.seconds:.1f} s"
-        layout.label(text=messages.translate(text), icon="CHECKMARK", translate=False)
+        layout.label(text=_solved(found), icon="CHECKMARK", translate=False)
     if found.state == "SOLVED" and not context.scene.render.use_lock_interface:
         # A render in a window runs beside it, and both would move the rig.
         row = layout.row()
         row.use_property_split = False
         row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
+
+
+def _solving(found: live.Status) -> str:
+    percent = f"{100 * found.fraction:.0f}"
+    if found.left > 1.0:
+        return messages.translate(f"Solving {percent} %, {found.left:.0f} s left")
+    return messages.translate(f"Solving {percent} %")
+
+
+def _solved(found: live.Status) -> str:
+    if found.seconds >= 1.0:
+        return messages.translate(f"Solved {found.first} to {found.last} in {found.seconds:.1f} s")
+    return messages.translate(f"Solved {found.first} to {found.last} in {1000 * found.seconds:.0f} ms")
 
 
 def _draw_error(layout: bpy.types.UILayout, context: bpy.types.Context, text: str) -> None:

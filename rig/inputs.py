@@ -291,7 +291,7 @@ def _simple(item: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[
         moves = animated.get(path + name)
         if moves is not None and (type_ != "FLOAT" or not hasattr(getattr(item, name), "__len__")):
             continue
-        value = getattr(item, name)
+        value: Any = getattr(item, name)
         if moves is not None:
             value = _still(value, moves)
         if type_ == "POINTER":

@@ -445,7 +445,7 @@ class Shot:
                 if needs[n, m] and other is not part and not self._needs[part][0].get(other, False):
                     # What moves that which moves the target moves the target.
                     self._needs[part][1][other] = True
-        chosen = {m for part in wanted for m in np.flatnonzero(needs[parts.index(part)])}
+        chosen = {int(m) for part in wanted for m in np.flatnonzero(needs[parts.index(part)])}
         chosen |= {parts.index(part) for part in wanted}
         groups: list[list[int]] = []
         for n in sorted(chosen, key=lambda n: (int(needs[n].sum()), n)):

@@ -19,7 +19,7 @@ OPERATOR = "Operator"
 ANY = "*"
 _ERRORS = {name for name, kind in vars(load("lookat_pd.errors")).items() if isinstance(kind, type)}
 _SHOWN_BY_LAYOUT = {"text", "heading", "title", "message", "confirm_text"}
-_SHOWN = {"report": 1, "complain": 1, "tell": 1, "status_text_set": 0, "poll_message_set": 0}
+_SHOWN = {"report": 1, "complain": 1, "tell": 1, "translate": 0, "status_text_set": 0, "poll_message_set": 0}
 """Calls that show a sentence, and which argument it is."""
 _LOOKED_UP_BY = {"pgettext", "pgettext_iface", "pgettext_tip", "pgettext_rpt", "iface_", "tip_", "rpt_"}
 
