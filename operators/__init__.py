@@ -11,6 +11,7 @@ from . import (
     follow,
     ik_bake,
     ik_contacts,
+    ik_drag,
     ik_preset,
     inertialize,
     key,
@@ -35,7 +36,7 @@ TRANSITIONS = (
     chain_actions,
     transition_preset,
 )
-IK = (ik_settings, ik_bake, ik_contacts, ik_preset)
+IK = (ik_settings, ik_drag, ik_bake, ik_contacts, ik_preset)
 MODULES = (*LOOK_AT, *TRANSITIONS, *IK)
 
 

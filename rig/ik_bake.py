@@ -286,11 +286,12 @@ class _Work:
         if chosen.all():
             return ik_chain.solve(self.chain, seen, wanted, tuning, dt=seconds_per_frame(self.scene))
         offsets, error = rotation.identity(len(chosen), len(self.chain.bones)), np.zeros(len(chosen))
+        iterations = np.zeros(len(chosen), dtype=int)
         if chosen.any():
             # Evening out would see frames beside each other that are not.
             found = ik_chain.solve(self.chain, seen.take(chosen), wanted.take(chosen), replace(tuning, smoothness=0.0))
-            offsets[chosen], error[chosen] = found.offsets, found.error
-        return ik_chain.Turns(offsets, error)
+            offsets[chosen], error[chosen], iterations[chosen] = found.offsets, found.error, found.iterations
+        return ik_chain.Turns(offsets, error, iterations)
 
     def _write(self, work: Working, offsets: Array) -> None:
         for n, (name, (mode, raw)) in enumerate(self._first.raw.items()):

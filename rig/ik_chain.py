@@ -83,11 +83,13 @@ def resolve(
     base: str = "",
     at_tip: bool = True,
     hand: bool = False,
+    pinned: bool = False,
 ) -> Chain:
     """The chain that ends with `effector`. Raises LookAtError.
 
     length: how many bones turn at most, WHOLE for all; base: the first that turns, instead. at_tip: whether the
-    effector's tip is brought to the target, or its head, and then the effector turns only where `hand` says so.
+    effector's tip is brought to the target, or its head, and then the effector turns only where `hand` says so. pinned:
+    the effector may be a pinned bone, which is to stay where it is.
     """
     armature = look_at.check_armature(armature)
     for name in (effector, *((base,) if base else ())):
@@ -97,7 +99,7 @@ def resolve(
         raise RigError(f"Armature '{armature.name}' is in edit mode; leave it (Tab) and try again.")
     if armature.data.pose_position == "REST":
         raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
-    joints = _joints(armature, effector, length, base, at_tip)
+    joints = _joints(armature, effector, length, base, at_tip, pinned=pinned)
     hand = hand and not at_tip
     bones = armature.pose.bones
     turned = [*joints, effector] if hand else joints
@@ -125,7 +127,9 @@ def resolve(
     )
 
 
-def _joints(armature: bpy.types.Object, effector: str, length: int, base: str, at_tip: bool) -> list[str]:
+def _joints(
+    armature: bpy.types.Object, effector: str, length: int, base: str, at_tip: bool, *, pinned: bool = False
+) -> list[str]:
     """Names of the bones that turn, the base first. Raises RigError."""
     tip = armature.pose.bones[effector]
     if base and base != effector and armature.pose.bones[base] not in tip.parent_recursive:
@@ -135,7 +139,7 @@ def _joints(armature: bpy.types.Object, effector: str, length: int, base: str, a
     for bone in (armature.pose.bones[base],) if base else (tip,) if at_tip else ():
         if is_mechanism(bone):
             raise RigError(f"Bone '{bone.name}' is no control of this Rigify rig; choose the control that moves it.")
-    if tip.lookat_pd_ik_pin:
+    if tip.lookat_pd_ik_pin and not pinned:
         raise RigError(f"Bone '{effector}' is pinned; unpin it to move it.")
     found: list[str] = []
     for bone in (*((tip,) if at_tip else ()), *tip.parent_recursive):
@@ -350,11 +354,12 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Turns:
-    """What was found: local offsets (F, b, 4) of the bones that turn, by how much the effector misses (F,), and the
-    errors after each iteration where they were asked for."""
+    """What was found: local offsets (F, b, 4) of the bones that turn, by how much the effector misses (F,), how many
+    iterations it took (F,), and the errors (1 + iterations, F) after each where they were asked for."""
 
     offsets: Array
     error: Array
+    iterations: Array
     history: Array | None = None
 
 
@@ -367,7 +372,8 @@ def solve(chain: Chain, seen: Seen, wanted: Wanted, tuning: Tuning, *, dt: float
         turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(start), found.rotations))
         evened = rotation.normalize(_evened(turns, tuning.smoothness / dt))
         found = _solve(chain, seen, wanted, tuning, rotation.multiply(start, evened), history=history)
-    return Turns(_in_channels(chain, seen, wanted, tuning, start, found.rotations), found.error, found.history)
+    offsets = _in_channels(chain, seen, wanted, tuning, start, found.rotations)
+    return Turns(offsets, found.error, found.iterations, found.history)
 
 
 def _solve(

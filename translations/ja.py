@@ -548,6 +548,24 @@ INTERFACE = {
     "Pin the selected bones, or unpin them where all are pinned: inverse kinematics leaves pinned bones in place": (
         "選択ボーンをピン留めします。すべてピン留め済みなら解除します。IKはピン留めしたボーンを動かしません"
     ),
+    "Active Bone": "アクティブボーン",
+    "Begin with the active bone at once, instead of a click": "クリックを待たず、すぐにアクティブボーンから始めます",
+    "Click a bone and drag it": "ボーンをクリックしてドラッグ",
+    "Click a bone and drag it: the chain above follows. Enter keeps the pose, Esc restores it": (
+        "ボーンをクリックしてドラッグすると、上のチェーンが追従します。Enterでポーズを確定、Escで元に戻します"
+    ),
+    "along {}": "{}軸に沿って",
+    "error {}": "誤差 {}",
+    "without {}": "{}軸以外",
+    "{} bones": "{}ボーン",
+    "{} iterations": "反復 {}回",
+    "There is no bone here": "ここにボーンはありません",
+    "Drag a Bone": "ボーンをドラッグ",
+    "Cancel": "キャンセル",
+    "Axis": "軸",
+    "Precise": "微調整",
+    "Snap": "スナップ",
+    "0-4: Solver": "0-4：ソルバー",
 }
 """Everything but names of operators: names of settings and panels, and all descriptions."""
 
@@ -578,6 +596,7 @@ OPERATORS = {
     "Clean Up Contacts": "接触を整える",
     "IK Preset": "IKプリセット",
     "Pin Selected Bones": "選択ボーンをピン留め",
+    "Drag with IK": "IKでドラッグ",
 }
 """Names of operators and texts on their buttons."""
 
@@ -1234,6 +1253,22 @@ SENTENCES = {
         "「{}」は触れている位置に留まります（フレーム{}）。残りの誤差は最大{} mmです。"
     ),
     "Select bones in pose mode": "ポーズモードでボーンを選択してください",
+    "A bone is dragged already; end that with Enter or Esc": (
+        "すでにボーンをドラッグ中です。EnterまたはEscで終了してください"
+    ),
+    "Action '{}' is linked from a library; make a copy of it to key the pose.": (
+        "アクション「{}」はライブラリからリンクされています。ポーズにキーを打つにはコピーを作成してください。"
+    ),
+    "Go into pose mode (Ctrl+Tab) to drag bones": "ボーンをドラッグするにはポーズモードにしてください（Ctrl+Tab）",
+    "Keyed {} bones at frame {}.": "{}ボーンにフレーム{}でキーを打ちました。",
+    "The file was changed by an undo while a bone was dragged; drag again.": (
+        "ボーンのドラッグ中に取り消しでファイルが変わりました。もう一度ドラッグしてください。"
+    ),
+    "The point to drag to is not finite; move the mouse back.": (
+        "ドラッグ先の点が有限ではありません。マウスを戻してください。"
+    ),
+    "There is no 3D viewport to drag in; open one.": "ドラッグする3Dビューポートがありません。開いてください。",
+    "There is no window to drag in.": "ドラッグするウィンドウがありません。",
 }
 """What errors, reports and greyed-out operators say, with holes for what is known only then."""
 

@@ -1,0 +1,250 @@
+"""Dragging a bone by inverse kinematics: a chain is posed so that its effector comes to a point, again and again.
+
+Every time it begins with the pose that the animator had, so that the way there does not matter and a bake gives the
+same. Nothing is kept until `keep`; `restore` leaves everything as it was.
+"""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
+from . import actions, channels, ik_chain, live, offsets
+from .ik_chain import Chain, Seen, Tuning, Wanted
+from .sample import channel
+
+_CORRECTIONS = 4
+_GOOD_ENOUGH = 10.0
+_FAR = 1e12
+
+
+class Session:
+    """One bone that is dragged. chain: what turns. error: how far the effector is from the point, in the world, and
+    iterations, as of the last `move`. place: (3,) where the effector was at the start, in the world."""
+
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        view_layer: bpy.types.ViewLayer,
+        armature: bpy.types.Object,
+        bone: str,
+        *,
+        length: int,
+        at_tip: bool,
+        keeps: bool,
+        tuning: Tuning,
+        pole: bpy.types.Object | None = None,
+    ) -> None:
+        """keeps: whether the effector keeps its orientation. Raises LookAtError."""
+        self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
+        self.tuning, self.pole, self._at_tip, self._keeps = tuning, pole, at_tip, keeps
+        self.error, self.iterations, self.length_changed = 0.0, 0, False
+        self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
+        self._target: Array | None = None
+        self.chain = self._resolve(length)
+        self._pins: list[tuple[Chain, Wanted]] = []
+        self._open = ExitStack()
+        self._open.enter_context(live.paused())
+        try:
+            self._begin()
+        except BaseException:
+            self._open.close()
+            raise
+        self.place = self._world[:3, :3] @ self._seen.end[0] + self._world[:3, 3]
+
+    # What is dragged
+
+    def _resolve(self, length: int) -> Chain:
+        chain = ik_chain.resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, hand=self._keeps)
+        modes = {name: self.armature.pose.bones[name].rotation_mode for name in chain.bones}
+        actions.check_curves(self.armature, modes, "NEW")
+        return chain
+
+    @property
+    def length(self) -> int:
+        """How many bones turn."""
+        return len(self.chain.joints)
+
+    def lengthen(self, by: int) -> bool:
+        """Make the chain longer or shorter, as far as there are bones and none is pinned; whether it changed."""
+        most = ik_chain.longest(self.armature, self.bone, self._at_tip)
+        length = min(max(self.length + by, 2), most)
+        if length == self.length:
+            return False
+        chain = self._resolve(length)
+        self._put_back()
+        self.chain, self.length_changed = chain, True
+        self._begin()
+        self._again()
+        return True
+
+    def use(self, method: str) -> None:
+        """Another solver, from now on."""
+        self.tuning = replace(self.tuning, method=method)
+        self._again()
+
+    def _again(self) -> None:
+        if self._target is not None:
+            self.move(self._target)
+
+    def _begin(self) -> None:
+        self._world, self._seen = self._look(self.chain)
+        if not abs(np.linalg.det(self._world[:3, :3])) > 1e-18:
+            raise RigError(
+                f"Object '{self.armature.name}' has zero scale at frame {self.scene.frame_current}; give it, and its "
+                "parents, a scale above zero."
+            )
+        turned = set(self.chain.bones)
+        self._is_plain = self.chain.plain and not any(
+            bone.name in turned and constraint.influence for bone, constraint in offsets.on(self.armature)
+        )
+        self._pins = self._find_pins()
+
+    def _find_pins(self) -> list[tuple[Chain, Wanted]]:
+        """Limbs that branch off the chain and end in a pinned bone, and where that is."""
+        found = []
+        moved = set(self.chain.bones)
+        for bone in self.armature.pose.bones:
+            if not bone.lookat_pd_ik_pin:
+                continue
+            line = [item.name for item in bone.parent_recursive]
+            branch = next((n for n, name in enumerate(line) if name in moved), 0)
+            free = [name for name in line[:branch] if not ik_chain.is_mechanism(self.armature.pose.bones[name])]
+            if len(free) < 2:
+                continue
+            chain = ik_chain.resolve(self.armature, bone.name, base=free[-1], at_tip=False, hand=True, pinned=True)
+            _, seen = self._look(chain)
+            found.append((chain, Wanted(seen.end, seen.hand)))
+        return found
+
+    def _look(self, chain: Chain) -> tuple[Array, Seen]:
+        """Let Blender evaluate what has changed; the armature's matrix and the chain."""
+        self.view_layer.update()
+        seen = self.armature.evaluated_get(self.view_layer.depsgraph)
+        return np.array(seen.matrix_world), ik_chain.evaluated(chain, seen.pose.bones)
+
+    # Moving
+
+    def move(self, target: Any) -> None:
+        """Pose the chain for this point of the world. Raises RigError where it is nowhere."""
+        target = np.array(target, dtype=float)
+        if not np.all(np.abs(target) < _FAR):
+            raise RigError("The point to drag to is not finite; move the mouse back.")
+        self._target = target
+        wanted = Wanted(
+            self._local(target)[None],
+            self._seen.hand if self._keeps else None,
+            None if self.pole is None else self._local(np.array(self._pole_place()))[None],
+        )
+        found = ik_chain.solve(self.chain, self._seen, wanted, self.tuning)
+        self.iterations = int(found.iterations[0])
+        turns = found.offsets[0]
+        self._put(self.chain, self._seen, turns)
+        if self._is_plain:
+            self.error = float(found.error[0]) * self._scale
+            self.view_layer.update()
+        else:
+            self._correct(wanted, turns)
+        for chain, stays in self._pins:
+            # The limb as it is now, carried along, goes back to where it was pinned.
+            seen = replace(self._look(chain)[1], raw={name: self._raw(name) for name in chain.bones})
+            self._put(chain, seen, ik_chain.solve(chain, seen, stays, self.tuning).offsets[0])
+        if self._pins:
+            self.view_layer.update()
+
+    def _correct(self, wanted: Wanted, turns: Array) -> None:
+        """Where constraints act on the chain: see what came of it, and turn on from there."""
+        best = np.inf, turns
+        for turn in range(_CORRECTIONS):
+            _, seen = self._look(self.chain)
+            missing = float(np.linalg.norm(wanted.target[0] - seen.end[0]))
+            if missing < best[0]:
+                best = missing, turns
+            if missing < _GOOD_ENOUGH * self.tuning.tolerance * float(seen.reach[0]) or turn == _CORRECTIONS - 1:
+                break
+            turns = rotation.multiply(turns, ik_chain.solve(self.chain, seen, wanted, self.tuning).offsets[0])
+            self._put(self.chain, self._seen, turns)
+        self.error = best[0] * self._scale
+        if best[1] is not turns:
+            self._put(self.chain, self._seen, best[1])
+        self.view_layer.update()
+
+    def _pole_place(self) -> Any:
+        assert self.pole is not None
+        return self.pole.evaluated_get(self.view_layer.depsgraph).matrix_world.translation
+
+    def _local(self, point: Array) -> Array:
+        return (np.linalg.inv(self._world) @ (*point, 1.0))[:3]
+
+    @property
+    def _scale(self) -> float:
+        return float(abs(np.linalg.det(self._world[:3, :3])) ** (1.0 / 3.0))
+
+    @property
+    def reach(self) -> float:
+        """How long the chain is in the world."""
+        return float(self._seen.reach[0]) * self._scale
+
+    @property
+    def axes(self) -> Array:
+        """(3, 3), the effector's own axes in the world."""
+        return rotation.to_matrix(rotation.multiply(rotation.from_matrix(self._world[:3, :3]), self._seen.hand[0]))
+
+    def _raw(self, name: str) -> tuple[str, Array]:
+        return ik_chain.raw_channel(self.armature, name)
+
+    def _put(self, chain: Chain, seen: Seen, turns: Array) -> None:
+        for (name, (mode, raw)), offset in zip(seen.raw.items(), turns, strict=True):
+            bone, prop = self.armature.pose.bones[name], channel(mode)[0]
+            self._before.setdefault(name, (prop, tuple(getattr(bone, prop))))
+            setattr(bone, prop, channels.turned(raw, mode, offset[None])[0])
+
+    def _put_back(self) -> None:
+        for name, (prop, values) in self._before.items():
+            setattr(self.armature.pose.bones[name], prop, values)
+        self._before.clear()
+
+    # How it ends
+
+    def restore(self) -> None:
+        """Leave everything as it was."""
+        self._put_back()
+        self.view_layer.update()
+        self.release()
+
+    def release(self) -> None:
+        """Let the rig go without touching it: the file is about to be replaced."""
+        self._open.close()
+
+    def keep(self) -> bool:
+        """Leave the pose as it is, with keys where auto keying is on; whether there are any. Raises RigError,
+        everything being restored."""
+        turned = list(self._before)
+        keyed = self.scene.tool_settings.use_keyframe_insert_auto
+        data = self.armature.animation_data
+        action = data.action if data else None
+        if keyed and action is not None and not action.is_editable:
+            self.restore()
+            raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the pose.")
+        if keyed:
+            self._key(turned)
+        self._open.close()
+        return keyed
+
+    def _key(self, bones: list[str]) -> None:
+        edit = bpy.context.preferences.edit
+        choices = (
+            ("INSERTKEY_AVAILABLE", edit.use_keyframe_insert_available),
+            ("INSERTKEY_NEEDED", edit.use_auto_keyframe_insert_needed),
+            ("INSERTKEY_CYCLE_AWARE", self.scene.tool_settings.use_keyframe_cycle_aware),
+        )
+        options = {name for name, chosen in choices if chosen}
+        for name in bones:
+            bone = self.armature.pose.bones[name]
+            path = channel(bone.rotation_mode)[0]
+            bone.keyframe_insert(path, frame=self.scene.frame_current_final, group=name, options=options)

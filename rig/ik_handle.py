@@ -1,0 +1,151 @@
+"""What the mouse holds while it drags: a point of the world, led as in Blender's own grab.
+
+In the plane of the view, along an axis or in a plane of two; in steps, precisely, or by a number that is typed.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lookat_pd.rotation import Array
+
+PRECISION = 0.1
+_AXES = "XYZ"
+_PARALLEL = 1e-4
+
+
+def magnitude(length: float) -> int:
+    """The power of ten that is not above a length."""
+    return int(np.floor(np.log10(max(length, 1e-9))))
+
+
+class Handle:
+    """A point that began at `start`. place: (3,), where it is now.
+
+    axis: "", "X", "Y" or "Z"; excluded: whether the other two are meant; local: axes (3, 3) whose columns count then,
+    None for those of the world. number: what has been typed.
+    """
+
+    def __init__(self, start: Sequence[float], normal: Sequence[float], step: float) -> None:
+        """normal: the view's direction. step: [length] of snapping."""
+        self.start, self.normal, self.step = np.array(start, dtype=float), np.array(normal, dtype=float), step
+        self.place = self.start.copy()
+        self.axis, self.excluded, self.local = "", False, None
+        self.number, self.is_precise, self.snaps = "", False, False
+        self._ray: tuple[Array, Array] | None = None
+        self._taken: tuple[Array, Array] | None = None
+        self._anchor, self._held = None, self.start.copy()
+
+    # What is set
+
+    def constrain(self, axis: str, axes: Array, *, excluded: bool = False) -> None:
+        """One axis, or all but one: of the world at first, of `axes` (3, 3) when asked for again, and then none."""
+        if self.axis != axis or self.excluded != excluded:
+            self.axis, self.excluded, self.local = axis, excluded, None
+        elif self.local is None:
+            self.local = np.array(axes, dtype=float)
+        else:
+            self.axis, self.excluded, self.local = "", False, None
+        if not self.axis:
+            self.number = ""
+        self._begin_again()
+
+    def type(self, sign: str) -> None:
+        """Another sign of a number; "" takes the last one away."""
+        if sign == "":
+            self.number = self.number[:-1]
+        elif sign == "-":
+            self.number = self.number[1:] if self.number.startswith("-") else "-" + self.number
+        elif sign != "." or "." not in self.number:
+            self.number += sign
+        self._update()
+
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether digits are numbers now: along an axis, or after a sign."""
+        return bool(self.axis or self.number)
+
+    def be(self, *, precise: bool, snaps: bool) -> None:
+        """Move by a tenth, and in steps."""
+        if precise != self.is_precise:
+            # What was moved so far stays.
+            raw = self._raw()
+            self._held = self._unsnapped()
+            self._anchor = raw
+            self.is_precise = precise
+        self.snaps = snaps
+        self._update()
+
+    def move(self, origin: Sequence[float], direction: Sequence[float]) -> None:
+        """The mouse is over this ray of the world."""
+        way = np.array(direction, dtype=float)
+        self._ray = np.array(origin, dtype=float), way / np.linalg.norm(way)
+        if self._taken is None:
+            self._taken, self._anchor = self._ray, self._raw()
+        self._update()
+
+    # What becomes of it
+
+    @property
+    def directions(self) -> Array:
+        """(n, 3) unit vectors along which the handle may go; none where it goes in the view's plane."""
+        axes = np.eye(3) if self.local is None else self.local / np.linalg.norm(self.local, axis=0)
+        if not self.axis:
+            return np.zeros((0, 3))
+        n = _AXES.index(self.axis)
+        return np.delete(axes.T, n, axis=0) if self.excluded else axes.T[n : n + 1]
+
+    def _begin_again(self) -> None:
+        """With other directions the whole way of the mouse counts again."""
+        self._held = self.start.copy()
+        self._anchor = None if self._taken is None else self._seen_by(*self._taken)
+        self._update()
+
+    def _raw(self) -> Array | None:
+        """The point (3,) of the plane or axis that the mouse is at."""
+        if self._ray is None:
+            return None
+        return self._seen_by(*self._ray)
+
+    def _seen_by(self, origin: Array, way: Array) -> Array:
+        directions = self.directions
+        if len(directions) == 1:
+            return self._on_line(origin, way, directions[0])
+        normal = np.cross(*directions) if len(directions) == 2 else self.normal
+        along = float(way @ normal)
+        if abs(along) < _PARALLEL:
+            return self.start
+        return origin + way * float((self.start - origin) @ normal) / along
+
+    def _on_line(self, origin: Array, way: Array, axis: Array) -> Array:
+        """The point of the axis that is nearest to the ray."""
+        across = 1.0 - float(way @ axis) ** 2
+        if across < _PARALLEL:
+            return self.start
+        apart = origin - self.start
+        return self.start + axis * float(apart @ axis - (apart @ way) * (way @ axis)) / across
+
+    def _unsnapped(self) -> Array:
+        raw = self._raw()
+        if raw is None or self._anchor is None:
+            return self._held
+        return self._held + (PRECISION if self.is_precise else 1.0) * (raw - self._anchor)
+
+    def _update(self) -> None:
+        typed = self._typed()
+        if typed is not None:
+            directions = self.directions
+            self.place = self.start + typed * (directions[0] if len(directions) else np.array([1.0, 0.0, 0.0]))
+            return
+        place = self._unsnapped()
+        if self.snaps:
+            step = self.step * (PRECISION if self.is_precise else 1.0)
+            axes = np.eye(3) if self.local is None else self.local / np.linalg.norm(self.local, axis=0)
+            place = self.start + axes @ (np.round(np.linalg.solve(axes, place - self.start) / step) * step)
+        self.place = place
+
+    def _typed(self) -> float | None:
+        try:
+            return float(self.number)
+        except ValueError:
+            return None
