@@ -271,20 +271,13 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
         session, handle = self._session, self._handle
         if session is None or handle is None:
             return self._complaint or iface_("Click a bone and drag it")
-        unit = session.scene.unit_settings
-        error = bpy.utils.units.to_string(
-            unit.system if unit.system != "NONE" else "METRIC",
-            "LENGTH",
-            session.error * unit.scale_length,
-            precision=3,
-            split_unit=False,
-        )
+        error = 1000.0 * session.error * session.scene.unit_settings.scale_length
         texts = [
             session.bone,
             iface_(_NAMES[session.tuning.method.upper()]),
             iface_("{} bones").format(session.length),
             iface_("{} iterations").format(session.iterations),
-            iface_("error {}").format(error),
+            iface_("error {:.2f} mm").format(error),
         ]
         if handle.axis:
             texts.append((iface_("without {}") if handle.excluded else iface_("along {}")).format(handle.axis))

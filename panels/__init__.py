@@ -1,8 +1,8 @@
 """Panels, one file a panel: they show settings and buttons and hold no logic."""
 
-from . import look_at, menus, overlay, presets, transitions
+from . import ik, look_at, menus, overlay, presets, transitions
 
-MODULES = (presets, look_at, overlay, transitions, menus)
+MODULES = (presets, look_at, overlay, transitions, ik, menus)
 
 
 def register() -> None:

@@ -5,6 +5,7 @@ import bpy
 from ..operators import current
 from ..rig import look_at
 
+_IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")
 _SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")
 
 
@@ -23,6 +24,9 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout.operator_context = "INVOKE_DEFAULT"
         layout.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
         layout.operator("lookat_pd.bake", icon="KEYFRAME_HLT")
+        layout.separator()
+        for name in _IK:
+            layout.operator(name)
         layout.separator()
         for name in _SHOT:
             layout.operator(name)

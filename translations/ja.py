@@ -555,7 +555,7 @@ INTERFACE = {
         "ボーンをクリックしてドラッグすると、上のチェーンが追従します。Enterでポーズを確定、Escで元に戻します"
     ),
     "along {}": "{}軸に沿って",
-    "error {}": "誤差 {}",
+    "error {:.2f} mm": "誤差 {:.2f} mm",
     "without {}": "{}軸以外",
     "{} bones": "{}ボーン",
     "{} iterations": "反復 {}回",
@@ -566,6 +566,11 @@ INTERFACE = {
     "Precise": "微調整",
     "Snap": "スナップ",
     "0-4: Solver": "0-4：ソルバー",
+    "IK": "IK（逆運動学）",
+    "Pin Active Bone": "アクティブボーンをピン留め",
+    "Smoothness (s)": "滑らかさ（秒）",
+    "Out of reach": "届かない位置にあります",
+    "{:.3f} % left, {} iterations": "残り{:.3f} %、反復{}回",
 }
 """Everything but names of operators: names of settings and panels, and all descriptions."""
 
@@ -597,6 +602,8 @@ OPERATORS = {
     "IK Preset": "IKプリセット",
     "Pin Selected Bones": "選択ボーンをピン留め",
     "Drag with IK": "IKでドラッグ",
+    "Clean Up Found": "検出して整える",
+    "Clean Up Preview Range": "プレビュー範囲を整える",
 }
 """Names of operators and texts on their buttons."""
 

@@ -1,0 +1,135 @@
+"""Inverse kinematics: the chain of the active bone, how it is solved, and what is done with it."""
+
+import bpy
+from bpy.app.translations import pgettext_iface as iface_
+
+from ..operators import current, ik_bake
+from ..rig import ik_preview
+from . import plots
+
+
+class LOOKAT_PD_PT_ik(bpy.types.Panel):
+    bl_label = "IK"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        self.layout.operator_menu_enum("lookat_pd.ik_preset", "preset", text="", icon="PRESET")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.layout, context.scene.lookat_pd_ik
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        reason = current.why_no_armature(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+            return
+        row = layout.row()
+        row.scale_y = 1.3
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.ik_drag", icon="VIEW_PAN")
+        self._draw_chain(layout, context, settings)
+        self._draw_goal(layout, context, settings)
+
+    @staticmethod
+    def _draw_chain(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        column = layout.column(align=True)
+        column.prop(settings, "method")
+        column.prop(settings, "iterations")
+        column = layout.column(align=True)
+        column.prop(settings, "point")
+        column.prop(settings, "length")
+        column.prop(settings, "orientation")
+        layout.prop(settings, "pole")
+        bone = current.bone(context)
+        if bone is not None:
+            row = layout.row(align=True)
+            row.prop(bone, "lookat_pd_ik_pin", text="Pin Active Bone")
+            row.operator("lookat_pd.ik_pin", text="", icon="PINNED")
+        reason = ik_bake.why_no_chain(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+
+    @staticmethod
+    def _draw_goal(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        layout.separator()
+        layout.prop(settings, "follow")
+        if settings.follow == "TARGET":
+            layout.prop(settings, "target")
+            if settings.target is not None and settings.target.type == "ARMATURE":
+                layout.prop_search(settings, "subtarget", settings.target.pose, "bones")
+        layout.prop(settings, "use_offset")
+        layout.prop(settings, "smoothness", text="Smoothness (s)")
+        _draw_convergence(layout, context)
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.ik_bake", icon="KEYFRAME_HLT")
+
+
+class LOOKAT_PD_PT_ik_contacts(bpy.types.Panel):
+    bl_label = "Contacts"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_parent_id = "LOOKAT_PD_PT_ik"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_armature(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.layout, context.scene.lookat_pd_ik
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        column = layout.column(align=True)
+        column.prop(settings, "contact_speed")
+        column.prop(settings, "contact_height")
+        layout.prop(settings, "contact_blend", text="Blend (s)")
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.ik_contacts", text="Clean Up Found").where = "FOUND"
+        marked = row.operator("lookat_pd.ik_contacts", text="Clean Up Preview Range")
+        marked.where = "MARKED"
+        scene = context.scene
+        marked.contact_start, marked.contact_end = scene.frame_preview_start, scene.frame_preview_end
+        marked.use_scene_range = False
+        marked.frame_start, marked.frame_end = scene.frame_start, scene.frame_end
+
+
+def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """How the solver gets nearer, on a logarithmic scale, with the result below."""
+    bone = current.bone(context)
+    found = None if bone is None else ik_preview.convergence(context.scene, current.armature(context), bone.name)
+    if found is None:
+        return
+    if found.key not in _errors:
+        _errors.clear()
+        _errors[found.key] = found.solve()
+    errors = _errors[found.key]
+    box = layout.box()
+    curves = {"error": ik_preview.heights(errors)}
+    box.template_icon(plots.icon("ik", found.key, lambda: curves), scale=6.0)
+    if not found.in_reach:
+        box.label(text="Out of reach", icon="INFO")
+    share = iface_("{:.3f} % left, {} iterations").format(100.0 * errors[-1], len(errors) - 1)
+    box.label(text=share, translate=False)
+
+
+_errors: dict = {}
+"""The solve that was shown last, by what it depends on."""
+
+CLASSES = (LOOKAT_PD_PT_ik, LOOKAT_PD_PT_ik_contacts)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    _errors.clear()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
