@@ -112,6 +112,53 @@ class Solution:
     looked_at: Array
 
 
+@dataclass(frozen=True)
+class Shot:
+    """What is looked from and at over F frames of dt seconds, with `count` samples a frame, as `prepare` makes it."""
+
+    rotations: Array
+    positions: Array
+    targets: Array
+    shift: Array
+    frames: int
+    count: int
+    dt: float
+
+
+def prepare(
+    tuning: Tuning,
+    rotations: ArrayLike,
+    positions: ArrayLike,
+    targets: ArrayLike,
+    dt: float,
+    shift: ArrayLike = 0.0,
+    between: refine.Between | None = None,
+) -> Shot:
+    """What `solve_shot` needs of a shot; it may be solved again with other settings, but for the tuning's integrator.
+
+    Arguments as for `solve`. Raises InvalidArgument.
+    """
+    rotations, positions, targets = (np.asarray(a, dtype=float) for a in (rotations, positions, targets))
+    frames, bones = rotations.shape[:2]
+    if positions.shape != (frames, bones, 3) or targets.shape[1:] != (frames, 3):
+        raise InvalidArgument(
+            f"Rotations {rotations.shape}, positions {positions.shape} and targets {targets.shape} do not fit together."
+        )
+    if not (frames and np.isfinite(dt) and dt > 0.0):
+        raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
+    for name, values in (("pose", rotations), ("pose", positions), ("target", targets)):
+        if not np.all(np.isfinite(values)):
+            raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
+    shift = np.broadcast_to(np.asarray(shift, float), (frames, 3))
+    fine = samples_per_frame(tuning, dt)
+    if fine > 1:
+        rotations, positions, targets, shift = refine.shot(rotations, positions, targets, shift, fine)
+        if between is not None:
+            rotations[between.places], positions[between.places] = between.rotations, between.positions
+            targets[:, between.places] = between.targets
+    return Shot(rotations, positions, targets, shift, frames, fine, dt)
+
+
 def solve(
     chain: Chain,
     tuning: Tuning,
@@ -133,30 +180,25 @@ def solve(
     move the aiming bone beyond these offsets. between: the shot at some of the `samples_per_frame` moments between
     frames, where it is known. Raises InvalidArgument.
     """
-    rotations, positions, targets = (np.asarray(a, dtype=float) for a in (rotations, positions, targets))
-    frames, bones = rotations.shape[:2]
-    if bones != len(chain) or positions.shape != (frames, bones, 3) or targets.shape[1:] != (frames, 3):
-        raise InvalidArgument(
-            f"{len(chain)} chain bones, rotations {rotations.shape}, positions {positions.shape} and targets "
-            f"{targets.shape} do not fit together."
-        )
-    if not (frames and np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
-    for name, values in (("pose", rotations), ("pose", positions), ("target", targets)):
-        if not np.all(np.isfinite(values)):
-            raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
-    shift = np.broadcast_to(np.asarray(shift, float), (frames, 3))
-    fine = samples_per_frame(tuning, dt)
-    if fine > 1:
-        rotations, positions, targets, shift = refine.shot(rotations, positions, targets, shift, fine)
-        if between is not None:
-            rotations[between.places], positions[between.places] = between.rotations, between.positions
-            targets[:, between.places] = between.targets
+    shot = prepare(tuning, rotations, positions, targets, dt, shift, between)
+    return solve_shot(chain, tuning, shot, events, influence)
+
+
+def solve_shot(
+    chain: Chain,
+    tuning: Tuning,
+    shot: Shot,
+    events: Sequence[Event] = (Event(-1.0, 0),),
+    influence: ArrayLike = 1.0,
+) -> Solution:
+    """Offsets of the chain for every frame of a shot that was prepared; otherwise as `solve`."""
+    if shot.rotations.shape[1] != len(chain):
+        raise InvalidArgument(f"The chain has {len(chain)} bones, but the shot {shot.rotations.shape[1]}.")
     run = Run(chain, tuning)
-    run.begin(rotations, positions, targets, dt / fine, shift)
-    for event, end in _pieces(events, dt * (frames - 1), len(targets)):
+    run.begin(shot.rotations, shot.positions, shot.targets, shot.dt / shot.count, shot.shift)
+    for event, end in _pieces(events, shot.dt * (shot.frames - 1), len(shot.targets)):
         run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -_INSTANT)
-    return run.solution(np.broadcast_to(np.asarray(influence, float), (frames,)), slice(None, None, fine))
+    return run.solution(np.broadcast_to(np.asarray(influence, float), (shot.frames,)), slice(None, None, shot.count))
 
 
 def samples_per_frame(tuning: Tuning, dt: float) -> int:
@@ -341,7 +383,10 @@ class Run:
                 states[0] = self.states[window.start, stage]
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
-            turned = carried.turn(stage, self.offsets(states, stage))
+            free = self.tuning.decode(states[..., 0])
+            held = self.limits[stage].apply(free)
+            carried.turn(stage, held)
+            turned = states[..., 0] if held is free and self.tuning.method == "geodesic" else rotation.log(held)
             left = left - rotation.dot(turned, self.up[stage]).sum(axis=-1)
             rates = self.tuning.radians * states[..., -3:, 1]
             turning = turning + [rotation.dot(rates, axis[stage]).sum(axis=-1) for axis in (self.up, self.right)]
@@ -361,7 +406,7 @@ class Run:
             -downward.divide(np.maximum(-pitch, 0.0))[:, :size],
         )
         up, right = self.up[stage], self.right[stage]
-        turned = rotation.multiply(rotation.exp(yaws[..., None] * up), rotation.exp(pitches[..., None] * right))
+        turned = rotation.multiply(rotation.about(up, yaws), rotation.about(right, pitches))
         return rotation.log(turned)
 
     def offsets(self, states: Array, bones: slice) -> Array:

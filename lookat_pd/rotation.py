@@ -103,6 +103,15 @@ def exp(v: ArrayLike) -> Array:
     return result
 
 
+def about(axis: ArrayLike, angle: ArrayLike) -> Array:
+    """Unit axis (..., 3) and angle (...) to quaternions (..., 4)."""
+    axis, half = np.asarray(axis, dtype=float), 0.5 * np.asarray(angle, dtype=float)
+    result = np.empty((*np.broadcast_shapes(half.shape, axis.shape[:-1]), 4))
+    result[..., 0] = np.cos(half)
+    np.multiply(np.sin(half)[..., None], axis, out=result[..., 1:])
+    return result
+
+
 def log(q: ArrayLike) -> Array:
     """Quaternions (..., 4) to rotation vectors (..., 3), the short way round: length in [0, pi]."""
     q = np.asarray(q, dtype=float)

@@ -20,7 +20,7 @@ from .rotation import Array
 Integrator = Literal["exact", "stable", "euler"]
 INTEGRATORS = ("exact", "stable", "euler")
 _BLOCK = 32
-"""Steps that are taken as one matrix product."""
+"""Steps that are taken as one matrix product; a power of 2."""
 _FORGOTTEN = 1e-20
 CLAMPED_STEP = 1.0 / 240.0
 """Longest step [s] wherever a clamp breaks the closed form, so that all frame rates still agree."""
@@ -249,9 +249,10 @@ def _in_blocks(transition: Array, inputs: Array, start: Array) -> Array:
     padded = np.zeros((blocks * _BLOCK, systems, width, 2))
     padded[:steps] = inputs
     powers = np.empty((_BLOCK + 1, systems, 2, 2))
-    powers[0] = np.eye(2)
-    for n in range(_BLOCK):
-        powers[n + 1] = powers[n] @ transition
+    powers[0], powers[1], known = np.eye(2), transition, 1
+    while known < _BLOCK:
+        powers[known + 1 : 2 * known + 1] = powers[1 : known + 1] @ powers[known]
+        known *= 2
     age = np.subtract.outer(np.arange(_BLOCK), np.arange(_BLOCK))
     response = np.where((age >= 0)[..., None, None, None], powers[np.maximum(age, 0)], 0.0)
     # (m, step and coordinate, step and coordinate)

@@ -1,6 +1,7 @@
 """How the bones of a chain divide a turn: soft limits, and shares that spill over where a bone is at its limit."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,12 +93,7 @@ class Sharing:
     @classmethod
     def of(cls, shares: ArrayLike, limits: ArrayLike, edge: float) -> "Sharing":
         """shares (n,) > 0, limits (n,) [rad], edge: width of the soft edge [rad]."""
-        shares, limits = np.asarray(shares, float), np.asarray(limits, float)
-        edges = np.minimum(edge, limits)
-        kinks = np.linspace(limits - edges, limits + edges, 9) / shares
-        levels = np.unique(np.concatenate(([0.0], kinks.ravel())))
-        sums = soft_limit(shares * levels[:, None], limits, edges).sum(axis=-1)
-        return cls(shares, limits, edges, levels, sums)
+        return _share_out(tuple(np.asarray(shares, float).tolist()), tuple(np.asarray(limits, float).tolist()), edge)
 
     @property
     def reach(self) -> float:
@@ -108,3 +104,14 @@ class Sharing:
         """Turns (...) >= 0 [rad] to the bones' turns (..., n), which sum to the turn or to the reach."""
         level = np.interp(turn, self.sums, self.levels)
         return soft_limit(self.shares * level[..., None], self.limits, self.edges)
+
+
+@lru_cache(maxsize=256)
+def _share_out(shares: tuple[float, ...], limits: tuple[float, ...], edge: float) -> Sharing:
+    """A chain is solved again and again with the same shares and limits."""
+    some, most = np.array(shares), np.array(limits)
+    edges = np.minimum(edge, most)
+    kinks = np.linspace(most - edges, most + edges, 9) / some
+    levels = np.unique(np.concatenate(([0.0], kinks.ravel())))
+    sums = soft_limit(some * levels[:, None], most, edges).sum(axis=-1)
+    return Sharing(some, most, edges, levels, sums)

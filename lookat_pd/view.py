@@ -21,10 +21,12 @@ class Carried:
         self.done = 0
         self.deltas: list[Array] = []
 
-    def turn(self, stage: slice, offsets: Array) -> Array:
-        """Give the stage's bones their local offsets (n, stage, 4); returns these as rotation vectors."""
-        animated = self.rotations[:, stage]
-        own = rotation.multiply(rotation.multiply(animated, offsets), rotation.inverse(animated))
+    def turn(self, stage: slice, offsets: Array) -> None:
+        """Give the stage's bones their local offsets (n, stage, 4)."""
+        # Seen from outside the bone, an offset turns as much, about an axis that is turned with the bone.
+        own = np.empty_like(offsets)
+        own[..., 0] = offsets[..., 0]
+        own[..., 1:] = rotation.rotate(self.rotations[:, stage], offsets[..., 1:])
         for bone in range(stage.start, stage.stop):
             if bone:
                 arm = self.positions[:, bone] - self.positions[:, bone - 1]
@@ -32,7 +34,6 @@ class Carried:
             self.delta = rotation.multiply(self.delta, own[:, bone - stage.start])
             self.deltas.append(self.delta)
             self.done = bone + 1
-        return rotation.log(offsets)
 
     def move_head(self, shift: Array) -> None:
         """Move everything from here up by `shift` (n, 3)."""
@@ -68,7 +69,7 @@ class View:
         yaw = np.arctan2(-aside, ahead)
         # Straight behind is one place: always the same side of it, whatever the rounding.
         yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)
-        distance = np.linalg.norm(local, axis=-1)
+        distance = np.sqrt(rotation.dot(local, local))
         nearness = np.clip(distance / near, 0.0, 1.0) if near > 0.0 else (distance > 0.0).astype(float)
         return cls(yaw, np.arctan2(above, np.hypot(ahead, aside)), nearness**2 * (3.0 - 2.0 * nearness))
 

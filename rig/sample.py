@@ -106,6 +106,10 @@ class Sampler:
     def __exit__(self, *_: object) -> None:
         self.park()
 
+    def close(self) -> None:
+        """The end, where it was not entered: sampling opens it when it begins."""
+        self.park()
+
     def open(self) -> None:
         """Make the temporary scene, if it is not there."""
         if self in _open:

@@ -6,8 +6,9 @@ that it can be done in slices; between two of them call `sample.park_all`, and t
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
+from operator import is_
 
 import bpy
 import numpy as np
@@ -57,6 +58,8 @@ class Part:
         self.error, self.passes = np.nan, 0
         self.below: list[offsets.Track] = []
         self._carry: Array | None = None
+        self._prepared: tuple[tuple, gaze.Shot] | None = None
+        self._doubts: tuple[Samples, Array] | None = None
         self._keyed: dict[str, bool] = {}
 
     def steps(self, shot: "Shot", playing: Playing) -> Iterator[float]:
@@ -65,7 +68,7 @@ class Part:
         self.shot, self.playing = shot, playing
         share = 1.0 if look_at.plain else 1.0 / (1 + VERIFICATIONS)
         aim = look_at.chain.forward[0]
-        with shot.sampler(look_at, aim) as sampler:
+        with closing(shot.sampler(look_at, aim)) as sampler:
             if self.samples is None or self.stale == BODY:
                 self.passes, self._carry, self.between, self.samples = 0, None, None, None
                 self.samples = yield from self._sample(sampler, 0.0, share)
@@ -109,7 +112,7 @@ class Part:
         """Step through all frames without the character: only the targets are elsewhere."""
         assert self.samples is not None
         points = None
-        with self.shot.sampler(self.look_at, None, bones=()) as sampler:
+        with closing(self.shot.sampler(self.look_at, None, bones=())) as sampler:
             for points in sampler.sample_points(self.shot.frames.tolist(), self._before):  # noqa: B007
                 yield done
             assert points is not None
@@ -122,7 +125,9 @@ class Part:
         count = gaze.samples_per_frame(tuning, self.shot.dt)
         if count == 1:
             return None
-        doubtful = np.flatnonzero(refine.doubtful(s.rotations, s.positions, s.targets))
+        if self._doubts is None or self._doubts[0] is not s:
+            self._doubts = s, np.flatnonzero(refine.doubtful(s.rotations, s.positions, s.targets))
+        doubtful = self._doubts[1]
         if not len(doubtful):
             return None
         places = (doubtful[:, None] * count + np.arange(1, count)).ravel()
@@ -148,21 +153,18 @@ class Part:
         return sampled if self._keyed[name] else np.full_like(sampled, getattr(settings, name))
 
     def _solve(self, targets: Array, shift: Array | float) -> gaze.Solution:
-        s = self.samples
+        s, look_at = self.samples, self.look_at
         assert s is not None
-        look_at, influence = self.look_at, self._setting("influence")
-        return gaze.solve(
-            look_at.chain,
-            look_at.tuning,
-            s.rotations,
-            s.positions,
-            targets,
-            self.shot.dt,
-            self._events(),
-            influence,
-            shift,
-            self.between,
-        )
+        count = gaze.samples_per_frame(look_at.tuning, self.shot.dt)
+        key = targets, self.between
+        known = self._prepared is not None and all(map(is_, self._prepared[0], key))
+        if isinstance(shift, float) and known and self._prepared[1].count == count:
+            # A slider was moved: what is seen is as it was.
+            shot = self._prepared[1]
+        else:
+            shot = gaze.prepare(look_at.tuning, s.rotations, s.positions, targets, self.shot.dt, shift, self.between)
+            self._prepared = (key, shot) if isinstance(shift, float) else None
+        return gaze.solve_shot(look_at.chain, look_at.tuning, shot, self._events(), self._setting("influence"))
 
     def _solve_slowly(self, targets: Array, done: float) -> Generator[float, None, gaze.Solution]:
         """The same, in a thread where it takes long: it is numbers only, Blender goes on beside it."""

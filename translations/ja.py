@@ -1125,6 +1125,10 @@ SENTENCES = {
     "{} chain bones, rotations {}, positions {} and targets {} do not fit together.": (
         "チェーンのボーン数{}、回転{}、位置{}、ターゲット{}が互いに合いません。"
     ),
+    "Rotations {}, positions {} and targets {} do not fit together.": (
+        "回転{}、位置{}、ターゲット{}の大きさが合いません。"
+    ),
+    "The chain has {} bones, but the shot {}.": "チェーンのボーンは{}個ですが、ショットには{}個あります。",
     "A look-at needs at least one frame and a time step above 0.": (
         "ルックアットには1フレーム以上と、0より大きい時間刻みが必要です。"
     ),

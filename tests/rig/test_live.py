@@ -244,7 +244,7 @@ class Work:
         for owner, name, count in (
             (sample.Sampler, "sample", "body"),
             (sample.Sampler, "sample_points", "points"),
-            (solving.gaze, "solve", "solves"),
+            (solving.gaze, "solve_shot", "solves"),
             (inputs, "fingerprint", "prints"),
         ):
             patch.setattr(owner, name, self._counted(getattr(owner, name), count))

@@ -86,7 +86,7 @@ def test_stopped_after_any_step_nothing_has_happened(into) -> None:
 
 
 PLACES = {
-    "solver": (solving.gaze, "solve"),
+    "solver": (solving.gaze, "solve_shot"),
     "channels": (solving.channels, "turned"),
     "carry": (solving.carry, "realize"),
     "keys": (working.keys.Keys, "write"),
