@@ -16,6 +16,7 @@ MODULES = (
     "inertialize",
     "join",
     "ik",
+    "ik_bake",
     # Each further module stands here; it has run(), which returns rows of (what, figure).
 )
 

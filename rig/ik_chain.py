@@ -303,8 +303,10 @@ class Seen:
     def take(self, chosen: Array) -> "Seen":
         """Some of the frames."""
         raw = {name: (mode, values[chosen]) for name, (mode, values) in self.raw.items()}
-        parts = (self.parent, self.rotations, self.positions, self.end, self.hand)
-        return Seen(*(part[chosen] for part in parts), raw)
+        parent, rotations, positions, end, hand = (
+            part[chosen] for part in (self.parent, self.rotations, self.positions, self.end, self.hand)
+        )
+        return Seen(parent, rotations, positions, end, hand, raw)
 
 
 def evaluated(chain: Chain, pose: "bpy.types.bpy_prop_collection") -> Seen:
@@ -348,8 +350,8 @@ class Wanted:
 
     def take(self, chosen: Array) -> "Wanted":
         """Some of the frames."""
-        parts = (self.target, self.orientation, self.pole)
-        return Wanted(*(None if part is None else part[chosen] for part in parts))
+        orientation, pole = (None if part is None else part[chosen] for part in (self.orientation, self.pole))
+        return Wanted(self.target[chosen], orientation, pole)
 
 
 @dataclass(frozen=True)
