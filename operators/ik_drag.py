@@ -119,6 +119,9 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
         bone = _under_click(self._armature, self._selected)
         if bone is None:
             self._complaint = iface_("There is no bone here")
+            # The click may have chosen something else.
+            context.view_layer.objects.active = self._armature
+            _select(self._armature, self._selected)
             return ""
         self._complaint = ""
         try:
