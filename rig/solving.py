@@ -155,16 +155,18 @@ class Part:
     def _solve(self, targets: Array, shift: Array | float) -> gaze.Solution:
         s, look_at = self.samples, self.look_at
         assert s is not None
-        count = gaze.samples_per_frame(look_at.tuning, self.shot.dt)
-        key = targets, self.between
-        known = self._prepared is not None and all(map(is_, self._prepared[0], key))
-        if isinstance(shift, float) and known and self._prepared[1].count == count:
-            # A slider was moved: what is seen is as it was.
-            shot = self._prepared[1]
-        else:
+        shot = self._known_shot(targets) if isinstance(shift, float) else None
+        if shot is None:
             shot = gaze.prepare(look_at.tuning, s.rotations, s.positions, targets, self.shot.dt, shift, self.between)
-            self._prepared = (key, shot) if isinstance(shift, float) else None
+            self._prepared = ((targets, self.between), shot) if isinstance(shift, float) else None
         return gaze.solve_shot(look_at.chain, look_at.tuning, shot, self._events(), self._setting("influence"))
+
+    def _known_shot(self, targets: Array) -> gaze.Shot | None:
+        """The shot as it was prepared before, where only a setting has changed since."""
+        if self._prepared is None or not all(map(is_, self._prepared[0], (targets, self.between))):
+            return None
+        shot = self._prepared[1]
+        return shot if shot.count == gaze.samples_per_frame(self.look_at.tuning, self.shot.dt) else None
 
     def _solve_slowly(self, targets: Array, done: float) -> Generator[float, None, gaze.Solution]:
         """The same, in a thread where it takes long: it is numbers only, Blender goes on beside it."""
