@@ -30,7 +30,6 @@ _GOOD_ENOUGH = 10.0
 _MISSES = 1e-2
 """Part of the chain's length; more than this on a reachable target, and the chain does not answer."""
 _FAR = 1e12
-_IN_REACH = 0.999
 
 
 @dataclass(frozen=True)
@@ -212,14 +211,14 @@ class _Work:
                 self._first = seen
                 wanted, chosen = self.wish(seen, samples, lies)
                 found = self._solve(seen, wanted, chosen, self.tuning)
-                in_reach = self._in_reach(seen, wanted) & chosen
+                in_reach = ik_chain.in_reach(seen, wanted) & chosen
                 work = Working(chain.armature)
                 self._write(work, found.offsets)
                 error, measured = _in_world(found.error, samples), False
                 doubtful = not chain.plain or samples.sheared
                 if doubtful or self.verify:
                     passes = _PASSES if doubtful else 1
-                    error, in_reach = yield from self._verify(sampler, work, found.offsets, share, passes)
+                    error, in_reach = yield from self._verify(sampler, work, found, share, passes)
                     measured = True
             action = work.commit(self.options.into, self.options.name or self._name())
         except BaseException:
@@ -297,21 +296,16 @@ class _Work:
         for n, (name, (mode, raw)) in enumerate(self._first.raw.items()):
             work.write(name, mode, self.frames, channels.turned(raw, mode, offsets[:, n]), raw)
 
-    def _in_reach(self, seen: Seen, wanted: Wanted) -> Array:
-        far = np.linalg.norm(wanted.target - seen.positions[:, 0], axis=-1)
-        lengths = np.linalg.norm(seen.offsets, axis=-1)
-        nearest = 2.0 * lengths.max(axis=-1) - lengths.sum(axis=-1)
-        return (far <= _IN_REACH * lengths.sum(axis=-1)) & (far >= nearest)
-
     # Controls that act through constraints
 
     def _verify(
-        self, sampler: Sampler, work: Working, offsets: Array, share: float, passes: int
+        self, sampler: Sampler, work: Working, found: ik_chain.Turns, share: float, passes: int
     ) -> Generator[float, None, tuple[Array, Array]]:
         """Evaluate the result and correct it until it is right; the errors (F,) in the world, as seen, and whether the
         target is in reach (F,). Frames are corrected each by itself, with smaller steps where one led away."""
         chain, tuning = self.chain, replace(self.tuning, smoothness=0.0)
         count = len(self.frames)
+        offsets, expected = found.offsets, np.zeros(count)
         best, least, error = offsets, np.full(count, np.inf), np.zeros(count)
         in_reach, step = np.zeros(count, dtype=bool), rotation.identity(*offsets.shape[:2])
         for turn in range(passes):
@@ -325,12 +319,15 @@ class _Work:
             world = np.linalg.norm((samples.worlds[:, :3, :3] @ away[..., None])[..., 0], axis=-1)
             best = np.where(better[:, None, None], offsets, best)
             least, error = np.where(better, missing, least), np.where(better, world, error)
-            in_reach = np.where(better, self._in_reach(seen, wanted) & chosen, in_reach)
-            open_ = in_reach & (least > _GOOD_ENOUGH * tuning.tolerance)
-            if not open_.any() or turn == passes - 1:
+            in_reach = np.where(better, ik_chain.in_reach(seen, wanted) & chosen, in_reach)
+            if turn == passes - 1:
                 break
-            found = self._solve(seen, wanted, chosen, tuning).offsets
-            step = np.where(better[:, None, None], found, rotation.exp(0.5 * rotation.log(step)))
+            found = self._solve(seen, wanted, chosen, tuning)
+            # Limits and reach may leave what no correction can mend.
+            expected = np.where(better, found.error / seen.reach, expected)
+            if not np.any(chosen & (least > expected + _GOOD_ENOUGH * tuning.tolerance)):
+                break
+            step = np.where(better[:, None, None], found.offsets, rotation.exp(0.5 * rotation.log(step)))
             offsets = rotation.multiply(best, step)
             self._write(work, offsets)
         if best is not offsets:

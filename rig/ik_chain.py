@@ -24,6 +24,8 @@ _HARMLESS = ("LIMIT_ROTATION",)
 _NEARLY_NOTHING = 1e-7
 """A turn [rad] below which a bone keeps its raw values: less than Blender's numbers can hold."""
 _HUGE = 1e12
+_IN_REACH = 0.999
+"""Part of its length to which a chain counts as long enough: there it is all but straight."""
 _AXES = "xyz"
 
 
@@ -352,6 +354,14 @@ class Wanted:
         """Some of the frames."""
         orientation, pole = (None if part is None else part[chosen] for part in (self.orientation, self.pole))
         return Wanted(self.target[chosen], orientation, pole)
+
+
+def in_reach(seen: Seen, wanted: Wanted) -> Array:
+    """(F,) whether the chain is long enough for its target, and not too long."""
+    far = np.linalg.norm(wanted.target - seen.positions[:, 0], axis=-1)
+    lengths = np.linalg.norm(seen.offsets, axis=-1)
+    nearest = 2.0 * lengths.max(axis=-1) - lengths.sum(axis=-1)
+    return (far <= _IN_REACH * lengths.sum(axis=-1)) & (far >= nearest)
 
 
 @dataclass(frozen=True)

@@ -165,14 +165,17 @@ class Session:
             missing = float(np.linalg.norm(wanted.target[0] - seen.end[0]))
             if missing < best[0]:
                 best = missing, turns
-            if missing < _GOOD_ENOUGH * self.tuning.tolerance * float(seen.reach[0]) or turn == _CORRECTIONS - 1:
+            found = ik_chain.solve(self.chain, seen, wanted, self.tuning)
+            # Limits and reach may leave what no correction can mend.
+            left = float(found.error[0]) + _GOOD_ENOUGH * self.tuning.tolerance * float(seen.reach[0])
+            if missing < left or turn == _CORRECTIONS - 1:
                 break
-            turns = rotation.multiply(turns, ik_chain.solve(self.chain, seen, wanted, self.tuning).offsets[0])
+            turns = rotation.multiply(turns, found.offsets[0])
             self._put(self.chain, self._seen, turns)
         self.error = best[0] * self._scale
         if best[1] is not turns:
             self._put(self.chain, self._seen, best[1])
-        self.view_layer.update()
+            self.view_layer.update()
 
     def _pole_place(self) -> Any:
         assert self.pole is not None

@@ -245,3 +245,15 @@ def test_by_numbers() -> None:
     held.type("")
     held.type("")
     assert np.allclose(held.place, (1.0, 2.0, 2.0))
+
+
+@pytest.mark.parametrize("scale", [(100, 100, 100), (-1, 1, 1), (1, 1.4, 0.8)], ids=str)
+def test_armatures_that_are_scaled_or_mirrored(scale) -> None:
+    armature = hero()
+    armature.scale, armature.location, armature.rotation_euler = scale, (0.3, 0.1, -0.2), (0.1, 0.2, 0.8)
+    scenes.goto(4)
+    drag = session(armature, keeps=True)
+    point = np.array(armature.matrix_world @ scenes.Vector((0.45, -0.3, 1.5)))
+    drag.move(point)
+    assert np.linalg.norm(place(armature) - point) < 1e-4 * drag.reach
+    drag.restore()
