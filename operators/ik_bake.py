@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty
 from ..lookat_pd.errors import LookAtError
 from ..rig import ik_bake, ik_setup
 from ..rig.bake import Options
+from ..translations import messages
 from . import current, ik_job
 
 INTO = (
@@ -100,7 +101,7 @@ def why_no_chain(context: bpy.types.Context) -> str | None:
     try:
         ik_setup.chain(current.armature(context), bone.name, context.scene.lookat_pd_ik)
     except LookAtError as error:
-        return str(error)
+        return messages.translate(str(error))
     return None
 
 

@@ -75,7 +75,7 @@ class LOOKAT_PD_OT_ik_contacts(ik_job.Job, bpy.types.Operator):
         named = ", ".join(f"{first}-{last}" for first, last in result.intervals[:_FEW])
         if len(result.intervals) > _FEW:
             named += " ..."
-        missed = 1000.0 * result.baked.largest_error * context.scene.unit_settings.scale_length
+        missed = 1000.0 * float(result.baked.error.max()) * context.scene.unit_settings.scale_length
         bone = result.baked.chain.effector
         current.tell(
             self,

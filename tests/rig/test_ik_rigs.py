@@ -155,3 +155,33 @@ def _tip(armature: bpy.types.Object, like: str, length: int) -> str:
     bones = [bone for bone in armature.pose.bones if len(bone.parent_recursive) > length + 1]
     named = [bone for bone in bones if like and like.lower() in bone.name.lower()]
     return (named or sorted(bones, key=lambda bone: -len(bone.parent_recursive)))[0].name
+
+
+@pytest.mark.parametrize(
+    ("file", "effector"),
+    [
+        ("bvh/cmu_131_01_start_walk_stop.bvh", "LeftWrist"),
+        ("bvh/fair1_dab.bvh", "RightHand"),
+        ("gltf/robot_expressive.glb", "Hand.L"),
+        ("gltf/kaykit_knight.glb", "hand.l"),
+    ],
+    ids=str,
+)
+def test_hands_keep_their_orientation(rigs: Path, file, effector) -> None:
+    """On rigs of other makers, in the armature's space."""
+    with console.Console() as quiet:
+        scene = scene_files.load(rigs / file, None, quiet)
+    armature = rigs_of_scene.choose(scene, None, [])
+    if effector not in armature.pose.bones:
+        effector = _tip(armature, effector, 2)
+    chain = ik_chain.resolve(armature, effector, length=2, at_tip=False, hand=True)
+    target = moving_target(armature, chain, 0.15)
+
+    def axes() -> np.ndarray:
+        found = scenes.poses(armature, FRAMES, (effector,))[:, 0, :3, :3]
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    before = axes()
+    result = run(chain, target, orientation="KEEP")
+    assert result.in_reach.sum() >= 20
+    assert np.abs(axes() - before).max() < 2e-3
