@@ -166,7 +166,8 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
     if state.stopped:
         return Status("STOPPED", first, last, state.fraction)
     if state.job is not None:
-        left = state.spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
+        spent = time.perf_counter() - state.started
+        left = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
         return Status("SOLVING", first, last, state.fraction, left)
     return Status("SOLVED" if key in state.parts else "OFF", first, last, 1.0, 0.0, state.seconds)
 
