@@ -116,7 +116,8 @@ def _check_target(chain: Chain, target: Target) -> None:
             raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
     elif item == armature:
         raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
-    if targets.rides_on(item, target.bone, armature, (chain.effector, *chain.joints)):
+    # The first of them carries all the others.
+    if targets.rides_on(item, target.bone, armature, (*chain.joints, chain.effector)):
         raise RigError(f"The target '{target.label}' moves with the chain that follows it; choose one outside it.")
 
 

@@ -35,7 +35,7 @@ class Tuning:
     the turns of a bake are evened out, 0 for not at all. orientation_weight: 0 to 1, where an orientation is wanted."""
 
     method: str = "ccd_root"
-    iterations: int = 30
+    iterations: int = 100
     tolerance: float = 1e-5
     smoothness: float = 0.0
     orientation_weight: float = 1.0
@@ -314,7 +314,9 @@ class Seen:
 def evaluated(chain: Chain, pose: "bpy.types.bpy_prop_collection") -> Seen:
     """The chain as these evaluated pose bones have it: one frame. Raises RigError."""
     matrices = {name: np.array(pose[name].matrix) for name in chain.seen}
-    for name, matrix in matrices.items():
+    # From the root on: those that a bone carries suffer with it.
+    for name in reversed(chain.seen):
+        matrix = matrices[name]
         sizes = np.linalg.norm(matrix[:3, :3], axis=0)
         if not np.abs(matrix).max() < _HUGE:
             raise RigError(f"Bone '{name}' has a pose that is not a number; mend its F-curves or constraints.")

@@ -31,17 +31,17 @@ PRESETS = {
     "LIMB": (
         "Arm or Leg",
         "The head of the hand or foot, which keeps its orientation",
-        {"point": "HEAD", "length": 2, "orientation": "KEEP", "method": "CCD_ROOT", "iterations": 30},
+        {"point": "HEAD", "length": 2, "orientation": "KEEP", "method": "CCD_ROOT", "iterations": 100},
     ),
     "FINGER": (
         "Finger",
         "The tip of the last bone; it bends as its limits allow",
-        {"point": "TIP", "length": 3, "orientation": "FREE", "method": "CCD", "iterations": 30},
+        {"point": "TIP", "length": 3, "orientation": "FREE", "method": "CCD", "iterations": 100},
     ),
     "TAIL": (
         "Tail or Rope",
         "All bones up to the root or to a pinned one, evenly bent",
-        {"point": "TIP", "length": 0, "orientation": "FREE", "method": "FABRIK", "iterations": 30},
+        {"point": "TIP", "length": 0, "orientation": "FREE", "method": "FABRIK", "iterations": 100},
     ),
     "EXACT": (
         "Smallest Turns",
@@ -80,7 +80,7 @@ class IKSettings(bpy.types.PropertyGroup):
     )
     method: EnumProperty(name="Solver", description="How the turns are found", items=METHOD_ITEMS, default="CCD_ROOT")
     iterations: IntProperty(
-        name="Iterations", description="How often at most the solver goes over the chain", default=30, min=1, max=1000
+        name="Iterations", description="How often at most the solver goes over the chain", default=100, min=1, max=1000
     )
     smoothness: FloatProperty(
         name="Smoothness",

@@ -410,6 +410,67 @@ def test_a_bone_that_does_not_answer_is_named_and_nothing_changes() -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
+def test_a_target_that_a_lower_bone_of_the_chain_carries_is_refused() -> None:
+    armature = hero()
+    chain = ik_chain.resolve(armature, "palm.L", length=4, at_tip=False)
+    with pytest.raises(errors.RigError, match="moves with the chain"):
+        run(chain, ik_bake.Goal(sample.Target(armature, "head")))
+    shorter = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
+    result = run(shorter, ik_bake.Goal(sample.Target(armature, "head")))
+    found = misses(armature, "palm.L", scenes.place_of(armature, "head"))
+    assert result.in_reach.any() and found[result.in_reach].max() < 1e-3
+
+
+def test_on_top_of_the_nla_and_without_any_animation() -> None:
+    armature, ball = hero(), flight(scenes.ball())
+    data = armature.animation_data
+    action, slot = data.action, data.action_slot
+    strip = data.nla_tracks.new().strips.new("Sway", 5, action)
+    strip.action_slot, data.action = slot, None
+    chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
+    for into in ("LAYER", "NEW"):
+        result = run(chain, at(ball), into=into)
+        assert misses(armature, "palm.L", scenes.place_of(ball))[result.in_reach].max() < 1e-3
+    still = scenes.figure("Still", rows=ROWS)
+    result = run(ik_chain.resolve(still, "palm.L", length=2, at_tip=False), at(ball), into="LAYER")
+    assert misses(still, "palm.L", scenes.place_of(ball))[result.in_reach].max() < 1e-3
+
+
+def _no_size(armature) -> None:
+    armature.pose.bones["arm.L"].scale = (0.0, 0.0, 0.0)
+
+
+def _flat(armature) -> None:
+    armature.scale = (1.0, 0.0, 1.0)
+
+
+def _no_number(armature) -> None:
+    armature.pose.bones["arm.L"].location.x = np.nan
+
+
+def _driven(armature) -> None:
+    armature.pose.bones["arm.L"].driver_add("rotation_quaternion", 0)
+
+
+SPOILT = [
+    (_no_size, r"'arm\.L' has zero scale"),
+    (_flat, "'Hero' has zero scale"),
+    (_no_number, r"'arm\.L' has a pose that is not a number"),
+    (_driven, r"'arm\.L' is driven"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "said"), SPOILT)
+def test_rigs_that_cannot_be_baked(spoil, said) -> None:
+    armature, ball = hero(), flight(scenes.ball())
+    spoil(armature)
+    chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
+    before = scenes.snapshot()
+    with pytest.raises(errors.RigError, match=said):
+        run(chain, at(ball))
+    assert not scenes.differences(before, scenes.snapshot()) or spoil is _no_number
+
+
 @pytest.mark.parametrize("steps", [1, 20, 45])
 def test_a_bake_that_is_stopped_changes_nothing(steps) -> None:
     armature, ball = hero(), flight(scenes.ball())

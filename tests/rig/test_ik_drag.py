@@ -9,7 +9,7 @@ import pytest
 from extension import load
 
 from . import scenes
-from .test_ik_bake import FRAMES, at, flight, hero, run
+from .test_ik_bake import FRAMES, SPOILT, at, flight, hero, run
 
 ik_chain = load("rig.ik_chain")
 ik_drag = load("rig.ik_drag")
@@ -177,6 +177,14 @@ def test_bones_that_cannot_be_dragged(bone, said) -> None:
     armature = hero()
     with pytest.raises(errors.RigError, match=said):
         session(armature, bone)
+
+
+@pytest.mark.parametrize(("spoil", "said"), SPOILT)
+def test_rigs_that_cannot_be_dragged(spoil, said) -> None:
+    armature = hero()
+    spoil(armature)
+    with pytest.raises(errors.RigError, match=said):
+        session(armature)
 
 
 # What the mouse holds
