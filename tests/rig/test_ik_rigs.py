@@ -13,6 +13,7 @@ from .test_bake_rigs import human_file  # noqa: F401 - a fixture
 
 ik_bake = load("rig.ik_bake")
 ik_chain = load("rig.ik_chain")
+contacts = load("rig.contacts")
 bake = load("rig.bake")
 sample = load("rig.sample")
 errors = load("lookat_pd.errors")
@@ -185,3 +186,42 @@ def test_hands_keep_their_orientation(rigs: Path, file, effector) -> None:
     result = run(chain, target, orientation="KEEP")
     assert result.in_reach.sum() >= 20
     assert np.abs(axes() - before).max() < 2e-3
+
+
+@pytest.mark.parametrize(
+    ("file", "foot"),
+    [("bvh/cmu_131_01_start_walk_stop.bvh", "LeftAnkle"), ("bvh/cmu_131_01_start_walk_stop.bvh", "RightAnkle")],
+    ids=str,
+)
+def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
+    """Contacts found in a recorded walk: the evaluated foot, which slid by centimetres, is fixed in the world."""
+    with console.Console() as quiet:
+        scene = scene_files.load(rigs / file, None, quiet)
+    armature = rigs_of_scene.choose(scene, None, [])
+    chain = ik_chain.resolve(armature, foot, length=2, at_tip=False, hand=True)
+    range_ = bake.Options(1, 400)
+
+    def places() -> np.ndarray:
+        found = []
+        for frame in range(1, 401):
+            seen = armature.evaluated_get(scenes.goto(frame))
+            found.append(seen.matrix_world @ seen.pose.bones[foot].head)
+        return np.array(found)
+
+    seen = ik_chain.evaluated(chain, armature.evaluated_get(scenes.goto(1)).pose.bones)
+    # A leg is 80 cm long.
+    metre = float(seen.reach[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
+    before = places()
+    steps = contacts.clean_up(scene, chain, contacts.Detection(), 0.15, ik_chain.Tuning(), range_)
+    result = scenes.finish(steps)
+    after = places()
+    assert 2 <= len(result.intervals) <= 6
+    slid = 0.0
+    for first, last in result.intervals:
+        inside = slice(first - 1, last)
+        slid = max(slid, np.linalg.norm(np.ptp(before[inside], axis=0)) / metre)
+        assert np.linalg.norm(np.ptp(after[inside], axis=0)) < 1e-3 * metre
+    assert slid > 0.01
+    # No leap on the way in or out.
+    quick, was = (np.linalg.norm(np.diff(places, axis=0), axis=-1).max() for places in (after, before))
+    assert quick < 1.5 * was

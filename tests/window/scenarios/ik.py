@@ -235,3 +235,26 @@ def ik_baked_from_the_panel(hands: Hands) -> Waiting:
     assert np.linalg.norm(_place() - (0.3, -0.25, 1.3)) < 1e-3
     yield from hands.undo()
     assert armature().animation_data.action.name == "Sway"
+
+
+@script(needs=("operators.ik_bake",))
+def ik_bake_stopped_by_esc(hands: Hands) -> Waiting:
+    """A long bake ends with Esc, and the file is as it was."""
+    yield from _begin(hands)
+    yield from hands.key("ESC")
+    armature().data.bones.active = armature().data.bones[BONE]
+    _settings().target = bpy.data.objects["Ball"]
+    scene = bpy.context.window_manager.windows[0].scene
+    scene.frame_end = 30000
+    before, actions, scenes = pose(), sorted(bpy.data.actions.keys()), len(bpy.data.scenes)
+    with hands.override():
+        bpy.ops.lookat_pd.ik_bake("INVOKE_DEFAULT")
+    yield 0.3
+    assert "LOOKAT_PD_OT_ik_bake" in [item.bl_idname for item in hands.window.modal_operators]
+    yield from hands.key("ESC")
+    yield 0.5
+    assert not hands.window.modal_operators
+    assert sorted(bpy.data.actions.keys()) == actions and len(bpy.data.scenes) == scenes
+    assert armature().animation_data.action.name == "Sway"
+    scene.frame_end = 60
+    assert np.array_equal(pose(), before)
