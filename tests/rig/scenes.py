@@ -195,6 +195,17 @@ def poses(armature: bpy.types.Object, frames: Iterable[float], bones: Sequence[s
     return np.array(found)
 
 
+def animated(armature: bpy.types.Object, frames: Iterable[float], bones: Sequence[str] = ()) -> np.ndarray:
+    """The same of the animation alone, without what look-ats add to it."""
+    awake = [bone.lookat_pd for bone in armature.pose.bones if look_at.exists_on(bone) and not bone.lookat_pd.mute]
+    for settings in awake:
+        settings.mute = True
+    found = poses(armature, frames, bones)
+    for settings in awake:
+        settings.mute = False
+    return found
+
+
 def basis(armature: bpy.types.Object, frames: Iterable[float], bone: str) -> np.ndarray:
     """Local quaternions (frames, 4) of an evaluated bone, in one hemisphere."""
     found = []

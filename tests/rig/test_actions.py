@@ -108,7 +108,7 @@ def test_outside_the_range_nothing_moves(into) -> None:
     """At whole frames and between, but for the steps to and from the baked range."""
     scene = swaying(modes=MODES, frames=(-30, -11, 6, 17, 33, 60))
     outside = np.concatenate((np.arange(-50, 9.0, 0.5), np.arange(36.0, 90, 0.5)))
-    before = scenes.poses(scene.armature, outside)
+    before = scenes.animated(scene.armature, outside)
     run_bake(scene.armature, first=10, last=35, into=into)
     after = scenes.poses(scene.armature, outside)
     assert after == pytest.approx(before, abs=0 if into == "LAYER" else 2e-6)
@@ -142,7 +142,7 @@ def test_posed_but_unkeyed_bones_keep_their_pose(into, modes, keyed_bones) -> No
 def test_outside_the_range_unkeyed_bones_do_not_move(into) -> None:
     """What held for bones with keys holds for those without: outside the range they stand as they did."""
     scene = swaying(bones=("upper_arm.L",), frames=(1, 20, 90))
-    before = scenes.poses(scene.armature, (10, 80))
+    before = scenes.animated(scene.armature, (10, 80))
     run_bake(scene.armature, first=20, last=70, into=into)
     assert scenes.poses(scene.armature, (10, 80)) == pytest.approx(before, abs=1e-6)
 
@@ -228,6 +228,7 @@ def test_baking_again_on_top_aims_at_the_new_target(into) -> None:
     scene = swaying(modes=MIXED)
     run_bake(scene.armature, into=into)
     scene.target.location = (-0.6, -2, 1.5)
+    scene.armature.pose.bones["head"].lookat_pd.mute = False
     run_bake(scene.armature, into=into)
     assert scenes.error(scene.armature, scene.place) < 0.1
 

@@ -368,7 +368,7 @@ def test_aims_on_every_rig(name, into) -> None:
 def test_use_keyed_off_gives_the_animation_back_exactly() -> None:
     scene = swaying(modes=MODES)
     scenes.settings_keyed(scene.armature, "head", "use", [(1, False), (20, True), (40, False)])
-    before = scenes.poses(scene.armature, range(-5, 160))
+    before = scenes.animated(scene.armature, range(-5, 160))
     run_bake(scene.armature, last=150)
     after = scenes.poses(scene.armature, range(-5, 160))
     same = np.all(before == after, axis=(1, 2, 3))
@@ -401,7 +401,7 @@ def test_influence_scales_the_turn() -> None:
 def test_zero_influence_changes_no_value() -> None:
     scene = swaying(modes=MODES)
     scene.armature.pose.bones["head"].lookat_pd.influence = 0.0
-    before = scenes.poses(scene.armature, range(1, LAST + 1))
+    before = scenes.animated(scene.armature, range(1, LAST + 1))
     run_bake(scene.armature)
     assert np.array_equal(before, scenes.poses(scene.armature, range(1, LAST + 1)))
 
@@ -473,7 +473,7 @@ def test_schedule_of_several_targets() -> None:
     other = ball((-1.0, -2.0, 1.5), "Other")
     targets = [sample.Target(scene.target), sample.Target(other)]
     wanted = look_at.resolve(scene.armature, "head", targets, ((0, 0), (60, 1), (120, None)))
-    before = scenes.poses(scene.armature, (199, 200))
+    before = scenes.animated(scene.armature, (199, 200))
     scenes.finish(bake.bake(bpy.context.scene, [wanted], bake.Options(1, 200)))
     assert error(scene.armature, scene.place, (1, 58)) < GOOD
     assert error(scene.armature, place_of(other), (119,)) < GOOD
