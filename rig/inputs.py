@@ -54,10 +54,12 @@ _BONE_SETTINGS = ("use_inherit_rotation", "use_local_location", "use_relative_pa
 _names: dict[str, list[tuple[str, str]]] = {}
 
 
-def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> bool:
-    """Whether Blender knows of a change of such data since the scene was last evaluated, in any of its view layers."""
-    graphs = (layer.depsgraph for layer in scene.view_layers)
-    return all(graph is None or any(graph.id_type_updated(kind) for kind in kinds) for graph in graphs)
+def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
+    """Kinds of data of which Blender knows a change since the scene was last evaluated, in any of its view layers."""
+    graphs = [layer.depsgraph for layer in scene.view_layers]
+    found = [{kind for kind in kinds if graph.id_type_updated(kind)} for graph in graphs if graph is not None]
+    # A view layer that was evaluated since then has nothing to tell: all that the others tell is known.
+    return set().union(*found) if found and all(found) else set() if found else set(kinds)
 
 
 def reach(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:

@@ -95,8 +95,11 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     state = _scene(scene)
     alone = bpy.app.background or is_rendering()
-    if state.as_built != _structure or inputs.changed_kinds(scene, state.kinds) or (alone and state.check_at < np.inf):
+    touched = inputs.changed_kinds(scene, state.kinds)
+    if state.as_built != _structure or (alone and state.check_at < np.inf):
         state.refresh(scene, _structure, now=alone)
+    elif touched:
+        state.refresh(scene, _structure, touched, now=alone)
     if state.job is not None and not (not alone and playing and _is_playing()):
         _advance(state, None if alone else _AT_ONCE, to_see=not alone)
     if state.job is not None or state.check_at < np.inf or state.as_built != _structure:

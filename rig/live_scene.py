@@ -27,7 +27,8 @@ class LiveScene:
         self.parts: dict[Key, Part] = {}
         self.errors: dict[Key, str] = {}
         self.span: tuple[int, int, float] = (0, 0, 0.0)
-        self.as_built = -1
+        self.structure = self.as_built = -1
+        self.unresolved = False
         self.places: dict[Key, tuple] = {}
         self.settings: dict[Key, tuple] = {}
         self.keyed: dict[Key, frozenset[str]] = {}
@@ -38,15 +39,20 @@ class LiveScene:
         self.stopped = False
         self.fraction, self.started, self.spent, self.seconds = 0.0, 0.0, 0.0, 0.0
         self.check_at, self.drawn = np.inf, 0.0
+        self.kinds = inputs.KINDS
+        """Of the data that the motions depend on."""
 
     # What has changed
 
-    def refresh(self, scene: bpy.types.Scene, structure: int, *, now: bool) -> None:
+    def refresh(self, scene: bpy.types.Scene, structure: int, touched: set[str] | None = None, *, now: bool) -> None:
         """Find out what is out of date. now: do not put off what is slow to tell.
 
-        structure: another number whenever look-ats may have come or gone.
+        structure: another number whenever look-ats may have come or gone. touched: kinds of data that were changed
+        since the last time, where nothing was put off then; else it may be any.
         """
         self.structure = structure
+        if self.check_at < np.inf:
+            touched = None
         span = (*sample.key_range(scene), sample.seconds_per_frame(scene))
         if self._is_outdated(scene, span):
             self._rebuild(scene, span)
@@ -57,7 +63,7 @@ class LiveScene:
             edited = False
         else:
             self.check_at = np.inf
-            edited = self._inputs_changed(scene)
+            edited = self._inputs_changed(scene, touched)
         # What is still to be sampled is solved with the new settings anyway.
         if edited or any(part.samples is not None for part in tuned):
             self.stop()
@@ -131,7 +137,7 @@ class LiveScene:
             self._rebuild(self.shot.scene, self.span)
         return changed
 
-    def _inputs_changed(self, scene: bpy.types.Scene) -> bool:
+    def _inputs_changed(self, scene: bpy.types.Scene, touched: set[str] | None) -> bool:
         """Compare fingerprints of all that the motions depend on."""
         everything: dict[tuple[str, str], bpy.types.ID] = {}
         reach = {}
@@ -145,7 +151,10 @@ class LiveScene:
         for armature in armatures(scene):
             everything.update({inputs.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
-        prints = {identity: inputs.fingerprint(item) for identity, item in everything.items()} | own
+        prints = dict(own)
+        for identity, item in everything.items():
+            known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
+            prints[identity] = inputs.fingerprint(item) if known is None else known
         self.kinds = inputs.KINDS | {kind for kind, _ in everything}
         before, reached = self.prints, self.reach
         self.prints, self.reach = prints, reach
