@@ -1,5 +1,8 @@
 """A bone dragged by inverse kinematics: clicked and led with the mouse, each solver's key, Esc, undo, redo."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 import numpy as np
 from bpy_extras import view3d_utils
@@ -207,12 +210,20 @@ def drag_out_of_reach_and_back(hands: Hands) -> Waiting:
     assert not hands.window.modal_operators
 
 
-def _opened() -> None:
-    """The panel as if its header had been clicked."""
-    panel = extension.load("panels.ik")
-    panel.unregister()
-    panel.LOOKAT_PD_PT_ik.bl_options = set()
-    panel.register()
+@contextmanager
+def _opened() -> Iterator[None]:
+    """The panel under another name, open: Blender remembers of the other one that it was closed."""
+    closed = extension.load("panels.ik")
+    closed.unregister()
+    own = {name: value for name, value in vars(closed.LOOKAT_PD_PT_ik).items() if name[:2] != "__"}
+    kept = {name: value for name, value in own.items() if name not in ("bl_rna", "is_registered", "bl_options")}
+    panel = type("LOOKAT_PD_PT_ik_opened", (bpy.types.Panel,), kept)
+    bpy.utils.register_class(panel)
+    try:
+        yield
+    finally:
+        bpy.utils.unregister_class(panel)
+        closed.register()
 
 
 @script(needs=("panels.ik",))
@@ -224,17 +235,17 @@ def ik_baked_from_the_panel(hands: Hands) -> Waiting:
     _settings().target = bpy.data.objects["Ball"]
     bpy.data.objects["Ball"].animation_data_clear()
     bpy.data.objects["Ball"].location = (0.3, -0.25, 1.3)
-    _opened()
-    yield from hands.sidebar()
-    yield 0.5
-    bpy.ops.ed.undo_push(message="Ready")
-    hands.look("panel")
-    yield from hands.click((yield from hands.find("lookat_pd.ik_bake")))
-    yield 0.6
-    assert armature().animation_data.action.name == "Sway IK", armature().animation_data.action
-    assert np.linalg.norm(_place() - (0.3, -0.25, 1.3)) < 1e-3
-    yield from hands.undo()
-    assert armature().animation_data.action.name == "Sway"
+    with _opened():
+        yield from hands.sidebar()
+        yield 0.5
+        bpy.ops.ed.undo_push(message="Ready")
+        hands.look("panel")
+        yield from hands.click((yield from hands.find("lookat_pd.ik_bake")))
+        yield 0.6
+        assert armature().animation_data.action.name == "Sway IK", armature().animation_data.action
+        assert np.linalg.norm(_place() - (0.3, -0.25, 1.3)) < 1e-3
+        yield from hands.undo()
+        assert armature().animation_data.action.name == "Sway"
 
 
 @script(needs=("operators.ik_bake",))
