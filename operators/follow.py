@@ -263,7 +263,7 @@ class Control:
         keep = iface_("Key the Recording") if self.session.is_recording else iface_("Keep Pose")
         if self.use_mouse:
             return [
-                (("MOUSE_MOVE",), iface_("Lead")),
+                (("MOUSE_MOVE",), iface_("Lead the Eyes")),
                 (("MOUSE_MMB_SCROLL",), iface_("Nearer or Farther")),
                 (("EVENT_R",), record),
                 (("EVENT_M",), iface_("Drag the Target Instead")),

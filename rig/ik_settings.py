@@ -54,7 +54,7 @@ PRESETS = {
 class IKSettings(bpy.types.PropertyGroup):
     """How the next drag, bake or contact clean-up works."""
 
-    point: EnumProperty(name="Point", description="What comes to the target", items=POINT_ITEMS)
+    point: EnumProperty(name="Effector Point", description="What comes to the target", items=POINT_ITEMS)
     length: IntProperty(
         name="Chain Length",
         description="How many bones turn; 0 for all up to the root or to a pinned bone",
@@ -63,7 +63,7 @@ class IKSettings(bpy.types.PropertyGroup):
         soft_max=20,
     )
     orientation: EnumProperty(
-        name="Orientation", description="What becomes of the effector's orientation", items=ORIENTATION_ITEMS
+        name="Effector Orientation", description="What becomes of the effector's orientation", items=ORIENTATION_ITEMS
     )
     follow: EnumProperty(name="Follow", description="What the effector follows", items=FOLLOW_ITEMS)
     target: PointerProperty(
@@ -76,7 +76,7 @@ class IKSettings(bpy.types.PropertyGroup):
         name="Keep Offset", description="Stay as far from the target as at the first frame", default=False
     )
     pole: PointerProperty(
-        name="Pole", description="Object towards which the chain bends; empty for none", type=bpy.types.Object
+        name="Bend Towards", description="Object towards which the chain bends; empty for none", type=bpy.types.Object
     )
     method: EnumProperty(name="Solver", description="How the turns are found", items=METHOD_ITEMS, default="CCD_ROOT")
     iterations: IntProperty(

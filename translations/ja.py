@@ -8,7 +8,7 @@
 INTERFACE = {
     # The live look-at
     "Not solved": "未計算",
-    "Stop": "停止",
+    "Stop": "中止",
     "Stop solving instead": "計算する代わりに停止します",
     "Stop solving; the rigs keep the offsets they have": "計算を停止します。リグは現在のオフセットのままになります",
     "Solve the live look-ats of this scene again": "このシーンのライブルックアットをもう一度計算します",
@@ -253,7 +253,7 @@ INTERFACE = {
     "Stop Recording": "記録を中止",
     "Key the Recording": "記録にキーを打つ",
     "Keep Pose": "ポーズを残す",
-    "Lead": "視線を導く",
+    "Lead the Eyes": "視線を導く",
     "Nearer or Farther": "手前／奥へ",
     "Drag the Target Instead": "ターゲットのドラッグに切り替え",
     "Lead by Mouse Instead": "マウスに切り替え",
@@ -448,7 +448,7 @@ INTERFACE = {
     ),
     "Damped least squares over rotations; small, smooth turns": "回転による減衰最小二乗法。回転は小さく滑らかです",
     "FABRIK": "FABRIK法",
-    "Follow": "追従先",
+    "Follow": "追従",
     "Goes Along": "チェーンに従う",
     "Height": "高さ",
     "How many bones turn; 0 for all up to the root or to a pinned bone": (
@@ -456,7 +456,7 @@ INTERFACE = {
     ),
     "How often at most the solver goes over the chain": "ソルバーがチェーンを処理する最大回数",
     "How the turns are found": "回転の求め方",
-    "Iterations": "反復数",
+    "Iterations": "回数",
     "Jacobian, Euler": "ヤコビアン（オイラー）",
     "Jacobian, Quaternion": "ヤコビアン（クォータニオン）",
     "Joint after joint from the base to the tip; quick, and even on any chain": (
@@ -472,7 +472,7 @@ INTERFACE = {
         "関節をボーンでつながれた粒子として扱います。しなやかで、尻尾やロープ向きです"
     ),
     "Keep": "維持",
-    "Keep Offset": "オフセットを維持",
+    "Keep Offset": "オフセットを保持",
     "Let the effector follow its target over the frame range, as keys on the bones of its chain": (
         "フレーム範囲でエフェクターをターゲットに追従させ、チェーンのボーンにキーを打ちます"
     ),
@@ -487,11 +487,11 @@ INTERFACE = {
     "Object towards which the chain bends; empty for none": (
         "チェーンが曲がる向きを決めるオブジェクト。空なら使いません"
     ),
-    "Orientation": "向き",
-    "Particle": "粒子法",
+    "Effector Orientation": "向き",
+    "Particle": "パーティクル",
     "Pin": "ピン留め",
-    "Point": "対象点",
-    "Pole": "ポール",
+    "Effector Point": "対象点",
+    "Bend Towards": "曲げる方向",
     "Seconds in which the effector comes to rest before a contact, and leaves it after": (
         "接触の前にエフェクターが静止するまで、また後に離れるまでの秒数"
     ),
@@ -501,7 +501,7 @@ INTERFACE = {
     "Slower than this many chain lengths a second is a contact": (
         "これより遅ければ接触とみなします（毎秒、チェーンの長さを1とします）"
     ),
-    "Smoothness": "滑らかさ",
+    "Smoothness": "スムーズ",
     "Solver": "ソルバー",
     "Stay as far from the target as at the first frame": "最初のフレームでのターゲットとの間隔を保ちます",
     "The effector keeps the orientation that its animation has": "エフェクターはアニメーションでの向きを保ちます",
@@ -562,11 +562,10 @@ INTERFACE = {
     "There is no bone here": "ここにボーンはありません",
     "Drag a Bone": "ボーンをドラッグ",
     "Cancel": "キャンセル",
-    "Axis": "軸",
+    "Axis": "座標軸",
     "Precise": "微調整",
     "Snap": "スナップ",
     "0-4: Solver": "0-4：ソルバー",
-    "IK": "IK（逆運動学）",
     "Pin Active Bone": "アクティブボーンをピン留め",
     "Smoothness (s)": "滑らかさ（秒）",
     "Out of reach": "届かない位置にあります",

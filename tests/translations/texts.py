@@ -25,8 +25,8 @@ _LOOKED_UP_BY = {"pgettext", "pgettext_iface", "pgettext_tip", "pgettext_rpt", "
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to translate in a text: axis names, arrows and numbers are the same everywhere."""
-    return re.search(r"[A-Za-z]{2,}", text) is not None
+    """Whether there is anything to translate in a text: axis names, IK, arrows and numbers are the same everywhere."""
+    return re.search(r"[A-Za-z]{2,}", "" if text == "IK" else text) is not None
 
 
 # Registered classes
