@@ -1,13 +1,13 @@
 """Bake inverse kinematics onto actions, with progress, and Esc to leave everything as it was."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..rig import ik_bake, ik_setup
 from ..rig.bake import Options
 from ..translations import messages
-from . import current, ik_job
+from . import current, job
 
 INTO = (
     ("NEW", "New Action", "A copy of the current action with the result in it; the original is kept"),
@@ -16,7 +16,7 @@ INTO = (
 )
 
 
-class LOOKAT_PD_OT_ik_bake(ik_job.Job, bpy.types.Operator):
+class LOOKAT_PD_OT_ik_bake(job.Job, job.Frames, bpy.types.Operator):
     """Let the effector follow its target over the frame range, as keys on the bones of its chain"""
 
     bl_idname = "lookat_pd.ik_bake"
@@ -24,13 +24,6 @@ class LOOKAT_PD_OT_ik_bake(ik_job.Job, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     into: EnumProperty(name="Into", description="Where the keys go; all other bones stay as they are", items=INTO)
-    use_scene_range: BoolProperty(
-        name="Scene Range",
-        description="Bake the scene's frame range, or its preview range where that is on",
-        default=True,
-    )
-    frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
-    frame_end: IntProperty(name="End", description="Last frame to bake", default=250)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -41,16 +34,14 @@ class LOOKAT_PD_OT_ik_bake(ik_job.Job, bpy.types.Operator):
         layout.use_property_split = True
         layout.use_property_decorate = False
         layout.prop(self, "into")
-        layout.prop(self, "use_scene_range")
-        column = layout.column(align=True)
-        column.active = not self.use_scene_range
-        column.prop(self, "frame_start")
-        column.prop(self, "frame_end")
+        self.draw_frames(layout)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(f"Baking IK: {percent} %   Esc: cancel")
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        if self.use_scene_range:
-            self.frame_start, self.frame_end = ik_job.scene_range(context.scene)
+        self.take_frames(context.scene)
         settings, bone = context.scene.lookat_pd_ik, current.bone(context)
         chain = ik_setup.chain(current.armature(context), bone.name, settings)
         goal = ik_setup.goal(chain, settings)

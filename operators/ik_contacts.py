@@ -1,17 +1,18 @@
 """Keep a foot or hand fixed in the world while it touches something."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.props import EnumProperty, IntProperty
 
 from ..rig import contacts, ik_setup
 from ..rig.bake import Options
-from . import current, ik_job
+from ..translations import messages
+from . import current, job
 from .ik_bake import INTO, why_no_chain
 
 _FEW = 6
 
 
-class LOOKAT_PD_OT_ik_contacts(ik_job.Job, bpy.types.Operator):
+class LOOKAT_PD_OT_ik_contacts(job.Job, job.Frames, bpy.types.Operator):
     """Keep the head of the bone, a foot or hand, fixed in the world while it touches something"""
 
     bl_idname = "lookat_pd.ik_contacts"
@@ -29,13 +30,6 @@ class LOOKAT_PD_OT_ik_contacts(ik_job.Job, bpy.types.Operator):
     contact_start: IntProperty(name="Contact Start", description="First frame of the contact", default=1)
     contact_end: IntProperty(name="End", description="Last frame of the contact", default=20)
     into: EnumProperty(name="Into", description="Where the keys go; all other bones stay as they are", items=INTO)
-    use_scene_range: BoolProperty(
-        name="Scene Range",
-        description="Bake the scene's frame range, or its preview range where that is on",
-        default=True,
-    )
-    frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
-    frame_end: IntProperty(name="End", description="Last frame to bake", default=250)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -51,16 +45,14 @@ class LOOKAT_PD_OT_ik_contacts(ik_job.Job, bpy.types.Operator):
         column.prop(self, "contact_start")
         column.prop(self, "contact_end")
         layout.prop(self, "into")
-        layout.prop(self, "use_scene_range")
-        column = layout.column(align=True)
-        column.active = not self.use_scene_range
-        column.prop(self, "frame_start")
-        column.prop(self, "frame_end")
+        self.draw_frames(layout)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(f"Baking IK: {percent} %   Esc: cancel")
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        if self.use_scene_range:
-            self.frame_start, self.frame_end = ik_job.scene_range(context.scene)
+        self.take_frames(context.scene)
         settings = context.scene.lookat_pd_ik
         chain = ik_setup.contact_chain(current.armature(context), current.bone(context).name, settings)
         what = contacts.Detection(settings.contact_speed, settings.contact_height)

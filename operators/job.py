@@ -1,4 +1,4 @@
-"""What the bakes of inverse kinematics share as operators: progress, Esc, and what is said at the end."""
+"""What bakes share as operators: progress, Esc, and the frames. No postponed annotations: Blender reads them."""
 
 import time
 from collections.abc import Generator
@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 import bpy
+from bpy.props import BoolProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..rig import sample
-from ..translations import messages
 from . import current
 
 _SLICE = 0.2
@@ -22,6 +22,14 @@ class Job:
     """An operator that works through a generator: `start` sets `job`, `finish` is given what it returns."""
 
     job: Generator[float, None, Any]
+
+    def why_not_now(self, context: bpy.types.Context) -> str | None:
+        """Why it cannot begin, as a sentence without its full stop; None where it can."""
+        return None
+
+    def progress(self, percent: str) -> str:
+        """What the status bar says meanwhile."""
+        raise NotImplementedError
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
@@ -67,6 +75,8 @@ class Job:
 
     def _begin(self, context: bpy.types.Context) -> set[str] | None:
         self._started = time.perf_counter()
+        if (reason := self.why_not_now(context)) is not None:
+            return current.complain(self, f"{reason}.")
         try:
             self.start(context)
         except LookAtError as error:
@@ -86,8 +96,7 @@ class Job:
                 if until is not None and time.perf_counter() > until:
                     sample.park_all()
                     context.window_manager.progress_update(int(100 * fraction))
-                    text = messages.translate(f"Baking IK: {100 * fraction:.0f} %   Esc: cancel")
-                    context.workspace.status_text_set(text)
+                    context.workspace.status_text_set(self.progress(f"{100 * fraction:.0f}"))
                     return {"RUNNING_MODAL"}
         except StopIteration as end:
             self.finish(context, end.value)
@@ -104,8 +113,28 @@ class Job:
         context.workspace.status_text_set(None)
 
 
-def scene_range(scene: bpy.types.Scene) -> tuple[int, int]:
-    """First and last frame of the scene, or of its preview range where that is on."""
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return scene.frame_start, scene.frame_end
+class Frames:
+    """The range of frames of an operator."""
+
+    use_scene_range: BoolProperty(
+        name="Scene Range",
+        description="Bake the scene's frame range, or its preview range where that is on",
+        default=True,
+    )
+    frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
+    frame_end: IntProperty(name="End", description="Last frame to bake", default=250)
+
+    def draw_frames(self, layout: bpy.types.UILayout) -> None:
+        layout.prop(self, "use_scene_range")
+        column = layout.column(align=True)
+        column.active = not self.use_scene_range
+        column.prop(self, "frame_start")
+        column.prop(self, "frame_end")
+
+    def take_frames(self, scene: bpy.types.Scene) -> None:
+        """Set the range to the scene's, or its preview's where that is on, if that is wanted: in frames of keys."""
+        if self.use_scene_range:
+            preview = scene.use_preview_range
+            first = scene.frame_preview_start if preview else scene.frame_start
+            last = scene.frame_preview_end if preview else scene.frame_end
+            self.frame_start, self.frame_end = sample.key_range(scene, first, last)
