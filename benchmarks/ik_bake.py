@@ -13,7 +13,7 @@ from solver import Row
 from standalone import load
 
 ik_bake, ik_chain, look_at_edit, sample, baking = (
-    load(f"rig.{name}") for name in ("ik_bake", "ik_chain", "look_at_edit", "sample", "bake")
+    load(f"rig.{name}") for name in ("ik.bake", "ik.chain", "look_at_edit", "sample", "bake")
 )
 
 FRAMES, LENGTH, REPEATS = 1_000, 5, 3

@@ -1,6 +1,7 @@
 """Operators, one file a verb: they read settings, call the rig room and report."""
 
-from ..rig import ik_settings, transition
+from ..rig import transition
+from ..rig.ik import settings as ik_settings
 from . import (
     add,
     bake,

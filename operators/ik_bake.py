@@ -4,8 +4,9 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import ik_bake, ik_setup
 from ..rig.bake import Options
+from ..rig.ik import bake as ik_bake
+from ..rig.ik import setup as ik_setup
 from ..translations import messages
 from . import current, job
 

@@ -3,8 +3,9 @@
 import bpy
 from bpy.props import EnumProperty, IntProperty
 
-from ..rig import contacts, ik_setup
 from ..rig.bake import Options
+from ..rig.ik import contacts
+from ..rig.ik import setup as ik_setup
 from ..translations import messages
 from . import current, job
 from .ik_bake import INTO, why_no_chain

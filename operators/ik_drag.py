@@ -10,7 +10,11 @@ from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import ik_drag, ik_handle, ik_settings, ik_setup, look_at_edit
+from ..rig import look_at_edit
+from ..rig.ik import drag as ik_drag
+from ..rig.ik import handle as ik_handle
+from ..rig.ik import settings as ik_settings
+from ..rig.ik import setup as ik_setup
 from ..translations import messages
 from . import current, follow
 

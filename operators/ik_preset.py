@@ -3,7 +3,8 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..rig import ik_settings, look_at_edit
+from ..rig import look_at_edit
+from ..rig.ik import settings as ik_settings
 from . import current
 
 

@@ -4,7 +4,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, ik_bake
-from ..rig import ik_preview
+from ..rig.ik import preview as ik_preview
 from . import plots
 
 

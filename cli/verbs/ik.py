@@ -10,8 +10,11 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError, RigError
-from ...rig import bake, contacts, ik_bake, ik_chain
+from ...rig import bake
 from ...rig.bake import Options
+from ...rig.ik import bake as ik_bake
+from ...rig.ik import chain as ik_chain
+from ...rig.ik import contacts
 from ...rig.sample import Target
 from .. import arguments as words
 from .. import each_file, gaze_file, retime, rigs

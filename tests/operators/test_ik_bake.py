@@ -6,7 +6,7 @@ import pytest
 
 from extension import load
 
-ik_settings = load("rig.ik_settings")
+ik_settings = load("rig.ik.settings")
 
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),

@@ -9,10 +9,10 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 
-ik_bake = load("rig.ik_bake")
-ik_chain = load("rig.ik_chain")
+ik_bake = load("rig.ik.bake")
+ik_chain = load("rig.ik.chain")
 bake = load("rig.bake")
 sample = load("rig.sample")
 errors = load("lookat_pd.errors")

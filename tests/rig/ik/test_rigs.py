@@ -8,12 +8,12 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .test_bake_rigs import human_file  # noqa: F401 - a fixture
+from .. import scenes
+from ..test_bake_rigs import human_file  # noqa: F401 - a fixture
 
-ik_bake = load("rig.ik_bake")
-ik_chain = load("rig.ik_chain")
-contacts = load("rig.contacts")
+ik_bake = load("rig.ik.bake")
+ik_chain = load("rig.ik.chain")
+contacts = load("rig.ik.contacts")
 bake = load("rig.bake")
 sample = load("rig.sample")
 errors = load("lookat_pd.errors")

@@ -12,14 +12,15 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, bake, channels, ik_chain, live, targets
-from .bake import Options
-from .ik_chain import Chain, Seen, Tuning, Wanted
-from .sample import Sampler, Samples, Target, seconds_per_frame, seen_from
-from .working import Working
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, bake, channels, live, targets
+from ..bake import Options
+from ..sample import Sampler, Samples, Target, seconds_per_frame, seen_from
+from ..working import Working
+from . import chain as ik_chain
+from .chain import Chain, Seen, Tuning, Wanted
 
 _BAKED = " IK"
 _COPIED = re.compile(r"\.\d{3}$")

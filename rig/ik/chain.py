@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from ..lookat_pd import ik, rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import channels, look_at, offsets
-from .sample import channel
+from ...lookat_pd import ik, rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import channels, look_at, offsets
+from ..sample import channel
 
 METHODS = ik.METHODS
 WHOLE = 0

@@ -11,12 +11,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, channels, ik_chain, live, offsets
-from .ik_chain import Chain, Seen, Tuning, Wanted
-from .sample import channel
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, channels, live, offsets
+from ..sample import channel
+from . import chain as ik_chain
+from .chain import Chain, Seen, Tuning, Wanted
 
 _CORRECTIONS = 4
 _GOOD_ENOUGH = 10.0

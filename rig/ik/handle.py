@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..lookat_pd.rotation import Array
+from ...lookat_pd.rotation import Array
 
 PRECISION = 0.1
 _AXES = "XYZ"

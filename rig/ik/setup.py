@@ -5,11 +5,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import RigError
-from . import ik_chain
-from .ik_bake import Goal
-from .ik_chain import Chain, Tuning
-from .sample import Target
+from ...lookat_pd.errors import RigError
+from ..sample import Target
+from . import chain as ik_chain
+from .bake import Goal
+from .chain import Chain, Tuning
 
 
 def chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain:

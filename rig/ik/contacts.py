@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import ik_bake
-from .bake import Options
-from .ik_chain import Chain, Seen, Tuning, Wanted
-from .sample import Samples, seconds_per_frame, seen_from
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..bake import Options
+from ..sample import Samples, seconds_per_frame, seen_from
+from . import bake
+from .chain import Chain, Seen, Tuning, Wanted
 
 Interval = tuple[int, int]
 """First and last frame of a contact."""
@@ -38,7 +38,7 @@ class Detection:
 class Result:
     """What was cleaned up. intervals: the contacts."""
 
-    baked: ik_bake.Result
+    baked: bake.Result
     intervals: tuple[Interval, ...]
 
 
@@ -54,12 +54,12 @@ def clean_up(
 ) -> Generator[float, None, Result]:
     """Keep the effector fixed over contacts, marked or to be detected, yielding the fraction done. Raises RigError.
 
-    blend: seconds of the way in and out. As `ik_bake.bake_goal`.
+    blend: seconds of the way in and out. As `bake.bake_goal`.
     """
     if not isinstance(contacts, Detection):
         contacts = _checked(contacts, options)
     planting = _Planting(chain, contacts, blend, seconds_per_frame(scene), options)
-    baked = yield from ik_bake.bake_wish(scene, chain, (), planting, tuning, options, called=_CALLED, verify=verify)
+    baked = yield from bake.bake_wish(scene, chain, (), planting, tuning, options, called=_CALLED, verify=verify)
     return Result(baked, tuple(planting.intervals))
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 
-contacts = load("rig.contacts")
-ik_chain = load("rig.ik_chain")
+contacts = load("rig.ik.contacts")
+ik_chain = load("rig.ik.chain")
 bake = load("rig.bake")
 errors = load("lookat_pd.errors")
 

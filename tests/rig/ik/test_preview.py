@@ -6,11 +6,11 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .test_ik_bake import hero
+from .. import scenes
+from .test_bake import hero
 
-ik_preview = load("rig.ik_preview")
-ik_settings = load("rig.ik_settings")
+ik_preview = load("rig.ik.preview")
+ik_settings = load("rig.ik.settings")
 
 
 @pytest.mark.parametrize("method", [item[0] for item in ik_settings.METHOD_ITEMS])

@@ -8,12 +8,12 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .test_ik_bake import FRAMES, SPOILT, at, flight, hero, run
+from .. import scenes
+from .test_bake import FRAMES, SPOILT, at, flight, hero, run
 
-ik_chain = load("rig.ik_chain")
-ik_drag = load("rig.ik_drag")
-ik_handle = load("rig.ik_handle")
+ik_chain = load("rig.ik.chain")
+ik_drag = load("rig.ik.drag")
+ik_handle = load("rig.ik.handle")
 errors = load("lookat_pd.errors")
 
 

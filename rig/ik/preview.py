@@ -5,10 +5,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import LookAtError
-from ..lookat_pd.rotation import Array
-from . import ik_chain, ik_setup
-from .ik_chain import Wanted
+from ...lookat_pd.errors import LookAtError
+from ...lookat_pd.rotation import Array
+from . import chain as ik_chain
+from . import setup
+from .chain import Wanted
 
 _SHOWN = 60
 """Most iterations that are shown."""
@@ -22,7 +23,7 @@ class Convergence:
     def __init__(self, scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> None:
         """Raises LookAtError where there is nothing to show."""
         self.settings = scene.lookat_pd_ik
-        self.chain = ik_setup.chain(armature, bone, self.settings)
+        self.chain = setup.chain(armature, bone, self.settings)
         self.seen = ik_chain.evaluated(self.chain, armature.pose.bones)
         self.world = np.array(armature.matrix_world)
         target = _place(self.settings.target, self.settings.subtarget)
@@ -42,7 +43,7 @@ class Convergence:
     def solve(self) -> Array:
         """Distance from the target (1 + iterations,) as a part of the chain's length."""
         pole = None if self.pole is None else self._local(self.pole)[None]
-        tuning = ik_setup.tuning(self.settings)
+        tuning = setup.tuning(self.settings)
         found = ik_chain.solve(
             self.chain, self.seen, Wanted(self.target[None], self._orientation(), pole), tuning, history=True
         )
