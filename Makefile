@@ -15,8 +15,8 @@ test: ## all tests, on every bpy that fits; in a real Blender too if BLENDER nam
 test-window: ## the tests in Blender's window only; needs BLENDER, and a screen or Xvfb
 	@python=$(NEWEST) && tools/test-in-window "$$python" $(ARGS)
 
-build: ## the extension's zip, built and validated by Blender's own tools: build/lookat_pd-VERSION.zip
-	@tools/build
+build: ## the extension's zips, one for each platform, built and validated by Blender's own tools: build/*.zip
+	@tools/build --all
 
 pictures: ## the documents' pictures of Blender's window: docs/images; needs BLENDER; ARGS may name some
 	@tools/pictures $(ARGS)
