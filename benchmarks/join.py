@@ -10,7 +10,7 @@ from solver import Row
 
 from standalone import load
 
-join, sample, splice = (load(f"rig.{name}") for name in ("join", "sample", "splice"))
+join, sample, splice = (load(f"rig.{name}") for name in ("transitions.join", "sample", "transitions.splice"))
 BONES, FRAMES, REPEATS = 70, 125, 7
 
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..lookat_pd import inertialize
 from ..lookat_pd.errors import RigError
-from ..rig import best_cut, chains, clips, join, loop, pops, sample, timeline
-from ..rig.splice import Blend
-from ..rig.timeline import ClipRef, Step
+from ..rig import sample
+from ..rig.transitions import best_cut, chains, clips, join, loop, pops, timeline
+from ..rig.transitions.splice import Blend
+from ..rig.transitions.timeline import ClipRef, Step
 from . import rigs, velocity_jump
 from .clip_files import ClipFiles
 from .clip_list import Entry

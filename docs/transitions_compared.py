@@ -107,7 +107,7 @@ def characters(folder: Path) -> Iterator[tuple[str, Clips]]:
     from standalone import load
 
     load().register()
-    clips, rigs = load("rig.clips"), load("cli.rigs")
+    clips, rigs = load("rig.transitions.clips"), load("cli.rigs")
     for name, every in CHARACTERS.items():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.context.scene.render.fps = FPS

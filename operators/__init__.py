@@ -1,7 +1,7 @@
 """Operators, one file a verb: they read settings, call the rig room and report."""
 
-from ..rig import transition
 from ..rig.ik import settings as ik_settings
+from ..rig.transitions import settings as transition_settings
 from . import (
     add,
     bake,
@@ -28,7 +28,7 @@ from . import (
 
 LOOK_AT = (add, remove, copy, mirror, preset, chain, key, follow, solve, bake)
 TRANSITIONS = (
-    transition,
+    transition_settings,
     inertialize,
     best_cut,
     smooth_pop,

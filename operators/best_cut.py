@@ -4,7 +4,8 @@ import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import best_cut, sample
+from ..rig import sample
+from ..rig.transitions import best_cut
 from . import current, inertialize
 
 

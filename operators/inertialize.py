@@ -6,7 +6,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import join, splice, timeline, transition
+from ..rig.transitions import join, splice, timeline
+from ..rig.transitions.settings import METHOD_ITEMS, ROOT_ITEMS
 from . import current
 
 
@@ -31,10 +32,8 @@ class LOOKAT_PD_OT_inertialize(bpy.types.Operator):
     blend: FloatProperty(
         name="Blend", description="Seconds until the destination plays alone", default=0.3, min=0.0, soft_max=1.0
     )
-    root: EnumProperty(
-        name="Root", description="How the destination is placed", items=transition.ROOT_ITEMS, default="HEADING"
-    )
-    method: EnumProperty(name="Method", description="How the difference is blended", items=transition.METHOD_ITEMS)
+    root: EnumProperty(name="Root", description="How the destination is placed", items=ROOT_ITEMS, default="HEADING")
+    method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS)
     assign: BoolProperty(
         name="Use Result", description="Let the armature play the new action; the one it plays is kept", default=True
     )

@@ -4,7 +4,7 @@ import bpy
 from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import loop
+from ..rig.transitions import loop
 from . import current, inertialize
 
 

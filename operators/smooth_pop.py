@@ -4,7 +4,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import actions, join, look_at_edit, pops
+from ..rig import actions, look_at_edit
+from ..rig.transitions import join, pops
 from . import current, inertialize
 
 

@@ -4,7 +4,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import splice, strips, transition
+from ..rig.transitions import splice, strips
+from ..rig.transitions.settings import METHOD_ITEMS
 from . import current
 
 
@@ -21,7 +22,7 @@ class LOOKAT_PD_OT_strip_transition(bpy.types.Operator):
     blend: FloatProperty(
         name="Blend", description="Seconds until the second strip plays alone", default=0.3, min=0.0, soft_max=1.0
     )
-    method: EnumProperty(name="Method", description="How the difference is blended", items=transition.METHOD_ITEMS[:3])
+    method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS[:3])
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

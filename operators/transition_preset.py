@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..rig import transition
+from ..rig.transitions.settings import PRESETS
 
 
 class LOOKAT_PD_OT_transition_preset(bpy.types.Operator):
@@ -13,10 +13,10 @@ class LOOKAT_PD_OT_transition_preset(bpy.types.Operator):
     bl_label = "Transition Preset"
     bl_options = {"REGISTER", "UNDO"}
 
-    preset: EnumProperty(name="Preset", items=[(key, *texts) for key, (*texts, _) in transition.PRESETS.items()])
+    preset: EnumProperty(name="Preset", items=[(key, *texts) for key, (*texts, _) in PRESETS.items()])
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        for name, value in transition.PRESETS[self.preset][-1].items():
+        for name, value in PRESETS[self.preset][-1].items():
             setattr(context.scene.lookat_pd_transition, name, value)
         return {"FINISHED"}
 

@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
-from ..rig import decay_preview
+from ..rig.transitions import decay_preview
 from . import plots
 
 _BLEND = ("method", "use_auto_blend", "blend")

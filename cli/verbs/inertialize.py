@@ -7,7 +7,8 @@ from pathlib import Path
 import bpy
 
 from ...lookat_pd.errors import FileError
-from ...rig import actions, look_at, splice, timeline
+from ...rig import actions, look_at
+from ...rig.transitions import splice, timeline
 from .. import arguments as words
 from .. import clip_list, each_file, jobs, retime, rigs, scene_files, transitions, velocity_jump
 from ..arguments import Misuse

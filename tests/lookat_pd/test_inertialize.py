@@ -453,8 +453,9 @@ def test_over_real_clips_little_of_the_velocity_jump_is_left(rigs):
     bpy.ops.import_scene.gltf(filepath=str(rigs / "gltf" / "kaykit_knight.glb"))
     (armature,) = (item for item in bpy.context.scene.objects if item.type == "ARMATURE")
     actions = [action for action in bpy.data.actions if action.frame_range[1] > 16][::6]
+    clips = load("rig.transitions.clips")
     read = [
-        load("rig.clips").read(armature, action, action.slots[0], np.arange(int(action.frame_range[1]) + 1)).values
+        clips.read(armature, action, action.slots[0], np.arange(int(action.frame_range[1]) + 1)).values
         for action in actions
     ]
     left: dict[str, list[Array]] = {kind: [] for kind in KINDS}

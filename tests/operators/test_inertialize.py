@@ -7,12 +7,12 @@ import pytest
 from extension import load
 
 from ..rig import scenes
-from ..rig.motions import character, heads, use, walk
+from ..rig.transitions.motions import character, heads, use, walk
 
 actions = load("rig.actions")
-clips = load("rig.clips")
-join = load("rig.join")
-splice = load("rig.splice")
+clips = load("rig.transitions.clips")
+join = load("rig.transitions.join")
+splice = load("rig.transitions.splice")
 inertialize = load("operators.inertialize")
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import BODY, character, poses, stored, use, walk
 
 actions = load("rig.actions")
-animated = load("rig.animated")
-clips = load("rig.clips")
+animated = load("rig.transitions.animated")
+clips = load("rig.transitions.clips")
 rotation = load("lookat_pd.rotation")
-splice = load("rig.splice")
+splice = load("rig.transitions.splice")
 RigError = load("lookat_pd.errors").RigError
 
 MODES = [*((mode,) for mode in scenes.MODES), scenes.MODES]

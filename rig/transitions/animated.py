@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.rotation import Array
-from . import actions
+from ...lookat_pd.rotation import Array
+from .. import actions
 
 _BONE = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.|(?=\[))(.+)$')
 _ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}

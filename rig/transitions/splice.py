@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..lookat_pd import inertialize, rotation
-from ..lookat_pd.errors import InvalidArgument
-from ..lookat_pd.rotation import Array
-from . import channels
+from ...lookat_pd import inertialize, rotation
+from ...lookat_pd.errors import InvalidArgument
+from ...lookat_pd.rotation import Array
+from .. import channels
 from .animated import Channel
 from .clips import Clip
 

@@ -5,13 +5,13 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import character, key_still, poses, stored, tweak, walk
 
 actions = load("rig.actions")
-join = load("rig.join")
-loop = load("rig.loop")
-root_motion = load("rig.root_motion")
+join = load("rig.transitions.join")
+loop = load("rig.transitions.loop")
+root_motion = load("rig.transitions.root_motion")
 RigError = load("lookat_pd.errors").RigError
 
 MODES = [*((mode,) for mode in scenes.MODES), scenes.MODES]

@@ -8,13 +8,13 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import character, use, walk
 
-clips = load("rig.clips")
+clips = load("rig.transitions.clips")
 actions = load("rig.actions")
-splice = load("rig.splice")
-strips = load("rig.strips")
+splice = load("rig.transitions.splice")
+strips = load("rig.transitions.strips")
 RigError = load("lookat_pd.errors").RigError
 
 SMALL = 2e-5

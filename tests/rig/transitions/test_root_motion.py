@@ -7,15 +7,15 @@ from mathutils import Euler, Matrix
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import character, key_still, poses, use, walk
 
 actions = load("rig.actions")
-animated = load("rig.animated")
-clips = load("rig.clips")
-join = load("rig.join")
-root_motion = load("rig.root_motion")
-splice = load("rig.splice")
+animated = load("rig.transitions.animated")
+clips = load("rig.transitions.clips")
+join = load("rig.transitions.join")
+root_motion = load("rig.transitions.root_motion")
+splice = load("rig.transitions.splice")
 rotation = load("lookat_pd.rotation")
 InvalidArgument = load("lookat_pd.errors").InvalidArgument
 

@@ -5,10 +5,10 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import character, use, walk
 
-chains = load("rig.chains")
+chains = load("rig.transitions.chains")
 
 
 @pytest.fixture

@@ -3,11 +3,12 @@
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import LookAtError
-from ..lookat_pd.rotation import Array
-from . import actions, channels, clips, rest, sample, splice
-from .anatomy import Anatomy
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import LookAtError
+from ...lookat_pd.rotation import Array
+from .. import actions, channels, rest, sample
+from ..anatomy import Anatomy
+from . import clips, splice
 from .clips import Channel, Clip
 
 LONGEST = 0.8

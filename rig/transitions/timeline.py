@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from ..lookat_pd import inertialize, rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, animated, clips, splice
+from ...lookat_pd import inertialize, rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions
+from . import animated, clips, splice
 from .animated import Channel
 from .clips import Clip
 from .root_motion import Ground, Placement

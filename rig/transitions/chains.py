@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..lookat_pd.errors import RigError
+from ...lookat_pd.errors import RigError
 from . import timeline
 from .splice import AUTOMATIC, Blend
 from .timeline import ClipRef, Step

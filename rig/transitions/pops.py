@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, clips, sample, splice, timeline
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, sample
+from . import clips, splice, timeline
 from .animated import Channel
 from .clips import Clip
 from .splice import Blend

@@ -6,12 +6,12 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import character, use, walk
 
-best_cut = load("rig.best_cut")
-join = load("rig.join")
-clips = load("rig.clips")
+best_cut = load("rig.transitions.best_cut")
+join = load("rig.transitions.join")
+clips = load("rig.transitions.clips")
 
 
 @pytest.fixture

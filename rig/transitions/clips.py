@@ -12,9 +12,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, animated, channels, keys
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, channels, keys
+from . import animated
 from .animated import Channel
 from .animated import channels_of as channels_of  # read together with the clip, so looked for here
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, animated, clips, look_at, pops, sample, splice, timeline
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, look_at, sample
+from . import animated, clips, pops, splice, timeline
 from .animated import Channel
 from .clips import Clip
 from .splice import Blend

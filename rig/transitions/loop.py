@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, animated, clips, join, look_at, sample, splice, timeline
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, look_at, sample
+from . import animated, clips, join, splice, timeline
 from .animated import Channel
 from .clips import Clip
 from .root_motion import Ground, Placement, heading, inverse, part

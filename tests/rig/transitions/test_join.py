@@ -9,15 +9,15 @@ from mathutils import Quaternion
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import BODY, character, heads, poses, stored, use, walk
 
-join = load("rig.join")
-timeline = load("rig.timeline")
-animated = load("rig.animated")
-clips = load("rig.clips")
+join = load("rig.transitions.join")
+timeline = load("rig.transitions.timeline")
+animated = load("rig.transitions.animated")
+clips = load("rig.transitions.clips")
 actions = load("rig.actions")
-splice = load("rig.splice")
+splice = load("rig.transitions.splice")
 rotation = load("lookat_pd.rotation")
 LookAtError = load("lookat_pd.errors").LookAtError
 RigError = load("lookat_pd.errors").RigError
@@ -410,4 +410,4 @@ def test_linked_actions_are_read(pair, tmp_path) -> None:
     assert result.action.library is None and run.library is not None
     use(armature, stroll)
     with pytest.raises(RigError, match="linked"):
-        load("rig.pops").smooth(armature, stroll, 20, 0.2)
+        load("rig.transitions.pops").smooth(armature, stroll, 20, 0.2)

@@ -9,15 +9,15 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import poses, use
 
-animated = load("rig.animated")
-clips = load("rig.clips")
-join = load("rig.join")
-splice = load("rig.splice")
-timeline = load("rig.timeline")
-root_motion = load("rig.root_motion")
+animated = load("rig.transitions.animated")
+clips = load("rig.transitions.clips")
+join = load("rig.transitions.join")
+splice = load("rig.transitions.splice")
+timeline = load("rig.transitions.timeline")
+root_motion = load("rig.transitions.root_motion")
 
 FPS = 30
 FILES = ["godot_platformer_robot.glb", "kaykit_knight.glb", "khronos_fox.glb", "m2m_snake.glb", "robot_expressive.glb"]

@@ -6,15 +6,15 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 from .motions import character, poses, stored, tweak, use, walk
 
 actions = load("rig.actions")
-animated = load("rig.animated")
-clips = load("rig.clips")
-join = load("rig.join")
-pops = load("rig.pops")
-splice = load("rig.splice")
+animated = load("rig.transitions.animated")
+clips = load("rig.transitions.clips")
+join = load("rig.transitions.join")
+pops = load("rig.transitions.pops")
+splice = load("rig.transitions.splice")
 RigError = load("lookat_pd.errors").RigError
 
 POP = 20

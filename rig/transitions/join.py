@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import bpy
 
-from ..lookat_pd.errors import RigError
-from . import actions, clips, look_at, sample, splice, timeline
+from ...lookat_pd.errors import RigError
+from .. import actions, look_at, sample
+from . import clips, splice, timeline
 from .clips import Clip
 from .splice import Blend
 from .timeline import ClipRef, Step, Timeline, Used, check_lengths

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd import cut, rotation
-from ..lookat_pd.rotation import Array
-from . import clips, detect, look_at, names, rest, sample, timeline
-from .anatomy import Anatomy
+from ...lookat_pd import cut, rotation
+from ...lookat_pd.rotation import Array
+from .. import detect, look_at, names, rest, sample
+from ..anatomy import Anatomy
+from ..sample import Sampler, run
+from . import clips, timeline
 from .clips import Clip
 from .root_motion import find_root
-from .sample import Sampler, run
 
 PICTURE = "Look-at PD Cuts"
 _COLOURS = np.array([(0.99, 0.91, 0.14), (0.37, 0.79, 0.38), (0.13, 0.57, 0.55), (0.24, 0.29, 0.54), (0.27, 0.0, 0.33)])

@@ -9,10 +9,10 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 
 actions = load("rig.actions")
-clips = load("rig.clips")
+clips = load("rig.transitions.clips")
 rotation = load("lookat_pd.rotation")
 
 BODY = ("hips", "spine", "chest", "neck", "head", "upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")
