@@ -10,7 +10,7 @@ from standalone import load
 
 actions = load("rig.actions")
 keys = load("rig.keys")
-links = load("rig.links")
+links = load("rig.detection.links")
 look_at = load("rig.look_at")
 look_at_edit = load("rig.look_at_edit")
 

@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import RigError
-from ..rig import detect, look_at, rest
+from ..rig import look_at
+from ..rig.detection import detect, rest
 from . import rigs
 
 _TARGET_TYPES = {"EMPTY", "MESH", "CAMERA", "CURVE", "LIGHT", "FONT", "LATTICE"}

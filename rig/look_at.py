@@ -11,8 +11,9 @@ from ..lookat_pd import gaze, pd, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.follow import Tuning
 from ..lookat_pd.skeleton import Skeleton
-from . import detect, offsets, rest
+from . import offsets
 from . import targets as looked_at
+from .detection import detect, rest
 from .sample import Target
 from .settings import AIM_AXES, DAMPING_RATIOS
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
-from . import detect, look_at_edit, names, presets, rest, targets
-from .links import Link
+from . import look_at_edit, presets, targets
+from .detection import detect, names, rest
+from .detection.links import Link
 from .look_at import exists_on
 from .sample import Target
 from .settings import AIM_AXES

@@ -8,7 +8,8 @@ from mathutils import Vector
 
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
-from . import actions, attach, detect, rest, targets, unkeyed
+from . import actions, attach, targets, unkeyed
+from .detection import detect, rest
 from .look_at import check_armature, exists_on, find_head
 from .sample import Target
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.rotation import Array
-from . import detect, rest
-from .links import Link
+from .detection import detect, rest
+from .detection.links import Link
 from .settings import AIM_AXES
 
 _STEP = np.radians(4.0)

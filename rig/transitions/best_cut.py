@@ -9,8 +9,9 @@ import numpy as np
 
 from ...lookat_pd import cut, rotation
 from ...lookat_pd.rotation import Array
-from .. import detect, look_at, names, rest, sample
-from ..anatomy import Anatomy
+from .. import look_at, sample
+from ..detection import detect, names, rest
+from ..detection.anatomy import Anatomy
 from ..sample import Sampler, run
 from . import clips, timeline
 from .clips import Clip

@@ -6,8 +6,9 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
-from .. import actions, channels, rest, sample
-from ..anatomy import Anatomy
+from .. import actions, channels, sample
+from ..detection import rest
+from ..detection.anatomy import Anatomy
 from . import clips, splice
 from .clips import Channel, Clip
 

@@ -11,7 +11,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from .. import detect, rest
+from ..detection import detect, rest
 from . import animated, clips, splice
 from .animated import Channel
 from .clips import Clip

@@ -12,10 +12,10 @@ from . import scenes
 from .scenes import ball, place_of, run_bake
 
 actions = load("rig.actions")
-detect = load("rig.detect")
+detect = load("rig.detection.detect")
 look_at = load("rig.look_at")
 look_at_edit = load("rig.look_at_edit")
-rest = load("rig.rest")
+rest = load("rig.detection.rest")
 rotation = load("lookat_pd.rotation")
 human = load("assets.demo.human")
 

@@ -12,7 +12,7 @@ errors = load("lookat_pd.errors")
 look_at = load("rig.look_at")
 look_at_copy = load("rig.look_at_copy")
 look_at_edit = load("rig.look_at_edit")
-names = load("rig.names")
+names = load("rig.detection.names")
 presets = load("rig.presets")
 settings_module = load("rig.settings")
 

@@ -129,7 +129,7 @@ def test_the_root_goes_on_where_it_was(rigs, name) -> None:
     for case in cases(armature):
         result = join.join(armature, *case.refs(), root="HEADING")
         row = armature.pose.bones.keys().index(result.root) if result.root else 0
-        up = load("rig.detect").find_axes(load("rig.rest").skeleton(armature))[1]
+        up = load("rig.detection.detect").find_axes(load("rig.detection.rest").skeleton(armature))[1]
         own = [
             np.linalg.norm(np.diff(poses(armature, a, range(f - 1, f + 2))[:, row, :3, 3], axis=0), axis=-1).max()
             for a, f in ((case.source, case.out - 1), (case.destination, case.into))

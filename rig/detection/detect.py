@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from ..lookat_pd.skeleton import Skeleton
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ...lookat_pd.skeleton import Skeleton
 from . import axes
 from . import names as words
 from .anatomy import Anatomy

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lookat_pd.rotation import Array
+from ...lookat_pd.rotation import Array
 
 HEAD, NECK, CHEST, SPINE, HIPS = "head", "neck", "chest", "spine", "hips"
 PARTS = (HEAD, NECK, CHEST, SPINE, HIPS)

@@ -3,8 +3,8 @@
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.skeleton import Skeleton
+from ...lookat_pd import rotation
+from ...lookat_pd.skeleton import Skeleton
 from .detect import Clues
 
 

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..lookat_pd.rotation import Array
-from ..lookat_pd.skeleton import Skeleton
+from ...lookat_pd.rotation import Array
+from ...lookat_pd.skeleton import Skeleton
 from . import names as words
 from .names import BoneName, read_names
 

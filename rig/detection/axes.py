@@ -6,8 +6,8 @@ side, so toes, face, tail, knees and elbows vote on which of the two ways is for
 
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.rotation import Array
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
 from . import names as words
 from .anatomy import Anatomy
 

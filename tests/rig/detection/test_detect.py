@@ -16,8 +16,8 @@ from extension import load
 from . import skeletons
 from .skeletons import CONVENTIONS, human, moved, renamed
 
-detect = load("rig.detect")
-rest = load("rig.rest")
+detect = load("rig.detection.detect")
+rest = load("rig.detection.rest")
 errors = load("lookat_pd.errors")
 rotation = load("lookat_pd.rotation")
 
