@@ -18,20 +18,24 @@ def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> N
         if not np.all(np.isfinite(target.point)):
             raise RigError(f"The point to look at, {target.point}, is not finite; give three numbers.")
         return
-    item = target.object
-    if item is None:
+    if target.object is None:
         raise RigError("There is nothing to look at; choose an object or a point.")
-    if not item.users_scene and not item.library:
-        raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
-    if target.bone:
-        if item.type != "ARMATURE" or target.bone not in item.pose.bones:
-            raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
-    elif item == armature:
-        raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
-    if rides_on(item, target.bone, armature, bones):
+    check_exists(armature, target.object, target.bone)
+    if rides_on(target.object, target.bone, armature, bones):
         raise RigError(
             f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it."
         )
+
+
+def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) -> None:
+    """Raise RigError where an object, or the bone of it, is no place that a chain of the armature can turn to."""
+    if not item.users_scene and not item.library:
+        raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
+    if bone:
+        if item.type != "ARMATURE" or bone not in item.pose.bones:
+            raise RigError(f"The target '{item.name}' has no bone '{bone}'; choose another bone.")
+    elif item == armature:
+        raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
 
 
 def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:

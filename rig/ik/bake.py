@@ -110,13 +110,7 @@ def _check_target(chain: Chain, target: Target) -> None:
         if not np.all(np.abs(target.point or np.nan) < _FAR):
             raise RigError(f"The point to follow, {target.point}, is not finite; give three numbers.")
         return
-    if not item.users_scene and not item.library:
-        raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
-    if target.bone:
-        if item.type != "ARMATURE" or target.bone not in item.pose.bones:
-            raise RigError(f"The target '{item.name}' has no bone '{target.bone}'; choose another bone.")
-    elif item == armature:
-        raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
+    targets.check_exists(armature, item, target.bone)
     # The first of them carries all the others.
     if targets.rides_on(item, target.bone, armature, (*chain.joints, chain.effector)):
         raise RigError(f"The target '{target.label}' moves with the chain that follows it; choose one outside it.")
