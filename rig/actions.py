@@ -1,5 +1,6 @@
 """Actions, slots and NLA: where an armature's keys are and how baked ones get there."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from ..lookat_pd.errors import RigError
 from .sample import channel
 
 INTO = ("NEW", "CURRENT", "LAYER")
+_COPIED = re.compile(r"\.\d{3}$")
 
 
 def rotation_path(bone: str, mode: str) -> str:
@@ -31,6 +33,14 @@ def channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot, *, ensure: 
 def new_action(name: str, armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
     action = bpy.data.actions.new(name)
     return action, action.slots.new(id_type="OBJECT", name=armature.name)
+
+
+def baked_name(armature: bpy.types.Object, into: str, ending: str) -> str:
+    """What to call the action that holds a bake: as its source, which may be a copy or baked before, and the ending."""
+    data = armature.animation_data
+    source = data.action if data else None
+    name = armature.name if into == "LAYER" or source is None else source.name
+    return _COPIED.sub("", name).removesuffix(ending) + ending
 
 
 def check(armature: bpy.types.Object, into: str) -> None:

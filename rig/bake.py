@@ -4,7 +4,6 @@
 however it ends, by return, error or `close`, either everything is baked or nothing has changed.
 """
 
-import re
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from .solving import Part, Shot
 from .working import Working
 
 _BAKED = " look-at"
-_COPIED = re.compile(r"\.\d{3}$")
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,8 @@ def _bake(
             _write(works[armature], frames, [part for part in wanted if part.look_at.armature == armature])
         kept = {}
         for armature, work in works.items():
-            kept[armature] = work.commit(options.into, options.name or _name(armature, options.into))
+            name = options.name or actions.baked_name(armature, options.into, _BAKED)
+            kept[armature] = work.commit(options.into, name)
     except BaseException:
         for work in works.values():
             work.rollback()
@@ -134,14 +133,6 @@ def _unkeyed_bones(look_at: LookAt) -> dict[str, Array]:
     bones = look_at.armature.pose.bones
     free = [name for name in look_at.bones if not unkeyed.is_keyed(look_at.armature, name)]
     return {name: np.array(getattr(bones[name], channel(bones[name].rotation_mode)[0]), float) for name in free}
-
-
-def _name(armature: bpy.types.Object, into: str) -> str:
-    data = armature.animation_data
-    source = data.action if data else None
-    name = armature.name if into == "LAYER" or source is None else source.name
-    # The source may be a copy, or baked before.
-    return _COPIED.sub("", name).removesuffix(_BAKED) + _BAKED
 
 
 def _parts(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[Part]:

@@ -5,7 +5,6 @@ operator can show progress and stop at any step: it yields the fraction done, an
 `close`, either everything is baked or nothing has changed.
 """
 
-import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,7 +22,6 @@ from . import chain as ik_chain
 from .chain import Chain, Seen, Tuning, Wanted
 
 _BAKED = " IK"
-_COPIED = re.compile(r"\.\d{3}$")
 _PASSES = 8
 _DEAF, _TURNED = 0.02, np.radians(1.0)
 _GOOD_ENOUGH = 10.0
@@ -216,18 +214,13 @@ class _Work:
                     passes = _PASSES if doubtful else 1
                     error, in_reach = yield from self._verify(sampler, work, found, share, passes)
                     measured = True
-            action = work.commit(self.options.into, self.options.name or self._name())
+            into, armature = self.options.into, chain.armature
+            action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
         except BaseException:
             if work is not None:
                 work.rollback()
             raise
         return Result(chain, action, self.frames, np.where(chosen, error, 0.0), in_reach, measured, self.passes)
-
-    def _name(self) -> str:
-        data = self.chain.armature.animation_data
-        source = data.action if data else None
-        name = self.chain.armature.name if self.options.into == "LAYER" or source is None else source.name
-        return _COPIED.sub("", name).removesuffix(self.called) + self.called
 
     # Sampling
 
