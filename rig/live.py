@@ -19,7 +19,6 @@ from ..lookat_pd.errors import LookAtError
 from . import attach, inputs, look_at, offsets, sample, settings
 from .live_scene import LiveScene, armatures
 from .look_at import LookAt
-from .solving import Part
 
 _AT_ONCE = 0.1
 """Seconds for which a handler may hold the window up to solve; what takes longer goes on in slices."""
@@ -173,12 +172,6 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
         left = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
         return Status("SOLVING", first, last, state.fraction, left)
     return Status("SOLVED" if key in state.parts else "OFF", first, last, 1.0, 0.0, state.seconds)
-
-
-def part_of(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Part | None:
-    """The solved look-at on a bone, if it is live in the scene."""
-    state = _scenes.get(scene.session_uid)
-    return state.parts.get((armature.session_uid, armature.pose.bones[bone].lookat_pd.number)) if state else None
 
 
 def others(scene: bpy.types.Scene, baked: set[tuple[bpy.types.Object, str]]) -> list[LookAt]:

@@ -59,22 +59,15 @@ class Working:
         if bone in self._values:
             base = self._values[bone][3]
         self._values[bone] = (mode, frames, values, base)
-        self._put(self.action, self._slot, bone, mode, frames, values, base, self._edges(frames))
+        self._put(self.action, self._slot, bone, mode, frames, values, base)
         self.action.update_tag()
 
     def _edges(self, frames: Array) -> tuple[bool, bool]:
         """Whether the animation goes on to the left and right of the frames, where it must stay as it is."""
         return self._reach[0] < frames[0], self._reach[1] > frames[-1]
 
-    def try_out(self, bone: str, mode: str, frames: Array, values: Array) -> None:
-        """Key a bone's rotation in the working action only: `commit` does not know of it."""
-        self._put(self.action, self._slot, bone, mode, frames, values, values, (False, False))
-        self.action.update_tag()
-
-    def _put(
-        self, action, slot, bone: str, mode: str, frames: Array, values: Array, base: Array, edges: tuple[bool, bool]
-    ) -> None:
-        """Key a rotation. edges: whether to the left and right of the frames what was there must stay as it was."""
+    def _put(self, action, slot, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
+        """Key a rotation; to the left and right of the frames what was there stays as it was."""
         path, size = rotation_path(bone, mode), channel(mode)[1]
         sources = actions.curves_at(self._source, self._source_slot, path, size)
         bag = actions.channelbag(action, slot, ensure=True)
@@ -83,7 +76,7 @@ class Working:
             plain = source is not None and actions.plays(source) and not changed
             old = keys.Keys.read(source) if plain else keys.Keys.read(None)
             before = source.evaluate if plain else _constant(float(base[0, n]))
-            new = keys.replace(old, frames, values[:, n], before, (False, False) if changed else edges)
+            new = keys.replace(old, frames, values[:, n], before, (False, False) if changed else self._edges(frames))
             curve = bag.fcurves.find(path, index=n) or actions.new_curve(bag, path, n, bone)
             curve.mute = False
             if not actions.plays(curve):
@@ -114,7 +107,7 @@ class Working:
             for n, curve in enumerate(actions.curves_at(action, slot, path, size)):
                 old = None if curve is None else keys.Keys.read(curve)
                 self._undo.callback(_put_back, bag, path, n, old)
-            self._put(action, slot, bone, mode, frames, values, base, self._edges(frames))
+            self._put(action, slot, bone, mode, frames, values, base)
         action.update_tag()
         return action
 
