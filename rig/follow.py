@@ -14,7 +14,7 @@ import numpy as np
 from ..lookat_pd import carry, rotation, stepping
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, attach, channels, keys, live, look_at, offsets, sample, settings, unkeyed
+from . import actions, attach, auto_keying, channels, keys, live, look_at, offsets, sample, settings, unkeyed
 from .look_at import LookAt
 from .working import Working
 
@@ -315,7 +315,7 @@ class Session:
                 raw = np.array(getattr(bones[n], name), float)
                 before.append((bones[n], name, tuple(getattr(bones[n], name))))
                 setattr(bones[n], name, channels.turned(raw[None], mode, found[None])[0])
-            self._auto_key()
+            auto_keying.key(self.scene, self.armature, self.look_at.bones)
         except BaseException:
             for bone, name, values in before:
                 setattr(bone, name, values)
@@ -324,25 +324,9 @@ class Session:
         self._finish()
 
     def _check_auto_keying(self) -> None:
-        data = self.armature.animation_data
-        action = data.action if data else None
-        if self.scene.tool_settings.use_keyframe_insert_auto and action is not None and not action.is_editable:
-            raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
-
-    def _auto_key(self) -> None:
-        if not self.scene.tool_settings.use_keyframe_insert_auto:
-            return
-        edit = bpy.context.preferences.edit
-        choices = (
-            ("INSERTKEY_AVAILABLE", edit.use_keyframe_insert_available),
-            ("INSERTKEY_NEEDED", edit.use_auto_keyframe_insert_needed),
-            ("INSERTKEY_CYCLE_AWARE", self.scene.tool_settings.use_keyframe_cycle_aware),
-        )
-        options = {name for name, chosen in choices if chosen}
-        for name in self.look_at.bones:
-            bone = self.armature.pose.bones[name]
-            path = sample.channel(bone.rotation_mode)[0]
-            bone.keyframe_insert(path, frame=self.scene.frame_current_final, group=name, options=options)
+        linked = auto_keying.linked_action(self.scene, self.armature)
+        if linked is not None:
+            raise RigError(f"Action '{linked.name}' is linked from a library; make a copy of it to key the look-at.")
 
     def keep_recording(self, into: str = "NEW") -> bpy.types.Action:
         """Key what was recorded, from the current frame on, on top of the animation; the action that holds the keys.

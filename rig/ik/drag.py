@@ -14,7 +14,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, channels, live, offsets
+from .. import actions, auto_keying, channels, live, offsets
 from ..sample import channel
 from . import chain as ik_chain
 from .chain import Chain, Seen, Tuning, Wanted
@@ -228,27 +228,10 @@ class Session:
     def keep(self) -> bool:
         """Leave the pose as it is, with keys where auto keying is on; whether there are any. Raises RigError,
         everything being restored."""
-        turned = list(self._before)
-        keyed = self.scene.tool_settings.use_keyframe_insert_auto
-        data = self.armature.animation_data
-        action = data.action if data else None
-        if keyed and action is not None and not action.is_editable:
+        linked = auto_keying.linked_action(self.scene, self.armature)
+        if linked is not None:
             self.restore()
-            raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the pose.")
-        if keyed:
-            self._key(turned)
+            raise RigError(f"Action '{linked.name}' is linked from a library; make a copy of it to key the pose.")
+        auto_keying.key(self.scene, self.armature, self._before)
         self._open.close()
-        return keyed
-
-    def _key(self, bones: list[str]) -> None:
-        edit = bpy.context.preferences.edit
-        choices = (
-            ("INSERTKEY_AVAILABLE", edit.use_keyframe_insert_available),
-            ("INSERTKEY_NEEDED", edit.use_auto_keyframe_insert_needed),
-            ("INSERTKEY_CYCLE_AWARE", self.scene.tool_settings.use_keyframe_cycle_aware),
-        )
-        options = {name for name, chosen in choices if chosen}
-        for name in bones:
-            bone = self.armature.pose.bones[name]
-            path = channel(bone.rotation_mode)[0]
-            bone.keyframe_insert(path, frame=self.scene.frame_current_final, group=name, options=options)
+        return auto_keying.is_on(self.scene)

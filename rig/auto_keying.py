@@ -1,0 +1,35 @@
+"""Keys for a pose that was made in the viewport, as Blender's auto keying would set them."""
+
+from collections.abc import Iterable
+
+import bpy
+
+from .sample import channel
+
+
+def is_on(scene: bpy.types.Scene) -> bool:
+    return scene.tool_settings.use_keyframe_insert_auto
+
+
+def linked_action(scene: bpy.types.Scene, armature: bpy.types.Object) -> bpy.types.Action | None:
+    """The action that auto keying would have to write into and cannot, since it is linked from a library."""
+    data = armature.animation_data
+    action = data.action if data else None
+    return action if is_on(scene) and action is not None and not action.is_editable else None
+
+
+def key(scene: bpy.types.Scene, armature: bpy.types.Object, bones: Iterable[str]) -> None:
+    """Key the rotation of bones at the current frame, in the way the animator has chosen, where auto keying is on."""
+    if not is_on(scene):
+        return
+    edit = bpy.context.preferences.edit
+    choices = (
+        ("INSERTKEY_AVAILABLE", edit.use_keyframe_insert_available),
+        ("INSERTKEY_NEEDED", edit.use_auto_keyframe_insert_needed),
+        ("INSERTKEY_CYCLE_AWARE", scene.tool_settings.use_keyframe_cycle_aware),
+    )
+    options = {name for name, chosen in choices if chosen}
+    for name in bones:
+        bone = armature.pose.bones[name]
+        path = channel(bone.rotation_mode)[0]
+        bone.keyframe_insert(path, frame=scene.frame_current_final, group=name, options=options)
