@@ -19,7 +19,7 @@ from .errors import InvalidArgument
 from .follow import Follower, Tuning
 from .rotation import Array
 from .second_order import largest_response, substeps
-from .sharing import Limits, Sharing
+from .sharing import Limits, Sharing, soft_limit
 from .view import Carried, View, near_branch, nearest_turn
 
 BEHIND_MARGIN = np.radians(30.0)
@@ -52,6 +52,9 @@ class Chain:
     up: Array
     soft_edge: float = np.radians(5.0)
     near: float = 0.0
+    eyes_take: float = 0.0
+    eyes_reach: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    torso_from: float = 0.0
 
     def __post_init__(self) -> None:
         count = len(self.shares)
@@ -64,6 +67,8 @@ class Chain:
             if values.shape != (count,) or not np.all(np.isfinite(values) & (values >= least)):
                 raise InvalidArgument(f"The chain's {name.replace('_', ' ')} must be {count} positive numbers.")
             object.__setattr__(self, name, values)
+        if not (0.0 <= self.eyes_take <= 1.0 and min(*self.eyes_reach, self.torso_from) >= 0.0):
+            raise InvalidArgument("What the chain leaves to the eyes is a fraction, within angles of 0 or more.")
         makes_up = np.asarray(self.makes_up, dtype=bool).copy()
         makes_up[0] = True
         if np.any(makes_up[1:] & ~makes_up[:-1]):
@@ -82,6 +87,27 @@ class Chain:
     def right(self) -> Array:
         """(b, 3) axes about which a bone pitches up."""
         return rotation.cross(self.forward, self.up)
+
+    def left_to_eyes(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
+        """The part of a turn (n,) that the eyes make, not the chain."""
+        if not self.eyes_take:
+            return np.zeros_like(yaw), np.zeros_like(pitch)
+        across, up, down = self.eyes_reach
+        return (
+            np.sign(yaw) * soft_limit(self.eyes_take * np.abs(yaw), across, across),
+            np.sign(pitch)
+            * np.where(
+                pitch > 0.0,
+                soft_limit(self.eyes_take * np.abs(pitch), up, up),
+                soft_limit(self.eyes_take * np.abs(pitch), down, down),
+            ),
+        )
+
+    def joined_by_torso(self, turn: Array) -> Array:
+        """The part of a turn (n,) that the torso shares in: what goes beyond its threshold."""
+        if not self.torso_from:
+            return turn
+        return turn - np.sign(turn) * soft_limit(np.abs(turn), self.torso_from, 0.5 * self.torso_from)
 
 
 @dataclass(frozen=True)
@@ -235,7 +261,7 @@ class Run:
         self.chain, self.tuning = chain, tuning
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
         factors, makes_up = chain.settle_factors[::-1], chain.makes_up[::-1]
-        torso = int(np.sum(~makes_up))
+        self.makes_up, torso = makes_up, int(np.sum(~makes_up))
         self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, len(chain))]
         self.settle_times = tuning.settle_time * factors
         self.limits = Limits(
@@ -360,13 +386,16 @@ class Run:
         carried = Carried(self.rotations[window], self.positions[window])
         total = self._view(window, target)
         left = near_branch(total.yaw, yaw)
+        for_eyes = self.chain.left_to_eyes(left, total.pitch)
         turning = np.zeros((2, len(left)))
         for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
             if stage.stop == len(self.rotations[0]):
                 carried.move_head(self.shift[window])
             view = self._view(window, target, carried)
-            remaining = nearest_turn(view.yaw, left) * view.weight(sharing)
-            pitch = view.pitch * view.near
+            remaining = (nearest_turn(view.yaw, left) - for_eyes[0]) * view.weight(sharing)
+            pitch = (view.pitch - for_eyes[1]) * view.near
+            if not self.makes_up[stage.start]:
+                remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
             # What the bones below are turning by now is known: without it the head would trail their motion too, and
             # carry the aim past the target.
             ahead = follower.lag[0] * turning
