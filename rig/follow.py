@@ -18,7 +18,6 @@ from . import actions, attach, auto_keying, channels, keys, live, look_at, offse
 from .look_at import LookAt
 from .working import Working
 
-_ANGLES = ("to_min_x_rot", "to_min_y_rot", "to_min_z_rot")
 _CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 _PROBE = np.radians(10.0)
 _DEAF = 0.02
@@ -381,8 +380,7 @@ class Session:
                 if not offsets.is_own(constraint) or offsets.number_of(constraint) == self.number:
                     break
                 if constraint.influence > 0.0 and not constraint.mute:
-                    own = rotation.from_euler(np.array([getattr(constraint, angle) for angle in _ANGLES]), "XYZ")
-                    between = rotation.multiply(between, own)
+                    between = rotation.multiply(between, offsets.offset_of(constraint))
             if np.any(between != rotation.IDENTITY):
                 own = rotation.multiply(found[:, n], rotation.inverse(between))
                 found[:, n] = rotation.multiply(between, own)
@@ -413,11 +411,7 @@ class _Before:
     def __init__(self, session: Session) -> None:
         self.session = session
         armature, target = session.armature, session.look_at.targets[0]
-        self.rows = [
-            (bone.name, constraint.name, constraint.influence, tuple(getattr(constraint, angle) for angle in _ANGLES))
-            for bone, constraint in offsets.on(armature)
-            if offsets.number_of(constraint) == session.number
-        ]
+        self.written = offsets.written(armature, session.number)
         item = target.object
         assert item is not None
         self.target = item
@@ -480,16 +474,7 @@ class _Before:
         with suppress(ReferenceError):
             self._select()
         with suppress(ReferenceError):
-            for bone, name, influence, angles in self.rows:
-                place = session.armature.pose.bones.get(bone)
-                constraint = place.constraints.get(name) if place is not None else None
-                if constraint is None:
-                    continue
-                for angle, value in zip(_ANGLES, angles, strict=True):
-                    if getattr(constraint, angle) != value:
-                        setattr(constraint, angle, value)
-                if constraint.influence != influence:
-                    constraint.influence = influence
+            offsets.write_back(session.armature, self.written)
 
     def _select(self) -> None:
         layer = self.session.view_layer

@@ -32,6 +32,8 @@ _SETTINGS = {
 """What makes such a constraint add a rotation and nothing else."""
 _ANGLES = ("to_min_x_rot", "to_min_y_rot", "to_min_z_rot")
 Angles = tuple[float, float, float]
+Written = tuple[str, str, float, tuple[float, ...]]
+"""Names of a bone and of a look-at's constraint on it, the constraint's influence and angles."""
 
 
 def name(number: int, place: int) -> str:
@@ -163,34 +165,53 @@ def shown(armature: bpy.types.Object, bone: str) -> dict[str, Array]:
     """What the look-at on `bone` adds now: name of a bone of its chain to local offset (4,). Empty where it is idle."""
     number = armature.pose.bones[bone].lookat_pd.number
     return {
-        owner.name: rotation.from_euler(np.array([getattr(constraint, name) for name in _ANGLES]), "XYZ")
+        owner.name: offset_of(constraint)
         for owner, constraint in on(armature)
         if number and number_of(constraint) == number and not constraint.mute and constraint.influence > 0.0
     }
 
 
+def offset_of(constraint: bpy.types.Constraint) -> Array:
+    """The local offset (4,) that a look-at's constraint holds."""
+    return rotation.from_euler(np.array([getattr(constraint, angle) for angle in _ANGLES]), "XYZ")
+
+
+def written(armature: bpy.types.Object, number: int | None = None) -> list[Written]:
+    """What the constraints of one look-at, or of all, hold, for `write_back`."""
+    return [
+        (bone.name, constraint.name, constraint.influence, tuple(getattr(constraint, angle) for angle in _ANGLES))
+        for bone, constraint in on(armature)
+        if number is None or number_of(constraint) == number
+    ]
+
+
+def write_back(armature: bpy.types.Object, rows: Iterable[Written]) -> None:
+    """Let constraints of look-ats hold what they held; those that are gone stay gone."""
+    for bone_name, constraint_name, influence, values in rows:
+        bone = armature.pose.bones.get(bone_name)
+        constraint = bone.constraints.get(constraint_name) if bone is not None else None
+        if constraint is None:
+            continue
+        for angle, value in zip(_ANGLES, values, strict=True):
+            if getattr(constraint, angle) != value:
+                setattr(constraint, angle, value)
+        if constraint.influence != influence:
+            constraint.influence = influence
+
+
 @contextmanager
 def quiet(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
     """Let no look-at of these armatures add anything, and at the end all add what they added before."""
-    before = []
-    for armature in armatures:
-        for bone, constraint in on(armature):
-            values = tuple(getattr(constraint, angle) for angle in _ANGLES)
-            before.append((armature, bone.name, constraint.name, constraint.influence, values))
+    before = [(armature, written(armature)) for armature in armatures]
+    for armature, _ in before:
+        for _, constraint in on(armature):
             if constraint.influence != 0.0:
                 constraint.influence = 0.0
     try:
         yield
     finally:
-        for armature, bone, constraint_name, influence, values in before:
-            constraint = armature.pose.bones[bone].constraints.get(constraint_name)
-            if constraint is None:
-                continue
-            for angle, value in zip(_ANGLES, values, strict=True):
-                if getattr(constraint, angle) != value:
-                    setattr(constraint, angle, value)
-            if constraint.influence != influence:
-                constraint.influence = influence
+        for armature, rows in before:
+            write_back(armature, rows)
 
 
 def angles(offsets: Array) -> list[list[Angles | None]]:
