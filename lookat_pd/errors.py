@@ -17,6 +17,10 @@ class FileError(LookAtError):
     """A file cannot be read or written."""
 
 
+class EngineMissing(LookAtError):
+    """The physics engine is needed and is not there."""
+
+
 class Cancelled(LookAtError):
     """The user stopped the work; nothing was changed."""
 

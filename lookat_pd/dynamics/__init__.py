@@ -1,1 +1,8 @@
-"""Limbs that have weight: mass properties, the equations of motion, motion between keys, reaching."""
+"""Limbs that have weight: mass properties, the equations of motion, motion between keys, reaching.
+
+Units are metres, kilograms, seconds and radians; quaternions are w, x, y, z.
+"""
+
+from .body import Body, RootMotion
+
+__all__ = ["Body", "RootMotion"]

@@ -1,0 +1,251 @@
+"""The articulated body: rigid bones on ball joints, and its equations of motion tau = M(q) dw + C(q, w) + g(q).
+
+Everything runs over whole batches of poses at once. The one loop is along the tree, for orientations; sums over what
+carries a bone and over what it carries are products with the matrix of ancestors.
+Source: Featherstone, Rigid Body Dynamics Algorithms, 2008 (composite rigid bodies; recursive Newton-Euler).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..errors import InvalidArgument
+from ..rotation import Array
+from . import checks
+
+
+class RootMotion(NamedTuple):
+    """How the frame that the root joints stand on moves, over leading axes; parts that are None are 0.
+
+    rotation: (..., 4). velocity, acceleration: (..., 3) linear [m/s, m/s^2], in the world. turn, turn_acceleration:
+    (..., 3) angular [rad/s, rad/s^2], in the world.
+    """
+
+    rotation: Array | None = None
+    acceleration: Array | None = None
+    turn: Array | None = None
+    turn_acceleration: Array | None = None
+
+
+@dataclass(frozen=True)
+class Body:
+    """n rigid bones, each on a ball joint at its origin; the root joints stand on a frame that does not move.
+
+    parents: (n,), the bone that carries each, -1 for a root; parents stand before their children. offsets: (n, 3) [m],
+    each joint in its parent's frame. masses: (n,) [kg]. centers: (n, 3) [m], centers of mass. inertias: (n, 3, 3)
+    [kg m^2] about the center of mass, along the axes of the bone's frame. names: what error messages call the joints.
+
+    A pose is local quaternions (..., n, 4): each bone's frame in its parent's, whatever the rest pose is. Velocities,
+    accelerations and torques are (..., n, 3): what a joint adds to its parent's motion, in the frame of the bone that it
+    moves, as MuJoCo has it for ball joints. Raises InvalidArgument.
+    """
+
+    parents: ArrayLike
+    offsets: ArrayLike
+    masses: ArrayLike
+    centers: ArrayLike
+    inertias: ArrayLike
+    names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        parents = np.asarray(self.parents)
+        n = len(parents) if parents.ndim == 1 else 0
+        if not n or not np.issubdtype(parents.dtype, np.integer):
+            raise InvalidArgument(
+                "The parents must be whole numbers, one for each of at least one joint, -1 for a root."
+            )
+        called = [str(joint) for joint in range(n)] if self.names is None else [repr(name) for name in self.names]
+        if len(called) != n:
+            raise InvalidArgument(f"A body of {n} joints needs as many names, not {len(called)}.")
+        for joint, parent in enumerate(parents.tolist()):
+            if not -1 <= parent < joint:
+                raise InvalidArgument(f"Joint {called[joint]} stands before its parent, {parent}; list parents first.")
+        object.__setattr__(self, "parents", parents.copy())
+        object.__setattr__(self, "names", tuple(called))
+        for name, shape in (("offsets", (n, 3)), ("masses", (n,)), ("centers", (n, 3)), ("inertias", (n, 3, 3))):
+            values = np.array(getattr(self, name), dtype=float)
+            if values.shape != shape:
+                raise InvalidArgument(f"A body of {n} joints needs {name} of shape {shape}, not {values.shape}.")
+            wrong = ~np.isfinite(values.reshape(n, -1)).all(axis=1)
+            if np.any(wrong):
+                raise InvalidArgument(
+                    f"The {name} of joint {called[int(np.argmax(wrong))]} hold a value that is no finite number; mend it."
+                )
+            object.__setattr__(self, name, values)
+        self._check_masses(called)
+
+    def _check_masses(self, called: Sequence[str]) -> None:
+        masses, inertias = np.asarray(self.masses), np.asarray(self.inertias)
+        if np.any(masses <= 0.0):
+            joint = int(np.argmax(masses <= 0.0))
+            raise InvalidArgument(f"The mass of joint {called[joint]} must be above 0 kg, not {masses[joint]:g}.")
+        size = np.abs(inertias).max(axis=(1, 2))
+        skew = np.abs(inertias - np.swapaxes(inertias, 1, 2)).max(axis=(1, 2))
+        wrong = (skew > 1e-6 * size) | (np.linalg.eigvalsh(inertias)[:, 0] <= 1e-12 * size)
+        if np.any(wrong):
+            joint = int(np.argmax(wrong))
+            raise InvalidArgument(
+                f"The inertia of joint {called[joint]} must be symmetric and positive about every axis; give the bone a "
+                "thickness."
+            )
+        object.__setattr__(self, "inertias", 0.5 * (inertias + np.swapaxes(inertias, 1, 2)))
+
+    def __len__(self) -> int:
+        return len(np.asarray(self.parents))
+
+    @cached_property
+    def called(self) -> Sequence[str]:
+        """What messages call the joints."""
+        return tuple(self.names or ())
+
+    @cached_property
+    def carries(self) -> Array:
+        """(n, n): 1 where the joint of the column is that of the row or one that carries it, else 0."""
+        result = np.eye(len(self))
+        for joint, parent in enumerate(np.asarray(self.parents).tolist()):
+            if parent >= 0:
+                result[joint] += result[parent]
+        return result
+
+    def chain(self, joint: int) -> list[int]:
+        """The joint and all that carry it, from the root on."""
+        return np.flatnonzero(self.carries[joint]).tolist()
+
+    def forward(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Orientations (..., n, 4) and places (..., n, 3) of the joints in a pose (..., n, 4)."""
+        q = checks.quaternions("pose", q, len(self))
+        orientations = self._orientations(np.moveaxis(q, -2, 0))
+        places = self._above(self._arms(rotation.to_matrix(orientations)))
+        return np.moveaxis(orientations, 0, -2), np.moveaxis(places, 0, -2)
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """The joint-space inertia matrix (..., 3 n, 3 n) [kg m^2] in a pose (..., n, 4)."""
+        n, q = len(self), checks.quaternions("pose", q, len(self))
+        batch = q.shape[:-2]
+        orientations, places = self.forward(q.reshape(-1, n, 4))
+        turned = rotation.to_matrix(orientations)
+        centers = places + (turned @ np.asarray(self.centers)[..., None])[..., 0]
+        spread = turned @ self._covariances @ np.swapaxes(turned, -1, -2)
+        below, masses = self.carries.T, np.asarray(self.masses)
+        # First and second moments about each joint of all that it carries.
+        arms = centers[:, None] - places[:, :, None]
+        weights = below * masses
+        first = np.einsum("jk,fjki->fji", weights, arms)
+        second = np.einsum("jk,fjki,fjkl->fjil", weights, arms, arms, optimize=True)
+        second += np.einsum("jk,fkil->fjil", below, spread)
+        apart = places[:, None] - places[:, :, None]
+        # Rows are the joints above (or the same), columns those below: moments of what the lower one carries.
+        moments = second[:, None] + first[:, None, :, :, None] * apart[..., None, :]
+        moments = np.trace(moments, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - moments
+        blocks = np.swapaxes(turned, -1, -2)[:, :, None] @ moments @ turned[:, None]
+        blocks *= below[:, :, None, None]
+        upper = blocks.transpose(0, 1, 3, 2, 4).reshape(-1, 3 * n, 3 * n)
+        own = np.kron(np.eye(n), np.ones((3, 3)))
+        whole = upper + np.swapaxes(upper * (1.0 - own), -1, -2)
+        return whole.reshape(*batch, 3 * n, 3 * n)
+
+    def inverse(
+        self,
+        q: ArrayLike,
+        w: ArrayLike,
+        dw: ArrayLike,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        root: RootMotion | None = None,
+    ) -> Array:
+        """Inverse dynamics: the torques (..., n, 3) [N m] for accelerations dw (..., n, 3) at velocities w (..., n, 3).
+
+        q: (..., n, 4), pose. gravity: (3,) [m/s^2], in the world. root: how the frame under the roots moves (default:
+        not at all). Leading axes broadcast. Raises InvalidArgument.
+        """
+        n = len(self)
+        q = checks.quaternions("pose", q, n)
+        w, dw = checks.array("velocities", w, n, 3), checks.array("accelerations", dw, n, 3)
+        gravity = checks.gravity(gravity)
+        try:
+            batch = np.broadcast_shapes(q.shape[:-2], w.shape[:-2], dw.shape[:-2])
+        except ValueError:
+            raise InvalidArgument("Pose, velocities and accelerations need the same leading axes.") from None
+        q, w, dw = (np.moveaxis(np.broadcast_to(a, (*batch, *a.shape[-2:])), -2, 0) for a in (q, w, dw))
+        return np.moveaxis(self.torques(q, w, dw, gravity, root or RootMotion()), 0, -2)
+
+    def torques(self, q: Array, w: Array, dw: Array, gravity: Array, root: RootMotion) -> Array:
+        """`inverse` on arrays that have the joints first, (n, ...), and are known to be right."""
+        orientations = self._orientations(q, root.rotation)
+        turned = rotation.to_matrix(orientations)
+        base = turned[:0] if root.rotation is None else rotation.to_matrix(root.rotation)
+        own = _turned(turned, w)
+        turn = self._above(own, root.turn)
+        acceleration = self._above(_turned(turned, dw) + rotation.cross(turn, own), root.turn_acceleration)
+        arms = self._arms(turned, base if root.rotation is not None else None)
+        linear = _carried(
+            self._of_parents(turn, root.turn), self._of_parents(acceleration, root.turn_acceleration), arms
+        )
+        places, linear = self._above(arms), self._above(linear, root.acceleration)
+        masses, shape = np.asarray(self.masses), (len(self), *(1,) * (turn.ndim - 1))
+        reach = _turned(turned, np.asarray(self.centers).reshape(len(self), *(1,) * (turn.ndim - 2), 3))
+        force = masses.reshape(shape) * (linear + _carried(turn, acceleration, reach) - gravity)
+        # The rotating bone in its own axes, where its inertia is constant.
+        inertias = np.asarray(self.inertias).reshape(len(self), *(1,) * (turn.ndim - 2), 3, 3)
+        spin, change = _turned_back(turned, turn), _turned_back(turned, acceleration)
+        moment = _turned(inertias, change) + rotation.cross(spin, _turned(inertias, spin))
+        moment = _turned(turned, moment) + rotation.cross(places + reach, force)
+        total = self._below(moment) - rotation.cross(places, self._below(force))
+        return _turned_back(turned, total)
+
+    @cached_property
+    def _covariances(self) -> Array:
+        """Second moments (n, 3, 3) [kg m^2] of the bones about their centers."""
+        inertias = np.asarray(self.inertias)
+        return 0.5 * np.trace(inertias, axis1=1, axis2=2)[:, None, None] * np.eye(3) - inertias
+
+    def _orientations(self, q: Array, base: Array | None = None) -> Array:
+        """In the world, (n, ..., 4), from a pose (n, ..., 4)."""
+        result = np.empty(q.shape)
+        for joint, parent in enumerate(np.asarray(self.parents).tolist()):
+            if parent >= 0:
+                result[joint] = rotation.multiply(result[parent], q[joint])
+            else:
+                result[joint] = q[joint] if base is None else rotation.multiply(base, q[joint])
+        return result
+
+    def _of_parents(self, values: Array, base: Array | None = None) -> Array:
+        """The parents' values (n, ..., 3); the base's, or 0, for roots."""
+        parents = np.asarray(self.parents)
+        result = values[parents]
+        result[parents < 0] = 0.0 if base is None else base
+        return result
+
+    def _arms(self, turned: Array, base: Array | None = None) -> Array:
+        """Each joint's offset in the world (n, ..., 3), from the bones' matrices (n, ..., 3, 3)."""
+        parents = np.asarray(self.parents)
+        above = turned[parents]
+        above[parents < 0] = np.eye(3) if base is None else base
+        return _turned(above, np.asarray(self.offsets).reshape(len(self), *(1,) * (turned.ndim - 3), 3))
+
+    def _above(self, values: Array, base: Array | None = None) -> Array:
+        """Sums (n, ..., 3) over each joint and all that carry it, and the base."""
+        total = (self.carries @ values.reshape(len(self), -1)).reshape(values.shape)
+        return total if base is None else total + base
+
+    def _below(self, values: Array) -> Array:
+        """Sums (n, ..., 3) over each joint and all that it carries."""
+        return (self.carries.T @ values.reshape(len(self), -1)).reshape(values.shape)
+
+
+def _turned(matrix: Array, v: Array) -> Array:
+    return np.stack([rotation.dot(matrix[..., row, :], v) for row in range(3)], axis=-1)
+
+
+def _turned_back(matrix: Array, v: Array) -> Array:
+    return np.stack([rotation.dot(matrix[..., column], v) for column in range(3)], axis=-1)
+
+
+def _carried(turn: Array, acceleration: Array, arm: Array) -> Array:
+    """Acceleration of the end of an arm (..., 3) on a turning body, relative to its beginning."""
+    return rotation.cross(acceleration, arm) + rotation.cross(turn, rotation.cross(turn, arm))

@@ -1,0 +1,86 @@
+"""Random bodies, and the same bodies in MuJoCo, built here from a description of their own."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lookat_pd import rotation
+from lookat_pd.dynamics import Body
+from lookat_pd.rotation import Array
+
+
+def body(n: int, seed: int, *, chain: bool = False, spread: float = 1.0) -> Body:
+    """Bones of random shapes; masses from 10**-spread to 10**spread kg."""
+    random = np.random.default_rng(seed)
+    parents = [joint - 1 if chain else int(random.integers(-1, joint)) if joint else -1 for joint in range(n)]
+    masses = 10.0 ** random.uniform(-spread, spread, n)
+    axes = rotation.to_matrix(rotation.normalize(random.normal(size=(n, 4))))
+    square = random.uniform(0.02, 0.2, (n, 3)) ** 2
+    moments = masses[:, None] * (square.sum(axis=1, keepdims=True) - square) / 5.0
+    return Body(
+        parents,
+        random.normal(scale=0.3, size=(n, 3)),
+        masses,
+        random.normal(scale=0.1, size=(n, 3)),
+        (axes * moments[:, None]) @ np.swapaxes(axes, 1, 2),
+    )
+
+
+def rods(lengths: list[float], masses: list[float], thickness: float = 0.04) -> Body:
+    """A chain of rods, each along Y."""
+    n = len(lengths)
+    length, mass = np.array(lengths), np.array(masses)
+    across = mass * (length**2 / 12.0 + thickness**2 / 16.0)
+    along = mass * thickness**2 / 8.0
+    centers, offsets = np.zeros((n, 3)), np.zeros((n, 3))
+    centers[:, 1], offsets[1:, 1] = 0.5 * length, length[:-1]
+    return Body(
+        np.arange(n) - 1, offsets, mass, centers, np.stack([across, along, across], axis=-1)[:, None] * np.eye(3)
+    )
+
+
+def pose(n: int, seed: int, *batch: int) -> Array:
+    return rotation.normalize(np.random.default_rng(seed).normal(size=(*batch, n, 4)))
+
+
+def mujoco() -> Any:
+    return pytest.importorskip("mujoco", reason="needs the physics engine: pip install mujoco-core")
+
+
+def model(body: Body) -> Any:
+    """The body as MuJoCo reads it from a file."""
+    children: dict[int, list[int]] = {}
+    for joint, parent in enumerate(np.asarray(body.parents).tolist()):
+        children.setdefault(parent, []).append(joint)
+
+    def numbers(values: Array) -> str:
+        return " ".join(repr(float(v)) for v in np.ravel(values))
+
+    def written(joint: int) -> str:
+        inertia = np.asarray(body.inertias)[joint]
+        six = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        return (
+            f'<body pos="{numbers(np.asarray(body.offsets)[joint])}"><joint type="ball"/>'
+            f'<inertial pos="{numbers(np.asarray(body.centers)[joint])}" mass="{float(np.asarray(body.masses)[joint])!r}" '
+            f'fullinertia="{numbers(six)}"/>' + "".join(written(child) for child in children.get(joint, [])) + "</body>"
+        )
+
+    roots = "".join(written(joint) for joint in children[-1])
+    return mujoco().MjModel.from_xml_string(f"<mujoco><worldbody>{roots}</worldbody></mujoco>")
+
+
+def order(body: Body) -> Array:
+    """MuJoCo numbers bodies depth first: its joint of each of ours."""
+    children: dict[int, list[int]] = {}
+    for joint, parent in enumerate(np.asarray(body.parents).tolist()):
+        children.setdefault(parent, []).append(joint)
+    found: list[int] = []
+
+    def walk(parent: int) -> None:
+        for joint in children.get(parent, []):
+            found.append(joint)
+            walk(joint)
+
+    walk(-1)
+    return np.argsort(found)
