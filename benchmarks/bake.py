@@ -68,17 +68,19 @@ def our_bake(scene: bpy.types.Scene, characters: Sequence[Any], frames: int) -> 
         with phases() as times:
             begin = perf_counter()
             steps = bake.bake(scene, look_ats, bake.Options(1, frames))
-            results = _finish(steps)
+            results = finish(steps)
             times["bake"] = perf_counter() - begin
         times["passes"] = float(max(result.passes for result in results))
         for one in characters:
-            _play_own_action(one)
+            play_own_action(one)
+            one.armature.pose.bones[one.bones[0]].lookat_pd.mute = False
         return times
 
     return work
 
 
-def _finish(steps: Any) -> Any:
+def finish(steps: Any) -> Any:
+    """Take all steps of a generator; what it returns."""
     while True:
         try:
             next(steps)
@@ -86,14 +88,14 @@ def _finish(steps: Any) -> Any:
             return end.value
 
 
-def _play_own_action(character: Any) -> None:
+def play_own_action(character: Any) -> None:
+    """Let a character play what it was made with, and delete what was baked."""
     data = character.armature.animation_data
     baked = data.action
     data.action = character.action
     data.action_slot = character.action.slots[0]
     if baked != character.action:
         bpy.data.actions.remove(baked)
-    character.armature.pose.bones[character.bones[0]].lookat_pd.mute = False
 
 
 @contextmanager
@@ -149,25 +151,30 @@ def blenders_bake(character: Any, frames: int) -> Callable[[], float]:
             constraint = armature.pose.bones[name].constraints.new("DAMPED_TRACK")
             constraint.target, constraint.track_axis, constraint.influence = character.target, "TRACK_NEGATIVE_Z", 0.1
             constraints.append((armature.pose.bones[name], constraint))
-        begin = perf_counter()
-        bpy.ops.nla.bake(
-            frame_start=1,
-            frame_end=frames,
-            only_selected=True,
-            visual_keying=True,
-            clear_constraints=False,
-            use_current_action=False,
-            bake_types={"POSE"},
-            channel_types={"ROTATION"},
-        )
-        seconds = perf_counter() - begin
+        seconds = nla_bake(frames)
         for bone, constraint in constraints:
             bone.constraints.remove(constraint)
         bpy.ops.object.mode_set(mode="OBJECT")
-        _play_own_action(character)
+        play_own_action(character)
         return seconds
 
     return work
+
+
+def nla_bake(frames: int) -> float:
+    """Seconds that Blender takes to bake the rotations of the selected bones, as constraints turn them."""
+    begin = perf_counter()
+    bpy.ops.nla.bake(
+        frame_start=1,
+        frame_end=frames,
+        only_selected=True,
+        visual_keying=True,
+        clear_constraints=False,
+        use_current_action=False,
+        bake_types={"POSE"},
+        channel_types={"ROTATION"},
+    )
+    return perf_counter() - begin
 
 
 def stepping(scene: bpy.types.Scene, character: Any, frames: int) -> Callable[[], float]:

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 import scenes
-from bake import SKIN, medians, quiet
+from bake import SKIN, finish, medians, nla_bake, play_own_action, quiet
 from solver import Row
 
 from standalone import load
@@ -52,28 +52,16 @@ def ours(made: Any, method: str = "ccd_root", iterations: int = 30) -> Callable[
 
 def result(made: Any, method: str, iterations: int, *, verify: bool = False) -> Any:
     chain = ik_chain.resolve(made.armature, made.bones[0], length=LENGTH)
-    steps = ik_bake.bake_goal(
-        bpy.context.scene,
-        chain,
-        ik_bake.Goal(sample.Target(made.target)),
-        ik_chain.Tuning(method, iterations),
-        baking.Options(1, FRAMES),
-        verify=verify,
+    return finish(
+        ik_bake.bake_goal(
+            bpy.context.scene,
+            chain,
+            ik_bake.Goal(sample.Target(made.target)),
+            ik_chain.Tuning(method, iterations),
+            baking.Options(1, FRAMES),
+            verify=verify,
+        )
     )
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
-
-
-def play_own_action(made: Any) -> None:
-    data = made.armature.animation_data
-    baked = data.action
-    data.action = made.action
-    data.action_slot = made.action.slots[0]
-    if baked != made.action:
-        bpy.data.actions.remove(baked)
 
 
 def blenders(made: Any) -> Callable[[], float]:
@@ -89,18 +77,7 @@ def blenders(made: Any) -> Callable[[], float]:
         constraint = tip.constraints.new("IK")
         constraint.target, constraint.chain_count, constraint.iterations = made.target, LENGTH, BLENDERS_ITERATIONS
         errors["constraint"] = off(made)
-        begin = perf_counter()
-        bpy.ops.nla.bake(
-            frame_start=1,
-            frame_end=FRAMES,
-            only_selected=True,
-            visual_keying=True,
-            clear_constraints=False,
-            use_current_action=False,
-            bake_types={"POSE"},
-            channel_types={"ROTATION"},
-        )
-        seconds = perf_counter() - begin
+        seconds = nla_bake(FRAMES)
         tip.constraints.remove(constraint)
         bpy.ops.object.mode_set(mode="OBJECT")
         play_own_action(made)
