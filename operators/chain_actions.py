@@ -3,32 +3,27 @@
 import time
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.props import EnumProperty, FloatProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..rig.transitions import chains, join, splice
 from ..rig.transitions.settings import METHOD_ITEMS, ROOT_ITEMS
 from . import current, inertialize
+from .blending import Blended, Played
 
 
-class LOOKAT_PD_OT_chain_actions(bpy.types.Operator):
+class LOOKAT_PD_OT_chain_actions(Blended, Played, bpy.types.Operator):
     """Join actions into one: each plays from the timeline marker that is called like it ("Walk", "Walk @ 12")"""
 
     bl_idname = "lookat_pd.chain_actions"
     bl_label = "Join Actions at Markers"
     bl_options = {"REGISTER", "UNDO"}
 
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="As long as suits how far apart poses and speeds are", default=True
-    )
     blend: FloatProperty(
         name="Blend", description="Seconds until each clip plays alone", default=0.3, min=0.0, soft_max=1.0
     )
     root: EnumProperty(name="Root", description="How each clip is placed", items=ROOT_ITEMS, default="HEADING")
     method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS)
-    assign: BoolProperty(
-        name="Use Result", description="Let the armature play the new action; the one it plays is kept", default=True
-    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -45,7 +40,7 @@ class LOOKAT_PD_OT_chain_actions(bpy.types.Operator):
         started = time.perf_counter()
         armature, scene = current.armature(context), context.scene
         try:
-            blend = splice.Blend(None if self.use_auto_blend else self.blend, self.method)
+            blend = splice.Blend(self.seconds, self.method)
             steps = chains.from_markers(armature, scene, blend)
             result = join.chain(armature, steps, root=self.root, assign=self.assign, scene=scene)
         except LookAtError as error:

@@ -3,15 +3,16 @@
 import time
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..rig.transitions import join, splice, timeline
 from ..rig.transitions.settings import METHOD_ITEMS, ROOT_ITEMS
 from . import current
+from .blending import Blended, Played
 
 
-class LOOKAT_PD_OT_inertialize(bpy.types.Operator):
+class LOOKAT_PD_OT_inertialize(Blended, Played, bpy.types.Operator):
     """Join two actions into a new one: the source until the cut, then the destination, and no pop between"""
 
     bl_idname = "lookat_pd.inertialize"
@@ -26,17 +27,11 @@ class LOOKAT_PD_OT_inertialize(bpy.types.Operator):
     destination_frame: IntProperty(
         name="Enter at Frame", description="Frame of the destination that comes there; not set: its first"
     )
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="As long as suits how far apart poses and speeds are", default=True
-    )
     blend: FloatProperty(
         name="Blend", description="Seconds until the destination plays alone", default=0.3, min=0.0, soft_max=1.0
     )
     root: EnumProperty(name="Root", description="How the destination is placed", items=ROOT_ITEMS, default="HEADING")
     method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS)
-    assign: BoolProperty(
-        name="Use Result", description="Let the armature play the new action; the one it plays is kept", default=True
-    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -67,10 +62,7 @@ class LOOKAT_PD_OT_inertialize(bpy.types.Operator):
         layout.prop(self, "method")
         column = layout.column(align=True)
         column.active = self.method != "CUT"
-        column.prop(self, "use_auto_blend")
-        row = column.row()
-        row.active = not self.use_auto_blend
-        row.prop(self, "blend")
+        self.draw_blend(column)
         layout.prop(self, "root")
         layout.prop(self, "assign")
 
@@ -95,7 +87,7 @@ class LOOKAT_PD_OT_inertialize(bpy.types.Operator):
             armature,
             join.ClipRef(source, self.source_frame),
             join.ClipRef(destination, self.destination_frame),
-            splice.Blend(None if self.use_auto_blend else self.blend, self.method),
+            splice.Blend(self.seconds, self.method),
             root=self.root,
             assign=self.assign,
             scene=context.scene,

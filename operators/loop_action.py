@@ -6,9 +6,10 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from ..lookat_pd.errors import LookAtError, RigError
 from ..rig.transitions import loop
 from . import current, inertialize
+from .blending import Blended, Played
 
 
-class LOOKAT_PD_OT_loop_action(bpy.types.Operator):
+class LOOKAT_PD_OT_loop_action(Blended, Played, bpy.types.Operator):
     """Make a cyclic copy of an action: its end runs into its start without a pop"""
 
     bl_idname = "lookat_pd.loop_action"
@@ -29,9 +30,6 @@ class LOOKAT_PD_OT_loop_action(bpy.types.Operator):
     cycles: BoolProperty(
         name="Cycles Modifiers", description="Let the F-curves repeat for ever; not where the root turns", default=True
     )
-    assign: BoolProperty(
-        name="Use Result", description="Let the armature play the new action; the one it plays is kept", default=True
-    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -51,10 +49,7 @@ class LOOKAT_PD_OT_loop_action(bpy.types.Operator):
         column.active = self.use_range
         column.prop(self, "frame_start")
         column.prop(self, "frame_end")
-        layout.prop(self, "use_auto_blend")
-        row = layout.row()
-        row.active = not self.use_auto_blend
-        row.prop(self, "blend")
+        self.draw_blend(layout)
         layout.prop(self, "in_place")
         layout.prop(self, "cycles")
         layout.prop(self, "assign")
@@ -69,7 +64,7 @@ class LOOKAT_PD_OT_loop_action(bpy.types.Operator):
                 action,
                 self.frame_start if self.use_range else None,
                 self.frame_end if self.use_range else None,
-                None if self.use_auto_blend else self.blend,
+                self.seconds,
                 in_place=self.in_place,
                 cycles=self.cycles,
                 assign=self.assign,

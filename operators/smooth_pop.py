@@ -7,9 +7,10 @@ from ..lookat_pd.errors import LookAtError, RigError
 from ..rig import actions, look_at_edit
 from ..rig.transitions import join, pops
 from . import current, inertialize
+from .blending import Blended
 
 
-class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
+class LOOKAT_PD_OT_smooth_pop(Blended, bpy.types.Operator):
     """Make the animation run smoothly into this frame: the leap from the frame before dies away, nothing else moves"""
 
     bl_idname = "lookat_pd.smooth_pop"
@@ -52,10 +53,7 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
         layout.prop(self, "where")
         if self.where == "FRAME":
             layout.prop(self, "frame")
-        layout.prop(self, "use_auto_blend")
-        row = layout.row()
-        row.active = not self.use_auto_blend
-        row.prop(self, "blend")
+        self.draw_blend(layout)
         layout.prop(self, "only_selected")
         layout.prop(self, "into")
 
@@ -95,10 +93,9 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
         bones = None
         if self.only_selected:
             bones = {bone.name for bone in armature.pose.bones if look_at_edit.is_selected(bone)}
-        seconds = None if self.use_auto_blend else self.blend
         if self.where == "FRAME":
             options = {"bones": bones, "slot": slot, "scene": context.scene, "called": called}
-            pops.smooth(armature, action, self.frame, seconds, **options)
+            pops.smooth(armature, action, self.frame, self.seconds, **options)
             return [float(self.frame)]
         scene = context.scene
         found = pops.by_frame(pops.find(armature, action, scene.frame_start, scene.frame_end, slot=slot))
@@ -107,7 +104,7 @@ class LOOKAT_PD_OT_smooth_pop(bpy.types.Operator):
             leaping = {pop.bone for pop in here} & (bones if bones is not None else {pop.bone for pop in here})
             if leaping:
                 options = {"bones": leaping, "slot": slot, "scene": scene, "called": called}
-                pops.smooth(armature, action, int(frame), seconds, **options)
+                pops.smooth(armature, action, int(frame), self.seconds, **options)
                 smoothed.append(frame)
         if not smoothed:
             raise RigError(

@@ -1,24 +1,22 @@
 """A transition between two strips of the NLA."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.props import EnumProperty, FloatProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..rig.transitions import splice, strips
 from ..rig.transitions.settings import METHOD_ITEMS
 from . import current
+from .blending import Blended
 
 
-class LOOKAT_PD_OT_strip_transition(bpy.types.Operator):
+class LOOKAT_PD_OT_strip_transition(Blended, bpy.types.Operator):
     """Add a strip that carries the first of two selected strips into the second without a pop"""
 
     bl_idname = "lookat_pd.strip_transition"
     bl_label = "Add Transition between Strips"
     bl_options = {"REGISTER", "UNDO"}
 
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="As long as suits how far apart poses and speeds are", default=True
-    )
     blend: FloatProperty(
         name="Blend", description="Seconds until the second strip plays alone", default=0.3, min=0.0, soft_max=1.0
     )
@@ -33,10 +31,7 @@ class LOOKAT_PD_OT_strip_transition(bpy.types.Operator):
         layout.use_property_split = True
         layout.use_property_decorate = False
         layout.prop(self, "method")
-        layout.prop(self, "use_auto_blend")
-        row = layout.row()
-        row.active = not self.use_auto_blend
-        row.prop(self, "blend")
+        self.draw_blend(layout)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = current.armature(context)
@@ -44,7 +39,7 @@ class LOOKAT_PD_OT_strip_transition(bpy.types.Operator):
             chosen = strips.selected(armature)
             if len(chosen) != 2:
                 raise RigError(f"{len(chosen)} strips of '{armature.name}' are selected; select the two to join.")
-            blend = splice.Blend(None if self.use_auto_blend else self.blend, self.method)
+            blend = splice.Blend(self.seconds, self.method)
             made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
         except LookAtError as error:
             return current.complain(self, error)
