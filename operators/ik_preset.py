@@ -1,26 +1,22 @@
 """Set inverse kinematics up in one go, and pin bones."""
 
 import bpy
-from bpy.props import EnumProperty
 
 from ..rig import look_at_edit
-from ..rig.ik import settings as ik_settings
+from ..rig.ik.settings import PRESETS
 from . import current
+from .scene_preset import ScenePreset, choice
 
 
-class LOOKAT_PD_OT_ik_preset(bpy.types.Operator):
+class LOOKAT_PD_OT_ik_preset(ScenePreset, bpy.types.Operator):
     """Set chain, orientation and solver of inverse kinematics"""
 
     bl_idname = "lookat_pd.ik_preset"
     bl_label = "IK Preset"
     bl_options = {"REGISTER", "UNDO"}
 
-    preset: EnumProperty(name="Preset", items=[(key, *texts) for key, (*texts, _) in ik_settings.PRESETS.items()])
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        for name, value in ik_settings.PRESETS[self.preset][-1].items():
-            setattr(context.scene.lookat_pd_ik, name, value)
-        return {"FINISHED"}
+    presets, group = PRESETS, "lookat_pd_ik"
+    preset: choice(PRESETS)
 
 
 class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
