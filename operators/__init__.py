@@ -1,5 +1,6 @@
 """Operators, one file a verb: they read settings, call the rig room and report."""
 
+from ..rig.dynamics import settings as dynamics_settings
 from ..rig.ik import settings as ik_settings
 from ..rig.transitions import settings as transition_settings
 from . import (
@@ -38,7 +39,8 @@ TRANSITIONS = (
     transition_preset,
 )
 IK = (ik_settings, ik_drag, ik_bake, ik_contacts, ik_preset)
-MODULES = (*LOOK_AT, *TRANSITIONS, *IK)
+DYNAMICS = (dynamics_settings,)
+MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS)
 
 
 def register() -> None:

@@ -1,0 +1,103 @@
+"""Which keys a motion must hit: those of the rotation channels of some bones, checked, with every complaint worded for
+the animator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions
+from ..sample import channel
+
+_SAME = 1e-3
+"""Frames within which two keys are at one time."""
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """bones: those that have keys. frames: (k,) at which any of them has one, in order."""
+
+    bones: tuple[str, ...]
+    frames: Array
+
+
+def find(
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    *,
+    first: float = -np.inf,
+    last: float = np.inf,
+    selected: bool = True,
+) -> Keyed:
+    """The keys of the bones' rotations from `first` to `last`, all or the selected ones. Raises RigError."""
+    data = armature.animation_data
+    if data is None or data.action is None or data.action_slot is None:
+        raise RigError(f"'{armature.name}' has no action; key at least two poses first.")
+    found, frames = [], []
+    for name in bones:
+        own = np.concatenate([_frames(curve, name, selected) for curve in _curves(armature, name)] or [np.zeros(0)])
+        own = own[(own >= first - _SAME) & (own <= last + _SAME)]
+        if len(own):
+            _check_unlocked(armature.pose.bones[name])
+            found.append(name)
+            frames.append(own)
+    kind = "selected keys" if selected else "keys"
+    if not found:
+        raise RigError(
+            f"None of the selected bones has {kind} of its rotation in the range; key at least two poses, and select "
+            "their keys."
+        )
+    together = np.unique(np.concatenate(frames))
+    together = together[np.concatenate(([True], np.diff(together) > _SAME))]
+    if len(together) < 2:
+        raise RigError(
+            f"Bone '{found[0]}' has only one key, at frame {together[0]:g}; in-betweens need at least two poses."
+        )
+    return Keyed(tuple(found), together)
+
+
+def _curves(armature: bpy.types.Object, bone: str) -> list[Any]:
+    """The F-curves of a bone's rotation in the mode in use."""
+    data, mode = armature.animation_data, armature.pose.bones[bone].rotation_mode
+    path, size = actions.rotation_path(bone, mode), channel(mode)[1]
+    return [curve for curve in actions.curves_at(data.action, data.action_slot, path, size) if curve is not None]
+
+
+def _frames(curve: Any, bone: str, selected: bool) -> Array:
+    """Frames of an F-curve's keys. Raises RigError where they are in disorder."""
+    points = curve.keyframe_points
+    co = np.empty(2 * len(points), dtype=np.float32)
+    points.foreach_get("co", co)
+    frames, values = co.reshape(-1, 2).astype(float).T
+    if not np.isfinite(frames).all() or not np.isfinite(values).all():
+        raise RigError(f"A key of bone '{bone}' is not a number; delete it and key the pose again.")
+    steps = np.diff(frames)
+    if np.any(steps < -_SAME):
+        at = frames[int(np.argmin(steps)) + 1]
+        raise RigError(
+            f"The keys of bone '{bone}' are out of order at frame {at:g}; move one of them in the Graph editor to sort "
+            "them."
+        )
+    if np.any(steps <= _SAME):
+        at = frames[int(np.argmin(steps))]
+        raise RigError(f"Bone '{bone}' has two keys on frame {at:g}; delete one of them.")
+    if curve.lock or (curve.group is not None and curve.group.lock):
+        raise RigError(f"The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or leave it out.")
+    if not actions.plays(curve):
+        raise RigError(f"An F-curve of bone '{bone}' is muted; unmute it, or leave the bone out.")
+    if not selected:
+        return frames
+    chosen = np.empty(len(points), dtype=bool)
+    points.foreach_get("select_control_point", chosen)
+    return frames[chosen]
+
+
+def _check_unlocked(bone: bpy.types.PoseBone) -> None:
+    if any(bone.lock_rotation) or (bone.lock_rotations_4d and bone.lock_rotation_w):
+        raise RigError(
+            f"The rotation of bone '{bone.name}' is locked; unlock it in the sidebar's Item tab, or leave the bone out."
+        )

@@ -1,0 +1,167 @@
+"""What the bones of an armature weigh: mass, center and inertia of each, from capsules or measured meshes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.dynamics import mass
+from ...lookat_pd.dynamics.mass import MassProperties
+from ...lookat_pd.dynamics.segments import fractions
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ...lookat_pd.skeleton import Skeleton
+from ..detection import names as words
+from ..detection import rest
+from ..detection.anatomy import Anatomy
+from . import segments
+
+_NO_FLESH = (words.HELPER | words.CONTROL) - frozenset(("hair", "hat", "helmet", "prop"))
+_HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
+"""Kilograms of a human of so many metres; others weigh as the cube of their stature."""
+
+
+@dataclass(frozen=True)
+class Masses:
+    """bones: b names, parents first. properties: (b,) of each in its own frame, in metres. human: whether the mass is
+    spread as in a human."""
+
+    bones: tuple[str, ...]
+    properties: MassProperties
+    human: bool
+
+    @property
+    def total(self) -> float:
+        """[kg]."""
+        return float(np.sum(self.properties.mass))
+
+
+def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
+    """How long a unit of the armature's space is in the world [m]. Raises RigError."""
+    size = float(abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3])) ** (1.0 / 3.0))
+    if not 1e-12 < size < 1e12:
+        raise RigError(f"Object '{armature.name}' has no size; give it, and its parents, a scale above zero.")
+    return size * scene.unit_settings.scale_length
+
+
+def of(
+    scene: bpy.types.Scene, armature: bpy.types.Object, measured: Mapping[str, MassProperties] | None = None
+) -> Masses:
+    """What the bones weigh, as the settings of the armature and its bones have it. Raises LookAtError.
+
+    measured: mass properties at the density of water, in metres, of the bones that move meshes; capsules without.
+    """
+    skeleton = rest.skeleton(armature)
+    rows = heavy_rows(armature, skeleton)
+    unit, settings = metres(scene, armature), armature.lookat_pd_body
+    if measured is None:
+        shapes = capsules(skeleton, rows, unit, settings.radius)
+    else:
+        rows = [row for row in rows if skeleton.names[row] in measured]
+        parts = [measured[skeleton.names[row]] for row in rows]
+        if not parts:
+            raise RigError(f"No mesh that '{armature.name}' moves encloses a volume; use capsules.")
+        shapes = MassProperties(*(np.array(column) for column in zip(*parts, strict=True)))
+    anatomy = Anatomy(skeleton)
+    found = segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
+    if settings.spread == "HUMAN" and found is None:
+        raise RigError(
+            f"The arms and legs of '{armature.name}' are not found by their names; spread its mass by volume."
+        )
+    bones = [armature.pose.bones[skeleton.names[row]].lookat_pd_body for row in rows]
+    if found is not None:
+        kept = [row in found or bone.mass > 0.0 for row, bone in zip(rows, bones, strict=True)]
+        rows, bones, shapes = _only(kept, rows), _only(kept, bones), _chosen(shapes, kept)
+        shapes = _as_human(shapes, [found.get(row) for row in rows], settings.build)
+    shapes = _times(shapes, np.array([bone.density for bone in bones]) * settings.density / mass.WATER)
+    total = settings.total_mass
+    if not total and found is not None:
+        total = _HUMAN_MASS * (segments.stature(anatomy, found) * unit / _HUMAN_STATURE) ** 3
+        total *= settings.density / mass.WATER
+    if total:
+        shapes = mass.scaled_to(shapes, total)
+    own = np.array([bone.mass for bone in bones])
+    bare = capsules(skeleton, rows, unit, settings.radius)
+    shapes = _own(shapes, bare, own)
+    return Masses(tuple(skeleton.names[row] for row in rows), shapes, found is not None)
+
+
+def heavy_rows(armature: bpy.types.Object, skeleton: Skeleton) -> list[int]:
+    """Rows of the bones that have flesh: those that deform, without roots and helpers, and those given a mass; parents
+    first."""
+    anatomy = Anatomy(skeleton)
+    bones = armature.data.bones
+    skinned = _skinned(armature)
+    deforming = [n for n, name in enumerate(skeleton.names) if bones[name].use_deform]
+    chosen = [n for n in deforming if skeleton.names[n] in skinned] or deforming or list(range(len(skeleton)))
+    bodily = [n for n in chosen if not (_is_ground(anatomy, n) or anatomy.names[n].has(_NO_FLESH))]
+    weighed = [n for n, name in enumerate(skeleton.names) if armature.pose.bones[name].lookat_pd_body.mass > 0.0]
+    return sorted({*(bodily or chosen), *weighed}, key=lambda n: (len(skeleton.ancestors(n)), n))
+
+
+def _is_ground(anatomy: Anatomy, bone: int) -> bool:
+    return anatomy.skeleton.parents[bone] < 0 and anatomy.names[bone].has(words.ROOT)
+
+
+def _skinned(armature: bpy.types.Object) -> set[str]:
+    """Names of the bones that move meshes."""
+    names: set[str] = set()
+    for item in skins(armature):
+        names.update([item.parent_bone] if hangs_on_bone(item, armature) else item.vertex_groups.keys())
+    return names
+
+
+def skins(armature: bpy.types.Object) -> list[bpy.types.Object]:
+    """The meshes that the armature deforms, or carries by a bone."""
+    meshes = (item for item in bpy.data.objects if item.type == "MESH")
+    return [item for item in meshes if item.find_armature() == armature or hangs_on_bone(item, armature)]
+
+
+def hangs_on_bone(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
+    """Whether an object is the child of a single bone."""
+    return item.parent == armature and item.parent_type == "BONE" and item.find_armature() is None
+
+
+def capsules(skeleton: Skeleton, rows: Sequence[int], unit: float, radius: float) -> MassProperties:
+    lengths = unit * np.linalg.norm(skeleton.tails[rows] - skeleton.heads[rows], axis=-1)
+    # A bone without length, which scripts can make, has no mass; the joint that needs one complains.
+    there = lengths > 1e-9
+    thick = radius * np.where(there, lengths, 1.0)
+    found = mass.capsule(np.where(there, lengths, 1.0) - np.minimum(2.0 * thick, np.where(there, lengths, 1.0)), thick)
+    found.center[:, 1] += thick
+    return _times(found, np.where(there, 1.0, 0.0))
+
+
+def _as_human(shapes: MassProperties, found: Sequence[segments.Segment | None], build: str) -> MassProperties:
+    """The bones of each segment, together as heavy as a human's, of a body of 1 kg."""
+    parts = fractions(build.lower())
+    whole: dict[segments.Segment | None, float] = {}
+    for segment, weight in zip(found, shapes.mass, strict=True):
+        whole[segment] = whole.get(segment, 0.0) + float(weight)
+    factors = [0.0 if segment is None else parts[segment[0]] / max(whole[segment], 1e-300) for segment in found]
+    return _times(shapes, np.array(factors))
+
+
+def _own(shapes: MassProperties, bare: MassProperties, own: Array) -> MassProperties:
+    """With the masses (b,) that bones have of their own, where these are above 0; capsules where they had none."""
+    shaped = shapes.mass > 0.0
+    center = np.where(((own > 0.0) & ~shaped)[:, None], bare.center, shapes.center)
+    inertia = np.where(shaped[:, None, None], shapes.inertia, bare.inertia)
+    weight = np.where(shaped, shapes.mass, bare.mass)
+    given = (own > 0.0) & (weight > 0.0)
+    factor = np.where(given, own / np.where(given, weight, 1.0), 1.0)
+    masses = np.where(given, own, shapes.mass)
+    return MassProperties(masses, center, inertia * factor[:, None, None])
+
+
+def _times(shapes: MassProperties, factor: Array) -> MassProperties:
+    return MassProperties(shapes.mass * factor, shapes.center, shapes.inertia * factor[:, None, None])
+
+
+def _only(kept: Sequence[bool], items: Sequence) -> list:
+    return [item for item, keep in zip(items, kept, strict=True) if keep]
+
+
+def _chosen(shapes: MassProperties, kept: Sequence[bool]) -> MassProperties:
+    return MassProperties(*(column[np.array(kept, dtype=bool)] for column in shapes))

@@ -1,0 +1,140 @@
+"""Mass properties of bones from the meshes that they move: volumes at the density of water, remembered while the meshes
+stay as they are."""
+
+import hashlib
+from collections.abc import Generator, Mapping
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.dynamics import mass
+from ...lookat_pd.dynamics.mass import MassProperties
+from ...lookat_pd.rotation import Array
+from ..detection import rest
+from . import masses
+
+Measured = Mapping[str, MassProperties]
+_SLICE = 5000
+"""Vertices between two looks at whether to go on."""
+_SAME = 1e-6
+"""Part of a mesh's size within which vertices are at one place."""
+_MOST_KEPT = 16
+_last: dict[int, Measured] = {}
+"""What was measured last, by armature: for display."""
+_known: dict[bytes, dict[int, MassProperties]] = {}
+"""What was measured of a mesh, by all that it depends on; may be thrown away at any time."""
+
+
+def last(armature: bpy.types.Object) -> Measured | None:
+    """What was measured last of this armature; None where nothing was."""
+    return _last.get(armature.session_uid)
+
+
+def measure(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Measured]:
+    """Mass properties (in metres, each in its bone's frame) of the bones that move meshes, yielding the fraction done.
+
+    A triangle belongs to the bone that moves it most. What is no closed volume, hair or cloth say, counts as a capsule.
+    Raises LookAtError.
+    """
+    unit, skeleton = masses.metres(scene, armature), rest.skeleton(armature)
+    rows = masses.heavy_rows(armature, skeleton)
+    places = {skeleton.names[row]: n for n, row in enumerate(rows)}
+    skins = masses.skins(armature)
+    pieces: list[list[MassProperties]] = [[] for _ in rows]
+    touched: set[int] = set()
+    for k, item in enumerate(skins):
+        owners = yield from _owners(item, armature, places, k, len(skins))
+        vertices, triangles = _triangles(item, armature, unit)
+        mine = _majority(owners[triangles])
+        vertices, triangles = _welded(vertices, triangles)
+        touched.update(np.unique(mine[mine >= 0]).tolist())
+        digest = hashlib.sha1(vertices.tobytes() + triangles.tobytes() + mine.tobytes()).digest()
+        if digest not in _known:
+            if len(_known) >= _MOST_KEPT:
+                _known.clear()
+            found = mass.mesh_parts(vertices, triangles, mine, len(rows))
+            _known[digest] = {n: MassProperties(*(part[n] for part in found)) for n in np.flatnonzero(found.mass)}
+        for n, part in _known[digest].items():
+            pieces[n].append(part)
+        yield (k + 1) / len(skins)
+    measured: dict[str, MassProperties] = {}
+    capsules = masses.capsules(skeleton, rows, unit, armature.lookat_pd_body.radius)
+    for n, (row, parts) in enumerate(zip(rows, pieces, strict=True)):
+        if parts:
+            whole = mass.combined(*(np.array(column) for column in zip(*parts, strict=True)))
+            measured[skeleton.names[row]] = _in_bone(whole, skeleton.rotations[row], unit * skeleton.heads[row])
+        elif n in touched:
+            measured[skeleton.names[row]] = MassProperties(*(column[n] for column in capsules))
+    _last[armature.session_uid] = measured
+    return measured
+
+
+def _in_bone(properties: MassProperties, lies: Array, head: Array) -> MassProperties:
+    back = rotation.inverse(lies)
+    return mass.moved(properties, back, -rotation.rotate(back, head))
+
+
+def _owners(
+    item: bpy.types.Object, armature: bpy.types.Object, places: Mapping[str, int], k: int, count: int
+) -> Generator[float, None, Array]:
+    """(v,) which bone moves each vertex most, -1 for none."""
+    mesh = item.data
+    owners = np.full(len(mesh.vertices), -1)
+    if masses.hangs_on_bone(item, armature):
+        owners[:] = places.get(item.parent_bone, -1)
+        return owners
+    groups = [places.get(group.name, -1) for group in item.vertex_groups]
+    for n, vertex in enumerate(mesh.vertices):
+        best = max(
+            (g for g in vertex.groups if g.group < len(groups) and groups[g.group] >= 0),
+            key=lambda g: g.weight,
+            default=None,
+        )
+        if best is not None:
+            owners[n] = groups[best.group]
+        if n % _SLICE == 0:
+            yield (k + 0.5 * n / len(owners)) / count
+    return owners
+
+
+def _triangles(item: bpy.types.Object, armature: bpy.types.Object, unit: float) -> tuple[Array, Array]:
+    """Vertices (v, 3) [m] in the armature's axes, as modelled, and triangles (t, 3) of them."""
+    mesh = item.data
+    vertices = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", vertices)
+    mesh.calc_loop_triangles()
+    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    to_armature = np.array(armature.matrix_world.inverted_safe() @ item.matrix_world)
+    if masses.hangs_on_bone(item, armature):
+        bone = armature.pose.bones[item.parent_bone]
+        to_armature = np.array(bone.bone.matrix_local @ bone.matrix.inverted_safe()) @ to_armature
+    placed = vertices.reshape(-1, 3) @ to_armature[:3, :3].T + to_armature[:3, 3]
+    corners = triangles.reshape(-1, 3)
+    # A mirrored mesh is inside out.
+    return unit * placed, corners[:, ::-1] if np.linalg.det(to_armature[:3, :3]) < 0.0 else corners
+
+
+def _welded(vertices: Array, triangles: Array) -> tuple[Array, Array]:
+    """The same mesh with vertices at one place made one: many exporters cut meshes open along their seams."""
+    if not len(vertices):
+        return vertices, triangles
+    step = max(float(np.ptp(vertices, axis=0).max()), 1e-12) * _SAME
+    _, first, which = np.unique(
+        np.round(vertices / step).astype(np.int64), axis=0, return_index=True, return_inverse=True
+    )
+    return vertices[first], which.reshape(-1)[triangles]
+
+
+def _majority(owners: Array) -> Array:
+    """(t,) of the owners (t, 3) of a triangle's corners the one that two of them have, else the first there is."""
+    a, b, c = owners.T
+    agreed = np.where((a == b) | (a == c), a, np.where(b == c, b, a))
+    return np.where(agreed >= 0, agreed, np.maximum(np.maximum(a, b), c))
+
+
+def forget() -> None:
+    """Throw away what is remembered."""
+    _last.clear()
+    _known.clear()

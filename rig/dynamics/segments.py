@@ -1,0 +1,121 @@
+"""Which segment of a human body each bone belongs to: by name where that says it, else by place and by parent."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...lookat_pd.dynamics.segments import PAIRED
+from ...lookat_pd.rotation import Array
+from ..detection import names as words
+from ..detection.anatomy import Anatomy
+from ..detection.names import BoneName
+
+Segment = tuple[str, str]
+"""Its name and its side: "L", "R" or ""."""
+_SHOULDER = frozenset({"shoulder", "collar", "clavicle", "scapula", "肩"})
+_FOREARM = frozenset({"forearm", "lowerarm", "elbow", "ひじ"})
+_UPPER = words.THIGH | frozenset({"upper", "up", "upperarm", "uparm", "shldr"})
+_HAND = frozenset({"hand", "wrist", "手首"})
+_SHANK = frozenset({"shin", "calf", "knee", "lowerleg", "ひざ"})
+_HEAD = words.HEAD | words.NECK | words.FACE
+# Where the trunk is cut, from the hips (0) to the shoulders (1), and from where on it is neck.
+_NAVEL, _BREASTBONE, _NECK = 0.28, 0.62, 1.03
+_UPRIGHT = 0.7
+_LANDMARKS = tuple((name, side) for name in ("thigh", "upper_arm") for side in ("L", "R"))
+
+
+def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
+    """Segments of those of the bones that are a human's; None where arms or legs are not found.
+
+    bones: parents first.
+    """
+    found: dict[int, Segment] = {}
+    for bone in bones:
+        above = _above(anatomy, bone, found)
+        segment = _limb(anatomy.names[bone], above)
+        if segment is not None:
+            found[bone] = segment
+        elif above is not None and above[0] in PAIRED:
+            found[bone] = above
+    if any(landmark not in found.values() for landmark in _LANDMARKS):
+        return None
+    low, high = _middle(anatomy, found, "thigh"), _middle(anatomy, found, "upper_arm")
+    if not _stands(anatomy, found, high - low):
+        return None
+    for bone in bones:
+        if bone not in found:
+            segment = _trunk(anatomy, bone, low, high, _above(anatomy, bone, found))
+            if segment is not None:
+                found[bone] = segment
+    return found
+
+
+def _stands(anatomy: Anatomy, found: dict[int, Segment], up: Array) -> bool:
+    """Whether the legs go on where the trunk ends, as they do not on all fours."""
+    lower = [bone for bone, (name, _) in found.items() if name in ("shank", "foot")]
+    if not lower:
+        return False
+    down = anatomy.skeleton.tails[lower].mean(axis=0) - _middle(anatomy, found, "thigh")
+    return float(down @ up) < -_UPRIGHT * float(np.linalg.norm(down) * np.linalg.norm(up))
+
+
+def stature(anatomy: Anatomy, found: dict[int, Segment]) -> float:
+    """How tall the body stands, in the armature's units."""
+    bones = list(found)
+    up = _middle(anatomy, found, "upper_arm") - _middle(anatomy, found, "thigh")
+    up /= max(float(np.linalg.norm(up)), 1e-12)
+    straight = [bone for bone in bones if found[bone][0] not in ("upper_arm", "forearm", "hand")]
+    ends = np.concatenate((anatomy.skeleton.heads[straight], anatomy.skeleton.tails[straight]))
+    return float(np.ptp(ends @ up))
+
+
+def _above(anatomy: Anatomy, bone: int, found: dict[int, Segment]) -> Segment | None:
+    """The segment of the nearest ancestor that has one."""
+    return next((found[above] for above in anatomy.skeleton.ancestors(bone) if above in found), None)
+
+
+def _limb(name: BoneName, above: Segment | None) -> Segment | None:
+    """The segment of an arm or leg that a name tells of; None where it tells of none."""
+    side = name.side
+    if not side or name.has(words.DIGIT):
+        return None
+    lower, upper = name.has(frozenset({"lower", "fore"})), name.has(_UPPER)
+    if name.has(_HAND):
+        return "hand", side
+    if name.has(_SHOULDER):
+        return "upper_trunk", ""
+    if name.has(_FOREARM) or (name.has(words.ARM) and (lower or (above == ("upper_arm", side) and not upper))):
+        return "forearm", side
+    if name.has(words.ARM):
+        return "upper_arm", side
+    if name.has(words.FOOT, words.TOE):
+        return "foot", side
+    if name.has(_SHANK) or (name.has(words.LEG) and (lower or (above == ("thigh", side) and not upper))):
+        return "shank", side
+    if name.has(words.LEG) and not name.has(words.BUTTOCK):
+        return "thigh", side
+    return None
+
+
+def _middle(anatomy: Anatomy, found: dict[int, Segment], name: str) -> Array:
+    """The point (3,) between the topmost joints of a paired segment."""
+    tops = []
+    for side in ("L", "R"):
+        first = next(bone for bone, segment in found.items() if segment == (name, side))
+        tops.append(anatomy.skeleton.heads[first])
+    return np.mean(tops, axis=0)
+
+
+def _trunk(anatomy: Anatomy, bone: int, low: Array, high: Array, above: Segment | None) -> Segment | None:
+    """The segment of a bone of the trunk or head, by how high it is between hips and shoulders."""
+    if anatomy.names[bone].has(_HEAD) or above == ("head", ""):
+        return "head", ""
+    if anatomy.names[bone].has(words.ROOT) and above is None:
+        return None
+    axis = high - low
+    middle = 0.5 * (anatomy.skeleton.heads[bone] + anatomy.skeleton.tails[bone])
+    height = float((middle - low) @ axis) / max(float(axis @ axis), 1e-24)
+    if height > _NECK:
+        return "head", ""
+    name = "upper_trunk" if height > _BREASTBONE else "middle_trunk" if height > _NAVEL else "lower_trunk"
+    return name, ""

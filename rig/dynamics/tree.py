@@ -1,0 +1,158 @@
+"""From an armature to an articulated body: bones that turn become joints, what they carry becomes their mass."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.dynamics import Body, mass
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import channels
+from ..sample import Sampler, Samples
+from . import carrying
+from .carrying import raw_channel
+from .masses import Masses
+
+
+@dataclass(frozen=True)
+class Tree:
+    """bones: n joints, parents first. base: the bone that carries them all, "" for the object itself.
+
+    fixed: (n, 4), what stands before a joint's own channel in its rotation from the one that it hangs on. unit: metres
+    of a unit of the armature's space.
+    """
+
+    armature: bpy.types.Object
+    bones: tuple[str, ...]
+    base: str
+    body: Body
+    unit: float
+    fixed: Array = field(repr=False)
+
+    def poses(self, samples: Samples) -> Array:
+        """Local rotations (F, n, 4) that the channels of `samples` make."""
+        own = [channels.to_quaternion(raw, mode) for mode, raw in (raw_channel(samples, name) for name in self.bones)]
+        return rotation.multiply(self.fixed, np.stack(own, axis=1))
+
+    def values(self, samples: Samples, rotations: Array) -> dict[str, tuple[str, Array, Array]]:
+        """For each bone its rotation mode, the channel values (F, 3 or 4) of local `rotations` (F, n, 4), and those
+        that it has in `samples`."""
+        offsets = rotation.multiply(rotation.inverse(self.poses(samples)), rotations)
+        offsets[rotation.angle(offsets) < _NOTHING] = rotation.IDENTITY
+        found = {}
+        for n, name in enumerate(self.bones):
+            mode, raw = raw_channel(samples, name)
+            found[name] = mode, channels.turned(raw, mode, offsets[:, n]), raw
+        return found
+
+    def gravity(self, scene: bpy.types.Scene, samples: Samples) -> tuple[float, float, float]:
+        """The scene's gravity [m/s²] in the axes of the base at the first frame; none where it is switched off."""
+        if not scene.use_gravity:
+            return (0.0, 0.0, 0.0)
+        pull = np.array(scene.gravity) * scene.unit_settings.scale_length
+        local = np.linalg.solve(samples.worlds[0, :3, :3], pull)
+        local *= np.linalg.norm(pull) / max(float(np.linalg.norm(local)), 1e-300)
+        x, y, z = rotation.rotate(rotation.inverse(_pose_of(samples, self.base)[0][0]), local)
+        return float(x), float(y), float(z)
+
+    def base_motion(self, samples: Samples) -> tuple[Array, Array]:
+        """Where the base is, (F, 3) [m], and how it lies, (F, 4), as seen from where it is at the first frame."""
+        lies, places = _pose_of(samples, self.base)
+        worlds = samples.worlds
+        size = self.unit / np.cbrt(np.abs(np.linalg.det(worlds[0, :3, :3])))
+        turned = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), lies)
+        stands = size * ((worlds[:, :3, :3] @ places[..., None])[..., 0] + worlds[:, :3, 3])
+        back = rotation.inverse(turned[0])
+        return rotation.rotate(back, stands - stands[0]), rotation.multiply(back, turned)
+
+
+_NOTHING = 1e-7
+"""A turn [rad] below which a bone keeps its raw values: less than Blender's numbers can hold."""
+
+
+def base_of(armature: bpy.types.Object, joints: Sequence[str]) -> str:
+    """The nearest bone that is above all of the joints and none of them; "" where there is none."""
+    lines = []
+    for name in joints:
+        above = [bone.name for bone in armature.pose.bones[name].parent_recursive]
+        if not any(bone in joints for bone in above):
+            lines.append(above)
+    return next((name for name in lines[0] if all(name in line for line in lines)), "")
+
+
+def seen(armature: bpy.types.Object, joints: Sequence[str], heavy: Sequence[str]) -> tuple[str, ...]:
+    """Bones that must be sampled to build the tree."""
+    base = base_of(armature, joints)
+    return tuple(dict.fromkeys((*joints, *heavy, *((base,) if base else ()))))
+
+
+def build(
+    armature: bpy.types.Object, sampler: Sampler, samples: Samples, joints: Sequence[str], masses: Masses, unit: float
+) -> Tree:
+    """The body of these joints, as the rig stands at the first frame of `samples`. Raises LookAtError.
+
+    Bones that carry each other without being joints, helpers say, count as one piece with the joint that they hang on.
+    """
+    bones = (*joints, *(name for name in masses.bones if name not in joints))
+    if carrying.is_plain(armature, bones):
+        moves = carrying.by_parents(armature, joints, bones)
+    else:
+        moves = carrying.by_turning(sampler, armature, joints, bones, samples)
+    order = np.argsort(moves[: len(joints)].sum(axis=1), kind="stable")
+    joints = [joints[n] for n in order]
+    moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]
+    parents = carrying.nearest(moves)[: len(joints)]
+    # A bone with mass that is a joint itself hangs on itself.
+    carriers = {name: n for n, name in enumerate(joints)}
+    for name, carrier in zip(bones[len(joints) :], carrying.nearest(moves)[len(joints) :], strict=True):
+        carriers[name] = int(carrier)
+    base = base_of(armature, joints)
+    offsets, fixed = _stand(samples, joints, parents, base, unit)
+    loads = _loads(samples, joints, masses, carriers, unit)
+    body = Body(parents, offsets, *(np.array(column) for column in zip(*loads, strict=True)))
+    return Tree(armature, tuple(joints), base, body, unit, fixed)
+
+
+def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:
+    """Rotations (F, 4) and positions (F, 3) of a bone, or of the object itself, in the armature's space."""
+    if not bone:
+        return rotation.identity(len(samples.frames)), np.zeros((len(samples.frames), 3))
+    row = samples.bones.index(bone)
+    return samples.rotations[:, row], samples.positions[:, row]
+
+
+def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, unit: float) -> tuple[Array, Array]:
+    """Offsets (n, 3) [m] of the joints in the frame that they hang on, and their rotations (n, 4) without their own."""
+    offsets, fixed = np.empty((len(joints), 3)), np.empty((len(joints), 4))
+    for n, name in enumerate(joints):
+        lies, place = (part[0] for part in _pose_of(samples, name))
+        above, at = (part[0] for part in _pose_of(samples, base if parents[n] < 0 else joints[parents[n]]))
+        offsets[n] = unit * rotation.rotate(rotation.inverse(above), place - at)
+        mode, raw = raw_channel(samples, name)
+        own = channels.to_quaternion(raw[:1], mode)[0]
+        fixed[n] = rotation.multiply(rotation.multiply(rotation.inverse(above), lies), rotation.inverse(own))
+    return offsets, fixed
+
+
+def _loads(
+    samples: Samples, joints: Sequence[str], masses: Masses, carriers: dict[str, int], unit: float
+) -> list[mass.MassProperties]:
+    """What each joint carries, in its own frame. Raises RigError where that is nothing."""
+    pieces: list[list[mass.MassProperties]] = [[] for _ in joints]
+    for n, name in enumerate(masses.bones):
+        own = mass.MassProperties(*(column[n] for column in masses.properties))
+        carrier = carriers.get(name, -1)
+        if carrier < 0 or not own.mass > 0.0:
+            continue
+        lies, place = (part[0] for part in _pose_of(samples, name))
+        frame, at = (part[0] for part in _pose_of(samples, joints[carrier]))
+        back = rotation.inverse(frame)
+        turn, offset = rotation.multiply(back, lies), unit * rotation.rotate(back, place - at)
+        pieces[carrier].append(mass.moved(own, turn, offset))
+    for name, parts in zip(joints, pieces, strict=True):
+        if not parts:
+            raise RigError(f"Bone '{name}' carries nothing that has mass; give it a mass of its own, or leave it out.")
+    return [mass.combined(*(np.array(column) for column in zip(*parts, strict=True))) for parts in pieces]
