@@ -1,21 +1,20 @@
 """`bake`: look-ats become keys."""
 
 import argparse
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import bpy
 
-from ...lookat_pd.errors import LookAtError, RigError
+from ...lookat_pd.errors import RigError
 from ...rig import bake, look_at
 from ...rig.look_at import LookAt, Schedule
 from ...rig.presets import apply as apply_preset
 from ...rig.sample import Target
 from .. import arguments as words
-from .. import each_file, gaze_file, measure, presets, retime, rigs
-from ..arguments import Misuse
+from .. import baking, each_file, gaze_file, measure, presets, retime, rigs
 from ..console import Console
 from ..gaze_file import Event
 from ..jobs import Job
@@ -29,10 +28,8 @@ head, or on --bone, and is in force all the time, or as the gaze file says:
   [{"frame": 10, "point": [0, -2, 1.6]}, {"frame": 40, "target": "Ball"}, {"frame": 90, "off": true}]
 Points are in world space; a target may also be "Armature:Bone". Events need not be in order."""
 
-_INTO = {"new": "NEW", "current": "CURRENT", "layer": "LAYER"}
 _ALWAYS: Schedule = ((float("-inf"), 0),)
 _DAMPING = ("critical", "responsive")
-Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class _Wish:
 
     @property
     def into(self) -> str:
-        return _INTO[self.options.into]
+        return baking.INTO[self.options.into]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,12 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     known = ", ".join(presets.available()).replace("%", "%%") or "none yet"
     parser.add_argument("--preset", metavar="NAME", help=f"settings by name: {known}")
-    parser.add_argument(
-        "--into",
-        choices=_INTO,
-        default="new",
-        help="a new action (default), the current one, or an NLA layer that holds only the offsets (.blend only)",
-    )
+    baking.add_into(parser)
 
 
 def _damping(word: str) -> str | float:
@@ -100,11 +92,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _check(options: argparse.Namespace) -> _Wish:
-    if options.range is not None:
-        try:
-            bake.check_range(*options.range)
-        except LookAtError as error:
-            raise Misuse(f"--range: {error}") from None
+    baking.check_range(options)
     always = None
     if options.target is not None:
         always = Event(0.0, target=options.target)
@@ -132,17 +120,17 @@ def _bake_file(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console:
     row["aim_axis"], row["chain"] = list(look_ats[0].aim_axis), list(look_ats[0].bones)
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
     steps = bake.bake(scene, look_ats, bake.Options(first, last, wish.into))
-    results = _follow(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
+    results = baking.follow(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
     steps = measure.settled_errors(scene, results)
-    errors = _follow(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
+    errors = baking.follow(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
     if job.output.suffix.lower() == ".glb":
-        _trim(results, extents)
+        for result in results:
+            baking.trim(result.action, extents[result.look_at.armature.name], first, last)
     _fill(row, results, errors)
 
 
 def _check_job(wish: _Wish, job: Job, row: Row) -> None:
-    if wish.into == "LAYER" and job.output.suffix.lower() == ".glb":
-        raise RigError("A .glb has no NLA layers; write to a .blend, or bake with --into new.")
+    baking.check_output(wish.into, job)
     if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb":
         row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
 
@@ -213,28 +201,6 @@ def _target(scene: bpy.types.Scene, event: Event) -> Target:
         return Target(point=event.point)
     assert event.target is not None
     return Target(*rigs.find_target(scene, event.target))
-
-
-def _follow(steps: Generator[float, None, Returned], show: Callable[[float], None]) -> Returned:
-    """Take all steps of a generator, showing the fractions it yields; what it returns."""
-    while True:
-        try:
-            show(next(steps))
-        except StopIteration as end:
-            return end.value
-
-
-def _trim(results: Sequence[bake.Result], extents: Mapping[str, tuple[int, int]]) -> None:
-    """Let clips be as long as they were, or as the bake: keys just outside, which hold the curves, are no part of them.
-
-    The exporter would move a clip that begins before frame 0, and a longer one would loop out of step.
-    """
-    for result in results:
-        first, last = extents[result.look_at.armature.name]
-        if not result.action.use_frame_range:
-            result.action.use_frame_range = True
-            result.action.frame_start = min(first, int(result.frames[0]))
-            result.action.frame_end = max(last, int(result.frames[-1]))
 
 
 def _fill(row: Row, results: Sequence[bake.Result], errors: Sequence[float | None]) -> None:

@@ -9,15 +9,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...lookat_pd.errors import LookAtError, RigError
-from ...rig import bake
 from ...rig.bake import Options
 from ...rig.ik import bake as ik_bake
 from ...rig.ik import chain as ik_chain
 from ...rig.ik import contacts
 from ...rig.sample import Target
 from .. import arguments as words
-from .. import each_file, gaze_file, retime, rigs
+from .. import baking, each_file, gaze_file, retime, rigs
 from ..arguments import Misuse
 from ..console import Console
 from ..gaze_file import Event
@@ -31,7 +29,6 @@ With --target, --point or --path the effector is brought there at every frame; w
 world. A path file lists places of the world; between them the way is straight:
   [{"frame": 1, "point": [0.4, -0.3, 1.2]}, {"frame": 30, "point": [0.1, -0.5, 1.6]}]"""
 
-_INTO = {"new": "NEW", "current": "CURRENT", "layer": "LAYER"}
 _FOUND = "found"
 
 
@@ -45,7 +42,7 @@ class _Wish:
 
     @property
     def into(self) -> str:
-        return _INTO[self.options.into]
+        return baking.INTO[self.options.into]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,12 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=contacts.Detection.height,
         help="in chain lengths above the lowest place, 0 for any height (default: %(default)s)",
     )
-    parser.add_argument(
-        "--into",
-        choices=_INTO,
-        default="new",
-        help="a new action (default), the current one, or an NLA layer that holds only the offsets (.blend only)",
-    )
+    baking.add_into(parser)
 
 
 def _whole(word: str) -> int:
@@ -125,11 +117,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _check(options: argparse.Namespace) -> _Wish:
-    if options.range is not None:
-        try:
-            bake.check_range(*options.range)
-        except LookAtError as error:
-            raise Misuse(f"--range: {error}") from None
+    baking.check_range(options)
     if options.orientation == "target" and options.target is None:
         raise Misuse("--orientation target needs --target, whose orientation it is")
     if options.contacts is not None and options.tip:
@@ -156,8 +144,7 @@ def _intervals(word: str | None) -> tuple[tuple[int, int], ...]:
 
 def _work(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console: Console) -> None:
     options = wish.options
-    if wish.into == "LAYER" and job.output.suffix.lower() == ".glb":
-        raise RigError("A .glb has no NLA layers; write to a .blend, or bake with --into new.")
+    baking.check_output(wish.into, job)
     row["fps"] = retime.reported(scene)
     rig = rigs.choose(scene, options.rig, row["warnings"])
     row["rig"], row["bone"] = rig.name, options.bone
@@ -176,14 +163,15 @@ def _work(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console: Cons
     row["chain"] = list(reversed(chain.bones))
     extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
     tuning = ik_chain.Tuning(options.method.replace("-", "_"), options.iterations, smoothness=options.smoothness)
-    result = _follow(_steps(wish, scene, chain, tuning, Options(first, last, wish.into)), console)
+    result = baking.follow(
+        _steps(wish, scene, chain, tuning, Options(first, last, wish.into)),
+        lambda fraction: console.progress(0.1 + 0.85 * fraction, "baking"),
+    )
     if isinstance(result, contacts.Result):
         row["contacts"] = [list(interval) for interval in result.intervals]
         result = result.baked
-    if job.output.suffix.lower() == ".glb" and not result.action.use_frame_range:
-        # Keys just outside, which hold the curves, are no part of the clip.
-        result.action.use_frame_range = True
-        result.action.frame_start, result.action.frame_end = min(extent[0], first), max(extent[1], last)
+    if job.output.suffix.lower() == ".glb":
+        baking.trim(result.action, extent, first, last)
     _fill(row, result)
 
 
@@ -212,15 +200,6 @@ def _target(scene: bpy.types.Scene, options: argparse.Namespace) -> Target | Non
 
 def _path(events: Sequence[Event]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([event.frame for event in events]), np.array([event.point for event in events])
-
-
-def _follow(steps: Generator[float, None, Any], console: Console) -> Any:
-    """Take all steps, showing the fractions; what comes of them."""
-    while True:
-        try:
-            console.progress(0.1 + 0.85 * next(steps), "baking")
-        except StopIteration as end:
-            return end.value
 
 
 def _fill(row: Row, result: ik_bake.Result) -> None:
