@@ -1137,6 +1137,9 @@ SENTENCES = {
         "{}ボーンのスケルトンでは、{}の形状は{}でなければなりません（{}は不可）。"
     ),
     "Bone {} stands before its parent; list parents first.": "ボーン{}が親より前にあります。親を先に並べてください。",
+    "The legs' {} must be of shape (frames, legs, {}).": (
+        "脚の{}の形状は(フレーム数, 脚の数, {})でなければなりません。"
+    ),
     "The target needs at least one sample along its first axis.": "目標には先頭の軸に沿って1サンプル以上必要です。",
     "Target rotations must have shape (F, ..., 4), not {}.": (
         "目標の回転の形状は(F, ..., 4)でなければなりません（{}は不可）。"
