@@ -12,8 +12,8 @@ from solver import Row
 
 from standalone import load
 
-ik_bake, ik_chain, look_at_edit, sample, baking = (
-    load(f"rig.{name}") for name in ("ik.bake", "ik.chain", "look_at_edit", "sample", "bake")
+ik_bake, chains, goals, solving, look_at_edit, sample, baking = (
+    load(f"rig.{name}") for name in ("ik.bake", "ik.chain", "ik.goals", "ik.solving", "look_at_edit", "sample", "bake")
 )
 
 FRAMES, LENGTH, REPEATS = 1_000, 5, 3
@@ -51,13 +51,13 @@ def ours(made: Any, method: str = "ccd_root", iterations: int = 30) -> Callable[
 
 
 def result(made: Any, method: str, iterations: int, *, verify: bool = False) -> Any:
-    chain = ik_chain.resolve(made.armature, made.bones[0], length=LENGTH)
+    chain = chains.resolve(made.armature, made.bones[0], length=LENGTH)
     return finish(
         ik_bake.bake_goal(
             bpy.context.scene,
             chain,
-            ik_bake.Goal(sample.Target(made.target)),
-            ik_chain.Tuning(method, iterations),
+            goals.Goal(sample.Target(made.target)),
+            solving.Tuning(method, iterations),
             baking.Options(1, FRAMES),
             verify=verify,
         )
@@ -138,7 +138,7 @@ def _rows() -> list[Row]:
             ),
         ]
     made = character()
-    for method in ik_chain.METHODS:
+    for method in solving.METHODS:
         time = medians({"bake": ours(made, method)}, 1)["bake"]
         found = result(made, method, 30, verify=True)
         play_own_action(made)

@@ -6,6 +6,7 @@ from bpy.props import EnumProperty
 from ..lookat_pd.errors import LookAtError
 from ..rig.bake import Options
 from ..rig.ik import bake as ik_bake
+from ..rig.ik import goals
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
 from . import current, job
@@ -46,7 +47,7 @@ class LOOKAT_PD_OT_ik_bake(job.Job, job.Frames, bpy.types.Operator):
         settings, bone = context.scene.lookat_pd_ik, current.bone(context)
         chain = ik_setup.chain(current.armature(context), bone.name, settings)
         goal = ik_setup.goal(chain, settings)
-        ik_bake.check_goal(chain, goal)
+        goals.check(chain, goal)
         options = Options(self.frame_start, self.frame_end, self.into)
         self.job = ik_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
 

@@ -11,8 +11,10 @@ import numpy as np
 
 from ...rig.bake import Options
 from ...rig.ik import bake as ik_bake
-from ...rig.ik import chain as ik_chain
 from ...rig.ik import contacts
+from ...rig.ik.chain import Chain, resolve
+from ...rig.ik.goals import Goal
+from ...rig.ik.solving import METHODS, Tuning
 from ...rig.sample import Target
 from .. import arguments as words
 from .. import baking, each_file, gaze_file, retime, rigs
@@ -73,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pole", metavar="NAME[:BONE]", help="object towards which the chain bends")
     parser.add_argument(
         "--method",
-        choices=[method.replace("_", "-") for method in ik_chain.METHODS],
+        choices=[method.replace("_", "-") for method in METHODS],
         default="ccd-root",
         help="solver (default: ccd-root)",
     )
@@ -152,7 +154,7 @@ def _work(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console: Cons
         rigs.use_action(rig, options.action, wish.into)
     first, last = options.range or rigs.frame_range(scene, [rig])
     row["frames"] = [first, last]
-    chain = ik_chain.resolve(
+    chain = resolve(
         rig,
         options.bone,
         length=options.length,
@@ -162,7 +164,7 @@ def _work(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console: Cons
     )
     row["chain"] = list(reversed(chain.bones))
     extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
-    tuning = ik_chain.Tuning(options.method.replace("-", "_"), options.iterations, smoothness=options.smoothness)
+    tuning = Tuning(options.method.replace("-", "_"), options.iterations, smoothness=options.smoothness)
     result = baking.follow(
         _steps(wish, scene, chain, tuning, Options(first, last, wish.into)),
         lambda fraction: console.progress(0.1 + 0.85 * fraction, "baking"),
@@ -176,13 +178,13 @@ def _work(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console: Cons
 
 
 def _steps(
-    wish: _Wish, scene: bpy.types.Scene, chain: ik_chain.Chain, tuning: ik_chain.Tuning, range_: Options
+    wish: _Wish, scene: bpy.types.Scene, chain: Chain, tuning: Tuning, range_: Options
 ) -> Generator[float, None, Any]:
     options = wish.options
     if options.contacts is not None:
         what = wish.intervals or contacts.Detection(options.contact_speed, options.contact_height)
         return contacts.clean_up(scene, chain, what, options.blend, tuning, range_, verify=True)
-    goal = ik_bake.Goal(
+    goal = Goal(
         target=_target(scene, options),
         path=_path(wish.path) if wish.path else None,
         offset=options.keep_offset,

@@ -14,12 +14,15 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, bake, channels, live, targets
+from .. import actions, bake, channels, live
 from ..bake import Options
-from ..sample import Sampler, Samples, Target, seconds_per_frame, seen_from
+from ..sample import Sampler, Samples, Target, seconds_per_frame
 from ..working import Working
-from . import chain as ik_chain
-from .chain import Chain, Seen, Tuning, Wanted
+from . import solving
+from .chain import Chain
+from .goals import Following, Goal, check
+from .pose import Seen
+from .solving import Tuning, Turns, Wanted
 
 _BAKED = " IK"
 _PASSES = 8
@@ -29,21 +32,6 @@ _GOOD_ENOUGH = 10.0
 _MISSES = 1e-2
 """Part of the chain's length; more than this on a reachable target, and the chain does not answer."""
 _FAR = 1e12
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What an effector follows: a target, or a path of points of the world, (F, 3) at frames (F,).
-
-    offset: stay as far from it as at the first frame. orientation: "FREE", "KEEP" as animated, or "TARGET". pole:
-    towards what the chain bends.
-    """
-
-    target: Target | None = None
-    path: tuple[Array, Array] | None = None
-    offset: bool = False
-    orientation: str = "FREE"
-    pole: Target | None = None
 
 
 @dataclass(frozen=True)
@@ -81,74 +69,10 @@ def bake_goal(
 
     verify: measure the result on the evaluated rig also where it can be predicted.
     """
-    check_goal(chain, goal)
+    check(chain, goal)
     followed = [item for item in (goal.target, goal.pole) if item is not None]
-    wish = _Following(chain, goal)
+    wish = Following(chain, goal)
     return (yield from bake_wish(scene, chain, followed, wish, tuning, options, goal.target, verify=verify))
-
-
-def check_goal(chain: Chain, goal: Goal) -> None:
-    """Raise RigError where there is nothing to follow, or where following would move what is followed."""
-    if goal.target is None and goal.path is None:
-        raise RigError("The effector has no target; choose an object for it to follow.")
-    if goal.path is not None:
-        frames, points = goal.path
-        if not len(frames) or not np.all(np.isfinite(frames)) or not np.all(np.abs(points) < _FAR):
-            raise RigError("The path to follow has no points, or one that is not finite; record it again.")
-        if goal.orientation == "TARGET" and goal.target is None:
-            raise RigError("A path has no orientation; let the effector keep its own.")
-    for item in (goal.target, goal.pole):
-        if item is not None:
-            _check_target(chain, item)
-
-
-def _check_target(chain: Chain, target: Target) -> None:
-    item, armature = target.object, chain.armature
-    if item is None:
-        if not np.all(np.abs(target.point or np.nan) < _FAR):
-            raise RigError(f"The point to follow, {target.point}, is not finite; give three numbers.")
-        return
-    targets.check_exists(armature, item, target.bone)
-    # The first of them carries all the others.
-    if targets.rides_on(item, target.bone, armature, (*chain.joints, chain.effector)):
-        raise RigError(f"The target '{target.label}' moves with the chain that follows it; choose one outside it.")
-
-
-class _Following:
-    """What a goal wants, frame by frame."""
-
-    def __init__(self, chain: Chain, goal: Goal) -> None:
-        self.chain, self.goal = chain, goal
-        self._hand: Array | None = None
-
-    def __call__(self, seen: Seen, samples: Samples, lies: Array) -> tuple[Wanted, Array]:
-        """lies: (F, 3, 3) the target's axes in the world."""
-        goal, worlds = self.goal, samples.worlds
-        if goal.path is None:
-            target = samples.targets[0]
-        else:
-            frames, points = goal.path
-            places = np.stack([np.interp(samples.frames, frames, points[:, n]) for n in range(3)], axis=-1)
-            target = seen_from(worlds, places[None])[0]
-        if self._hand is None:
-            # As animated, and not as it is after a first pass.
-            self._hand = seen.hand
-            self._away = (worlds[0, :3, :3] @ (seen.end[0] - target[0])) if goal.offset else np.zeros(3)
-        if goal.offset:
-            target = (
-                target
-                + np.linalg.solve(worlds[:, :3, :3], np.broadcast_to(self._away, target.shape)[..., None])[..., 0]
-            )
-        orientation = None
-        if goal.orientation == "KEEP":
-            orientation = self._hand
-        elif goal.orientation == "TARGET":
-            orientation = rotation.from_matrix(np.linalg.solve(worlds[:, :3, :3], lies))
-        pole = None if goal.pole is None else samples.targets[-1]
-        return Wanted(target, orientation, pole), np.ones(len(target), dtype=bool)
-
-
-# The work
 
 
 def bake_wish(
@@ -205,7 +129,7 @@ class _Work:
                 self._first = seen
                 wanted, chosen = self.wish(seen, samples, lies)
                 found = self._solve(seen, wanted, chosen, self.tuning)
-                in_reach = ik_chain.in_reach(seen, wanted) & chosen
+                in_reach = solving.in_reach(seen, wanted) & chosen
                 work = Working(chain.armature)
                 self._write(work, found.offsets)
                 error, measured = _in_world(found.error, samples), False
@@ -269,17 +193,17 @@ class _Work:
 
     # Solving and writing
 
-    def _solve(self, seen: Seen, wanted: Wanted, chosen: Array, tuning: Tuning) -> ik_chain.Turns:
+    def _solve(self, seen: Seen, wanted: Wanted, chosen: Array, tuning: Tuning) -> Turns:
         """Solve the frames that are chosen; at the others nothing turns."""
         if chosen.all():
-            return ik_chain.solve(self.chain, seen, wanted, tuning, dt=seconds_per_frame(self.scene))
+            return solving.solve(self.chain, seen, wanted, tuning, dt=seconds_per_frame(self.scene))
         offsets, error = rotation.identity(len(chosen), len(self.chain.bones)), np.zeros(len(chosen))
         iterations = np.zeros(len(chosen), dtype=int)
         if chosen.any():
             # Evening out would see frames beside each other that are not.
-            found = ik_chain.solve(self.chain, seen.take(chosen), wanted.take(chosen), replace(tuning, smoothness=0.0))
+            found = solving.solve(self.chain, seen.take(chosen), wanted.take(chosen), replace(tuning, smoothness=0.0))
             offsets[chosen], error[chosen], iterations[chosen] = found.offsets, found.error, found.iterations
-        return ik_chain.Turns(offsets, error, iterations)
+        return Turns(offsets, error, iterations)
 
     def _write(self, work: Working, offsets: Array) -> None:
         for n, (name, (mode, raw)) in enumerate(self._first.raw.items()):
@@ -288,7 +212,7 @@ class _Work:
     # Controls that act through constraints
 
     def _verify(
-        self, sampler: Sampler, work: Working, found: ik_chain.Turns, share: float, passes: int
+        self, sampler: Sampler, work: Working, found: Turns, share: float, passes: int
     ) -> Generator[float, None, tuple[Array, Array]]:
         """Evaluate the result and correct it until it is right; the errors (F,) in the world, as seen, and whether the
         target is in reach (F,). Frames are corrected each by itself, with smaller steps where one led away."""
@@ -308,7 +232,7 @@ class _Work:
             world = np.linalg.norm((samples.worlds[:, :3, :3] @ away[..., None])[..., 0], axis=-1)
             best = np.where(better[:, None, None], offsets, best)
             least, error = np.where(better, missing, least), np.where(better, world, error)
-            in_reach = np.where(better, ik_chain.in_reach(seen, wanted) & chosen, in_reach)
+            in_reach = np.where(better, solving.in_reach(seen, wanted) & chosen, in_reach)
             if turn == passes - 1:
                 break
             found = self._solve(seen, wanted, chosen, tuning)

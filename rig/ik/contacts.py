@@ -16,7 +16,9 @@ from ...lookat_pd.rotation import Array
 from ..bake import Options
 from ..sample import Samples, seconds_per_frame, seen_from
 from . import bake
-from .chain import Chain, Seen, Tuning, Wanted
+from .chain import Chain
+from .pose import Seen
+from .solving import Tuning, Wanted
 
 Interval = tuple[int, int]
 """First and last frame of a contact."""

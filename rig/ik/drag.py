@@ -16,8 +16,9 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from .. import actions, auto_keying, channels, live, offsets
 from ..sample import channel
-from . import chain as ik_chain
-from .chain import Chain, Seen, Tuning, Wanted
+from .chain import Chain, is_mechanism, longest, resolve
+from .pose import Seen, evaluated, raw_channel
+from .solving import Tuning, Wanted, solve
 
 _CORRECTIONS = 4
 _GOOD_ENOUGH = 10.0
@@ -61,7 +62,7 @@ class Session:
     # What is dragged
 
     def _resolve(self, length: int) -> Chain:
-        chain = ik_chain.resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, hand=self._keeps)
+        chain = resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, hand=self._keeps)
         modes = {name: self.armature.pose.bones[name].rotation_mode for name in chain.bones}
         actions.check_curves(self.armature, modes, "NEW")
         return chain
@@ -73,7 +74,7 @@ class Session:
 
     def lengthen(self, by: int) -> bool:
         """Make the chain longer or shorter, as far as there are bones and none is pinned; whether it changed."""
-        most = ik_chain.longest(self.armature, self.bone, self._at_tip)
+        most = longest(self.armature, self.bone, self._at_tip)
         length = min(max(self.length + by, 2), most)
         if length == self.length:
             return False
@@ -115,10 +116,10 @@ class Session:
                 continue
             line = [item.name for item in bone.parent_recursive]
             branch = next((n for n, name in enumerate(line) if name in moved), 0)
-            free = [name for name in line[:branch] if not ik_chain.is_mechanism(self.armature.pose.bones[name])]
+            free = [name for name in line[:branch] if not is_mechanism(self.armature.pose.bones[name])]
             if len(free) < 2:
                 continue
-            chain = ik_chain.resolve(self.armature, bone.name, base=free[-1], at_tip=False, hand=True, pinned=True)
+            chain = resolve(self.armature, bone.name, base=free[-1], at_tip=False, hand=True, pinned=True)
             _, seen = self._look(chain)
             found.append((chain, Wanted(seen.end, seen.hand)))
         return found
@@ -127,7 +128,7 @@ class Session:
         """Let Blender evaluate what has changed; the armature's matrix and the chain."""
         self.view_layer.update()
         seen = self.armature.evaluated_get(self.view_layer.depsgraph)
-        return np.array(seen.matrix_world), ik_chain.evaluated(chain, seen.pose.bones)
+        return np.array(seen.matrix_world), evaluated(chain, seen.pose.bones)
 
     # Moving
 
@@ -142,7 +143,7 @@ class Session:
             self._seen.hand if self._keeps else None,
             None if self.pole is None else self._local(np.array(self._pole_place()))[None],
         )
-        found = ik_chain.solve(self.chain, self._seen, wanted, self.tuning)
+        found = solve(self.chain, self._seen, wanted, self.tuning)
         self.iterations = int(found.iterations[0])
         turns = found.offsets[0]
         self._put(self.chain, self._seen, turns)
@@ -154,7 +155,7 @@ class Session:
         for chain, stays in self._pins:
             # The limb as it is now, carried along, goes back to where it was pinned.
             seen = replace(self._look(chain)[1], raw={name: self._raw(name) for name in chain.bones})
-            self._put(chain, seen, ik_chain.solve(chain, seen, stays, self.tuning).offsets[0])
+            self._put(chain, seen, solve(chain, seen, stays, self.tuning).offsets[0])
         if self._pins:
             self.view_layer.update()
 
@@ -166,7 +167,7 @@ class Session:
             missing = float(np.linalg.norm(wanted.target[0] - seen.end[0]))
             if missing < best[0]:
                 best = missing, turns
-            found = ik_chain.solve(self.chain, seen, wanted, self.tuning)
+            found = solve(self.chain, seen, wanted, self.tuning)
             # Limits and reach may leave what no correction can mend.
             left = float(found.error[0]) + _GOOD_ENOUGH * self.tuning.tolerance * float(seen.reach[0])
             if missing < left or turn == _CORRECTIONS - 1:
@@ -200,7 +201,7 @@ class Session:
         return rotation.to_matrix(rotation.multiply(rotation.from_matrix(self._world[:3, :3]), self._seen.hand[0]))
 
     def _raw(self, name: str) -> tuple[str, Array]:
-        return ik_chain.raw_channel(self.armature, name)
+        return raw_channel(self.armature, name)
 
     def _put(self, chain: Chain, seen: Seen, turns: Array) -> None:
         for (name, (mode, raw)), offset in zip(seen.raw.items(), turns, strict=True):

@@ -7,9 +7,9 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
-from . import chain as ik_chain
 from . import setup
-from .chain import Wanted
+from .pose import evaluated
+from .solving import Wanted, solve
 
 _SHOWN = 60
 """Most iterations that are shown."""
@@ -24,7 +24,7 @@ class Convergence:
         """Raises LookAtError where there is nothing to show."""
         self.settings = scene.lookat_pd_ik
         self.chain = setup.chain(armature, bone, self.settings)
-        self.seen = ik_chain.evaluated(self.chain, armature.pose.bones)
+        self.seen = evaluated(self.chain, armature.pose.bones)
         self.world = np.array(armature.matrix_world)
         target = _place(self.settings.target, self.settings.subtarget)
         self.pole = None if self.settings.pole is None else _place(self.settings.pole, "")
@@ -44,9 +44,7 @@ class Convergence:
         """Distance from the target (1 + iterations,) as a part of the chain's length."""
         pole = None if self.pole is None else self._local(self.pole)[None]
         tuning = setup.tuning(self.settings)
-        found = ik_chain.solve(
-            self.chain, self.seen, Wanted(self.target[None], self._orientation(), pole), tuning, history=True
-        )
+        found = solve(self.chain, self.seen, Wanted(self.target[None], self._orientation(), pole), tuning, history=True)
         assert found.history is not None
         return found.history[: _SHOWN + 1, 0] / float(self.seen.reach[0])
 

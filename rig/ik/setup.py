@@ -7,14 +7,14 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ..sample import Target
-from . import chain as ik_chain
-from .bake import Goal
-from .chain import Chain, Tuning
+from .chain import Chain, resolve
+from .goals import Goal
+from .solving import Tuning
 
 
 def chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain:
     """The chain that ends with `bone`. Raises LookAtError."""
-    return ik_chain.resolve(
+    return resolve(
         armature,
         bone,
         length=settings.length,
@@ -27,7 +27,7 @@ def contact_chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain
     """The chain that keeps the head of `bone`, and how it lies, where they are. Raises LookAtError."""
     # Of a chain that ends with a tip, the last bone is the one that is held.
     length = settings.length - 1 if settings.point == "TIP" and settings.length else settings.length
-    return ik_chain.resolve(armature, bone, length=length, at_tip=False, hand=True)
+    return resolve(armature, bone, length=length, at_tip=False, hand=True)
 
 
 def tuning(settings: Any) -> Tuning:

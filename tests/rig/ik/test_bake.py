@@ -13,6 +13,9 @@ from .. import scenes
 
 ik_bake = load("rig.ik.bake")
 ik_chain = load("rig.ik.chain")
+goals = load("rig.ik.goals")
+pose = load("rig.ik.pose")
+solving = load("rig.ik.solving")
 bake = load("rig.bake")
 sample = load("rig.sample")
 errors = load("lookat_pd.errors")
@@ -44,12 +47,12 @@ def flight(item: bpy.types.Object, around: Iterable[float] = (0.45, -0.3, 1.5), 
 
 
 def run(chain: Any, goal: Any, *, into: str = "NEW", last: int = 40, **tuning: Any) -> Any:
-    steps = ik_bake.bake_goal(bpy.context.scene, chain, goal, ik_chain.Tuning(**tuning), bake.Options(1, last, into))
+    steps = ik_bake.bake_goal(bpy.context.scene, chain, goal, solving.Tuning(**tuning), bake.Options(1, last, into))
     return scenes.finish(steps)
 
 
 def at(item: bpy.types.Object) -> Any:
-    return ik_bake.Goal(sample.Target(item))
+    return goals.Goal(sample.Target(item))
 
 
 def misses(
@@ -68,7 +71,7 @@ def misses(
     return np.array(found)
 
 
-@pytest.mark.parametrize("method", ik_chain.METHODS)
+@pytest.mark.parametrize("method", solving.METHODS)
 @pytest.mark.parametrize("at_tip", [False, True], ids=["head", "tip"])
 def test_the_evaluated_effector_is_at_its_target(method, at_tip) -> None:
     armature, ball = hero(), flight(scenes.ball())
@@ -122,7 +125,7 @@ def test_what_is_at_its_target_stays_as_it_is_to_the_last_bit() -> None:
         places.append(seen.pose.bones["palm.L"].head[:])
     before = scenes.poses(armature, FRAMES)
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    run(chain, ik_bake.Goal(path=(np.array(FRAMES), np.array(places))))
+    run(chain, goals.Goal(path=(np.array(FRAMES), np.array(places))))
     assert np.array_equal(scenes.poses(armature, FRAMES), before)
 
 
@@ -142,10 +145,10 @@ def test_orientations() -> None:
     before = scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3]
     keep = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, hand=True)
     action = armature.animation_data.action
-    run(keep, ik_bake.Goal(sample.Target(ball), orientation="KEEP"))
+    run(keep, goals.Goal(sample.Target(ball), orientation="KEEP"))
     assert np.abs(scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3] - before).max() < 1e-4
     armature.animation_data.action, armature.animation_data.action_slot = action, action.slots[0]
-    run(keep, ik_bake.Goal(sample.Target(ball), orientation="TARGET"))
+    run(keep, goals.Goal(sample.Target(ball), orientation="TARGET"))
     after = scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3]
     assert np.abs(after - np.array(ball.matrix_world)[:3, :3]).max() < 1e-4
 
@@ -155,7 +158,7 @@ def test_the_offset_of_the_first_frame_can_be_kept() -> None:
     seen = armature.evaluated_get(scenes.goto(1))
     away = seen.pose.bones["palm.L"].head - scenes.place_of(ball)(bpy.context.evaluated_depsgraph_get())
     chain = ik_chain.resolve(armature, "palm.L", length=3, at_tip=False)
-    result = run(chain, ik_bake.Goal(sample.Target(ball), offset=True))
+    result = run(chain, goals.Goal(sample.Target(ball), offset=True))
     place = scenes.place_of(ball)
     found = misses(armature, "palm.L", lambda depsgraph: place(depsgraph) + away)
     assert np.median(found[result.in_reach]) < 1e-3
@@ -164,7 +167,7 @@ def test_the_offset_of_the_first_frame_can_be_kept() -> None:
 def test_a_chain_bends_towards_its_pole() -> None:
     armature, ball, pole = hero(), scenes.ball((0.4, -0.2, 1.5)), scenes.ball((0.4, 0.0, 5.0), "Pole")
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    goal = ik_bake.Goal(sample.Target(ball), pole=sample.Target(pole))
+    goal = goals.Goal(sample.Target(ball), pole=sample.Target(pole))
     run(chain, goal)
     seen = armature.evaluated_get(scenes.goto(20))
     up = seen.pose.bones["forearm.L"].head.z
@@ -204,7 +207,7 @@ def test_scaled_and_mirrored_armatures(scale) -> None:
     place = armature.matrix_world @ scenes.Vector((0.45, -0.3, 1.5))
     ball = scenes.ball(place)
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, hand=True)
-    run(chain, ik_bake.Goal(sample.Target(ball), orientation="KEEP"))
+    run(chain, goals.Goal(sample.Target(ball), orientation="KEEP"))
     size = np.abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3])) ** (1 / 3)
     assert misses(armature, "palm.L", scenes.place_of(ball)).max() < 1e-3 * size
 
@@ -244,11 +247,11 @@ def angles(armature: bpy.types.Object, chain: Any, frames: Iterable[float] = FRA
     found = []
     for frame in frames:
         seen = armature.evaluated_get(scenes.goto(frame))
-        found.append(ik_chain.evaluated(chain, seen.pose.bones).local[0])
+        found.append(pose.evaluated(chain, seen.pose.bones).local[0])
     return chain.limits.angles(np.array(found))
 
 
-@pytest.mark.parametrize("method", ik_chain.METHODS)
+@pytest.mark.parametrize("method", solving.METHODS)
 def test_blenders_limits_are_kept(method) -> None:
     armature, ball = hero(size=0.05), flight(scenes.ball(), size=0.25)
     elbow, upper = (armature.pose.bones[name] for name in ("forearm.L", "arm.L"))
@@ -414,9 +417,9 @@ def test_a_target_that_a_lower_bone_of_the_chain_carries_is_refused() -> None:
     armature = hero()
     chain = ik_chain.resolve(armature, "palm.L", length=4, at_tip=False)
     with pytest.raises(errors.RigError, match="moves with the chain"):
-        run(chain, ik_bake.Goal(sample.Target(armature, "head")))
+        run(chain, goals.Goal(sample.Target(armature, "head")))
     shorter = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    result = run(shorter, ik_bake.Goal(sample.Target(armature, "head")))
+    result = run(shorter, goals.Goal(sample.Target(armature, "head")))
     found = misses(armature, "palm.L", scenes.place_of(armature, "head"))
     assert result.in_reach.any() and found[result.in_reach].max() < 1e-3
 
@@ -478,7 +481,7 @@ def test_a_bake_that_is_stopped_changes_nothing(steps) -> None:
     copied.target, copied.subtarget, copied.influence = armature, "root", 0.3
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
     before = scenes.snapshot()
-    work = ik_bake.bake_goal(bpy.context.scene, chain, at(ball), ik_chain.Tuning(), bake.Options(1, 40))
+    work = ik_bake.bake_goal(bpy.context.scene, chain, at(ball), solving.Tuning(), bake.Options(1, 40))
     for _ in range(steps):
         next(work)
     work.close()

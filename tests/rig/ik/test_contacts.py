@@ -12,6 +12,8 @@ from .. import scenes
 
 contacts = load("rig.ik.contacts")
 ik_chain = load("rig.ik.chain")
+pose = load("rig.ik.pose")
+solving = load("rig.ik.solving")
 bake = load("rig.bake")
 errors = load("lookat_pd.errors")
 
@@ -47,7 +49,7 @@ def chain(armature: bpy.types.Object) -> Any:
 
 def run(armature: bpy.types.Object, what: Any, blend: float = 0.2, **options: Any) -> Any:
     steps = contacts.clean_up(
-        bpy.context.scene, chain(armature), what, blend, ik_chain.Tuning(), bake.Options(1, LAST, **options)
+        bpy.context.scene, chain(armature), what, blend, solving.Tuning(), bake.Options(1, LAST, **options)
     )
     return scenes.finish(steps)
 

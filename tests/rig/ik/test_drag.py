@@ -12,13 +12,15 @@ from .. import scenes
 from .test_bake import FRAMES, SPOILT, at, flight, hero, run
 
 ik_chain = load("rig.ik.chain")
+pose = load("rig.ik.pose")
+solving = load("rig.ik.solving")
 ik_drag = load("rig.ik.drag")
 ik_handle = load("rig.ik.handle")
 errors = load("lookat_pd.errors")
 
 
 def session(armature: bpy.types.Object, bone: str = "palm.L", **options: Any) -> Any:
-    settings = {"length": 2, "at_tip": False, "keeps": False, "tuning": ik_chain.Tuning(), **options}
+    settings = {"length": 2, "at_tip": False, "keeps": False, "tuning": solving.Tuning(), **options}
     return ik_drag.Session(bpy.context.scene, bpy.context.view_layer, armature, bone, **settings)
 
 
@@ -27,12 +29,12 @@ def place(armature: bpy.types.Object, bone: str = "palm.L", end: str = "head") -
     return np.array(seen.matrix_world @ getattr(seen.pose.bones[bone], end))
 
 
-@pytest.mark.parametrize("method", ik_chain.METHODS)
+@pytest.mark.parametrize("method", solving.METHODS)
 def test_the_effector_is_where_it_is_dragged(method) -> None:
     armature = hero()
     scenes.goto(7)
     before = scenes.snapshot()
-    drag = session(armature, tuning=ik_chain.Tuning(method, 100))
+    drag = session(armature, tuning=solving.Tuning(method, 100))
     assert np.abs(drag.place - place(armature)).max() < 1e-6
     for point in ((0.5, -0.2, 1.5), (0.3, -0.3, 1.3), (0.4, 0.3, 1.6)):
         drag.move(point)
@@ -41,13 +43,13 @@ def test_the_effector_is_where_it_is_dragged(method) -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
-@pytest.mark.parametrize("method", ik_chain.METHODS)
+@pytest.mark.parametrize("method", solving.METHODS)
 @pytest.mark.parametrize("at_tip", [False, True], ids=["head", "tip"])
 @pytest.mark.parametrize("keeps", [False, True], ids=["along", "kept"])
 def test_a_bake_gives_the_same_pose(method, at_tip, keeps) -> None:
     """At every frame, whatever way the mouse took there."""
     armature, ball = hero(), flight(scenes.ball())
-    length, tuning = (3 if at_tip else 2), ik_chain.Tuning(method, 60)
+    length, tuning = (3 if at_tip else 2), solving.Tuning(method, 60)
     poses = []
     for frame in FRAMES[::6]:
         depsgraph = scenes.goto(frame)
@@ -116,7 +118,7 @@ def test_solvers_can_be_changed_on_the_way() -> None:
     armature = hero()
     drag = session(armature)
     drag.move((0.5, -0.2, 1.5))
-    for method in ik_chain.METHODS:
+    for method in solving.METHODS:
         drag.use(method)
         assert drag.tuning.method == method and drag.error < 1e-3
     drag.restore()

@@ -13,6 +13,9 @@ from ..test_bake_rigs import human_file  # noqa: F401 - a fixture
 
 ik_bake = load("rig.ik.bake")
 ik_chain = load("rig.ik.chain")
+goals = load("rig.ik.goals")
+pose = load("rig.ik.pose")
+solving = load("rig.ik.solving")
 contacts = load("rig.ik.contacts")
 bake = load("rig.bake")
 sample = load("rig.sample")
@@ -28,7 +31,7 @@ FRAMES = range(1, 41)
 def moving_target(armature: bpy.types.Object, chain, part: float = 0.25) -> bpy.types.Object:
     """Something that moves near the base of a chain, always in reach."""
     depsgraph = scenes.goto(FRAMES[0])
-    seen = ik_chain.evaluated(chain, armature.evaluated_get(depsgraph).pose.bones)
+    seen = pose.evaluated(chain, armature.evaluated_get(depsgraph).pose.bones)
     reach = float(seen.reach[0])
     item = scenes.ball(name="Target")
     anchor = scenes.ball(name="Anchor")
@@ -63,8 +66,8 @@ def run(chain, target, **goal):
     steps = ik_bake.bake_goal(
         bpy.context.scene,
         chain,
-        ik_bake.Goal(sample.Target(target), **goal),
-        ik_chain.Tuning(),
+        goals.Goal(sample.Target(target), **goal),
+        solving.Tuning(),
         bake.Options(FRAMES[0], FRAMES[-1]),
     )
     return scenes.finish(steps)
@@ -143,7 +146,7 @@ def test_rigs_of_other_makers(rigs: Path, file, effector, length, at_tip) -> Non
     target = moving_target(armature, chain)
     result = run(chain, target)
     assert result.in_reach.sum() >= 20
-    seen = ik_chain.evaluated(chain, armature.evaluated_get(scenes.goto(1)).pose.bones)
+    seen = pose.evaluated(chain, armature.evaluated_get(scenes.goto(1)).pose.bones)
     size = np.linalg.norm(np.array(armature.matrix_world)[:3, :3], axis=0).mean()
     found = measured(armature, effector, target, "tail" if at_tip else "head")[result.in_reach]
     # An arm is 60 cm long.
@@ -208,11 +211,11 @@ def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
             found.append(seen.matrix_world @ seen.pose.bones[foot].head)
         return np.array(found)
 
-    seen = ik_chain.evaluated(chain, armature.evaluated_get(scenes.goto(1)).pose.bones)
+    seen = pose.evaluated(chain, armature.evaluated_get(scenes.goto(1)).pose.bones)
     # A leg is 80 cm long.
     metre = float(seen.reach[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
     before = places()
-    steps = contacts.clean_up(scene, chain, contacts.Detection(), 0.15, ik_chain.Tuning(), range_)
+    steps = contacts.clean_up(scene, chain, contacts.Detection(), 0.15, solving.Tuning(), range_)
     result = scenes.finish(steps)
     after = places()
     assert 2 <= len(result.intervals) <= 6

@@ -1,0 +1,92 @@
+"""What an effector follows, and what that means frame by frame."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import targets
+from ..sample import Samples, Target, seen_from
+from .chain import Chain
+from .pose import Seen
+from .solving import Wanted
+
+_FAR = 1e12
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What an effector follows: a target, or a path of points of the world, (F, 3) at frames (F,).
+
+    offset: stay as far from it as at the first frame. orientation: "FREE", "KEEP" as animated, or "TARGET". pole:
+    towards what the chain bends.
+    """
+
+    target: Target | None = None
+    path: tuple[Array, Array] | None = None
+    offset: bool = False
+    orientation: str = "FREE"
+    pole: Target | None = None
+
+
+def check(chain: Chain, goal: Goal) -> None:
+    """Raise RigError where there is nothing to follow, or where following would move what is followed."""
+    if goal.target is None and goal.path is None:
+        raise RigError("The effector has no target; choose an object for it to follow.")
+    if goal.path is not None:
+        frames, points = goal.path
+        if not len(frames) or not np.all(np.isfinite(frames)) or not np.all(np.abs(points) < _FAR):
+            raise RigError("The path to follow has no points, or one that is not finite; record it again.")
+        if goal.orientation == "TARGET" and goal.target is None:
+            raise RigError("A path has no orientation; let the effector keep its own.")
+    for item in (goal.target, goal.pole):
+        if item is not None:
+            _check_target(chain, item)
+
+
+def _check_target(chain: Chain, target: Target) -> None:
+    item, armature = target.object, chain.armature
+    if item is None:
+        if not np.all(np.abs(target.point or np.nan) < _FAR):
+            raise RigError(f"The point to follow, {target.point}, is not finite; give three numbers.")
+        return
+    targets.check_exists(armature, item, target.bone)
+    # The first of them carries all the others.
+    if targets.rides_on(item, target.bone, armature, (*chain.joints, chain.effector)):
+        raise RigError(f"The target '{target.label}' moves with the chain that follows it; choose one outside it.")
+
+
+class Following:
+    """What a goal wants, frame by frame."""
+
+    def __init__(self, chain: Chain, goal: Goal) -> None:
+        self.chain, self.goal = chain, goal
+        self._hand: Array | None = None
+
+    def __call__(self, seen: Seen, samples: Samples, lies: Array) -> tuple[Wanted, Array]:
+        """lies: (F, 3, 3) the target's axes in the world."""
+        goal, worlds = self.goal, samples.worlds
+        if goal.path is None:
+            target = samples.targets[0]
+        else:
+            frames, points = goal.path
+            places = np.stack([np.interp(samples.frames, frames, points[:, n]) for n in range(3)], axis=-1)
+            target = seen_from(worlds, places[None])[0]
+        if self._hand is None:
+            # As animated, and not as it is after a first pass.
+            self._hand = seen.hand
+            self._away = (worlds[0, :3, :3] @ (seen.end[0] - target[0])) if goal.offset else np.zeros(3)
+        if goal.offset:
+            target = (
+                target
+                + np.linalg.solve(worlds[:, :3, :3], np.broadcast_to(self._away, target.shape)[..., None])[..., 0]
+            )
+        orientation = None
+        if goal.orientation == "KEEP":
+            orientation = self._hand
+        elif goal.orientation == "TARGET":
+            orientation = rotation.from_matrix(np.linalg.solve(worlds[:, :3, :3], lies))
+        pole = None if goal.pole is None else samples.targets[-1]
+        return Wanted(target, orientation, pole), np.ones(len(target), dtype=bool)

@@ -1,0 +1,85 @@
+"""Where a chain is: what Blender evaluates, as arrays."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..sample import channel
+from .chain import Chain
+
+_HUGE = 1e12
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A chain over F frames as Blender evaluates it, in armature space.
+
+    parent: (F, 4). rotations: (F, n, 4) and positions: (F, n, 3) of the joints. end: (F, 3) the effector's point. hand:
+    (F, 4) the effector's rotation. raw: (F, 3 or 4) channels of each bone that turns.
+    """
+
+    parent: Array
+    rotations: Array
+    positions: Array
+    end: Array
+    hand: Array
+    raw: dict[str, tuple[str, Array]]
+
+    @property
+    def local(self) -> Array:
+        """(F, n, 4), each joint relative to the one before, the base relative to its parent."""
+        above = np.concatenate((self.parent[:, None], self.rotations[:, :-1]), axis=1)
+        return rotation.multiply(rotation.inverse(above), self.rotations)
+
+    @property
+    def offsets(self) -> Array:
+        """(F, n, 3), the next joint or the effector's point in each joint's frame."""
+        after = np.concatenate((self.positions[:, 1:], self.end[:, None]), axis=1)
+        return rotation.rotate(rotation.inverse(self.rotations), after - self.positions)
+
+    @property
+    def reach(self) -> Array:
+        """(F,), lengths of all bones together."""
+        return np.linalg.norm(self.offsets, axis=-1).sum(axis=-1)
+
+    def take(self, chosen: Array) -> "Seen":
+        """Some of the frames."""
+        raw = {name: (mode, values[chosen]) for name, (mode, values) in self.raw.items()}
+        parent, rotations, positions, end, hand = (
+            part[chosen] for part in (self.parent, self.rotations, self.positions, self.end, self.hand)
+        )
+        return Seen(parent, rotations, positions, end, hand, raw)
+
+
+def evaluated(chain: Chain, pose: "bpy.types.bpy_prop_collection") -> Seen:
+    """The chain as these evaluated pose bones have it: one frame. Raises RigError."""
+    matrices = {name: np.array(pose[name].matrix) for name in chain.seen}
+    # From the root on: those that a bone carries suffer with it.
+    for name in reversed(chain.seen):
+        matrix = matrices[name]
+        sizes = np.linalg.norm(matrix[:3, :3], axis=0)
+        if not np.abs(matrix).max() < _HUGE:
+            raise RigError(f"Bone '{name}' has a pose that is not a number; mend its F-curves or constraints.")
+        if sizes.min() < 1e-9:
+            raise RigError(f"Bone '{name}' has zero scale; give it a scale above zero.")
+    lies = rotation.from_matrix(np.array([matrices[name][:3, :3] for name in chain.seen]))
+    lies = dict(zip(chain.seen, lies, strict=True))
+    end = pose[chain.effector].tail if chain.at_tip else pose[chain.effector].head
+    return Seen(
+        lies[chain.parent][None] if chain.parent else rotation.identity(1),
+        np.array([lies[name] for name in chain.joints])[None],
+        np.array([matrices[name][:3, 3] for name in chain.joints])[None],
+        np.array(end, dtype=float)[None],
+        lies[chain.effector][None],
+        {name: raw_channel(chain.armature, name) for name in chain.bones},
+    )
+
+
+def raw_channel(armature: bpy.types.Object, bone: str) -> tuple[str, Array]:
+    """A bone's rotation mode and its channel (1, 3 or 4) as it stands."""
+    mode = armature.pose.bones[bone].rotation_mode
+    return mode, np.array(getattr(armature.pose.bones[bone], channel(mode)[0]), dtype=float)[None]
