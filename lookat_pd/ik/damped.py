@@ -16,7 +16,7 @@ from ..rotation import Array
 from . import arithmetic
 from .arithmetic import BATCH
 from .batches import batch_back, batch_front, packed, unpacked
-from .limits import JointLimits
+from .joint_limits import JointLimits
 
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 0.3, 1e-4, 30.0
 """In lengths of a mean bone."""

@@ -8,7 +8,7 @@ from ..rotation import Array
 from . import arithmetic
 from .arithmetic import BATCH, SINGLE, Arithmetic, Number, Quaternion, Vector
 from .batches import packed, unpacked
-from .limits import JointLimits
+from .joint_limits import JointLimits
 
 Pose = list[Quaternion]
 """Local rotations of the joints, from the root on."""

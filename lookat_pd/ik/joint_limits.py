@@ -1,0 +1,154 @@
+"""How far one joint may turn: the one clamp that every solver goes through.
+
+Where X and Z of the swing are both limited it stays inside the ellipse through the four limits, as in Blender's own
+solver. Beside that, ranges of Euler angles as the constraint Limit Rotation has them.
+"""
+
+from dataclasses import dataclass
+
+from . import arithmetic
+from .angles import (
+    UNITS,
+    EulerAxes,
+    apart,
+    euler_angles,
+    from_euler,
+    from_swing_and_twist,
+    nearest_within,
+    swing_and_twist,
+)
+from .arithmetic import Arithmetic, Number, Quaternion, Vector
+
+_SHORT_OF_HALF_TURN = 1e-8
+"""Square of the cosine of the half angle that a limited swing keeps: in a half turn the twist cannot be told."""
+_INSIDE = 1e-9
+"""Angle [rad] by which both kinds of limits together may be missed before the joint stays as it was."""
+_ALTERNATIONS = 12
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """The limits of one joint, in plain numbers: swing limits are sines of half angles."""
+
+    locks: tuple[bool, bool, bool]
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+    limited: tuple[bool, bool, bool]
+    weights: tuple[float, float, float] | None
+    rest: Quaternion | None
+    euler: tuple[tuple[float, float, float], tuple[float, float, float]] | None
+    order: EulerAxes
+
+    @property
+    def hinge(self) -> int | None:
+        """The one axis that is free, where there is only one."""
+        return self.locks.index(False) if sum(self.locks) == 2 else None
+
+    def parameters(self, xp: Arithmetic, q: Quaternion) -> Vector:
+        """What locked axes keep, of a rotation from the parent: see `swing_and_twist`."""
+        return swing_and_twist(xp, self._from_rest(q))
+
+    def _from_rest(self, q: Quaternion) -> Quaternion:
+        return q if self.rest is None else arithmetic.multiply(arithmetic.inverse(self.rest), q)
+
+    def _to_parent(self, q: Quaternion) -> Quaternion:
+        return q if self.rest is None else arithmetic.multiply(self.rest, q)
+
+    def turned(self, xp: Arithmetic, q: Quaternion, locked: Vector | None, arrow: Vector, goal: Vector) -> Quaternion:
+        """q after the turn, as far as it is allowed, of `arrow` to `goal`, both directions in the parent's frame."""
+        turn = arithmetic.arc(xp, arrow, goal) if self.hinge is None else self._hinged(xp, q, arrow, goal)
+        return self.eased(xp, q, arithmetic.multiply(turn, q), locked)
+
+    def _hinged(self, xp: Arithmetic, q: Quaternion, arrow: Vector, goal: Vector) -> Quaternion:
+        """The turn about the free axis alone. Swing axes stand still in the parent, the twist axis turns with it."""
+        axis: Vector = UNITS[self.hinge or 0]
+        if self.hinge == 1:
+            axis = arithmetic.rotate(q, axis)
+        elif self.rest is not None:
+            axis = arithmetic.rotate(self.rest, axis)
+        along = arithmetic.dot(axis, arrow) * arithmetic.dot(axis, goal)
+        sine = arithmetic.dot(axis, arithmetic.cross(arrow, goal))
+        return arithmetic.about(xp, axis, xp.arctan2(sine, arithmetic.dot(arrow, goal) - along))
+
+    def eased(self, xp: Arithmetic, q: Quaternion, wanted: Quaternion, locked: Vector | None) -> Quaternion:
+        """From q towards `wanted`: as far as stiffness and limits let it."""
+        if self.weights is not None:
+            way = arithmetic.rotation_vector(xp, arithmetic.multiply(arithmetic.inverse(q), wanted))
+            part = tuple(w * v for w, v in zip(self.weights, way, strict=True))
+            wanted = arithmetic.multiply(q, arithmetic.turn(xp, part))
+        return self.clamp(xp, wanted, locked, q)
+
+    def clamp(
+        self, xp: Arithmetic, q: Quaternion, locked: Vector | None, previous: Quaternion | None = None
+    ) -> Quaternion:
+        """The allowed rotation near q, with the locked angles as given.
+
+        Each kind of limits has a nearest rotation of its own. Where there are both, they take turns; what is not
+        inside both in the end stays as it was in `previous`.
+        """
+        q = self._from_rest(q)
+        swings = any(self.locks) or any(self.limited)
+        if self.euler is None:
+            return self._to_parent(self._swung(xp, q, locked)) if swings else self._to_parent(q)
+        if not swings:
+            return self._to_parent(self._eulered(xp, q))
+        for _ in range(_ALTERNATIONS):
+            q = self._swung(xp, self._eulered(xp, q), locked)
+        way = arithmetic.rotation_vector(xp, arithmetic.multiply(arithmetic.inverse(q), self._eulered(xp, q)))
+        outside = arithmetic.length(xp, way) > _INSIDE
+        if previous is not None:
+            back = self._from_rest(previous)
+            q = tuple(xp.where(outside, b, a) for a, b in zip(q, back, strict=True))
+        return self._to_parent(q)
+
+    def _swung(self, xp: Arithmetic, q: Quaternion, locked: Vector | None) -> Quaternion:
+        x, y, z = swing_and_twist(xp, q)
+        if self.limited[1]:
+            y = nearest_within(xp, y, self.low[1], self.high[1])
+        if self.limited[0] and self.limited[2] and not (self.locks[0] or self.locks[2]):
+            x, z = self._inside_ellipse(xp, x, z)
+        else:
+            x = xp.minimum(xp.maximum(x, self.low[0]), self.high[0]) if self.limited[0] else x
+            z = xp.minimum(xp.maximum(z, self.low[2]), self.high[2]) if self.limited[2] else z
+        if locked is not None:
+            x, y, z = (k if lock else a for k, lock, a in zip(locked, self.locks, (x, y, z), strict=True))
+        x, z = self._short_of_half_turn(xp, x, z)
+        return from_swing_and_twist(xp, x, y, z)
+
+    def _inside_ellipse(self, xp: Arithmetic, x: Number, z: Number) -> tuple[Number, Number]:
+        """Drawn towards the middle onto the ellipse; a range without width or without the middle makes it a box."""
+        (x0, _, z0), (x1, _, z1) = self.low, self.high
+        if not (x0 < 0.0 < x1 and z0 < 0.0 < z1):
+            one_sided = x0 <= 0.0 <= x1 and z0 <= 0.0 <= z1 and x0 < x1 and z0 < z1
+            box = xp.minimum(xp.maximum(x, x0), x1), xp.minimum(xp.maximum(z, z0), z1)
+            if not one_sided:
+                return box
+            x, z = box
+        rx, rz = xp.where(x < 0.0, x0, x1), xp.where(z < 0.0, z0, z1)
+        rx, rz = rx + (rx == 0.0), rz + (rz == 0.0)
+        size = xp.sqrt((x / rx) * (x / rx) + (z / rz) * (z / rz))
+        factor = 1.0 / xp.maximum(size, 1.0)
+        return x * factor, z * factor
+
+    def _short_of_half_turn(self, xp: Arithmetic, x: Number, z: Number) -> tuple[Number, Number]:
+        """A locked angle keeps its value: the other one gives way."""
+        most = 1.0 - _SHORT_OF_HALF_TURN
+        if self.locks[0] and not self.locks[2]:
+            room = xp.sqrt(xp.maximum(most - x * x, 0.0))
+            return x, xp.minimum(xp.maximum(z, -room), room)
+        if self.locks[2] and not self.locks[0]:
+            room = xp.sqrt(xp.maximum(most - z * z, 0.0))
+            return xp.minimum(xp.maximum(x, -room), room), z
+        factor = 1.0 / xp.sqrt(xp.maximum((x * x + z * z) / most, 1.0))
+        return x * factor, z * factor
+
+    def _eulered(self, xp: Arithmetic, q: Quaternion) -> Quaternion:
+        """Inside the Euler ranges. A rotation has two sets of angles: the one that is less outside is clamped."""
+        low, high = self.euler or ((), ())
+        one, two = euler_angles(xp, q, self.order)
+        first, second = (
+            [nearest_within(xp, e, low[n], high[n]) for n, e in enumerate(angles)] for angles in (one, two)
+        )
+        miss = apart(xp, one, first) - apart(xp, two, second)
+        e = [xp.where(miss > 1e-12, b, a) for a, b in zip(first, second, strict=True)]
+        return from_euler(xp, e, self.order, low, high)
