@@ -1,0 +1,12 @@
+"""Eyes: they look first, hold the target while the head comes after, converge, twitch and blink.
+
+One call, `solve`, on top of a solved look-at. Sources: the main sequence of saccades (Bahill, Clark and Stark 1975),
+the vestibulo-ocular reflex, blinks with large shifts of gaze (Evinger 1994), and gaze shifts of characters (Andrist,
+Pejsa, Mutlu and Gleicher 2012).
+"""
+
+from .ability import Eyes
+from .saccade import Shift
+from .solving import Result, solve
+
+__all__ = ["Eyes", "Result", "Shift", "solve"]

@@ -1,0 +1,99 @@
+"""What eyes can do: where they look from, how far and how fast they turn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import rotation
+from ..errors import InvalidArgument
+from ..rotation import Array
+from ..sharing import soft_limit
+
+_LIMITS = ("yaw_limit", "pitch_up_limit", "pitch_down_limit")
+_POSITIVE = ("vergence", "vergence_limit", "saccade_start", "saccade_rate", "blink_from", "micro", "soft_edge")
+
+
+@dataclass(frozen=True)
+class Eyes:
+    """What k eyes can do; angles in radians, times in seconds.
+
+    forward: (k, 3) aim axes in each eye bone's own frame. head_forward, head_up: (3,) axes of the head in its own
+    frame; the ocular range, yaw_limit to either side, pitch_up_limit and pitch_down_limit, is about them. soft_edge:
+    width over which the range sets in, half of it inside. vergence: share of the true one, up to vergence_limit.
+    A saccade lasts saccade_start + saccade_rate [s/rad] times the angle that the eyes turn in the head. Shifts of gaze
+    of blink_from and more come with a blink of blink_close and blink_open. micro: size of the largest micro-saccades, 0
+    for none; micro_rate: how many there are in a second; seed: which.
+    Raises InvalidArgument.
+    """
+
+    forward: Array
+    head_forward: Array
+    head_up: Array
+    yaw_limit: float = np.radians(45.0)
+    pitch_up_limit: float = np.radians(35.0)
+    pitch_down_limit: float = np.radians(35.0)
+    soft_edge: float = np.radians(2.0)
+    vergence: float = 1.0
+    vergence_limit: float = np.radians(12.0)
+    saccade_start: float = 0.025
+    saccade_rate: float = 0.0024 / np.radians(1.0)
+    blink_from: float = np.radians(33.0)
+    blink_close: float = 0.07
+    blink_open: float = 0.15
+    micro: float = 0.0
+    micro_rate: float = 1.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        forward, ahead, up = (np.asarray(a, dtype=float) for a in (self.forward, self.head_forward, self.head_up))
+        if forward.ndim != 2 or forward.shape[1] != 3 or not len(forward):
+            raise InvalidArgument(f"The eyes' forward axes must be an array (eyes, 3), not {forward.shape}.")
+        up = up - np.sum(up * ahead) / max(np.sum(ahead * ahead), 1e-300) * ahead
+        if not all(np.all(np.isfinite(a)) and np.all(np.linalg.norm(a, axis=-1) > 1e-9) for a in (forward, ahead, up)):
+            raise InvalidArgument("The axes of eyes and head must have a length, and the head's must not be parallel.")
+        object.__setattr__(self, "forward", rotation.normalize(forward))
+        object.__setattr__(self, "head_forward", rotation.normalize(ahead))
+        object.__setattr__(self, "head_up", rotation.normalize(up))
+        for name in (*_LIMITS, *_POSITIVE):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
+                raise InvalidArgument(f"The eyes' {name.replace('_', ' ')} must be 0 or more.")
+        if not min(self.saccade_start, self.blink_close, self.blink_open) > 0.0:
+            raise InvalidArgument("Saccades and blinks need a time above 0.")
+        if not 0.0 < self.micro_rate * self.saccade_time(self.micro) < 1.0:
+            raise InvalidArgument("Micro-saccades need a rate above 0 that leaves each of them its time.")
+
+    def __len__(self) -> int:
+        return len(self.forward)
+
+    @property
+    def head_right(self) -> Array:
+        """(3,) the axis about which the eyes pitch up."""
+        return rotation.cross(self.head_forward, self.head_up)
+
+    @property
+    def range(self) -> Array:
+        """(3,) how far the eyes turn to either side, up and down."""
+        return np.array([self.yaw_limit, self.pitch_up_limit, self.pitch_down_limit])
+
+    def saccade_time(self, angle: float) -> float:
+        """How long eyes take to turn by an angle [rad] in the head."""
+        return self.saccade_start + self.saccade_rate * angle
+
+    def direction(self, angles: Array) -> Array:
+        """Unit vectors (..., 3) in the head's frame of yaws to the left and pitches up, (..., 2)."""
+        yaw, pitch = angles[..., :1], angles[..., 1:]
+        level = np.cos(yaw) * self.head_forward - np.sin(yaw) * self.head_right
+        return np.cos(pitch) * level + np.sin(pitch) * self.head_up
+
+
+def bounded(angles: Array, limits: Array, edge: float) -> Array:
+    """Yaws and pitches (..., 2) within limits (..., 3) to either side, up and down; slopes are continuous.
+
+    Unchanged up to limit - edge; the limit is reached at limit + edge.
+    """
+    yaw, pitch = angles[..., 0], angles[..., 1]
+    result = np.empty(np.broadcast_shapes(angles.shape, (*limits.shape[:-1], 2)))
+    result[..., 0] = np.sign(yaw) * soft_limit(np.abs(yaw), limits[..., 0], edge)
+    vertical = np.where(pitch > 0.0, limits[..., 1], limits[..., 2])
+    result[..., 1] = np.sign(pitch) * soft_limit(np.abs(pitch), vertical, edge)
+    return result

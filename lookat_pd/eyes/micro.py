@@ -1,0 +1,54 @@
+"""Micro-saccades: eyes that hold still twitch a little, by chance that a seed decides.
+
+Each cell of absolute time has one, whatever the frame rate and the range are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..rotation import Array
+from .ability import Eyes
+
+
+@dataclass(frozen=True)
+class Twitches:
+    """The places (t + 1, 2) [rad] between which the gaze jumps at times (t,) [s], taking `duration` [s] each time."""
+
+    times: Array
+    places: Array
+    duration: float
+
+    @classmethod
+    def between(cls, eyes: Eyes, start: float, end: float, last: float, *, settled: bool) -> "Twitches":
+        """Those from start to end [s, absolute], as far as `last`; settled: the gaze has twitched before.
+
+        None is under way at the end, which may be infinite.
+        """
+        lasts = eyes.saccade_time(eyes.micro)
+        if not eyes.micro or end - start < lasts:
+            return cls(np.empty(0), np.zeros((1, 2)), lasts)
+        # The two cells before tell where a settled gaze is.
+        cells = np.arange(np.floor(start * eyes.micro_rate) - 2, np.floor(min(last, end) * eyes.micro_rate) + 1)
+        chance = np.array([np.random.default_rng((eyes.seed % 2**32, int(c) % 2**32)).uniform(size=3) for c in cells])
+        # A cell's twitch ends within the cell.
+        times = (cells + chance[:, 0] * (1.0 - lasts * eyes.micro_rate)) / eyes.micro_rate
+        angle, radius = 2.0 * np.pi * chance[:, 1], 0.5 * eyes.micro * np.sqrt(chance[:, 2])
+        places = np.stack((radius * np.cos(angle), radius * np.sin(angle)), axis=-1)
+        there = (settled | (times >= start)) & (times + lasts <= end)
+        first = places[:1] if settled else np.zeros((1, 2))
+        return cls(times[there], np.concatenate((first, places[there])), lasts)
+
+    def only(self, wanted: Array) -> "Twitches":
+        """Those of them that are `wanted` (t,)."""
+        return Twitches(self.times[wanted], self.places[np.append(True, wanted)], self.duration)
+
+    def at(self, times: Array) -> Array:
+        """(n, 2) [rad] at times (n,) [s, absolute]."""
+        if not len(self.times):
+            return np.broadcast_to(self.places, (len(times), 2))
+        latest = np.searchsorted(self.times, times, side="right") - 1
+        s = np.clip((times - self.times[latest]) / self.duration, 0.0, 1.0)
+        step = (s**3 * (10.0 + s * (6.0 * s - 15.0)))[:, None]
+        before, after = self.places[np.maximum(latest, 0)], self.places[latest + 1]
+        return np.where((latest < 0)[:, None], self.places[0], before + step * (after - before))

@@ -1,0 +1,85 @@
+"""Saccades: how the difference between where the eyes were and where they should be goes away."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import rotation
+from ..rotation import Array
+from .ability import Eyes
+
+_CLOSE = 1e-6
+_TRIES = 12
+_FINE = 64
+
+
+@dataclass(frozen=True)
+class Shift:
+    """One shift of the gaze: at `time` [s] after the first sample to the target of that index, None: off.
+
+    amplitude: angle that the eyes turned in the head, duration [s] of that; gaze_amplitude: angle between where they
+    looked and where they should; peak_speed [rad/s] of the eyes in the head.
+    """
+
+    time: float
+    target: int | None
+    amplitude: float
+    duration: float
+    gaze_amplitude: float
+    peak_speed: float
+
+
+@dataclass(frozen=True)
+class Decay:
+    """Differences (c,) that are there at time 0 with slopes (c,) [1/s], and gone after `duration` [s].
+
+    The quintic whose acceleration is zero at the start, and with it value and velocity at the end. Unlike
+    `inertialize.decay` it keeps all of the velocity: eyes that are stopped in the middle of a saccade swing out.
+    """
+
+    difference: Array
+    slope: Array
+    duration: float
+
+    def at(self, times: Array) -> Array:
+        """(n, c) at times (n,) [s] from 0 on."""
+        s, value, linear, square = self._terms(times)
+        return (1.0 - s) ** 3 * ((square * s + linear) * s + value)
+
+    def slope_at(self, time: float) -> Array:
+        """(c,) [1/s] at one time [s]."""
+        s, value, linear, square = self._terms(np.array([time]))
+        falling = -3.0 * ((square * s + linear) * s + value) + (1.0 - s) * (2.0 * square * s + linear)
+        return ((1.0 - s) ** 2 * falling)[0] / self.duration
+
+    def _terms(self, times: Array) -> tuple[Array, Array, Array, Array]:
+        slope = self.slope * self.duration
+        s = np.clip(times / self.duration, 0.0, 1.0)[:, None]
+        return s, self.difference, slope + 3.0 * self.difference, 3.0 * slope + 6.0 * self.difference
+
+
+def duration(eyes: Eyes, start: Array, end: Callable[[float], Array]) -> float:
+    """Time [s] of the saccade from the direction `start` (3,) to the one that `end` gives for a time.
+
+    The head may turn meanwhile, so that the angle depends on the time that it takes: found by the secant.
+    """
+
+    def needed(time: float) -> float:
+        return eyes.saccade_time(float(rotation.angle_between(start, end(time))))
+
+    longest = eyes.saccade_time(np.pi)
+    before, wrong_before = 0.0, needed(0.0)
+    time = wrong_before
+    for _ in range(_TRIES):
+        wrong = needed(time) - time
+        if abs(wrong) < _CLOSE or wrong == wrong_before:
+            break
+        following = time + wrong * (time - before) / (wrong_before - wrong)
+        before, wrong_before, time = time, wrong, float(np.clip(following, eyes.saccade_start, longest))
+    return time
+
+
+def peak_speed(directions: Array, duration: float) -> float:
+    """Largest speed [rad/s] of unit vectors (n, 3) that are evenly spread over a duration [s]."""
+    return float(rotation.angle_between(directions[:-1], directions[1:]).max()) * (len(directions) - 1) / duration

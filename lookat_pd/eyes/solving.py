@@ -1,0 +1,208 @@
+"""Where the eyes look over a shot: goals that they hold, and saccades from one to the next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..errors import InvalidArgument
+from ..gaze import Event, _pieces
+from ..rotation import Array
+from . import blink, saccade
+from .ability import Eyes, bounded
+from .goals import Goals, Path, Scene
+from .micro import Twitches
+from .saccade import Decay, Shift
+
+_SMALLEST_SHIFT = np.radians(0.1)
+_FINE = 65
+_INSTANT = 1e-9
+_STILL = 1e-9
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `solve` found, over n samples and k eyes.
+
+    offsets: (n, k, 4) local rotations to multiply on the right of the eyes' orientations; where the look-at is off, no
+    saccade under way and nothing below turned they are the identity, exactly. gaze: (n, 3) unit direction in which the
+    eyes look from the middle between them. error: (n,) angle [rad] from there to the target, nan where there is none.
+    blink: (n,) how far the lids are closed, 0 to 1. shifts: in the order of time.
+    """
+
+    offsets: Array
+    gaze: Array
+    error: Array
+    blink: Array
+    shifts: list[Shift]
+
+
+def solve(
+    eyes: Eyes,
+    head: ArrayLike,
+    orientations: ArrayLike,
+    centers: ArrayLike,
+    animated: ArrayLike,
+    targets: ArrayLike,
+    dt: float,
+    events: Sequence[Event],
+    *,
+    time: float = 0.0,
+    steady: ArrayLike | None = None,
+) -> Result:
+    """Offsets of the eyes for n samples dt [s] apart, all in one space.
+
+    head: (n, 4) orientation of the head as the look-at turns it. orientations: (n, k, 4) and centers: (n, k, 3) of the
+    eyes as that head carries them, themselves not turned yet. animated: (n, k, 4) orientations of the eyes where
+    nothing is turned. targets: (m, n, 3) positions. events: what is looked at from when, sample 0 being at 0 s, as for
+    `gaze.solve`. time: of sample 0 [s], so that chance is the same over any range. steady: (n,) where there may be
+    micro-saccades, which are made only while a target is looked at and between shifts. Raises InvalidArgument.
+
+    Eyes hold their goal without delay while the head moves, as far as their range goes. Where the goal is another, or
+    jumps, the difference goes away in a saccade that starts with the position and velocity that the eyes have.
+    """
+    scene = _scene(eyes, head, orientations, centers, animated, targets, dt)
+    run = _Run(eyes, scene, time, np.ones(len(scene), dtype=bool) if steady is None else np.asarray(steady, bool))
+    pieces = _pieces(events, dt * (len(scene) - 1), len(scene.targets))
+    for number, (event, end) in enumerate(pieces):
+        settled = event.time < -_INSTANT
+        run.piece(event.target, max(event.time, 0.0), end, settled=settled, final=number == len(pieces) - 1)
+    return run.result()
+
+
+def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
+    *arrays, dt = arrays_and_step
+    head, orientations, centers, animated, targets = (np.asarray(a, dtype=float) for a in arrays)
+    count, k = len(head), len(eyes)
+    shapes = (count, 4), (count, k, 4), (count, k, 3), (count, k, 4), (len(targets), count, 3)
+    found = head.shape, orientations.shape, centers.shape, animated.shape, targets.shape
+    if found != shapes or not count:
+        raise InvalidArgument(f"Head, eyes and targets must be arrays {shapes} with at least one sample, not {found}.")
+    if not (np.isfinite(dt) and dt > 0.0):
+        raise InvalidArgument(f"The eyes need a time step above 0, not {dt}.")
+    names = "head", "eyes", "eyes", "eyes", "target"
+    for name, values in zip(names, (head, orientations, centers, animated, targets), strict=True):
+        if not np.all(np.isfinite(values)):
+            raise InvalidArgument(f"The motion of the {name} holds a value that is not a finite number; mend it.")
+    return Scene(head, orientations, centers, animated, targets, float(dt))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What the eyes do from `start` [s] on: a stretch of a path, and the saccade that leads to it."""
+
+    path: Path
+    stretch: tuple[int, int]
+    start: float
+    decay: Decay
+    twitches: Twitches
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """State (c,) and its slope [1/s] at a time [s] between the samples, without twitches."""
+        goal, slope = self.path.at(self.path.goal, time, self.stretch)
+        since = time - self.start
+        return goal + self.decay.at(np.array([since]))[0], slope + self.decay.slope_at(since)
+
+
+class _Run:
+    """One solve in progress. state: (n, c) of cyclopean and other eyes, and how far the range is widened."""
+
+    def __init__(self, eyes: Eyes, scene: Scene, time: float, steady: Array) -> None:
+        self.eyes, self.scene, self.time, self.steady = eyes, scene, time, steady
+        self.goals = Goals(eyes, scene)
+        self.times = scene.dt * np.arange(len(scene))
+        self.state = np.zeros((len(scene), 2 * len(eyes) + 3))
+        self.none = Decay(self.state[0], self.state[0], eyes.saccade_start)
+        self.looked_at = np.full(len(scene), -1)
+        self.resting = np.zeros(len(scene), dtype=bool)
+        self.shifts: list[Shift] = []
+        self.latest: _Part | None = None
+
+    def piece(self, target: int | None, start: float, end: float, *, settled: bool, final: bool) -> None:
+        """From start to end [s] one target, or off; settled: the eyes are there already."""
+        path = self.goals.path(target, start, end)
+        # The last piece has the last sample, even where something jumps there.
+        for begin, stop, stretch in path.parts(start, end + self.scene.dt if final else end):
+            stop = np.inf if final and stop > end else stop
+            decay = self.none if settled else self._shift(target, path, stretch, begin)
+            after = begin if settled else begin + decay.duration
+            self.latest = _Part(path, stretch, begin, decay, self._twitches(target, after, stop, settled=settled))
+            self._keep(self.latest, target, stop)
+            settled = False
+
+    def _shift(self, target: int | None, path: Path, stretch: tuple[int, int], time: float) -> Decay:
+        """The saccade that begins at `time` [s], towards a stretch of a path."""
+        eyes, before = self.eyes, self.latest or self._off(time)
+        value, slope = before.at(time)
+        value[:-1] += np.tile(before.twitches.at(np.array([self.time + time]))[0], len(eyes) + 1)
+        goal, goal_slope = path.at(path.goal, time, stretch)
+        last = path.time(stretch[1])
+
+        def end(after: float) -> Array:
+            there = max(min(time + after, last), time)
+            return self._looking(path.at(path.goal, there, stretch)[0], there)
+
+        start = self._looking(value, time)
+        decay = Decay(value - goal, slope - goal_slope, saccade.duration(eyes, start, end))
+        seen = eyes.direction(path.at(path.seen[:, 0], time, stretch)[0])
+        amplitude = float(rotation.angle_between(start, end(decay.duration)))
+        gaze_amplitude = float(rotation.angle_between(start, seen))
+        if max(amplitude, gaze_amplitude) > _SMALLEST_SHIFT:
+            fine = np.linspace(0.0, decay.duration, _FINE)
+            reached = path.at(path.goal, max(min(time + decay.duration, last), time), stretch)[0]
+            way = goal + fine[:, None] / decay.duration * (reached - goal) + decay.at(fine)
+            speed = saccade.peak_speed(self._looking(way, time), decay.duration)
+            self.shifts.append(Shift(time, target, amplitude, decay.duration, gaze_amplitude, speed))
+        return decay
+
+    def _off(self, time: float) -> _Part:
+        """What is before the first event."""
+        path = self.goals.path(None, time, time)
+        stretch = path.parts(time, time + self.scene.dt)[0][2]
+        return _Part(path, stretch, time, self.none, Twitches.between(self.eyes, 0.0, 0.0, 0.0, settled=False))
+
+    def _looking(self, state: Array, time: float) -> Array:
+        """Direction (..., 3) in the head of the cyclopean eye for states (..., c) at one time [s]."""
+        sample = min(int(time / self.scene.dt + _INSTANT), len(self.scene) - 1)
+        widened = state[..., -1:] * (self.goals.wide[sample, 0] - self.eyes.range)
+        return self.eyes.direction(bounded(state[..., :2], self.eyes.range + widened, self.goals.edge))
+
+    def _twitches(self, target: int | None, start: float, stop: float, *, settled: bool) -> Twitches:
+        if target is None:
+            stop = start
+        found = Twitches.between(
+            self.eyes, self.time + start, self.time + stop, self.time + self.times[-1], settled=settled
+        )
+        places = np.floor((found.times - self.time) / self.scene.dt).astype(int)
+        return found.only(self.steady[np.clip(places, 0, len(self.steady) - 1)])
+
+    def _keep(self, part: _Part, target: int | None, stop: float) -> None:
+        """Store what a part says of the samples that it covers."""
+        dt, path = self.scene.dt, part.path
+        first, last = int(np.ceil(part.start / dt - _INSTANT)), path.first + part.stretch[1]
+        if np.isfinite(stop):
+            last = min(last, int(np.floor(stop / dt + _INSTANT)))
+        samples = slice(first, last + 1)
+        since = self.times[samples] - part.start
+        self.state[samples] = path.goal[first - path.first : last + 1 - path.first] + part.decay.at(since)
+        twitch = part.twitches.at(self.time + self.times[samples])
+        self.state[samples, :-1] += np.tile(twitch, len(self.eyes) + 1)
+        self.looked_at[samples] = -1 if target is None else target
+        self.resting[samples] = (target is None) & (since >= part.decay.duration - _INSTANT)
+
+    def result(self) -> Result:
+        eyes, scene = self.eyes, self.scene
+        angles = self.state[:, :-1].reshape(len(scene), -1, 2)
+        angles = bounded(angles, self.goals.limits(self.state[:, -1]), self.goals.edge)
+        looking = rotation.rotate(scene.head[:, None], eyes.direction(angles))
+        wanted = rotation.rotate(rotation.inverse(scene.orientations), looking[:, 1:])
+        offsets = rotation.shortest_arc(eyes.forward, wanted)
+        turned = rotation.angle(rotation.multiply(rotation.inverse(scene.orientations), scene.animated))
+        offsets[self.resting[:, None] & (turned < _STILL)] = rotation.IDENTITY
+        error = np.full(len(scene), np.nan)
+        on = np.flatnonzero(self.looked_at >= 0)
+        direction = scene.targets[self.looked_at[on], on] - scene.centers[on].mean(axis=1)
+        error[on] = rotation.angle_between(looking[on, 0], direction)
+        return Result(offsets, looking[:, 0], error, blink.closing(eyes, self.shifts, self.times), self.shifts)
