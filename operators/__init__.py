@@ -16,6 +16,7 @@ from . import (
     ik_drag,
     ik_preset,
     inertialize,
+    interpolate_keys,
     key,
     loop_action,
     mirror,
@@ -39,7 +40,7 @@ TRANSITIONS = (
     transition_preset,
 )
 IK = (ik_settings, ik_drag, ik_bake, ik_contacts, ik_preset)
-DYNAMICS = (dynamics_settings,)
+DYNAMICS = (dynamics_settings, interpolate_keys)
 MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS)
 
 

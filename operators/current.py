@@ -47,6 +47,14 @@ def other_selected_bones(context: bpy.types.Context) -> list[str]:
     return [bone.name for bone in item.pose.bones if bone != shown and look_at_edit.is_selected(bone)]
 
 
+def selected_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
+    """The selected bones of that armature; none outside pose mode."""
+    item = armature(context)
+    if item is None or item.type != "ARMATURE" or item.mode != "POSE":
+        return []
+    return [bone for bone in item.pose.bones if look_at_edit.is_selected(bone)]
+
+
 def why_no_armature(context: bpy.types.Context) -> str | None:
     """Why nothing can be done with the armature, as a sentence; None where it can."""
     item = armature(context)

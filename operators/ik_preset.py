@@ -2,7 +2,6 @@
 
 import bpy
 
-from ..rig import look_at_edit
 from ..rig.ik.settings import PRESETS
 from . import current
 from .scene_preset import ScenePreset, choice
@@ -29,23 +28,16 @@ class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         reason = current.why_no_armature(context)
-        if reason is None and not _chosen(context):
+        if reason is None and not current.selected_bones(context):
             reason = "Select bones in pose mode"
         return current.poll(cls, reason)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bones = _chosen(context)
+        bones = current.selected_bones(context)
         pinned = all(bone.lookat_pd_ik_pin for bone in bones)
         for bone in bones:
             bone.lookat_pd_ik_pin = not pinned
         return {"FINISHED"}
-
-
-def _chosen(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
-    item = current.armature(context)
-    if item is None or item.mode != "POSE":
-        return []
-    return [bone for bone in item.pose.bones if look_at_edit.is_selected(bone)]
 
 
 CLASSES = (LOOKAT_PD_OT_ik_preset, LOOKAT_PD_OT_ik_pin)

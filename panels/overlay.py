@@ -130,7 +130,7 @@ def _draw_scene(context: bpy.types.Context) -> None:
     """What lies in the scene, of all look-ats at once: each call of the graphics card has its price."""
     settings, colours = context.scene.lookat_pd_overlay, context.preferences.themes[0].view_3d
     marks = _marks[context.region.as_pointer()] = []
-    fans, thin, thick = _Batch(), _Batch(), _Batch()
+    fans, thin, thick = Batch(), Batch(), Batch()
     for armature, name in _seen(context):
         posed = overlay.posed(armature, name)
         if posed is None:
@@ -156,7 +156,7 @@ def _draw_scene(context: bpy.types.Context) -> None:
 def _draw_screen(context: bpy.types.Context) -> None:
     """What lies flat on the screen; `_draw_scene` has found out where."""
     colours, scale = context.preferences.themes[0].view_3d, context.preferences.system.ui_scale
-    rings = _Batch()
+    rings = Batch()
     for target, arcs in _marks.pop(context.region.as_pointer(), ()):
         place = _on_screen(context, target)
         if place is not None:
@@ -169,7 +169,7 @@ def _draw_screen(context: bpy.types.Context) -> None:
 # Drawing
 
 
-class _Batch:
+class Batch:
     """Corners of many lines or triangles with their colours, to be drawn at once."""
 
     def __init__(self) -> None:
@@ -212,7 +212,7 @@ def _on_screen(context: bpy.types.Context, point):
     return location_3d_to_region_2d(context.region, context.region_data, point)
 
 
-def _safely(draw) -> None:
+def safely(draw) -> None:
     """Draw where that is possible: an error would come again with every redraw and be of no use to anybody."""
     try:
         draw(bpy.context)
@@ -236,7 +236,7 @@ def register() -> None:
     bpy.types.Scene.lookat_pd_overlay = PointerProperty(type=LookAtOverlay, name="Look-at PD")
     bpy.app.handlers.depsgraph_update_post.append(_forget_names)
     for draw, stage in _STAGES:
-        _handles.append(bpy.types.SpaceView3D.draw_handler_add(_safely, (draw,), "WINDOW", stage))
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (draw,), "WINDOW", stage))
 
 
 def unregister() -> None:

@@ -38,8 +38,12 @@ LIMIT_ITEMS = (
     ("TORQUE", "Torque", "In newton metres, whatever the limb weighs"),
 )
 INERTIA_ITEMS = (
-    ("TRUE", "True", "Every joint knows what it has to move, in every pose"),
-    ("REFERENCE", "Reference", "The joints go by the pose of the first key: other poses make them late or early"),
+    ("TRUE", "True", "The joints know what they have to move: a heavier body moves just the same"),
+    (
+        "REFERENCE",
+        "Reference",
+        "The joints give a body of the density of water what it needs: a heavier one is late",
+    ),
 )
 METHOD_ITEMS = (
     ("SMOOTHING", "Smoothing", "The published loop: the torques of a minimum-jerk reach are smoothed, pass after pass"),
@@ -53,23 +57,98 @@ GOAL_ITEMS = (
     ("OBJECT", "Object", "An object, or a bone of an armature, where it is when the effector arrives"),
     ("CURSOR", "3D Cursor", "The 3D cursor"),
 )
+_EDITABLE = {"LIBRARY_OVERRIDABLE"}
 TENSION = 9.2334
 """Leaves a thousandth of the way at the key."""
 
+PRESETS = {
+    "HUMAN_ARM": (
+        "Human Arm",
+        "Strong enough for what arms do, and no more; gravity pulls",
+        {
+            "tension": 7.5,
+            "limit": "STRENGTH",
+            "strength": 6.0,
+            "use_gravity": True,
+            "inertia": "TRUE",
+            "passive": False,
+            "settle": 0.0,
+            "joint_damping": 0.3,
+            "method": "SMOOTHING",
+        },
+    ),
+    "HEAVY": (
+        "Heavy",
+        "Hardly strong enough for its own weight: starts late, arrives late, goes past its keys",
+        {
+            "tension": 5.0,
+            "limit": "STRENGTH",
+            "strength": 1.5,
+            "use_gravity": True,
+            "inertia": "TRUE",
+            "passive": False,
+            "settle": 0.5,
+            "joint_damping": 0.0,
+            "method": "SMOOTHING",
+        },
+    ),
+    "PUPPET": (
+        "Puppet",
+        "Loose and without weight, pulled from key to key",
+        {
+            "tension": 4.7,
+            "limit": "NONE",
+            "use_gravity": False,
+            "inertia": "REFERENCE",
+            "passive": False,
+            "settle": 0.3,
+            "joint_damping": 0.0,
+            "method": "SMOOTHING",
+        },
+    ),
+    "TAIL": (
+        "Tail",
+        "Without muscles: swings behind what carries it, and back",
+        {
+            "tension": TENSION,
+            "limit": "NONE",
+            "use_gravity": False,
+            "inertia": "TRUE",
+            "passive": True,
+            "stiffness": 1.5,
+            "damping": 0.3,
+            "settle": 1.0,
+        },
+    ),
+}
 
-class BodyBone(bpy.types.PropertyGroup):
+
+class BoneBodySettings(bpy.types.PropertyGroup):
     """What is special about one bone."""
 
     mass: FloatProperty(
-        name="Mass", description="Kilograms of this bone; 0 for what the body gives it", default=0.0, min=0.0
+        override=_EDITABLE,
+        name="Mass",
+        description="Kilograms of this bone; 0 for what the body gives it",
+        default=0.0,
+        min=0.0,
     )
     density: FloatProperty(
-        name="Density", description="So many times as dense as the body", default=1.0, min=0.001, soft_max=10.0
+        override=_EDITABLE,
+        name="Density",
+        description="So many times as dense as the body",
+        default=1.0,
+        min=0.001,
+        soft_max=10.0,
     )
     use_own: BoolProperty(
-        name="Own Settings", description="This bone has tension, strength and the like of its own", default=False
+        override=_EDITABLE,
+        name="Own Settings",
+        description="This bone has tension, strength and the like of its own",
+        default=False,
     )
     tension: FloatProperty(
+        override=_EDITABLE,
         name="Tension",
         description="How eagerly the bone goes to its key: at 9.2 all but a thousandth of the way is done at the key, "
         "at 4.7 all but a twentieth, and what is left is spread over the interval",
@@ -79,19 +158,32 @@ class BodyBone(bpy.types.PropertyGroup):
         soft_min=3.0,
         soft_max=15.0,
     )
-    limit: EnumProperty(name="Torque Limit", description="How strong the joint is", items=LIMIT_ITEMS)
+    limit: EnumProperty(
+        override=_EDITABLE, name="Torque Limit", description="How strong the joint is", items=LIMIT_ITEMS
+    )
     strength: FloatProperty(
-        name="Strength", description="Times what holds the limb out level", default=3.0, min=0.01, soft_max=20.0
+        override=_EDITABLE,
+        name="Strength",
+        description="Times what holds the limb out level",
+        default=3.0,
+        min=0.01,
+        soft_max=20.0,
     )
     torque: FloatProperty(
-        name="Torque", description="Largest torque of the joint, in newton metres", default=50.0, min=0.0001
+        override=_EDITABLE,
+        name="Torque",
+        description="Largest torque of the joint, in newton metres",
+        default=50.0,
+        min=0.0001,
     )
     passive: BoolProperty(
+        override=_EDITABLE,
         name="Passive",
         description="The bone has no muscles: its keys after the first do not count, what carries it drags it along",
         default=False,
     )
     stiffness: FloatProperty(
+        override=_EDITABLE,
         name="Stiffness",
         description="How fast a passive bone swings back to its first key, in swings a second; 0 hangs freely",
         default=1.0,
@@ -99,6 +191,7 @@ class BodyBone(bpy.types.PropertyGroup):
         soft_max=10.0,
     )
     damping: FloatProperty(
+        override=_EDITABLE,
         name="Damping",
         description="How fast a passive bone's swinging dies away: 1 swings back without going past",
         default=0.3,
@@ -107,40 +200,54 @@ class BodyBone(bpy.types.PropertyGroup):
     )
 
 
-class Body(bpy.types.PropertyGroup):
+class BodySettings(bpy.types.PropertyGroup):
     """What an armature weighs."""
 
-    shape: EnumProperty(name="Shape", description="Where the volume of the bones comes from", items=SHAPE_ITEMS)
-    spread: EnumProperty(name="Distribution", description="How the mass is spread over the bones", items=SPREAD_ITEMS)
-    build: EnumProperty(name="Build", description="Whose segments", items=BUILD_ITEMS)
+    shape: EnumProperty(
+        override=_EDITABLE, name="Shape", description="Where the volume of the bones comes from", items=SHAPE_ITEMS
+    )
+    spread: EnumProperty(
+        override=_EDITABLE, name="Distribution", description="How the mass is spread over the bones", items=SPREAD_ITEMS
+    )
+    build: EnumProperty(override=_EDITABLE, name="Build", description="Whose segments", items=BUILD_ITEMS)
     total_mass: FloatProperty(
+        override=_EDITABLE,
         name="Total Mass",
         description="Kilograms of the whole body; 0 for what one of its size weighs",
         default=0.0,
         min=0.0,
     )
     density: FloatProperty(
-        name="Density", description="Kilograms in a cubic metre; water has 1000", default=1000.0, min=0.001
+        override=_EDITABLE,
+        name="Density",
+        description="Kilograms in a cubic metre; water has 1000",
+        default=1000.0,
+        min=0.001,
     )
     radius: FloatProperty(
+        override=_EDITABLE,
         name="Radius",
         description="Of the capsules, as a part of the bone's length",
         default=0.15,
         min=0.01,
         max=0.5,
     )
-    before: StringProperty(name="Before", description="Action that the last result was made from", options={"HIDDEN"})
-    after: StringProperty(name="After", description="Action with the last result", options={"HIDDEN"})
+    before: StringProperty(
+        override=_EDITABLE, name="Before", description="Action that the last result was made from", options={"HIDDEN"}
+    )
+    after: StringProperty(
+        override=_EDITABLE, name="After", description="Action with the last result", options={"HIDDEN"}
+    )
 
 
-class Via(bpy.types.PropertyGroup):
+class ReachVia(bpy.types.PropertyGroup):
     """A place on the way of a reach."""
 
     target: PointerProperty(name="Via", description="Object through which the effector goes", type=bpy.types.Object)
     time: FloatProperty(name="Time", description="When, as a part of the whole time", default=0.5, min=0.01, max=0.99)
 
 
-class Dynamics(bpy.types.PropertyGroup):
+class DynamicsSettings(bpy.types.PropertyGroup):
     """How keys are interpolated and how a reach is made."""
 
     keys: EnumProperty(name="Keys", description="Which keys the motion must hit", items=KEYS_ITEMS)
@@ -226,7 +333,7 @@ class Dynamics(bpy.types.PropertyGroup):
         description="Keep to the limits under Bone > Inverse Kinematics and to Limit Rotation constraints",
         default=True,
     )
-    vias: CollectionProperty(type=Via)
+    vias: CollectionProperty(type=ReachVia)
     show_masses: BoolProperty(
         name="Show Masses",
         description="Draw the ellipsoid of inertia of each bone in the viewport",
@@ -235,15 +342,17 @@ class Dynamics(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (BodyBone, Body, Via, Dynamics)
+CLASSES = (BoneBodySettings, BodySettings, ReachVia, DynamicsSettings)
 
 
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Scene.lookat_pd_dynamics = PointerProperty(type=Dynamics, name="Look-at PD Dynamics")
-    bpy.types.Object.lookat_pd_body = PointerProperty(type=Body, name="Look-at PD Body")
-    bpy.types.PoseBone.lookat_pd_body = PointerProperty(type=BodyBone, name="Look-at PD Bone")
+    bpy.types.Scene.lookat_pd_dynamics = PointerProperty(type=DynamicsSettings, name="Look-at PD Dynamics")
+    bpy.types.Object.lookat_pd_body = PointerProperty(type=BodySettings, name="Look-at PD Body", override=_EDITABLE)
+    bpy.types.PoseBone.lookat_pd_body = PointerProperty(
+        type=BoneBodySettings, name="Look-at PD Bone", override=_EDITABLE
+    )
 
 
 def unregister() -> None:

@@ -1,0 +1,257 @@
+"""In-betweens with weight: keyed poses, the motion of a body through them, and its keys.
+
+`bake` is a generator, so that an operator can show progress and stop at any step: it yields the fraction done, and
+however it ends, by return, error or `close`, either everything is baked or nothing has changed.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import dynamics, rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, live
+from ..sample import Sampler, Samples, seconds_per_frame
+from ..transitions import clips
+from ..working import Working
+from . import keyed, masses, meshes, strength, tree
+from .keyed import Keyed
+from .tree import Tree
+
+_BAKED = " dynamics"
+_SAMPLED, _SOLVED = 0.3, 0.9
+"""Fractions done after sampling and after solving."""
+_FINE = 1.0 / 240.0
+"""Seconds between the samples of a motion whose keys lie between frames."""
+_MISSED = np.radians(0.01)
+"""Angle from which on a key counts as missed."""
+_HIT = 1e-5
+"""Angle [rad] within which a key is hit but for rounding."""
+_STILL = 1e-6
+"""Metres and radians that are no motion of the base."""
+_SAME = 1e-3
+"""Frames within which two are one."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Which keys are to be hit, and how the motion goes on. bones: names. first, last: frames within which keys count.
+
+    settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the scene's pulls.
+    """
+
+    bones: tuple[str, ...]
+    first: float = -np.inf
+    last: float = np.inf
+    selected: bool = True
+    settle: float = 0.0
+    inertia: str = "true"
+    gravity: bool = True
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A key that was not reached: its frame, the bone, and by how much [rad]."""
+
+    frame: float
+    bone: str
+    angle: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was baked. keys: (k,) frames that had to be hit. misses: those that could not be, the worst first."""
+
+    tree: Tree
+    action: bpy.types.Action
+    source: bpy.types.Action
+    keys: Array
+    motion: dynamics.Interpolation
+    misses: list[Miss]
+
+
+def start(
+    scene: bpy.types.Scene, armature: bpy.types.Object, wish: Wish, into: str = "NEW", name: str = ""
+) -> Generator[float, None, Result]:
+    """Check everything that can be checked at once, then hand out the work. Raises LookAtError."""
+    actions.check(armature, into)
+    found = find_keys(armature, scene, wish)
+    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in found.bones}
+    actions.check_curves(armature, modes, into)
+    return _work(scene, armature, wish, found, into, name)
+
+
+def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, wish: Wish) -> Keyed:
+    """The keys that the motion must hit. Raises RigError."""
+    if armature.data.pose_position == "REST":
+        raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
+    found = keyed.find(armature, wish.bones, first=wish.first, last=wish.last, selected=wish.selected)
+    others = [bone for bone in wish.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
+    return Keyed((*found.bones, *others), found.frames)
+
+
+def _is_passive(armature: bpy.types.Object, scene: bpy.types.Scene, bone: str) -> bool:
+    own = armature.pose.bones[bone].lookat_pd_body
+    return own.passive if own.use_own else scene.lookat_pd_dynamics.passive
+
+
+def _work(
+    scene: bpy.types.Scene, armature: bpy.types.Object, wish: Wish, found: Keyed, into: str, name: str
+) -> Generator[float, None, Result]:
+    source = armature.animation_data.action
+    measured = None
+    if armature.lookat_pd_body.shape == "MESHES":
+        for_meshes = meshes.measure(scene, armature)
+        measured = yield from _part(for_meshes, 0.0, 0.1)
+    weights, unit = masses.of(scene, armature, measured), masses.metres(scene, armature)
+    plan = _Plan.of(found.frames, wish.settle, seconds_per_frame(scene))
+    work = None
+    with live.paused():
+        try:
+            with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
+                samples = None
+                for k, samples in enumerate(sampler.sample(plan.sampled.tolist())):  # noqa: B007
+                    yield 0.1 + (_SAMPLED - 0.1) * (k + 1) / len(plan.sampled)
+                assert samples is not None
+                body = tree.build(armature, sampler, samples, found.bones, weights, unit)
+            motion = yield from _part(_solving(scene, wish, plan, samples, body), _SAMPLED, _SOLVED)
+            rotations = _rotations(plan, samples, body, motion, strength.of(scene, body).passive)
+            work = Working(armature)
+            for bone, (mode, values, raw) in body.values(samples, rotations).items():
+                work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown])
+            action = work.commit(into, name or actions.baked_name(armature, into, _BAKED))
+        except BaseException:
+            if work is not None:
+                work.rollback()
+            raise
+    _remember(armature, source, action)
+    misses = _misses(body, found.frames, motion.missed_joints)
+    return Result(body, action, source, found.frames, motion, misses)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """When what happens. keys: (k,) frames. frames: (F,) those that get a key. sampled: (S,) all frames that are looked
+    at. step: [s] between the frames `solved`, (G,), of the motion. dt: seconds of a frame."""
+
+    keys: Array
+    frames: Array
+    sampled: Array
+    solved: Array
+    step: float
+    dt: float
+
+    @classmethod
+    def of(cls, keys: Array, settle: float, dt: float) -> "_Plan":
+        """Keys that lie between frames are hit where they are, which takes a finer motion."""
+        last = np.floor(keys[-1] + settle / dt + 1e-6) if settle else keys[-1]
+        whole = np.arange(np.ceil(keys[0]), np.floor(last) + 1.0)
+        frames = _together(whole, keys)
+        parts = 1 if np.allclose(frames, np.round(frames), atol=_SAME) else int(np.ceil(dt / _FINE))
+        solved = keys[0] + np.arange(int(np.floor((last - keys[0]) * parts + 1e-6)) + 1) / parts
+        return cls(keys, frames, _together(solved, frames), solved, dt / parts, dt)
+
+    @property
+    def shown(self) -> Array:
+        """Which of the frames looked at are `frames`."""
+        return np.searchsorted(self.sampled, self.frames)
+
+    def seconds(self, frames: Array) -> Array:
+        """Frames as times since the first key."""
+        return (frames - self.keys[0]) * self.dt
+
+
+def _together(frames: Array, others: Array) -> Array:
+    """Both in order; of two at one time the other one."""
+    apart = np.abs(frames[:, None] - others).min(axis=1) > _SAME
+    return np.sort(np.concatenate((frames[apart], others)))
+
+
+def _solving(
+    scene: bpy.types.Scene, wish: Wish, plan: _Plan, samples: Samples, body: Tree
+) -> Generator[float, None, dynamics.Interpolation]:
+    """The motion at the frames that are solved."""
+    powers = strength.of(scene, body)
+    keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
+    keys[:, powers.passive] = keys[0, powers.passive]
+    at = np.abs(plan.sampled[None] - plan.solved[:, None]).argmin(axis=1)
+    places, turns = (part[at] for part in body.base_motion(samples))
+    stands = np.ptp(places, axis=0).max() < _STILL and rotation.angle(turns).max() < _STILL
+    return dynamics.interpolating(
+        body.body,
+        keys,
+        plan.seconds(plan.keys),
+        plan.step,
+        residual=powers.residual,
+        torque_limit=powers.torque_limit,
+        gravity=body.gravity(scene, samples) if wish.gravity else (0.0, 0.0, 0.0),
+        inertia=wish.inertia,
+        passive=powers.passive,
+        stiffness=powers.stiffness,
+        damping=powers.damping,
+        settle=float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0]),
+        root=None if stands else (places, turns),
+    )
+
+
+def _rotations(plan: _Plan, samples: Samples, body: Tree, motion: dynamics.Interpolation, passive: Array) -> Array:
+    """Local rotations (S, n, 4) of the motion at all frames looked at, keys that were hit exactly as they are."""
+    wanted = plan.seconds(plan.sampled) / plan.step
+    before = np.minimum((wanted + 1e-6).astype(int), len(motion.rotations) - 1)
+    after = np.minimum(before + 1, len(motion.rotations) - 1)
+    share = np.clip(wanted - before, 0.0, 1.0)
+    share = np.where(share < 1e-5, 0.0, share)
+    rotations = rotation.slerp(motion.rotations[before], motion.rotations[after], share[:, None])
+    at_keys = np.searchsorted(plan.sampled, plan.keys)
+    # What was keyed keeps its numbers: a motion knows it but for rounding.
+    keys = body.poses(samples)[at_keys]
+    near = rotation.angle(rotation.multiply(rotation.inverse(rotations[at_keys]), keys)) < _HIT
+    hit = near | ((plan.step < plan.dt) & (motion.missed_joints < _HIT) & ~passive)
+    rotations[at_keys] = np.where(hit[..., None], keys, rotations[at_keys])
+    return rotations
+
+
+def _misses(body: Tree, frames: Array, angles: Array) -> list[Miss]:
+    late = np.argwhere(angles > _MISSED)
+    found = [Miss(float(frames[k]), body.bones[n], float(angles[k, n])) for k, n in late]
+    return sorted(found, key=lambda miss: -miss.angle)
+
+
+def _part(steps: Generator[float, None, Any], begin: float, end: float) -> Generator[float, None, Any]:
+    """All steps of a part of the work; what it returns."""
+    while True:
+        try:
+            yield begin + (end - begin) * next(steps)
+        except StopIteration as done:
+            return done.value
+
+
+def _remember(armature: bpy.types.Object, before: bpy.types.Action, after: bpy.types.Action) -> None:
+    """Which two actions there are to be compared."""
+    armature.lookat_pd_body.before = before.name if before != after else ""
+    armature.lookat_pd_body.after = after.name
+
+
+def compared(armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.Action] | None:
+    """The action before the last interpolation and the one after; None where there are not both any more."""
+    settings = armature.lookat_pd_body
+    before, after = bpy.data.actions.get(settings.before), bpy.data.actions.get(settings.after)
+    return None if before is None or after is None or before == after else (before, after)
+
+
+def swap(armature: bpy.types.Object) -> None:
+    """Play the one of the two that is not played now."""
+    found = compared(armature)
+    assert found is not None, "asked for only where there are two"
+    before, after = found
+    data = armature.animation_data_create()
+    action = before if data.action == after else after
+    slot = clips.find_slot(armature, action)
+    played = data.action
+    data.action = action
+    data.action_slot = slot
+    actions.keep(played)
