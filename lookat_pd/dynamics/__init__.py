@@ -4,5 +4,6 @@ Units are metres, kilograms, seconds and radians; quaternions are w, x, y, z.
 """
 
 from .body import Body, RootMotion
+from .interpolate import Interpolation, interpolate, interpolating
 
-__all__ = ["Body", "RootMotion"]
+__all__ = ["Body", "Interpolation", "RootMotion", "interpolate", "interpolating"]

@@ -41,8 +41,8 @@ class Body:
     [kg m^2] about the center of mass, along the axes of the bone's frame. names: what error messages call the joints.
 
     A pose is local quaternions (..., n, 4): each bone's frame in its parent's, whatever the rest pose is. Velocities,
-    accelerations and torques are (..., n, 3): what a joint adds to its parent's motion, in the frame of the bone that it
-    moves, as MuJoCo has it for ball joints. Raises InvalidArgument.
+    accelerations and torques are (..., n, 3): what a joint adds to its parent's motion, in the frame of the bone that
+    it moves, as MuJoCo has it for ball joints. Raises InvalidArgument.
     """
 
     parents: ArrayLike
@@ -74,7 +74,7 @@ class Body:
             wrong = ~np.isfinite(values.reshape(n, -1)).all(axis=1)
             if np.any(wrong):
                 raise InvalidArgument(
-                    f"The {name} of joint {called[int(np.argmax(wrong))]} hold a value that is no finite number; mend it."
+                    f"The {name} of joint {called[int(np.argmax(wrong))]} hold a value that is not a number; mend it."
                 )
             object.__setattr__(self, name, values)
         self._check_masses(called)
@@ -90,8 +90,8 @@ class Body:
         if np.any(wrong):
             joint = int(np.argmax(wrong))
             raise InvalidArgument(
-                f"The inertia of joint {called[joint]} must be symmetric and positive about every axis; give the bone a "
-                "thickness."
+                f"The inertia of joint {called[joint]} must be symmetric and positive about every axis; "
+                "give the bone a thickness."
             )
         object.__setattr__(self, "inertias", 0.5 * (inertias + np.swapaxes(inertias, 1, 2)))
 

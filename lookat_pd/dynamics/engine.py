@@ -8,16 +8,20 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import rotation
 from ..errors import EngineMissing
 from ..rotation import Array
 from .body import Body
 
+_UNMOVED = 1e9
+"""Times the largest inertia: a rotor this heavy on a joint, and nothing that the body does moves it."""
+
 
 @cache
 def _module() -> Any:
-    """The engine's module, or the ImportError or OSError that it came with."""
+    """The engine's module, or the exception that it came with."""
     try:
         return importlib.import_module("mujoco")
     except (ImportError, OSError) as problem:
@@ -30,9 +34,7 @@ def reason() -> str | None:
     if isinstance(problem, ModuleNotFoundError):
         return "The physics engine MuJoCo is not installed; install the extension's zip made for this platform."
     if isinstance(problem, Exception):
-        return (
-            f"The physics engine MuJoCo does not load ({problem}); install the extension's zip made for this platform."
-        )
+        return "The physics engine MuJoCo does not load; install the extension's zip made for this platform."
     return None
 
 
@@ -47,3 +49,127 @@ def load() -> Any:
     if problem is not None:
         raise EngineMissing(problem)
     return _module()
+
+
+class Engine:
+    """A body in MuJoCo, in one state: pose `q` (m, 4) and velocities `w` (3 m,), which may be written.
+
+    joints: which of the body's joints are free (all by default); the others are held as in `pose`. moving_root: whether
+    the frame under the roots moves; it then has a velocity (3,) before those of the joints, and stands at `position`,
+    and its turning is that of one more joint, the first. Joints are in MuJoCo's order, `order`: indices of the body's.
+
+    Raises EngineMissing.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        gravity: Array,
+        *,
+        joints: NDArray[np.bool_] | None = None,
+        pose: Array | None = None,
+        moving_root: bool = False,
+    ) -> None:
+        self._mujoco = mujoco = load()
+        free = np.ones(len(body), dtype=bool) if joints is None else joints
+        spec = mujoco.MjSpec()
+        base = spec.worldbody
+        if moving_root:
+            base = base.add_body(name="base", mass=1.0, inertia=[1.0, 1.0, 1.0], explicitinertial=True)
+            for axis in np.eye(3):
+                base.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+            base.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+        bones: list[Any] = []
+        moments, axes = np.linalg.eigh(np.asarray(body.inertias))
+        turns = rotation.from_matrix(np.where(np.linalg.det(axes)[:, None, None] < 0.0, -axes, axes))
+        for joint, parent in enumerate(np.asarray(body.parents).tolist()):
+            bone = (base if parent < 0 else bones[parent]).add_body(
+                name=str(joint),
+                pos=np.asarray(body.offsets)[joint],
+                ipos=np.asarray(body.centers)[joint],
+                iquat=turns[joint],
+                mass=np.asarray(body.masses)[joint],
+                inertia=np.full(3, moments[joint].mean()),
+                explicitinertial=True,
+            )
+            if free[joint]:
+                bone.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+            elif pose is not None:
+                bone.quat = pose[joint]
+            bones.append(bone)
+        self.model = model = spec.compile()
+        numbers = [model.body(str(joint)).id for joint in range(len(body))]
+        # The compiler refuses principal moments that no real body has, which does no harm to the arithmetic.
+        model.body_inertia[numbers] = moments
+        model.opt.gravity = gravity
+        model.opt.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        self.data = data = mujoco.MjData(model)
+        mujoco.mj_setConst(model, data)
+        mujoco.mj_resetData(model, data)
+        addresses = np.array([model.body_dofadr[number] for number in numbers])
+        addresses = np.where(free, addresses, model.nv)
+        self.order = np.argsort(addresses, kind="stable")[: np.count_nonzero(free)]
+        self.root_size = 3 if moving_root else 0
+        self.position, self.q = data.qpos[: self.root_size], data.qpos[self.root_size :].reshape(-1, 4)
+        self.w = data.qvel
+        self._armature = model.dof_armature
+        self._size, self._found = model.nv, np.zeros((1, model.nv))
+        self._heavy = 0.0
+
+    def place(self) -> None:
+        """Reckon with the state as it is now; before all that follows."""
+        mujoco, model, data = self._mujoco, self.model, self.data
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+
+    def inverse(self, acceleration: Array) -> Array:
+        """Torques (3 m,) that the accelerations (3 m,) need."""
+        self.data.qacc[:] = acceleration
+        found = np.empty(self._size)
+        self._mujoco.mj_rne(self.model, self.data, 1, found)
+        return found
+
+    def factor(self, extra: Array, driven: NDArray[np.bool_] | None = None) -> None:
+        """Prepare `solve`: with `extra` (3 m,) on the diagonal of the mass matrix; driven degrees do not give way."""
+        self._armature[:] = extra
+        if driven is not None:
+            self._armature[driven] = self._unmoved()
+        self._mujoco.mj_makeM(self.model, self.data)
+        self._mujoco.mj_factorM(self.model, self.data)
+
+    def _unmoved(self) -> float:
+        if not self._heavy:
+            armature = self._armature.copy()
+            self._armature[:] = 0.0
+            self._heavy = _UNMOVED * float(np.trace(self.mass_matrix()))
+            self._armature[:] = armature
+        return self._heavy
+
+    def solve(self, torques: Array) -> Array:
+        """Accelerations (k, 3 m) that torques (k, 3 m) add."""
+        found = np.empty(torques.shape)
+        self._mujoco.mj_solveM(self.model, self.data, found, torques)
+        return found
+
+    def mass_matrix(self) -> Array:
+        """(3 m, 3 m), with what `factor` had on the diagonal."""
+        full = np.empty((self._size, self._size))
+        self._mujoco.mj_makeM(self.model, self.data)
+        self._mujoco.mj_fullM(self.model, self.data, full)
+        return full
+
+    def apart(self, there: Array) -> Array:
+        """The turns (3 m,) that lead from the state to coordinates as MuJoCo has them: see `coordinates`."""
+        found = np.empty(self._size)
+        self._mujoco.mj_differentiatePos(self.model, found, 1.0, self.data.qpos, there)
+        return found
+
+    def advance(self, h: float) -> None:
+        """Move the pose on by h seconds of its velocities."""
+        self._mujoco.mj_integratePos(self.model, self.data.qpos, self.data.qvel, h)
+
+    def coordinates(self, q: Array, position: Array | None = None) -> Array:
+        """MuJoCo's coordinates (..., 4 m) of joints (..., m, 4) in its order, the root's place before them."""
+        flat = q.reshape(*q.shape[:-2], -1)
+        return flat if position is None else np.concatenate((position, flat), axis=-1)

@@ -62,7 +62,7 @@ def model(body: Body) -> Any:
         six = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         return (
             f'<body pos="{numbers(np.asarray(body.offsets)[joint])}"><joint type="ball"/>'
-            f'<inertial pos="{numbers(np.asarray(body.centers)[joint])}" mass="{float(np.asarray(body.masses)[joint])!r}" '
+            f'<inertial pos="{numbers(np.asarray(body.centers)[joint])}" mass="{numbers(np.asarray(body.masses)[joint])}" '
             f'fullinertia="{numbers(six)}"/>' + "".join(written(child) for child in children.get(joint, [])) + "</body>"
         )
 

@@ -1,0 +1,231 @@
+"""Motion between keyed poses as of limbs that have weight, and that are on the beat all the same.
+
+Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import rotation
+from ..errors import InvalidArgument
+from ..ik import Limits
+from ..rotation import Array
+from . import checks, law, mass
+from .body import Body
+from .root_path import RootPath
+from .simulation import Disturbances, Simulation, Stretch
+
+INERTIAS = ("true", "reference")
+_THINNEST = 0.1
+"""Least semi-axis of a bone's shape, as part of the longest."""
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """What `interpolate` found: F frames, n joints, k keys.
+
+    times: (F,) [s]. rotations: (F, n, 4) local. torques: (F, n, 3) [N m], each in the frame of the bone that it moves;
+    at a key those after it; at passive joints those of spring and damper. missed: (k,) [rad], by how much the joint
+    that is furthest off misses each key at its time; passive joints do not count. missed_joints: (k, n) [rad], of each
+    joint. residuals: (k, n) [rad], the angle that the law had left at each key before the correction.
+    """
+
+    times: Array
+    rotations: Array
+    torques: Array
+    missed: Array
+    missed_joints: Array
+    residuals: Array
+
+
+def interpolate(
+    body: Body,
+    keys: ArrayLike,
+    key_times: ArrayLike,
+    dt: float,
+    *,
+    residual: ArrayLike = 0.001,
+    torque_limit: ArrayLike | None = None,
+    gravity: ArrayLike = (0.0, 0.0, 0.0),
+    inertia: str = "true",
+    reference: Body | None = None,
+    passive: ArrayLike | None = None,
+    damping: ArrayLike | None = None,
+    stiffness: ArrayLike | None = None,
+    limits: Limits | None = None,
+    root: tuple[ArrayLike, ArrayLike] | None = None,
+    settle: float = 0.0,
+) -> Interpolation:
+    """In-betweens of keys (k, n, 4) at rising key_times (k,) [s], sampled every `dt` seconds.
+
+    The frames are at key_times[0] + i dt, up to key_times[-1] + settle; the motion begins at rest. Between two keys the
+    error of each joint dies away critically damped, what is left at the key is spread over the interval, and the
+    velocity is carried over the key. residual: (n,) or one number, the part of the way that the law leaves undone at
+    the key: small is tense, large is slack. gravity: (3,) [m/s^2], in the frame of the roots' offsets. settle: seconds
+    after the last key in which the motion comes to rest.
+
+    Without more, masses and gravity change the torques and not the motion. They do change it, and the physics engine is
+    needed, with:
+    torque_limit: one number, (n,) or (n, 3) [N m], bound on the length of the torque or on its parts about each axis.
+    inertia: "reference" has the torques of the body `reference` (default: one of the same shape and the density of
+    water) drive this one. passive: (n,) bool, joints that only their surroundings move; they begin as keyed. damping:
+    (n,) or one number [N m s/rad], friction that the law does not allow for. stiffness: (n,) or one number [N m/rad],
+    springs that draw passive joints to their keyed motion. limits: what joints are allowed; keys are clamped to it.
+
+    root: positions (F, 3) and rotations (F, 4) of the frame under the roots, one a frame.
+
+    Raises InvalidArgument; EngineMissing.
+    """
+    work = interpolating(
+        body,
+        keys,
+        key_times,
+        dt,
+        residual=residual,
+        torque_limit=torque_limit,
+        gravity=gravity,
+        inertia=inertia,
+        reference=reference,
+        passive=passive,
+        damping=damping,
+        stiffness=stiffness,
+        limits=limits,
+        root=root,
+        settle=settle,
+    )
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
+def interpolating(
+    body: Body,
+    keys: ArrayLike,
+    key_times: ArrayLike,
+    dt: float,
+    *,
+    residual: ArrayLike = 0.001,
+    torque_limit: ArrayLike | None = None,
+    gravity: ArrayLike = (0.0, 0.0, 0.0),
+    inertia: str = "true",
+    reference: Body | None = None,
+    passive: ArrayLike | None = None,
+    damping: ArrayLike | None = None,
+    stiffness: ArrayLike | None = None,
+    limits: Limits | None = None,
+    root: tuple[ArrayLike, ArrayLike] | None = None,
+    settle: float = 0.0,
+) -> Generator[float, None, Interpolation]:
+    """`interpolate` in slices: yields the fraction done."""
+    n = len(body)
+    dt, gravity = checks.positive("time between frames", dt, "s"), checks.gravity(gravity)
+    keys, times = _checked_keys(keys, key_times, n)
+    if not (np.isfinite(settle) and settle >= 0.0):
+        raise InvalidArgument(f"The time to settle must be 0 s or more, not {settle}.")
+    if inertia not in INERTIAS:
+        raise InvalidArgument(f"Inertia {inertia!r} is unknown; use true or reference.")
+    if limits is not None and len(limits) != n:
+        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+    disturbances = Disturbances(
+        torque_limit=checks.torque_limits(torque_limit, n, body.called),
+        passive=_flags(passive, n),
+        damping=checks.not_negative("damping", damping, n, body.called),
+        stiffness=checks.not_negative("stiffness", stiffness, n, body.called),
+        limits=limits,
+        reference=_reference(body, reference) if inertia == "reference" else None,
+    )
+    allowed = keys if limits is None else limits.clamp(keys)
+    motion = law.through(allowed, times, checks.residuals(residual, n, body.called))
+    frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
+    path = None if root is None else _root_path(root, frames, dt)
+    if _is_plain(disturbances):
+        rotations, w, dw = motion.at(frames)
+        torques = body.inverse(rotations, w, dw, gravity, root=None if path is None else path.motion(frames))
+        left = np.concatenate((np.zeros((1, n)), np.linalg.norm(motion.left[:-1], axis=-1)))
+        yield 1.0
+        return Interpolation(frames, rotations, torques, np.zeros(len(keys)), np.zeros((len(keys), n)), left)
+    simulation = Simulation(body, motion, gravity, disturbances, path)
+    stretches = yield from simulation.run(max(times[-1] + settle, frames[-1]))
+    return _sampled(frames, keys, motion, stretches, disturbances)
+
+
+def _sampled(
+    frames: Array, keys: Array, motion: law.Motion, stretches: list[Stretch], given: Disturbances
+) -> Interpolation:
+    k, n = keys.shape[:2]
+    rotations, torques = np.empty((len(frames), n, 4)), np.empty((len(frames), n, 3))
+    missed, left = np.zeros((k, n)), np.zeros((k, n))
+    for interval, stretch in enumerate(stretches):
+        first, last = stretch.times[[0, -1]]
+        inside = np.flatnonzero((frames > first - 1e-9) & ((frames < last - 1e-9) | (stretch is stretches[-1])))
+        h, steps = (last - first) / len(stretch.torques), len(stretch.torques)
+        at = np.clip((frames[inside] - first) / h, 0.0, steps)
+        low = np.minimum((at + 1e-9).astype(int), steps - 1)
+        part = np.clip(at - low, 0.0, 1.0)[:, None]
+        # Between the steps the law's own motion is known, and what differs from it changes little.
+        own = motion.at(stretch.times, np.full(steps + 1, interval))[0]
+        apart = rotation.multiply(rotation.inverse(own), stretch.poses)
+        there = motion.at(frames[inside], np.full(len(inside), interval))[0]
+        rotations[inside] = rotation.multiply(there, rotation.slerp(apart[low], apart[low + 1], part))
+        torques[inside] = stretch.torques[low]
+        if interval + 1 < k:
+            missed[interval + 1] = rotation.angle(
+                rotation.multiply(rotation.inverse(keys[interval + 1]), stretch.poses[-1])
+            )
+            left[interval + 1] = stretch.left
+    if given.limits is not None:
+        rotations = given.limits.clamp(rotations)
+    missed[:, given.passive] = 0.0
+    return Interpolation(frames, rotation.normalize(rotations), torques, missed.max(axis=1), missed, left)
+
+
+def _checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, Array]:
+    keys = checks.quaternions("keys", keys, n)
+    if keys.ndim != 3:
+        raise InvalidArgument(f"The shape of the keys must be (k, {n}, 4), not {keys.shape}.")
+    if len(keys) < 2:
+        raise InvalidArgument("There is nothing between fewer than two keys; give at least two.")
+    times = checks.exactly("key times", key_times, len(keys))
+    wrong = np.diff(times) <= 0.0
+    if np.any(wrong):
+        i = int(np.argmax(wrong))
+        raise InvalidArgument(
+            f"The keys must be in order of time, each at its own, but {times[i + 1]:g} s follows {times[i]:g} s."
+        )
+    return keys, times
+
+
+def _flags(passive: ArrayLike | None, n: int) -> NDArray[np.bool_]:
+    flags = np.zeros(n, dtype=bool) if passive is None else np.asarray(passive)
+    if flags.shape != (n,) or flags.dtype != bool:
+        raise InvalidArgument(f"Passive must be {n} truth values, one for each joint.")
+    return flags
+
+
+def _root_path(root: tuple[ArrayLike, ArrayLike], frames: Array, dt: float) -> RootPath:
+    positions = checks.exactly("root's positions", root[0], len(frames), 3)
+    rotations = checks.quaternions("root's rotations", root[1], len(frames))
+    return RootPath.through(float(frames[0]), dt, positions, rotations)
+
+
+def _is_plain(given: Disturbances) -> bool:
+    bare = given.torque_limit is None and given.limits is None and given.reference is None
+    return bare and not (np.any(given.passive) or np.any(given.damping))
+
+
+def _reference(body: Body, reference: Body | None) -> Body:
+    if reference is not None:
+        if not np.array_equal(np.asarray(reference.parents), np.asarray(body.parents)):
+            raise InvalidArgument("The reference body must have the same joints; make it from the same bones.")
+        return reference
+    own = mass.MassProperties(np.asarray(body.masses), np.asarray(body.centers), np.asarray(body.inertias))
+    axes, _ = mass.ellipsoid(own)
+    axes = np.maximum(axes, _THINNEST * axes.max(axis=-1, keepdims=True))
+    masses = mass.WATER * 4.0 / 3.0 * np.pi * np.prod(axes, axis=-1)
+    factor = masses / np.asarray(body.masses)
+    return replace(body, masses=masses, inertias=np.asarray(body.inertias) * factor[:, None, None], names=None)

@@ -1,0 +1,252 @@
+"""Joints that the law of motion drives while something is in its way: weak muscles, friction, stops, loose joints.
+
+The law is taken relative to its own motion without disturbance, which is known in closed form: where nothing disturbs
+it the simulation follows that to the last bit, whatever the step. Feedback, friction and springs are implicit in the
+step, so that no gain and no mass ratio makes it unstable (Stable PD: Tan, Liu, Turk 2011). Steps have a length of their
+own, and keys lie on them: the frame rate plays no part.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..ik import Limits
+from ..rotation import Array
+from .body import Body
+from .engine import Engine
+from .law import Motion, smooth_step
+from .muscles import Muscles
+from .root_path import RootPath
+from .stops import Stops
+
+SUBSTEP = 1.0 / 240.0
+"""Longest step [s]."""
+_OVER = 1e-9
+"""Part of a torque limit by which rounding may pass it."""
+
+
+@dataclass(frozen=True)
+class Disturbances:
+    """What is in the law's way, for n joints.
+
+    torque_limit: (n, 1) or (n, 3) or None. passive: (n,), joints that no law drives. damping, stiffness: (n,)
+    [N m s/rad, N m/rad]; springs only at passive joints, which they draw to the law's pose. limits: of the joints.
+    reference: the body whose inertia the law believes in, None for the true one.
+    """
+
+    torque_limit: Array | None
+    passive: NDArray[np.bool_]
+    damping: Array
+    stiffness: Array
+    limits: Limits | None
+    reference: Body | None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What happened from one key to the next: poses (s + 1, n, 4) at times (s + 1,), torques (s, n, 3), the angle (n,)
+    that was left at the key before the correction."""
+
+    times: Array
+    poses: Array
+    torques: Array
+    left: Array
+
+
+class Simulation:
+    """A body on its way through the keys of a motion."""
+
+    def __init__(
+        self, body: Body, motion: Motion, gravity: Array, disturbances: Disturbances, root: RootPath | None
+    ) -> None:
+        self.body, self.motion, self.gravity, self.given, self.root = body, motion, gravity, disturbances, root
+        n = len(body)
+        self.engine = engine = Engine(body, gravity, moving_root=root is not None)
+        self.believed = None
+        if disturbances.reference is not None:
+            self.believed = Engine(disturbances.reference, gravity, moving_root=root is not None)
+        self.order = engine.order
+        extra = 0 if root is None else 6
+        self.extra = extra
+
+        def degrees(values: Any, base: Any) -> Array:
+            """Values (n,) of joints as values (nv,) of degrees of freedom, those of the root being `base`."""
+            return np.concatenate((np.full(extra, base), np.repeat(np.asarray(values)[engine.order], 3)))
+
+        limit = disturbances.torque_limit
+        weak = np.zeros(n, dtype=bool) if limit is None else np.isfinite(limit).any(axis=1)
+        stopped = np.zeros(n, dtype=bool)
+        if disturbances.limits is not None:
+            stopped = np.array([joint is not None for joint in disturbances.limits.joints])
+        soft = weak | stopped | (disturbances.damping > 0.0) | (disturbances.reference is not None)
+        self.passive = degrees(disturbances.passive, False)
+        self.hard = degrees(~soft & ~disturbances.passive, True)
+        self.soft = ~self.hard & ~self.passive
+        self.damping = degrees(disturbances.damping, 0.0)
+        self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0)
+        self.any_passive = bool(np.any(self.passive))
+        self.rough = self.soft & (self.damping > 0.0)
+        self.any_rough = bool(np.any(self.rough))
+        self.stops = None if disturbances.limits is None else Stops(disturbances.limits, engine, extra)
+        engine.q[1 if extra else 0 :] = motion.at(motion.times[:1])[0][0][engine.order]
+        self.muscles = None if limit is None else Muscles(engine, limit[engine.order], self.soft[extra::3])
+        self.before = np.zeros(3 * n + extra)
+        self.none = np.zeros(n, dtype=bool)
+
+    def run(self, last: float) -> Generator[float, None, list[Stretch]]:
+        """The stretches between all keys, and one after the last key up to `last` [s]; yields the fraction done."""
+        times = np.append(self.motion.times, last)
+        stretches = []
+        for interval in range(len(times) - 1):
+            length = times[interval + 1] - times[interval]
+            if length <= 0.0:
+                continue
+            steps = max(1, int(np.ceil(length / SUBSTEP - 1e-9)))
+            grid = times[interval] + length / steps * np.arange(steps + 1)
+            stretch = yield from self._stretch(interval, grid, times[0], last)
+            stretches.append(stretch)
+        return stretches
+
+    def _stretch(self, interval: int, times: Array, first: float, last: float) -> Generator[float, None, Stretch]:
+        engine, steps = self.engine, len(times) - 1
+        h = (times[-1] - times[0]) / steps
+        wanted = self.motion.at(times, np.full(steps + 1, interval))[0]
+        there, way = self._coordinates(times, wanted, h)
+        if interval == 0 and self.extra:
+            # The root is under way already.
+            engine.position[:], engine.q[0] = there[0, :3], there[0, 3:7]
+            engine.w[: self.extra] = self.before[: self.extra] = way[0, : self.extra]
+        frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
+        begun = self.before
+        poses = np.empty((steps + 1, len(self.order), 4))
+        torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
+        for step in range(steps):
+            poses[step] = engine.q[-len(self.order) :]
+            torques[step], clipped[step] = self._step(h, there[step], way[step], frequency)
+            if step % 50 == 49:
+                yield float((times[step] - first) / (last - first))
+        poses[steps] = engine.q[-len(self.order) :]
+        poses, torques = self._sorted(poses), self._sorted(torques[:, self.extra :].reshape(steps, -1, 3))
+        left = np.zeros(len(self.order))
+        if interval < len(self.motion.times) - 1:
+            error = rotation.log(rotation.multiply(rotation.inverse(wanted[-1]), poses[-1]))
+            left = np.linalg.norm(error, axis=-1)
+            start = self._sorted(begun[self.extra :].reshape(1, -1, 3))[0]
+            poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, start)
+        return Stretch(times, poses, torques, left)
+
+    def _coordinates(self, times: Array, wanted: Array, h: float) -> tuple[Array, Array]:
+        """What the engine is wanted to be at (s + 1, nq), and the velocities (s, nv) that lead there."""
+        q, position = wanted[:, self.order], None
+        if self.root is not None:
+            position, turn = self.root.at(times)
+            q = np.concatenate((turn[:, None], q), axis=1)
+        way = rotation.log(rotation.multiply(rotation.inverse(q[:-1]), q[1:])).reshape(len(times) - 1, -1) / h
+        if position is not None:
+            way = np.concatenate((np.diff(position, axis=0) / h, way), axis=1)
+        return self.engine.coordinates(q, position), way
+
+    def _step(self, h: float, there: Array, way: Array, frequency: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Move on by h; returns the torques (nv,) that acted, and which joints (n,) had too little."""
+        engine, v = self.engine, self.engine.w
+        engine.place()
+        apart = engine.apart(there)
+        self.drag = drag = self.damping + h * self.stiffness
+        self.pull = pull = self.stiffness * (apart + h * way)
+        wanted = self._law(h, apart, way, frequency)
+        if self.any_rough:
+            engine.factor(h * drag, ~self.rough)
+            wanted = wanted - engine.solve(np.where(self.rough, drag * (v + h * wanted), 0.0)[None])[0]
+        if self.any_passive:
+            wanted[self.passive] = 0.0
+            engine.factor(h * drag, ~self.passive)
+            wanted = wanted - engine.solve(np.where(self.passive, self._needed_for(wanted, h), 0.0)[None])[0]
+        torques, weak = self._needed_for(wanted, h), self.none
+        if self.muscles is not None:
+            wanted, torques, weak = self.muscles.weakened(
+                wanted, torques, h * drag, self.passive, lambda other: self._needed_for(other, h)
+            )
+        v += h * wanted
+        if self.stops is None:
+            engine.advance(h)
+        else:
+            engine.factor(h * drag, self.hard)
+            self.stops.advance(h)
+        self.before = way
+        if self.any_passive:
+            torques = np.where(self.passive, pull - h * self.stiffness * v - self.damping * v, torques)
+        return torques, weak
+
+    def _needed_for(self, wanted: Array, h: float) -> Array:
+        """The torques (nv,) that accelerations (nv,) ask of the joints, beside those of springs and friction."""
+        return self.engine.inverse(wanted) + self.drag * (self.engine.w + h * wanted) - self.pull
+
+    def _law(self, h: float, apart: Array, way: Array, frequency: Array) -> Array:
+        """Accelerations (nv,) that the law asks for; `apart` (nv,) is how far its own motion is ahead."""
+        v = self.engine.w
+        firm = h * frequency * (h * frequency + 2.0)
+        if self.believed is None:
+            return (way - v + (v - self.before + h * frequency**2 * apart) / (1.0 + firm)) / h
+        driven = np.flatnonzero(self.soft)
+        self.believed.data.qpos[:] = self.engine.data.qpos
+        self.believed.place()
+        self.engine.factor(np.zeros(len(v)))
+        true, believed = (e.mass_matrix()[np.ix_(driven, driven)] for e in (self.engine, self.believed))
+        ahead = (way - self.before + h * frequency**2 * apart)[driven]
+        gap = np.linalg.solve(true + believed * firm[driven], believed @ ahead - true @ (way - v)[driven])
+        wanted = (way - v) / h
+        wanted[driven] += gap / h
+        return wanted
+
+    def _sorted(self, values: Array) -> Array:
+        """Values (s, n, ...) in MuJoCo's order put into the body's."""
+        result = np.empty_like(values)
+        result[:, self.order] = values
+        return result
+
+    def _corrected(
+        self, times: Array, poses: Array, torques: Array, clipped: Array, error: Array, begun: Array
+    ) -> tuple[Array, Array]:
+        """The stretch led to its key by a quintic from where the muscles sufficed again, if they do for that too."""
+        reached = ~self.given.passive & (np.linalg.norm(error, axis=-1) > 0.0)
+        since = np.where(clipped.any(axis=0), len(clipped) - np.argmax(clipped[::-1], axis=0), 0)
+        reached &= since < len(clipped)
+        for _ in range(4):
+            if not np.any(reached):
+                return poses, torques
+            begin = times[np.minimum(since, len(clipped) - 1)]
+            part = smooth_step((times[:, None] - begin) / (times[-1] - begin))[0]
+            turn = rotation.exp(-(part * reached)[..., None] * error)
+            led = rotation.normalize(rotation.multiply(poses, turn))
+            needed, over = self._needed(times, led, torques, begun)
+            if not np.any(over):
+                self._put(led[-1], turn[-1])
+                return led, needed
+            if not np.any(reached & over):
+                break
+            reached &= ~over
+        return poses, torques
+
+    def _needed(self, times: Array, poses: Array, torques: Array, begun: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Torques (s, n, 3) for these poses, and the joints (n,) for which they are too much."""
+        h = (times[-1] - times[0]) / len(torques)
+        w = rotation.log(rotation.multiply(rotation.inverse(poses[:-1]), poses[1:])) / h
+        before = np.concatenate((begun[None], w[:-1]))
+        root = None if self.root is None else self.root.motion(times[:-1])
+        found = self.body.inverse(poses[:-1], before, (w - before) / h, self.gravity, root=root)
+        found = np.where(self.given.passive[:, None], torques, found + self.given.damping[:, None] * w)
+        limit = self.given.torque_limit
+        if limit is None:
+            return found, np.zeros(len(self.order), dtype=bool)
+        size = np.linalg.norm(found, axis=-1, keepdims=True) if limit.shape[1] == 1 else np.abs(found)
+        return found, np.any(size > limit * (1.0 + _OVER), axis=(0, 2))
+
+    def _put(self, pose: Array, turn: Array) -> None:
+        """Go on from a pose (n, 4) which was turned by `turn` (n, 4)."""
+        self.engine.q[-len(self.order) :] = pose[self.order]
+        speeds = self.engine.w[self.extra :].reshape(-1, 3)
+        speeds[:] = rotation.rotate(rotation.inverse(turn[self.order]), speeds)
