@@ -1,0 +1,371 @@
+"""Keys interpolated by a body: they are hit, the rest stays as it is, weight shows where it must, mistakes are refused."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+from lookat_pd import rotation
+
+from .. import scenes
+
+actions = load("rig.actions")
+channels = load("rig.channels")
+interpolation = load("rig.dynamics.interpolation")
+sample = load("rig.sample")
+errors = load("lookat_pd.errors")
+
+BONES = ("chest", "upper_arm.L", "hand.L")
+KEYS = (1, 6, 13, 20, 60)
+
+
+def hero(modes: Sequence[str] = ("QUATERNION",), size: float = 0.4, **options: Any) -> bpy.types.Object:
+    """A figure whose bones are keyed, the hips among them, which are not interpolated."""
+    armature = scenes.figure()
+    scenes.animate(armature, modes=modes, bones=("hips", *BONES), size=size, **options)
+    return armature
+
+
+def settings() -> Any:
+    return bpy.context.scene.lookat_pd_dynamics
+
+
+def begin(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **wish: Any) -> Any:
+    return interpolation.start(bpy.context.scene, armature, interpolation.Wish(tuple(bones), **wish), into)
+
+
+def run(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **wish: Any) -> Any:
+    return scenes.finish(begin(armature, bones, into, **wish))
+
+
+def sway() -> bpy.types.Action:
+    return bpy.data.actions["Sway"]
+
+
+def curve(action: bpy.types.Action, bone: str, mode: str, index: int) -> Any:
+    slot = action.slots[0]
+    return actions.channelbag(action, slot).fcurves.find(actions.rotation_path(bone, mode), index=index)
+
+
+def rotations(armature: bpy.types.Object, action: bpy.types.Action, bone: str, frames: Sequence[float]) -> Any:
+    """What a bone's F-curves hold, as quaternions (F, 4)."""
+    mode = armature.pose.bones[bone].rotation_mode
+    curves = [curve(action, bone, mode, n) for n in range(sample.channel(mode)[1])]
+    raw = np.array([[item.evaluate(frame) for item in curves] for frame in frames])
+    return channels.to_quaternion(raw, mode)
+
+
+def apart(a: Any, b: Any) -> float:
+    return float(rotation.angle(rotation.multiply(rotation.inverse(a), b)).max())
+
+
+def contents(action: bpy.types.Action) -> dict[tuple[str, int], str]:
+    """All F-curves of an action, to the last bit."""
+    found = {}
+    for item in actions.channelbag(action, action.slots[0]).fcurves:
+        points = item.keyframe_points
+        # As text: a key that is no number is not even equal to itself.
+        found[item.data_path, item.array_index] = str([(*p.co, *p.handle_left, *p.handle_right) for p in points])
+    return found
+
+
+# What is made
+
+
+@pytest.mark.parametrize("mode", scenes.MODES)
+def test_keys_are_hit_and_keep_their_numbers(mode: str) -> None:
+    armature = hero([mode])
+    result = run(armature)
+    assert result.misses == []
+    assert armature.animation_data.action == result.action != sway()
+    for bone in BONES:
+        for n in range(sample.channel(mode)[1]):
+            old, new = curve(sway(), bone, mode, n), curve(result.action, bone, mode, n)
+            assert [new.evaluate(frame) for frame in KEYS] == [old.evaluate(frame) for frame in KEYS]
+
+
+def test_in_betweens_run_on_in_all_modes_alike() -> None:
+    """The same rotations whatever they are written in, without a leap from frame to frame."""
+    found = {}
+    for mode in scenes.MODES:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        armature = hero([mode], size=0.3)
+        action = run(armature).action
+        found[mode] = {bone: rotations(armature, action, bone, range(1, 61)) for bone in BONES}
+    for mode, turns in found.items():
+        for bone in BONES:
+            assert apart(turns[bone], found["QUATERNION"][bone]) < 2e-4, (mode, bone)
+
+
+def test_every_frame_between_the_keys_has_one() -> None:
+    armature = hero()
+    action = run(armature, first=6, last=20).action
+    points = curve(action, "chest", "QUATERNION", 1).keyframe_points
+    # Beside the range the curve is held.
+    assert [round(point.co.x) for point in points] == [1, 5, *range(6, 21), 21, 60]
+    whole = [*range(1, 7), *range(20, 61)]
+    assert apart(rotations(armature, action, "chest", whole), rotations(armature, sway(), "chest", whole)) < 1e-5
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT"])
+def test_other_curves_stay_to_the_last_bit(into: str) -> None:
+    armature = hero()
+    armature.keyframe_insert("location", frame=1)
+    before = contents(sway())
+    after = contents(run(armature, ["upper_arm.L"], into).action)
+    arm = actions.rotation_path("upper_arm.L", "QUATERNION")
+    assert {key: value for key, value in after.items() if key[0] != arm} == {
+        key: value for key, value in before.items() if key[0] != arm
+    }
+    assert after != before
+    if into == "NEW":
+        assert contents(sway()) == before
+
+
+def test_a_layer_holds_only_the_difference() -> None:
+    armature = hero()
+    before = contents(sway())
+    direct = rotations(armature, run(armature).action, "chest", range(1, 61))
+    armature.animation_data.action, armature.animation_data.action_slot = sway(), sway().slots[0]
+    result = run(armature, into="LAYER")
+    assert contents(sway()) == before
+    layered = []
+    for frame in range(1, 61):
+        bpy.context.scene.frame_set(frame)
+        layered.append(tuple(armature.pose.bones["chest"].matrix_basis.to_quaternion()))
+    # Blender's Combine takes small angles from their cosines, in single precision.
+    assert apart(np.array(layered), direct) < 1.5e-3
+    assert result.source == sway()
+
+
+def test_keys_between_frames_are_hit_where_they_are() -> None:
+    armature = scenes.figure()
+    scenes.animate(armature, frames=(1.0, 5.6, 12.8, 20.0), bones=BONES, size=0.4)
+    result = run(armature)
+    for bone in BONES:
+        for n in range(4):
+            old, new = curve(sway(), bone, "QUATERNION", n), curve(result.action, bone, "QUATERNION", n)
+            at = [point.co.x for point in old.keyframe_points]
+            assert [new.evaluate(x) for x in at] == [old.evaluate(x) for x in at]
+
+
+@pytest.mark.parametrize("limit", ["NONE", "TORQUE"])
+def test_the_same_at_any_frame_rate(limit: str) -> None:
+    """Keys at the same seconds: at 24 and 60 fps the poses at the same seconds differ by less than 0.1 degrees."""
+    found = {}
+    for rate, stretch in ((24, 2), (60, 5)):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.context.scene.render.fps = rate
+        settings().limit, settings().torque = limit, 60.0
+        armature = scenes.figure()
+        random = np.random.default_rng(3)
+        armature.animation_data_create()
+        action, slot = actions.new_action("Sway", armature)
+        armature.animation_data.action, armature.animation_data.action_slot = action, slot
+        for beat in (0, 3, 6, 12):
+            for bone in BONES:
+                scenes.set_rotation(armature.pose.bones[bone], random.uniform(-0.4, 0.4, 3))
+                armature.pose.bones[bone].keyframe_insert("rotation_quaternion", frame=beat * stretch)
+        result = run(armature)
+        found[rate] = {bone: rotations(armature, result.action, bone, np.arange(0, 13) * stretch) for bone in BONES}
+    for bone in BONES:
+        assert np.degrees(apart(found[24][bone], found[60][bone])) < 0.1
+
+
+def test_only_selected_keys_count_or_all() -> None:
+    armature = hero()
+    for item in actions.channelbag(sway(), sway().slots[0]).fcurves:
+        for point in item.keyframe_points:
+            point.select_control_point = round(point.co.x) in (1, 20)
+    assert list(run(armature).keys) == [1, 20]
+    armature.animation_data.action, armature.animation_data.action_slot = sway(), sway().slots[0]
+    assert list(run(armature, selected=False).keys) == list(KEYS)
+
+
+def test_the_original_can_be_compared() -> None:
+    armature = hero()
+    assert interpolation.compared(armature) is None
+    result = run(armature)
+    interpolation.swap(armature)
+    assert armature.animation_data.action == sway() and armature.animation_data.action_slot == sway().slots[0]
+    interpolation.swap(armature)
+    assert armature.animation_data.action == result.action
+    bpy.data.actions.remove(sway())
+    assert interpolation.compared(armature) is None
+
+
+def test_stopping_leaves_nothing() -> None:
+    armature = hero()
+    before, count = contents(sway()), len(bpy.data.actions)
+    for steps in (0, 1, 30, 60):
+        work = begin(armature)
+        for _ in range(steps):
+            next(work)
+        work.close()
+        assert armature.animation_data.action == sway() and len(bpy.data.actions) == count
+        assert contents(sway()) == before and len(bpy.data.scenes) == 1
+
+
+# Weight
+
+
+def lateness(mass: float, **changes: Any) -> float:
+    """Frame at which the arm has done half of its way, with a hand of that mass."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    armature = scenes.figure()
+    armature.lookat_pd_body.spread = "VOLUME"
+    for bone in ("upper_arm.L", "hand.L"):
+        armature.pose.bones[bone].lookat_pd_body.mass = mass
+    scenes.animate(armature, frames=(), bones=())
+    arm = armature.pose.bones["upper_arm.L"]
+    for frame, angle in ((1, 0.0), (25, 1.2)):
+        scenes.set_rotation(arm, (0.0, 0.0, angle))
+        arm.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.use_gravity = False
+    for name, value in changes.items():
+        setattr(settings(), name, value)
+    result = run(armature, ["upper_arm.L"], inertia=settings().inertia.lower())
+    turned = rotation.angle(rotations(armature, result.action, "upper_arm.L", range(1, 26)))
+    return float(np.interp(0.6, turned, np.arange(1, 26)))
+
+
+def test_without_more_mass_does_not_matter() -> None:
+    assert lateness(10.0) == pytest.approx(lateness(1.0), abs=1e-4)
+
+
+@pytest.mark.parametrize("how", [{"limit": "TORQUE", "torque": 3.0}, {"inertia": "REFERENCE"}])
+def test_ten_times_as_heavy_is_late(how: dict[str, Any]) -> None:
+    assert lateness(10.0, **how) > lateness(1.0, **how) + 2.0
+
+
+def test_a_slack_bone_is_late_and_a_tense_one_early() -> None:
+    slack, middle, tense = (lateness(1.0, tension=n) for n in (3.0, 9.0, 15.0))
+    assert tense + 1.0 < middle < slack - 1.0
+
+
+def test_what_is_too_weak_misses_and_is_told() -> None:
+    armature = hero()
+    settings().limit, settings().torque = "TORQUE", 1.0
+    result = run(armature)
+    assert result.misses and result.misses[0].angle == max(miss.angle for miss in result.misses)
+    assert {miss.bone for miss in result.misses} <= set(BONES)
+    assert {miss.frame for miss in result.misses} <= set(KEYS)
+    for bone in BONES:
+        assert np.isfinite(rotations(armature, result.action, bone, range(1, 61))).all()
+    worst = result.misses[0]
+    seen = apart(
+        rotations(armature, result.action, worst.bone, [worst.frame]),
+        rotations(armature, sway(), worst.bone, [worst.frame]),
+    )
+    assert seen == pytest.approx(worst.angle, abs=2e-3)
+
+
+def test_a_bone_may_have_settings_of_its_own() -> None:
+    armature = hero()
+    own = armature.pose.bones["hand.L"].lookat_pd_body
+    own.use_own, own.limit, own.torque = True, "TORQUE", 0.01
+    assert {miss.bone for miss in run(armature).misses} == {"hand.L"}
+
+
+def test_a_passive_bone_swings_behind_what_carries_it() -> None:
+    """It begins as keyed, has no keys of its own to hit, and comes to rest again where its spring wants it."""
+    armature = scenes.figure()
+    scenes.animate(armature, frames=(1, 10), bones=("upper_arm.L",), size=1.0)
+    own = armature.pose.bones["hand.L"].lookat_pd_body
+    own.use_own, own.passive, own.stiffness, own.damping = True, True, 2.0, 0.3
+    bpy.context.scene.use_gravity = False
+    result = run(armature, ["upper_arm.L", "hand.L"], settle=4.0)
+    assert result.misses == [] and round(result.motion.times[-1] * 24) == 9 + 96
+    turned = rotation.angle(rotations(armature, result.action, "hand.L", range(1, 107)))
+    assert turned[0] == 0.0
+    assert turned[1:12].max() > 0.1 and turned[-1] < 0.02
+
+
+def test_a_passive_bone_feels_a_parent_that_is_not_selected() -> None:
+    armature = scenes.figure()
+    scenes.animate(armature, frames=(1, 10), bones=("upper_arm.L", "hand.L"), size=1.0)
+    settings().passive = True
+    bpy.context.scene.use_gravity = False
+    result = run(armature, ["hand.L"])
+    start = rotations(armature, result.action, "hand.L", [1.0])
+    assert apart(start, rotations(armature, result.action, "hand.L", range(1, 11))) > 0.1
+
+
+# What is refused
+
+
+def refused(armature: bpy.types.Object, match: str, bones: Sequence[str] = BONES, **wish: Any) -> None:
+    """With a message, and nothing has changed."""
+    data = armature.animation_data
+    before = contents(data.action) if data and data.action else None
+    count = len(bpy.data.actions)
+    with pytest.raises(errors.LookAtError, match=match):
+        run(armature, bones, **wish)
+    assert len(bpy.data.actions) == count and len(bpy.data.scenes) == 1
+    if before is not None:
+        assert contents(data.action) == before
+
+
+def test_without_an_action_it_is_refused() -> None:
+    refused(scenes.figure(), "has no action; key at least two poses")
+
+
+def test_one_key_only_is_refused() -> None:
+    armature = scenes.figure()
+    scenes.animate(armature, frames=(7,), bones=BONES)
+    refused(armature, "only one key, at frame 7")
+
+
+def test_no_selected_key_is_refused() -> None:
+    armature = hero()
+    for item in actions.channelbag(sway(), sway().slots[0]).fcurves:
+        for point in item.keyframe_points:
+            point.select_control_point = False
+    refused(armature, "selected keys of its rotation")
+    refused(armature, "has keys of its rotation in the range", first=70, last=90, selected=False)
+
+
+def test_two_keys_on_one_frame_are_refused() -> None:
+    armature = hero()
+    item = curve(sway(), "chest", "QUATERNION", 1)
+    item.keyframe_points[2].co.x = 6.0
+    refused(armature, "'chest' has two keys on frame 6")
+
+
+def test_keys_out_of_order_are_refused() -> None:
+    armature = hero()
+    curve(sway(), "chest", "QUATERNION", 1).keyframe_points[2].co.x = 3.0
+    refused(armature, "out of order at frame 3")
+
+
+def test_a_key_that_is_no_number_is_refused() -> None:
+    armature = hero()
+    curve(sway(), "chest", "QUATERNION", 1).keyframe_points[2].co.y = float("nan")
+    refused(armature, "not a number")
+
+
+def test_locked_rotations_are_refused() -> None:
+    armature = hero()
+    armature.pose.bones["hand.L"].lock_rotation[1] = True
+    refused(armature, r"rotation of bone 'hand\.L' is locked")
+    armature.pose.bones["hand.L"].lock_rotation[1] = False
+    curve(sway(), "chest", "QUATERNION", 1).lock = True
+    refused(armature, "F-curves of bone 'chest' are locked")
+
+
+def test_a_bone_without_mass_is_refused() -> None:
+    armature = hero()
+    armature.data.bones["hand.L"].use_deform = False
+    refused(armature, "carries nothing that has mass")
+
+
+def test_driven_rotations_and_rest_position_are_refused() -> None:
+    armature = hero()
+    armature.pose.bones["hand.L"].driver_add("rotation_quaternion", 1)
+    refused(armature, "is driven")
+    armature.pose.bones["hand.L"].driver_remove("rotation_quaternion", 1)
+    armature.data.pose_position = "REST"
+    refused(armature, "rest position")
