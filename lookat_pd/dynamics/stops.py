@@ -18,8 +18,8 @@ class Stops:
         self._count = len(engine.order)
 
     def advance(self, h: float) -> None:
-        """Move the engine on by h seconds; impulses at the joints that would leave their range change the
-        velocities.""" engine = self._engine
+        """Move the engine on by h seconds; an impulse at each joint that would leave its range changes velocities."""
+        engine = self._engine
         before = engine.q[-self._count :].copy()
         speeds = engine.w[self._extra :].reshape(-1, 3)
         ahead = rotation.multiply(before, rotation.exp(h * speeds))
