@@ -94,7 +94,7 @@ class Goals:
 
     def _wide(self) -> Array:
         """The range with room for what the animation does with the eyes, (n, 1 + k, 3)."""
-        scene, room = self.scene, 4.0 * self.edge
+        scene, room = self.scene, self.edge
         natural = self._angles(slice(None), self._with_middle(scene.orientations))
         reached = np.stack((np.abs(natural[..., 0]), natural[..., 1], -natural[..., 1]), axis=-1)
         return np.maximum(self.eyes.range, reached + room)

@@ -11,15 +11,15 @@ from .ability import Eyes
 
 _CLOSE = 1e-6
 _TRIES = 12
-_FINE = 64
+_FINE = 65
 
 
 @dataclass(frozen=True)
 class Shift:
     """One shift of the gaze: at `time` [s] after the first sample to the target of that index, None: off.
 
-    amplitude: angle that the eyes turned in the head, duration [s] of that; gaze_amplitude: angle between where they
-    looked and where they should; peak_speed [rad/s] of the eyes in the head.
+    amplitude: angle that the eyes turned in the head, and duration [s] of it; gaze_amplitude: angle between where they
+    looked and where they should; peak_speed [rad/s] of the eyes in the head. Of several eyes the mean.
     """
 
     time: float
@@ -53,20 +53,31 @@ class Decay:
         falling = -3.0 * ((square * s + linear) * s + value) + (1.0 - s) * (2.0 * square * s + linear)
         return ((1.0 - s) ** 2 * falling)[0] / self.duration
 
+    def onto(self, goal: tuple[Array, Array], landing: tuple[Array, Array]) -> Array:
+        """The way (n, c) of what decays onto a moving goal, known by value and slope at the start and at the end."""
+        s = np.linspace(0.0, 1.0, _FINE)[:, None]
+        bends = s * (1.0 - s) * self.duration * ((1.0 - s) * goal[1] - s * landing[1])
+        return goal[0] + s**2 * (3.0 - 2.0 * s) * (landing[0] - goal[0]) + bends + self.at(s[:, 0] * self.duration)
+
     def _terms(self, times: Array) -> tuple[Array, Array, Array, Array]:
         slope = self.slope * self.duration
         s = np.clip(times / self.duration, 0.0, 1.0)[:, None]
         return s, self.difference, slope + 3.0 * self.difference, 3.0 * slope + 6.0 * self.difference
 
 
+def turn(start: Array, end: Array) -> float:
+    """The angle [rad] between directions (k, 3) of the eyes and others, in the mean of the eyes."""
+    return float(rotation.angle_between(start, end).mean())
+
+
 def duration(eyes: Eyes, start: Array, end: Callable[[float], Array]) -> float:
-    """Time [s] of the saccade from the direction `start` (3,) to the one that `end` gives for a time.
+    """Time [s] of the saccade from directions `start` (k, 3) of the eyes to those that `end` gives for a time.
 
     The head may turn meanwhile, so that the angle depends on the time that it takes: found by the secant.
     """
 
     def needed(time: float) -> float:
-        return eyes.saccade_time(float(rotation.angle_between(start, end(time))))
+        return eyes.saccade_time(turn(start, end(time)))
 
     longest = eyes.saccade_time(np.pi)
     before, wrong_before = 0.0, needed(0.0)
@@ -80,6 +91,7 @@ def duration(eyes: Eyes, start: Array, end: Callable[[float], Array]) -> float:
     return time
 
 
-def peak_speed(directions: Array, duration: float) -> float:
-    """Largest speed [rad/s] of unit vectors (n, 3) that are evenly spread over a duration [s]."""
-    return float(rotation.angle_between(directions[:-1], directions[1:]).max()) * (len(directions) - 1) / duration
+def peak_speed(directions: Array, decay: Decay) -> float:
+    """Largest speed [rad/s] of directions (n, k, 3), evenly spread over a saccade, in the mean of the eyes."""
+    steps = rotation.angle_between(directions[:-1], directions[1:]).mean(axis=-1)
+    return float(steps.max()) * len(steps) / decay.duration

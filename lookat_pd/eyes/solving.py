@@ -17,7 +17,6 @@ from .micro import Twitches
 from .saccade import Decay, Shift
 
 _SMALLEST_SHIFT = np.radians(0.1)
-_FINE = 65
 _INSTANT = 1e-9
 _STILL = 1e-9
 
@@ -91,11 +90,12 @@ def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
 
 @dataclass(frozen=True)
 class _Part:
-    """What the eyes do from `start` [s] on: a stretch of a path, and the saccade that leads to it."""
+    """What the eyes do from `start` [s] on: a stretch of a path, and until `landed` [s] the saccade to it."""
 
     path: Path
     stretch: tuple[int, int]
     start: float
+    landed: float
     decay: Decay
     twitches: Twitches
 
@@ -127,8 +127,9 @@ class _Run:
         for begin, stop, stretch in path.parts(start, end + self.scene.dt if final else end):
             stop = np.inf if final and stop > end else stop
             decay = self.none if settled else self._shift(target, path, stretch, begin)
-            after = begin if settled else begin + decay.duration
-            self.latest = _Part(path, stretch, begin, decay, self._twitches(target, after, stop, settled=settled))
+            landed = begin if settled else begin + decay.duration
+            twitches = self._twitches(target, landed, stop, settled=settled)
+            self.latest = _Part(path, stretch, begin, landed, decay, twitches)
             self._keep(self.latest, target, stop)
             settled = False
 
@@ -142,18 +143,16 @@ class _Run:
 
         def end(after: float) -> Array:
             there = max(min(time + after, last), time)
-            return self._looking(path.at(path.goal, there, stretch)[0], there)
+            return self._looking(path.at(path.goal, there, stretch)[0], there)[1:]
 
-        start = self._looking(value, time)
+        middle, start = np.split(self._looking(value, time), [1])
         decay = Decay(value - goal, slope - goal_slope, saccade.duration(eyes, start, end))
         seen = eyes.direction(path.at(path.seen[:, 0], time, stretch)[0])
-        amplitude = float(rotation.angle_between(start, end(decay.duration)))
-        gaze_amplitude = float(rotation.angle_between(start, seen))
+        amplitude = saccade.turn(start, end(decay.duration))
+        gaze_amplitude = float(rotation.angle_between(middle[0], seen))
         if max(amplitude, gaze_amplitude) > _SMALLEST_SHIFT:
-            fine = np.linspace(0.0, decay.duration, _FINE)
-            reached = path.at(path.goal, max(min(time + decay.duration, last), time), stretch)[0]
-            way = goal + fine[:, None] / decay.duration * (reached - goal) + decay.at(fine)
-            speed = saccade.peak_speed(self._looking(way, time), decay.duration)
+            landing = path.at(path.goal, max(min(time + decay.duration, last), time), stretch)
+            speed = saccade.peak_speed(self._looking(decay.onto((goal, goal_slope), landing), time)[:, 1:], decay)
             self.shifts.append(Shift(time, target, amplitude, decay.duration, gaze_amplitude, speed))
         return decay
 
@@ -161,13 +160,14 @@ class _Run:
         """What is before the first event."""
         path = self.goals.path(None, time, time)
         stretch = path.parts(time, time + self.scene.dt)[0][2]
-        return _Part(path, stretch, time, self.none, Twitches.between(self.eyes, 0.0, 0.0, 0.0, settled=False))
+        return _Part(path, stretch, time, time, self.none, self._twitches(None, time, time, settled=True))
 
     def _looking(self, state: Array, time: float) -> Array:
-        """Direction (..., 3) in the head of the cyclopean eye for states (..., c) at one time [s]."""
+        """Directions (..., 1 + k, 3) in the head for states (..., c) at one time [s]."""
         sample = min(int(time / self.scene.dt + _INSTANT), len(self.scene) - 1)
-        widened = state[..., -1:] * (self.goals.wide[sample, 0] - self.eyes.range)
-        return self.eyes.direction(bounded(state[..., :2], self.eyes.range + widened, self.goals.edge))
+        widened = state[..., -1:, None] * (self.goals.wide[sample] - self.eyes.range)
+        angles = state[..., :-1].reshape(*state.shape[:-1], -1, 2)
+        return self.eyes.direction(bounded(angles, self.eyes.range + widened, self.goals.edge))
 
     def _twitches(self, target: int | None, start: float, stop: float, *, settled: bool) -> Twitches:
         if target is None:
@@ -190,7 +190,7 @@ class _Run:
         twitch = part.twitches.at(self.time + self.times[samples])
         self.state[samples, :-1] += np.tile(twitch, len(self.eyes) + 1)
         self.looked_at[samples] = -1 if target is None else target
-        self.resting[samples] = (target is None) & (since >= part.decay.duration - _INSTANT)
+        self.resting[samples] = (target is None) & (self.times[samples] >= part.landed - _INSTANT)
 
     def result(self) -> Result:
         eyes, scene = self.eyes, self.scene
