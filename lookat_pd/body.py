@@ -63,7 +63,7 @@ class Carrying:
     """Where a look-at's chain carries what hangs on it, over F frames.
 
     turns: (F, b, 4) rotations of what hangs on each bone, head first, in the space of the input; places: (F, b, 3)
-    where the bones are then, and from: (F, b, 3) where they were; shift: (F, 3) of all.
+    where the bones are then, and before: (F, b, 3) where they were; shift: (F, 3) of all.
     """
 
     turns: Array
@@ -92,12 +92,12 @@ class Carrying:
 
         Where nothing has moved they are the same numbers.
         """
+        still = np.all(self.shift == 0.0, axis=-1)
         if anchor < 0:
-            return rotations, positions + self.shift
+            return rotations, np.where(still[:, None], positions, positions + self.shift)
         turn, here, before = self.turns[:, anchor], self.places[:, anchor], self.before[:, anchor]
+        still = (still & np.all(turn == rotation.IDENTITY, axis=-1))[:, None]
         moved = here + rotation.rotate(turn, positions - before)
-        still = np.all(turn == rotation.IDENTITY, axis=-1) & np.all(here == before, axis=-1)
-        still = still[:, None]
         return np.where(still, rotations, rotation.multiply(turn, rotations)), np.where(still, positions, moved)
 
 

@@ -185,6 +185,12 @@ def prepare(
     return Shot(rotations, positions, targets, shift, frames, fine, dt)
 
 
+def moved(shot: Shot, shift: Array) -> Shot:
+    """The same shot with another shift (F, 3), smooth, of the aiming bone."""
+    still = np.zeros(max(len(shift) - 1, 0), dtype=bool)
+    return replace(shot, shift=refine.curve(np.asarray(shift, float), still, shot.count))
+
+
 def solve(
     chain: Chain,
     tuning: Tuning,

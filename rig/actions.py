@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import RigError
-from .sample import channel
+from .sample import LOCATION, channel
 
 INTO = ("NEW", "CURRENT", "LAYER")
 _COPIED = re.compile(r"\.\d{3}$")
@@ -80,13 +80,18 @@ def check(armature: bpy.types.Object, into: str) -> None:
 
 
 def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str) -> None:
-    """Raise RigError where the rotation of one of `bones` (name to rotation mode) cannot be keyed."""
+    """Raise RigError where channels of one of `bones` (name to rotation mode, or `LOCATION`) cannot be keyed."""
     data = armature.animation_data
     if data is None:
         return
     for bone, mode in bones.items():
         path = rotation_path(bone, mode)
-        if any(driver.data_path == path for driver in data.drivers):
+        driven = any(driver.data_path == path for driver in data.drivers)
+        if driven and mode == LOCATION:
+            raise RigError(
+                f"The location of bone '{bone}' is driven; delete the driver, or switch off what moves the bone."
+            )
+        if driven:
             raise RigError(
                 f"The rotation of bone '{bone}' is driven; delete the driver or take the bone out of the chain."
             )

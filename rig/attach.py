@@ -61,7 +61,7 @@ def sync(armature: bpy.types.Object) -> list[Attached]:
 def _attach(armature: bpy.types.Object, bone: str, number: int) -> Attached:
     try:
         resolved = look_at.resolve(armature, bone)
-        offsets.install(armature, number, resolved.bones, resolved.targets[0].object)
+        offsets.install(armature, number, resolved.turned, resolved.targets[0].object, resolved.moved)
     except LookAtError as error:
         for owner, constraint in list(offsets.on(armature)):
             if offsets.number_of(constraint) == number and constraint.influence != 0.0:
@@ -81,6 +81,9 @@ def _follow_renames(armature: bpy.types.Object) -> None:
             # A constraint stays on its bone whatever that is called now.
             owners = held.get(place, [])
             if (renamed or item.bone not in names) and owners and item.bone not in owners:
+                for remembered in settings.unkeyed:
+                    if remembered.bone == item.bone:
+                        remembered.bone = owners[0]
                 item.bone = owners[0]
         if settings.chain and settings.chain[0].bone not in names:
             settings.chain[0].bone = bone

@@ -16,8 +16,9 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from . import actions, attach, live, look_at, unkeyed
 from .look_at import LookAt
-from .sample import channel
+from .sample import LOCATION
 from .solving import Part, Shot
+from .unkeyed import Channels
 from .working import Working
 
 _BAKED = " look-at"
@@ -81,8 +82,9 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
     for armature in armatures:
         actions.check(armature, options.into)
     for item in look_ats:
-        modes = {name: item.armature.pose.bones[name].rotation_mode for name in item.bones}
+        modes = {name: item.armature.pose.bones[name].rotation_mode for name in item.turned}
         actions.check_curves(item.armature, modes, options.into)
+        actions.check_curves(item.armature, dict.fromkeys(item.moved, LOCATION), options.into)
     with live.paused():
         return (yield from _bake(scene, look_ats, armatures, options))
 
@@ -91,7 +93,7 @@ def _bake(
     scene: bpy.types.Scene, look_ats: Sequence[LookAt], armatures: Sequence[bpy.types.Object], options: Options
 ) -> Generator[float, None, list[Result]]:
     undone = [unkeyed.bring_back(item.armature, item.bone) for item in look_ats]
-    still = [_unkeyed_bones(item) for item in look_ats]
+    still = [unkeyed.standing(item.armature, item.turned, item.moved) for item in look_ats]
     works: dict[bpy.types.Object, Working] = {}
     frames = np.arange(options.first, options.last + 1)
     try:
@@ -128,13 +130,6 @@ def _mute(look_ats: Sequence[LookAt]) -> None:
         attach.sync(item.armature)
 
 
-def _unkeyed_bones(look_at: LookAt) -> dict[str, Array]:
-    """How the bones of the chain that have no keys stand: name to channel values."""
-    bones = look_at.armature.pose.bones
-    free = [name for name in look_at.bones if not unkeyed.is_keyed(look_at.armature, name)]
-    return {name: np.array(getattr(bones[name], channel(bones[name].rotation_mode)[0]), float) for name in free}
-
-
 def _parts(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[Part]:
     """What is to be solved: live look-ats of the scene that are not baked, and then those that are."""
     others = live.others(scene, {(item.armature, item.bone) for item in look_ats})
@@ -149,12 +144,12 @@ def _parts(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[Part]:
 
 
 def _write(work: Working, frames: Array, parts: Sequence[Part]) -> None:
-    """Key what the look-ats of one rig turn; a bone that several of them turn is turned by one after the other."""
-    done: dict[str, Array] = {}
+    """Key what the look-ats of one rig do; a bone that several of them turn is turned by one after the other."""
+    done: dict[Channels, Array] = {}
     for part in parts:
-        for bone, (mode, values, base) in part.turned(frames, done).items():
+        for (bone, mode), (values, base) in part.turned(frames, done).items():
             work.write(bone, mode, frames, values, base)
-            done[bone] = values
+            done[bone, mode] = values
 
 
 def _result(part: Part, frames: Array, action: bpy.types.Action) -> Result:

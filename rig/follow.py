@@ -16,6 +16,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from . import actions, attach, auto_keying, channels, keys, live, look_at, offsets, sample, settings, unkeyed
 from .look_at import LookAt
+from .sample import Target
 from .working import Working
 
 _CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
@@ -148,9 +149,16 @@ class Session:
             rotations[0] = rotation.multiply(turn, rotations[0])
         return _Seen(rotations, matrices[:, :3, 3], world, bool(sheared))
 
+    @property
+    def target(self) -> Target:
+        """What is looked at at the current frame."""
+        targets, active = self.look_at.targets, self._settings.active_target
+        known = active < len(targets) and targets[active].object is not None
+        return targets[active] if known else next(target for target in targets if target.object is not None)
+
     def target_place(self) -> Array:
         """Where the target is in the world, (3,). Raises RigError."""
-        target = self.look_at.targets[0]
+        target = self.target
         assert target.object is not None
         if target.object.visible_get(view_layer=self.view_layer):
             seen = target.object.evaluated_get(self.view_layer.depsgraph)
@@ -169,7 +177,7 @@ class Session:
     def _hidden_place(self) -> Array:
         place = self._hidden
         if place is None:
-            with sample.Sampler(self.scene, self.armature, (), self.look_at.targets) as sampler:
+            with sample.Sampler(self.scene, self.armature, (), [self.target]) as sampler:
                 points = next(sampler.sample_points([self.scene.frame_current_final]))
             self._hidden = place = points[0, 0].copy()
         return place
@@ -206,7 +214,7 @@ class Session:
 
     def _take_base(self) -> None:
         """See the pose that the look-at is added to."""
-        offsets.put(self.armature, self.number, self.look_at.bones, None)
+        offsets.put(self.armature, self.number, self.look_at.written, None)
         self._base = self._look()
         self._frame = self.scene.frame_current_final
 
@@ -227,7 +235,7 @@ class Session:
         return received
 
     def _put(self, found: Array) -> None:
-        offsets.put(self.armature, self.number, self.look_at.bones, offsets.angles(found[None])[0])
+        offsets.put(self.armature, self.number, self.look_at.written, offsets.angles(found[None])[0])
 
     def tick(self, dt: float, goal: Sequence[float] | Array | None = None) -> None:
         """Go on by dt seconds towards a point of the world, or towards the target. Raises RigError."""
@@ -340,7 +348,7 @@ class Session:
             self.check_keyed(into)
             (frames, found), name = self.recording(), self._name(into)
             undone = unkeyed.bring_back(self.armature, self.bone)
-            still = self._unkeyed_bones()
+            still = unkeyed.standing(self.armature, self.look_at.bones, ())
             with sample.Sampler(self.scene, self.armature, self.look_at.bones) as sampler:
                 seen = sample.run(sampler.sample(frames.tolist()))
             work = Working(self.armature)
@@ -359,11 +367,6 @@ class Session:
         unkeyed.remember(self.armature, self.bone, still)
         self._finish()
         return action
-
-    def _unkeyed_bones(self) -> dict[str, Array]:
-        free = [name for name in self.look_at.bones if not unkeyed.is_keyed(self.armature, name)]
-        bones = [self.armature.pose.bones[name] for name in free]
-        return {bone.name: np.array(getattr(bone, sample.channel(bone.rotation_mode)[0]), float) for bone in bones}
 
     def _name(self, into: str) -> str:
         data = self.armature.animation_data
@@ -388,7 +391,7 @@ class Session:
 
     def _finish(self) -> None:
         """The pose is in the channels now."""
-        offsets.put(self.armature, self.number, self.look_at.bones, None)
+        offsets.put(self.armature, self.number, self.look_at.written, None)
         self._settings.mute = True
         attach.sync(self.armature)
         self.release()
@@ -410,7 +413,7 @@ class _Before:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        armature, target = session.armature, session.look_at.targets[0]
+        armature, target = session.armature, session.target
         self.written = offsets.written(armature, session.number)
         item = target.object
         assert item is not None

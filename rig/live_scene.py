@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass
 
 import bpy
 import numpy as np
 
 from ..lookat_pd.errors import LookAtError
-from . import attach, inputs, look_at, offsets, sample, settings
+from . import attach, body_settings, inputs, look_at, offsets, sample, settings
 from .look_at import LookAt
 from .solving import BODY, FRESH, SETTINGS, TARGETS, Part, Shot
 
@@ -101,7 +101,7 @@ class LiveScene:
                 part = keep.get(key)
                 if part is None or self.places[key] != place:
                     old, part = before_parts.get(key), Part(found.look_at, found.number)
-                    if old is not None and old.look_at.bones == found.look_at.bones:
+                    if old is not None and old.look_at.written == found.look_at.written:
                         # What was shown is shown until there is something new.
                         part.track = old.track
                 elif settings_before.get(key) != self.settings[key] or not _same(part.look_at, found.look_at):
@@ -130,8 +130,7 @@ class LiveScene:
                 # Another chain, target or axis.
                 self.as_built = -1
             else:
-                tuning = look_at.tuning(armature.pose.bones[bone].lookat_pd)
-                part.look_at = replace(part.look_at, tuning=tuning)
+                part.look_at = look_at.retuned(part.look_at)
                 part.stale = max(part.stale, SETTINGS)
         if self.as_built < 0 and self.shot is not None:
             self._rebuild(self.shot.scene, self.span)
@@ -228,7 +227,7 @@ class LiveScene:
             if part.track is not None:
                 part.track.put(armature, frame)
             elif part.stale == FRESH or part.samples is None:
-                offsets.put(armature, part.number, part.look_at.bones, None)
+                offsets.put(armature, part.number, part.look_at.written, None)
 
 
 def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -248,28 +247,32 @@ def _edit_mode() -> bool:
 
 
 def _keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
-    """Those of `use` and `influence` that change with the frame."""
+    """Those of the settings that may be keyed that change with the frame."""
     path = f"{inputs.bone_path(bone)}.lookat_pd."
-    return frozenset(name for name in ("use", "influence") if inputs.animates(armature, path + name))
+    return frozenset(name for name in look_at.KEYABLE if inputs.animates(armature, path + name))
 
 
 def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:
     """All settings of a look-at; first those that the chain and the samples do not depend on."""
     s = armature.pose.bones[bone].lookat_pd
     tuning = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
+    others = tuple(getattr(getattr(s, group), name) for group, names in body_settings.TUNING.items() for name in names)
+    bones = tuple(getattr(getattr(s, group), name) for group, names in body_settings.BONES.items() for name in names)
+    further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
     chain = tuple(
         (c.bone, c.share, c.settle_factor, c.yaw_limit, c.pitch_up_limit, c.pitch_down_limit, c.makes_up)
         for c in s.chain
     )
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
-    return tuning, chain, target, s.subtarget, s.aim_axis, s.soft_edge
+    return (tuning, others), chain, target, s.subtarget, s.aim_axis, s.soft_edge, bones, further, bool(s.eyes.drift)
 
 
 def _place(found: LookAt) -> tuple:
     """What the samples of a look-at were taken of."""
     targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.targets)
     axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
-    return found.bones, found.plain, targets, axes, found.armature.data.session_uid
+    answering = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
+    return found.written, found.plain, targets, axes, found.armature.data.session_uid, answering
 
 
 def _stands(found: LookAt) -> bool:
@@ -279,9 +282,18 @@ def _stands(found: LookAt) -> bool:
 
 def _same(one: LookAt, other: LookAt) -> bool:
     """Whether two look-ats at the same place would be solved alike."""
-    chains = ({f.name: getattr(item.chain, f.name) for f in fields(item.chain)} for item in (one, other))
-    a, b = chains
-    return one.tuning == other.tuning and all(np.array_equal(a[name], b[name]) for name in a)
+    if one.tuning != other.tuning or (one.body is None) != (other.body is None):
+        return False
+    return _alike(one.chain, other.chain) and (one.body is None or _alike(one.body, other.body))
+
+
+def _alike(one: object, other: object) -> bool:
+    """Whether two dataclasses of one kind hold the same, arrays and further dataclasses in them included."""
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):
+        return all(_alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
 
 
 def is_ours(armature: bpy.types.Object) -> bool:

@@ -1,7 +1,7 @@
 """From a look-at's settings on a pose bone to what the solver needs, with every complaint worded for the animator."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import bpy
@@ -11,8 +11,9 @@ from ..lookat_pd import gaze, pd, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.follow import Tuning
 from ..lookat_pd.skeleton import Skeleton
-from . import offsets
+from . import body, offsets
 from . import targets as looked_at
+from .body import Body
 from .detection import detect, rest
 from .sample import Target
 from .settings import AIM_AXES, DAMPING_RATIOS
@@ -21,10 +22,15 @@ Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
 
 
+KEYABLE = ("use", "influence", "active_target")
+"""Settings that may change with the frame."""
+
+
 @dataclass(frozen=True)
 class LookAt:
-    """A look-at ready to be solved. bones: names, head first. schedule: None where the `use` setting decides.
+    """A look-at ready to be solved. bones: names, head first. schedule: None where the settings and their keys decide.
 
+    body: what else answers, None for nothing.
     plain: each bone simply carries the next, so forward kinematics predicts the pose and nothing needs to be verified.
     """
 
@@ -35,6 +41,22 @@ class LookAt:
     targets: tuple[Target, ...]
     schedule: Schedule | None
     plain: bool
+    body: Body | None = None
+
+    @property
+    def turned(self) -> tuple[str, ...]:
+        """All bones that turn: the chain, and those of the body."""
+        return self.bones if self.body is None else (*self.bones, *self.body.turned)
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Bones whose location moves."""
+        return () if self.body is None else self.body.moved
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The bone of each place that gets something added; one may turn and move."""
+        return (*self.turned, *self.moved)
 
     @property
     def bone(self) -> str:
@@ -125,18 +147,38 @@ def resolve(
         raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
     settings = armature.pose.bones[bone].lookat_pd
     if targets is None:
-        targets = [Target(settings.target, settings.subtarget)]
-        if settings.target is None:
+        targets = [Target(settings.target, settings.subtarget), *_further_targets(settings)]
+        if all(target == Target() for target in targets):
             raise RigError(f"The look-at on '{bone}' has no target; choose an object for it to look at.")
     skeleton = rest.skeleton(armature)
     links = _links(armature, skeleton, bone)
     bones = tuple(link.bone for link in links)
     for target in targets:
-        looked_at.check(armature, bones, target)
+        if target != Target():
+            looked_at.check(armature, bones, target)
     _check_free(armature, bones)
     plain = is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in targets)
     chain = _chain(armature, skeleton, links, settings)
-    return LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, plain)
+    answering = body.find(armature, bones, settings)
+    found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, plain, answering)
+    return retuned(found)
+
+
+def retuned(found: LookAt) -> LookAt:
+    """The same look-at, with what its settings say now of how it moves."""
+    settings = found.armature.pose.bones[found.bone].lookat_pd
+    answering = found.body
+    if answering is not None:
+        aim = found.chain.forward[0], found.chain.up[0]
+        answering = body.tuned(answering, found.armature, found.bones, settings, aim)
+    with_eyes = answering is not None and bool(answering.eyes)
+    chain = replace(found.chain, **body.left_to_others(settings, with_eyes))
+    return replace(found, tuning=tuning(settings), chain=chain, body=answering)
+
+
+def _further_targets(settings) -> list[Target]:
+    """Those of the list; an empty line of it stands for nothing to look at."""
+    return [Target(item.object, item.bone) if item.object is not None else Target() for item in settings.targets]
 
 
 def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[detect.Link]:

@@ -50,12 +50,23 @@ def remove(armature: bpy.types.Object, bone: str) -> None:
     """Take a look-at away with its settings and their keys, as if it had never been there."""
     unkeyed.bring_back(armature, bone)
     actions.remove_curves(armature, f"{settings_path(bone)}.")
-    settings = armature.pose.bones[bone].lookat_pd
-    # One by one: unsetting the group as a whole would leave scripts that hold it with a dead pointer.
-    for name in settings.bl_rna.properties.keys():
-        if name not in ("rna_type", "name"):
-            settings.property_unset(name)
+    unset(armature.pose.bones[bone].lookat_pd)
     attach.sync(armature)
+
+
+def unset(settings) -> None:
+    """Give all settings of a look-at their defaults.
+
+    One by one: unsetting a group as a whole would leave scripts that hold it with a dead pointer.
+    """
+    for name in settings.bl_rna.properties.keys():
+        if name in ("rna_type", "name"):
+            continue
+        value = getattr(settings, name)
+        if isinstance(value, bpy.types.PropertyGroup):
+            unset(value)
+        else:
+            settings.property_unset(name)
 
 
 def settings_path(bone: str) -> str:

@@ -1,6 +1,7 @@
-"""Offsets on the rig: native Transformation constraints that add a look-at's turn to each bone of its chain.
+"""Offsets on the rig: native Transformation constraints that add what a look-at does to each of its bones.
 
-Such a constraint adds exactly `basis * offset` and leaves the animator's channels alone. They are the look-at's own:
+Such a constraint adds exactly `basis * offset`, or a way to a bone's location, and leaves the animator's channels
+alone. They are the look-at's own:
 made, written and removed here, first in the bone's stack, and told from the animator's constraints by their names.
 A file that is opened without the extension keeps the offsets last written.
 """
@@ -22,16 +23,21 @@ _SETTINGS = {
     "owner_space": "LOCAL",
     "target_space": "LOCAL",
     "map_from": "LOCATION",
-    "map_to": "ROTATION",
+    "mix_mode": "ADD",
     "mix_mode_rot": "AFTER",
     "to_euler_order": "XYZ",
     "use_motion_extrapolate": False,
     "mute": False,
     **{f"from_{end}_{axis}": 0.0 for end in ("min", "max") for axis in "xyz"},
 }
-"""What makes such a constraint add a rotation and nothing else."""
-_ANGLES = ("to_min_x_rot", "to_min_y_rot", "to_min_z_rot")
-Angles = tuple[float, float, float]
+"""What makes such a constraint add a rotation, or a way, and nothing else."""
+_NUMBERS = {
+    "ROTATION": ("to_min_x_rot", "to_min_y_rot", "to_min_z_rot"),
+    "LOCATION": ("to_min_x", "to_min_y", "to_min_z"),
+}
+"""Where a constraint has what it adds, by what it maps to."""
+Numbers = tuple[float, float, float]
+"""Euler angles [rad] of a rotation, or a way [m] in a bone's own frame."""
 Written = tuple[str, str, float, tuple[float, ...]]
 """Names of a bone and of a look-at's constraint on it, the constraint's influence and angles."""
 
@@ -63,27 +69,38 @@ def places(armature: bpy.types.Object) -> dict[int, dict[int, list[str]]]:
     return found
 
 
-def is_installed(armature: bpy.types.Object, number: int, bones: Sequence[str]) -> bool:
+def is_installed(armature: bpy.types.Object, number: int, bones: Sequence[str], moved: Sequence[str] = ()) -> bool:
     """Whether a look-at has its constraints on these bones, as `install` makes them, and on no others."""
-    wanted = {(bone, name(number, place)) for place, bone in enumerate(bones)}
+    wanted = {(bone, name(number, place)): kind for place, (bone, kind) in enumerate(_kinds(bones, moved))}
     found = [(bone, constraint) for bone, constraint in on(armature) if number_of(constraint) == number]
-    if {(bone.name, constraint.name) for bone, constraint in found} != wanted or len(found) != len(bones):
+    if {(bone.name, c.name): c.map_to for bone, c in found} != wanted or len(found) != len(wanted):
         return False
     return all(_is_whole(armature, bone, constraint) for bone, constraint in found)
 
 
-def install(
-    armature: bpy.types.Object, number: int, bones: Sequence[str], target: bpy.types.Object | None = None
-) -> None:
-    """Give the bones of a chain the constraints of look-at `number`, with no offset yet, and take away stray ones.
+def _kinds(bones: Sequence[str], moved: Sequence[str]) -> list[tuple[str, str]]:
+    """Each place's bone, and what its constraint maps to."""
+    return [(bone, "ROTATION") for bone in bones] + [(bone, "LOCATION") for bone in moved]
 
-    target: what is looked at, for a bone that has no parent to hold its constraint by. Raises RigError.
+
+def install(
+    armature: bpy.types.Object,
+    number: int,
+    bones: Sequence[str],
+    target: bpy.types.Object | None = None,
+    moved: Sequence[str] = (),
+) -> None:
+    """Give bones the constraints of look-at `number`, which add nothing yet, and take away stray ones.
+
+    bones: those that turn, the chain first. moved: those that are moved; their places come after. target: what is
+    looked at, for a bone that has no parent to hold its constraint by. Raises RigError.
     """
-    if is_installed(armature, number, bones):
+    if is_installed(armature, number, bones, moved):
         return
-    holders = [_holder(armature, armature.pose.bones[bone], target) for bone in bones]
+    kinds = _kinds(bones, moved)
+    holders = [_holder(armature, armature.pose.bones[bone], target) for bone, _ in kinds]
     remove(armature, number)
-    for place, (bone, (item, subtarget)) in enumerate(zip(bones, holders, strict=True)):
+    for place, ((bone, kind), (item, subtarget)) in enumerate(zip(kinds, holders, strict=True)):
         stack = armature.pose.bones[bone].constraints
         active = stack.active
         constraint = stack.new("TRANSFORM")
@@ -92,6 +109,7 @@ def install(
         constraint.target, constraint.subtarget = item, subtarget
         for setting, value in _SETTINGS.items():
             setattr(constraint, setting, value)
+        constraint.map_to = kind
         constraint.influence = 0.0
         # What a bake would key lies below all constraints.
         stack.move(len(stack) - 1, sum(1 for other in stack if is_own(other)) - 1)
@@ -118,6 +136,7 @@ def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
             constraint.name,
             constraint.target.name_full if constraint.target else "",
             constraint.subtarget,
+            constraint.map_to,
             *(getattr(constraint, setting) for setting in _SETTINGS),
         )
         for bone, constraint in on(armature)
@@ -135,51 +154,58 @@ def remove(armature: bpy.types.Object, number: int | None = None) -> None:
                 bone.constraints.active = active
 
 
-def put(armature: bpy.types.Object, number: int, bones: Sequence[str], angles: Sequence[Angles | None] | None) -> None:
-    """Let the constraints of a look-at add these offsets; None adds nothing at all.
+def put(armature: bpy.types.Object, number: int, bones: Sequence[str], row: Sequence[Numbers | None] | None) -> None:
+    """Let the constraints of a look-at add what is in a row of numbers, one a place; None adds nothing at all.
 
-    What is there already is not written again, since a write makes Blender evaluate the rig.
+    bones: of all places, in their order. What is there already is not written again, since a write makes Blender
+    evaluate the rig.
     """
     pose = armature.pose.bones
     for place, bone in enumerate(bones):
         constraint = pose[bone].constraints.get(name(number, place)) if bone in pose else None
         if constraint is None:
             continue
-        wanted = None if angles is None else angles[place]
+        wanted = None if row is None or place >= len(row) else row[place]
         if wanted is None:
             if constraint.influence != 0.0:
                 constraint.influence = 0.0
             continue
-        x, y, z = wanted
-        if constraint.to_min_x_rot != x:
-            constraint.to_min_x_rot = x
-        if constraint.to_min_y_rot != y:
-            constraint.to_min_y_rot = y
-        if constraint.to_min_z_rot != z:
-            constraint.to_min_z_rot = z
+        for setting, value in zip(_NUMBERS[constraint.map_to], wanted, strict=True):
+            if getattr(constraint, setting) != value:
+                setattr(constraint, setting, value)
         if constraint.influence != 1.0:
             constraint.influence = 1.0
 
 
 def shown(armature: bpy.types.Object, bone: str) -> dict[str, Array]:
-    """What the look-at on `bone` adds now: name of a bone of its chain to local offset (4,). Empty where it is idle."""
+    """How the look-at on `bone` turns bones now: name to local offset (4,). Empty where it is idle."""
     number = armature.pose.bones[bone].lookat_pd.number
     return {
         owner.name: offset_of(constraint)
         for owner, constraint in on(armature)
-        if number and number_of(constraint) == number and not constraint.mute and constraint.influence > 0.0
+        if number
+        and number_of(constraint) == number
+        and constraint.map_to == "ROTATION"
+        and not constraint.mute
+        and constraint.influence > 0.0
     }
 
 
 def offset_of(constraint: bpy.types.Constraint) -> Array:
     """The local offset (4,) that a look-at's constraint holds."""
-    return rotation.from_euler(np.array([getattr(constraint, angle) for angle in _ANGLES]), "XYZ")
+    return rotation.from_euler(np.array(_numbers(constraint)), "XYZ")
+
+
+def _numbers(constraint: bpy.types.Constraint) -> Numbers:
+    """What a constraint of a look-at has to add."""
+    x, y, z = (getattr(constraint, setting) for setting in _NUMBERS[constraint.map_to])
+    return x, y, z
 
 
 def written(armature: bpy.types.Object, number: int | None = None) -> list[Written]:
     """What the constraints of one look-at, or of all, hold, for `write_back`."""
     return [
-        (bone.name, constraint.name, constraint.influence, tuple(getattr(constraint, angle) for angle in _ANGLES))
+        (bone.name, constraint.name, constraint.influence, _numbers(constraint))
         for bone, constraint in on(armature)
         if number is None or number_of(constraint) == number
     ]
@@ -192,9 +218,9 @@ def write_back(armature: bpy.types.Object, rows: Iterable[Written]) -> None:
         constraint = bone.constraints.get(constraint_name) if bone is not None else None
         if constraint is None:
             continue
-        for angle, value in zip(_ANGLES, values, strict=True):
-            if getattr(constraint, angle) != value:
-                setattr(constraint, angle, value)
+        for setting, value in zip(_NUMBERS[constraint.map_to], values, strict=True):
+            if getattr(constraint, setting) != value:
+                setattr(constraint, setting, value)
         if constraint.influence != influence:
             constraint.influence = influence
 
@@ -214,47 +240,78 @@ def quiet(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
             write_back(armature, rows)
 
 
-def angles(offsets: Array) -> list[list[Angles | None]]:
+def angles(offsets: Array) -> list[list[Numbers | None]]:
     """Offsets (F, b, 4) as `put` takes them, a list a frame: None where an offset is exactly nothing."""
-    still = np.all(offsets == rotation.IDENTITY, axis=-1).tolist()
+    return _rows(rotation.to_euler(offsets, "XYZ"), np.all(offsets == rotation.IDENTITY, axis=-1))
+
+
+def ways(moves: Array) -> list[list[Numbers | None]]:
+    """The same of ways (F, m, 3)."""
+    return _rows(moves, np.all(moves == 0.0, axis=-1))
+
+
+def _rows(numbers: Array, nothing: Array) -> list[list[Numbers | None]]:
     # As Blender will store them, so that what is there can be compared.
-    rows = rotation.to_euler(offsets, "XYZ").astype(np.float32).tolist()
+    stored = numbers.astype(np.float32).tolist()
     return [
-        [None if none else (x, y, z) for (x, y, z), none in zip(row, nothing, strict=True)]
-        for row, nothing in zip(rows, still, strict=True)
+        [None if none else (x, y, z) for (x, y, z), none in zip(row, still, strict=True)]
+        for row, still in zip(stored, nothing.tolist(), strict=True)
     ]
 
 
 class Track:
-    """The offsets of a look-at at whole frames, to be put on its rig at any time.
+    """What a look-at adds at whole frames, to be put on its rig at any time.
 
-    offsets: (F, b, 4) from frame `first` on. Before and after them the nearest one holds; between two frames the
-    offset turns from one to the other evenly.
+    offsets: (F, b, 4) rotations of `turned` bones from frame `first` on; moves: (F, m, 3) ways of `moved` bones in
+    their own frames. Before and after them the nearest one holds; between two frames they go from one to the other
+    evenly.
     """
 
-    def __init__(self, number: int, bones: Sequence[str], first: int, offsets: Array) -> None:
-        self.number, self.bones, self.first, self.offsets = number, tuple(bones), first, offsets
-        self._rows: list[list[Angles | None]] | None = None
+    def __init__(
+        self,
+        number: int,
+        turned: Sequence[str],
+        first: int,
+        offsets: Array,
+        moved: Sequence[str] = (),
+        moves: Array | None = None,
+    ) -> None:
+        self.number, self.first = number, first
+        self.turned, self.moved = tuple(turned), tuple(moved)
+        self.offsets = offsets
+        self.moves = np.zeros((len(offsets), len(moved), 3)) if moves is None else moves
+        self._all: list[list[Numbers | None]] | None = None
         self._frame: float | None = None
 
-    def row(self, frame: float) -> list[Angles | None]:
+    def same_as(self, other: "Track | None") -> bool:
+        """Whether two tracks put the same on the same bones."""
+        if other is None or (self.number, self.first) != (other.number, other.first):
+            return False
+        if (self.turned, self.moved) != (other.turned, other.moved):
+            return False
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.moves, other.moves)
+
+    def row(self, frame: float) -> list[Numbers | None]:
         """What to `put` at a frame."""
         at = min(max(frame - self.first, 0.0), len(self.offsets) - 1.0)
         k = int(at)
         if at != k:
             a, b = self.offsets[k], self.offsets[k + 1]
             turn = rotation.log(rotation.multiply(rotation.inverse(a), b))
-            return angles(rotation.multiply(a, rotation.exp((at - k) * turn))[None])[0]
-        if self._rows is None and self._frame in (None, frame):
+            offsets = rotation.multiply(a, rotation.exp((at - k) * turn))
+            moves = self.moves[k] + (at - k) * (self.moves[k + 1] - self.moves[k])
+            return [*angles(offsets[None])[0], *ways(moves[None])[0]]
+        if self._all is None and self._frame in (None, frame):
             # While a slider is moved no other frame of it is ever shown.
             self._frame = frame
-            return angles(self.offsets[k : k + 1])[0]
-        if self._rows is None:
-            self._rows = angles(self.offsets)
-        return self._rows[k]
+            return [*angles(self.offsets[k : k + 1])[0], *ways(self.moves[k : k + 1])[0]]
+        if self._all is None:
+            rows = zip(angles(self.offsets), ways(self.moves), strict=True)
+            self._all = [[*turns, *moves] for turns, moves in rows]
+        return self._all[k]
 
     def put(self, armature: bpy.types.Object, frame: float) -> None:
-        put(armature, self.number, self.bones, self.row(frame))
+        put(armature, self.number, (*self.turned, *self.moved), self.row(frame))
 
 
 def number_of(constraint: bpy.types.Constraint) -> int:

@@ -36,7 +36,7 @@ class Target:
     @property
     def label(self) -> str:
         if self.object is None:
-            return f"point {self.point}"
+            return f"point {self.point}" if self.point is not None else ""
         return f"{self.object.name}:{self.bone}" if self.bone else self.object.name
 
 
@@ -44,10 +44,10 @@ class Target:
 class Samples:
     """One armature over F frames. Bones are those asked for, in that order.
 
-    rotations (F, b, 4), positions (F, b, 3): pose in armature space. raw: per rotation mode in use ("QUATERNION",
-    "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand. targets: (n, F, 3) in armature space.
-    worlds: (F, 4, 4) matrices of the armature object. use, influence: (F,) of the look-at. sheared: whether any bone
-    was scaled unevenly.
+    rotations (F, b, 4), positions (F, b, 3), sizes (F, b): pose in armature space, with the mean scale. raw: per
+    rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
+    "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
+    armature object. use, influence, active: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
     """
 
     frames: Array
@@ -55,20 +55,28 @@ class Samples:
     modes: tuple[str, ...]
     rotations: Array
     positions: Array
+    sizes: Array
     targets: Array
     worlds: Array
     use: Array
     influence: Array
+    active: Array
     raw: dict[str, Array] = field(default_factory=dict)
     sheared: bool = False
 
 
-_CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}
+LOCATION = "LOCATION"
+"""Stands where a rotation mode does, for the channels of a bone's location."""
+_CHANNELS = {
+    "QUATERNION": ("rotation_quaternion", 4),
+    "AXIS_ANGLE": ("rotation_axis_angle", 4),
+    LOCATION: ("location", 3),
+}
 _EULER = ("rotation_euler", 3)
 
 
 def channel(mode: str) -> tuple[str, int]:
-    """Property that holds a bone's rotation in this rotation mode, and how many numbers it has."""
+    """Property that holds a bone's rotation in this rotation mode, or its location, and how many numbers it has."""
     return _CHANNELS.get(mode, _EULER)
 
 
@@ -85,8 +93,13 @@ class Sampler:
         bones: Sequence[str],
         targets: Sequence[Target] = (),
         aim: Array | None = None,
+        *,
+        located: bool = False,
     ) -> None:
-        """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew."""
+        """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
+
+        located: sample the channels of the bones' locations too.
+        """
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
         names = armature.pose.bones.keys()
@@ -96,7 +109,7 @@ class Sampler:
         self._modes = tuple(armature.pose.bones[name].rotation_mode for name in self.bones)
         self._empties: list[bpy.types.Object | None] = []
         self._helpers: list[bpy.types.Object] = []
-        self._aim = aim
+        self._aim, self._located = aim, located
         self._open = ExitStack()
 
     def __enter__(self) -> "Sampler":
@@ -183,6 +196,7 @@ class Sampler:
             if look_at:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
+                samples.active[k] = settings.active_target
             if k == len(frames) - 1:
                 self._finish(samples, record)
             yield samples
@@ -213,23 +227,26 @@ class Sampler:
         """Where a target is in the world."""
         point, empty = self.targets[target].point, self._empties[target]
         if empty is None:
-            assert point is not None, "a target without an object is a point"
-            return point
+            # A target that is nothing is never looked at.
+            return point or (0.0, 0.0, 0.0)
         return empty.evaluated_get(depsgraph).matrix_world.translation[:]
 
     def _empty_samples(self, frames: Sequence[float]) -> Samples:
         f, b = len(frames), len(self.bones)
+        families = {_family(mode) for mode in self._modes} | ({LOCATION} if self._located else set())
         return Samples(
             frames=np.asarray(frames),
             bones=self.bones,
             modes=self._modes,
             rotations=np.empty((f, b, 4)),
             positions=np.empty((f, b, 3)),
+            sizes=np.ones((f, b)),
             targets=np.empty((len(self.targets), f, 3)),
             worlds=np.empty((f, 4, 4)),
             use=np.ones(f, dtype=bool),
             influence=np.ones(f),
-            raw={mode: np.empty((f, b, channel(mode)[1])) for mode in {_family(mode) for mode in self._modes}},
+            active=np.zeros(f, dtype=int),
+            raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )
 
     def _finish(self, samples: Samples, record: "_Record") -> None:
@@ -241,6 +258,7 @@ class Sampler:
             sizes = np.linalg.norm(pose[..., :3, :3], axis=-2)
         self._check(samples.frames, pose, sizes, record.scales, world, points)
         samples.rotations[:], samples.positions[:] = rotation.from_matrix(pose[..., :3, :3]), pose[..., :3, 3]
+        samples.sizes[:] = sizes.mean(axis=-1)
         sheared = _sheared(pose[..., :3, :3], sizes)
         samples.sheared = bool(sheared.any())
         if samples.sheared and self._aim is not None:

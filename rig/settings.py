@@ -3,7 +3,6 @@
 Every setting is an input; nothing here is simulation state. No postponed annotations: Blender reads them.
 """
 
-from collections.abc import Callable
 from math import pi, radians
 
 import bpy
@@ -18,6 +17,8 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
+
+from . import body_settings
 
 DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
 AIM_AXES = {
@@ -52,9 +53,10 @@ TUNING = (
     "release_time",
     "use",
     "influence",
+    "active_target",
 )
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
-listeners: list[Callable[[], None]] = []
+listeners = body_settings.listeners
 """Called when a look-at may have come or gone."""
 
 
@@ -123,9 +125,6 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         min=0.0,
         max=_WIDEST,
     )
-    # Whether the bone had no keys before the bake, and how it stood then.
-    was_still: BoolProperty(name="Unkeyed", options={"HIDDEN"})
-    still: FloatVectorProperty(name="Unkeyed Pose", size=4, options={"HIDDEN"})
     makes_up: BoolProperty(
         override=_EDITABLE,
         update=_changed,
@@ -133,6 +132,14 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         description="Make up for what the slower bones below have not yet turned (the head always does)",
         default=False,
     )
+
+
+class LookAtUnkeyed(bpy.types.PropertyGroup):
+    """Channels that had no keys before a bake, and their values then. Not for animators."""
+
+    bone: StringProperty(name="Bone", options={"HIDDEN"})
+    mode: StringProperty(name="Rotation Mode", options={"HIDDEN"})
+    values: FloatVectorProperty(name="Unkeyed Pose", size=4, options={"HIDDEN"})
 
 
 class LookAtSettings(bpy.types.PropertyGroup):
@@ -337,9 +344,28 @@ class LookAtSettings(bpy.types.PropertyGroup):
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
     chain_index: IntProperty(override=_EDITABLE, name="Highlighted Bone", options={"HIDDEN"})
+    unkeyed: CollectionProperty(type=LookAtUnkeyed, name="Unkeyed", options={"HIDDEN"})
+    targets: CollectionProperty(
+        type=body_settings.LookAtTarget,
+        name="Further Targets",
+        description="What else may be looked at, by number from 1 on",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    targets_index: IntProperty(override=_EDITABLE, name="Highlighted Target", options={"HIDDEN"})
+    active_target: IntProperty(
+        override=_EDITABLE,
+        update=_changed,
+        name="Active Target",
+        description="What is looked at: 0 is the target above, 1 the first of the further targets; key it to switch",
+        default=0,
+        min=0,
+        options={"ANIMATABLE"},
+    )
+    body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=_EDITABLE)
+    eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=_EDITABLE)
 
 
-CLASSES = (LookAtChainBone, LookAtSettings)
+CLASSES = (LookAtChainBone, LookAtUnkeyed, LookAtSettings)
 
 
 @persistent
@@ -357,6 +383,7 @@ def _touch_overrides(*_: object) -> None:
 
 
 def register() -> None:
+    body_settings.register()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     bpy.types.PoseBone.lookat_pd = PointerProperty(
@@ -370,3 +397,4 @@ def unregister() -> None:
     del bpy.types.PoseBone.lookat_pd
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
+    body_settings.unregister()

@@ -13,12 +13,13 @@ from operator import is_
 import bpy
 import numpy as np
 
-from ..lookat_pd import carry, gaze, refine, rotation
+from ..lookat_pd import body, carry, gaze, idle, refine, rotation
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.rotation import Array
-from . import channels, inputs, offsets
-from .look_at import LookAt
-from .sample import Sampler, Samples, seconds_per_frame, seen_from
+from . import body_answer, channels, inputs, offsets
+from .look_at import KEYABLE, LookAt
+from .sample import LOCATION, Sampler, Samples, Target, seconds_per_frame, seen_from
+from .unkeyed import Channels
 
 VERIFICATIONS = 2
 ROUNDS = 3
@@ -34,6 +35,9 @@ _MORE = 3
 """Verifications on top where the last correction was not small: behind bones scaled unevenly, or half tracking."""
 _LONG = 4000
 """A solve over more frames goes on in a thread of its own, so that the window stays alive."""
+
+_LEVEL = 1e-5
+"""How far off [m] the height of the hips may be."""
 
 Playing = Sequence[tuple[bpy.types.Object, offsets.Track]]
 """Look-ats already solved that play on their rigs while others are sampled."""
@@ -61,28 +65,42 @@ class Part:
         self._prepared: tuple[tuple, gaze.Shot] | None = None
         self._doubts: tuple[Samples, Array] | None = None
         self._keyed: dict[str, bool] = {}
+        self.answer: body_answer.Answer | None = None
+
+    @property
+    def _chain(self) -> tuple[Array, Array]:
+        """Orientations (F, b, 4) and positions (F, b, 3) of the chain as animated; sampled bones beyond it left out."""
+        assert self.samples is not None
+        count = len(self.look_at.bones)
+        return self.samples.rotations[:, :count], self.samples.positions[:, :count]
 
     def steps(self, shot: "Shot", playing: Playing) -> Iterator[float]:
         """Bring the solution up to date. Raises LookAtError."""
         look_at = self.look_at
         self.shot, self.playing = shot, playing
-        share = 1.0 if look_at.plain else 1.0 / (1 + VERIFICATIONS)
+        answering = look_at.body
+        predicted = look_at.plain and (answering is None or answering.plain)
+        share = 1.0 if predicted else 1.0 / (1 + VERIFICATIONS)
         aim = look_at.chain.forward[0]
         with closing(shot.sampler(look_at, aim)) as sampler:
             if self.samples is None or self.stale == BODY:
                 self.passes, self._carry, self.between, self.samples = 0, None, None, None
                 self.samples = yield from self._sample(sampler, 0.0, share)
-                self._keyed = {name: self._is_keyed(name) for name in ("use", "influence")}
+                self._keyed = {name: self._is_keyed(name) for name in KEYABLE}
             elif self.stale == TARGETS:
                 yield from self._sample_targets(0.9 * share)
             self.between = yield from self._sample_between(sampler, 0.999 * share)
             self.solution = yield from self._solve_slowly(self.samples.targets, share)
-            self.measured, self.rough = False, False
-            if look_at.plain and not self.samples.sheared:
+            self.measured, self.rough, self.answer = False, False, None
+            way = self._shifted() if answering is not None else None
+            if predicted and not self.samples.sheared:
                 self.error = self._settled_error(self.solution.error)
-                self._keep(self.solution.offsets)
+                if way is None:
+                    self._keep(self.solution.offsets)
+                else:
+                    self._answer(self.solution.offsets, way, None)
             else:
-                yield from self._verify(sampler, share)
+                yield from self._verify(sampler, share, way)
         self.stale = FRESH
 
     # Sampling
@@ -126,7 +144,7 @@ class Part:
         if count == 1:
             return None
         if self._doubts is None or self._doubts[0] is not s:
-            self._doubts = s, np.flatnonzero(refine.doubtful(s.rotations, s.positions, s.targets))
+            self._doubts = s, np.flatnonzero(refine.doubtful(*self._chain, s.targets))
         doubtful = self._doubts[1]
         if not len(doubtful):
             return None
@@ -137,7 +155,8 @@ class Part:
         for seen in sampler.sample((self.shot.frames[0] + places / count).tolist(), "", self._before):  # noqa: B007
             yield done
         assert seen is not None
-        return refine.Between(places, seen.rotations, seen.positions, seen.targets)
+        count = len(self.look_at.bones)
+        return refine.Between(places, seen.rotations[:, :count], seen.positions[:, :count], seen.targets)
 
     def _is_keyed(self, setting: str) -> bool:
         armature = self.look_at.armature
@@ -146,20 +165,43 @@ class Part:
     # Solving
 
     def _setting(self, name: str) -> Array:
-        """`use` or `influence` at every frame: as sampled where it is keyed, else as it stands."""
+        """A setting that may be keyed at every frame: as sampled where it is keyed, else as it stands."""
         assert self.samples is not None
-        sampled = getattr(self.samples, name)
+        sampled = getattr(self.samples, {"active_target": "active"}.get(name, name))
         settings = self.look_at.armature.pose.bones[self.look_at.bone].lookat_pd
         return sampled if self._keyed[name] else np.full_like(sampled, getattr(settings, name))
 
-    def _solve(self, targets: Array, shift: Array | float) -> gaze.Solution:
-        s, look_at = self.samples, self.look_at
-        assert s is not None
-        shot = self._known_shot(targets) if isinstance(shift, float) else None
+    def _solve(self, targets: Array, shift: Array | float, *, smooth: bool = False) -> gaze.Solution:
+        """shift: what moves the head beyond the model; `smooth` where it is this look-at's own."""
+        look_at = self.look_at
+        own = smooth or isinstance(shift, float)
+        shot = self._known_shot(targets) if own else None
         if shot is None:
-            shot = gaze.prepare(look_at.tuning, s.rotations, s.positions, targets, self.shot.dt, shift, self.between)
-            self._prepared = ((targets, self.between), shot) if isinstance(shift, float) else None
-        return gaze.solve_shot(look_at.chain, look_at.tuning, shot, self._events(), self._setting("influence"))
+            unmoved = 0.0 if own else shift
+            shot = gaze.prepare(look_at.tuning, *self._chain, targets, self.shot.dt, unmoved, self.between)
+            self._prepared = ((targets, self.between), shot) if own else None
+        if smooth:
+            shot = gaze.moved(shot, np.asarray(shift))
+        events, influence = self._events(), self._setting("influence")
+        answering = look_at.body
+        if answering is not None:
+            # The eyes set out first.
+            events = [replace(e, time=e.time + answering.head_delay if e.time >= 0.0 else e.time) for e in events]
+            if answering.drift:
+                times = self._begin + np.arange(len(shot.positions)) * self.shot.dt / shot.count
+                shot = replace(shot, targets=self._drifting(shot.targets, shot.positions[:, 0], times))
+        return gaze.solve_shot(look_at.chain, look_at.tuning, shot, events, influence)
+
+    @property
+    def _begin(self) -> float:
+        """Time of the first frame [s]: what is by chance depends on the time alone."""
+        return float(self.shot.frames[0]) * self.shot.dt
+
+    def _drifting(self, targets: Array, head: Array, times: Array) -> Array:
+        answering = self.look_at.body
+        assert answering is not None
+        up = np.array(answering.upright)
+        return idle.wander(targets, head, up, times, answering.drift, answering.seed)
 
     def _known_shot(self, targets: Array) -> gaze.Shot | None:
         """The shot as it was prepared before, where only a setting has changed since."""
@@ -183,43 +225,113 @@ class Part:
         schedule = self.look_at.schedule
         if schedule is not None:
             return [gaze.Event((frame - first) * dt, target) for frame, target in schedule]
-        use = self._setting("use")
-        changes = np.flatnonzero(use[1:] != use[:-1]) + 1
-        return [
-            gaze.Event(-1.0, 0 if use[0] else None),
-            *(gaze.Event(k * dt, 0 if use[k] else None) for k in changes),
-        ]
+        active = self._setting("active_target")
+        there = np.array([target != Target() for target in self.look_at.targets])
+        # A number beyond the list, or of a line that names nothing, is no target.
+        known = (active >= 0) & (active < len(there)) & there[np.clip(active, 0, len(there) - 1)]
+        looked_at = np.where(self._setting("use") & known, active, -1)
+        changes = np.flatnonzero(np.diff(looked_at)) + 1
+        aims = [None if n < 0 else int(n) for n in looked_at[[0, *changes]]]
+        return [gaze.Event(time, aim) for time, aim in zip([-1.0, *(changes * dt)], aims, strict=True)]
 
-    def _keep(self, found: Array) -> None:
-        """Make the offsets (F, b, 4) the track; the same ones leave it the same object, so that nobody is disturbed."""
-        if self.track is None or not np.array_equal(self.track.offsets, found):
-            self.track = offsets.Track(self.number, self.look_at.bones, int(self.shot.frames[0]), found)
+    def _keep(self, found: Array, way: Array | None = None) -> None:
+        """Make the offsets (F, b, 4) of the chain, and the answer of the body, the track.
+
+        way: (F, 3) of the hips, where nothing else of the body is known yet. The same again leaves the track the same
+        object, so that nobody is disturbed.
+        """
+        look_at, frames = self.look_at, len(found)
+        rest, moves = rotation.identity(frames, len(look_at.turned) - len(look_at.bones)), None
+        if self.answer is not None:
+            rest, moves = self.answer.offsets, self.answer.moves
+        elif look_at.body is not None and way is not None:
+            assert self.samples is not None
+            moves = body_answer.hips_only(look_at.body, self.samples, way)
+        first = int(self.shot.frames[0])
+        every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
+        track = offsets.Track(self.number, look_at.turned, first, every, look_at.moved, moves)
+        if not track.same_as(self.track):
+            self.track = track
+
+    # The rest of the body
+
+    def _shifted(self) -> Array:
+        """Solve again where the hips shift and go down, and so take the head along; their way (F, 3)."""
+        assert self.samples is not None and self.solution is not None
+        answering, targets = self.look_at.body, self.samples.targets
+        assert answering is not None
+        animated = body_answer.posed(answering, self.samples)
+        turn = body.head_turn(self.look_at.chain, self.solution.offsets)
+        way = body_answer.shifted(answering, animated, turn, self.shot.dt)
+        if answering.reaching and answering.mover:
+            now = body_answer.carried(answering, animated, self._carrying(self.solution.offsets, way))
+            down = body_answer.lowered(answering, animated, now, self.shot.dt)
+            way = way - down[:, None] * answering.upright
+        if np.any(way):
+            self.solution = self._solve(targets, way, smooth=True)
+        return way
+
+    def _carrying(self, found: Array, way: Array) -> body.Carrying:
+        return body.Carrying.of(*self._chain, found, way)
+
+    def _answer(self, found: Array, way: Array, seen: Samples | None) -> None:
+        """What the body does on top of the chain's offsets and the way of the hips, and the track of all.
+
+        seen: the rig sampled with these, where forward kinematics does not predict it.
+        """
+        s, look_at = self.samples, self.look_at
+        answering = look_at.body
+        assert s is not None and self.solution is not None and answering is not None
+        animated, targets = body_answer.posed(answering, s), s.targets
+        if seen is None:
+            now = body_answer.carried(answering, animated, self._carrying(found, way))
+            head = self.solution.wanted[:, 0]
+        else:
+            moving = np.any(found != rotation.IDENTITY, axis=(1, 2)) | np.any(way != 0.0, axis=1)
+            now = body_answer.where(moving, body_answer.posed(answering, seen), animated)
+            head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
+            targets = seen.targets
+        if answering.drift:
+            times = self._begin + np.arange(len(s.frames)) * self.shot.dt
+            targets = self._drifting(targets, s.positions[:, 0], times)
+        influence = self._setting("influence")
+        self.answer = body_answer.answer(answering, s, head, now, way, targets, self._events(), self.shot.dt, influence)
+        if self.answer.gaze is not None:
+            self.error = self._settled_error(self.answer.gaze.error)
+        self._keep(found)
 
     # Controls that act through constraints
 
-    def _verify(self, sampler: Sampler, share: float) -> Iterator[float]:
-        """Measure how the controls carry each other, then evaluate the result and correct it until it is right."""
+    def _verify(self, sampler: Sampler, share: float, way: Array | None) -> Iterator[float]:
+        """Measure how the controls carry each other, then evaluate the result and correct it until it is right.
+
+        way: (F, 3) of the hips, where a body answers; it does once the chain is right.
+        """
         s = self.samples
         assert s is not None and self.solution is not None
         self.shot.install(self)
         if self._carry is None:
             self._carry = self._probe(sampler)
-        correction = rotation.identity(*s.rotations.shape[:2])
+        animated, _ = self._chain
+        correction = rotation.identity(*animated.shape[:2])
         homing = carry.Homing(self.look_at.chain.forward[0], carry.own_answer(self._carry, 0))
-        shift: Array = np.zeros((len(self.shot.frames), 3))
-        found = carry.realize(self.solution.wanted, s.rotations, self._carry, correction, self._active())
+        shift: Array = np.zeros((len(self.shot.frames), 3)) if way is None else way
+        found = carry.realize(self.solution.wanted, animated, self._carry, correction, self._active())
         self.rough = True
         for turn in range(1, VERIFICATIONS + 1 + _MORE):
-            self._keep(found.copy())
+            self._keep(found.copy(), way)
             yield share
             seen = yield from self._sample(sampler, share * min(turn, VERIFICATIONS), share, turned=True)
-            if self._is_right(seen):
-                self.rough = False
-                return
+            seen_chain = seen.rotations[:, : len(self.look_at.bones)]
+            right = self._is_right(seen)
+            lower = way if way is None else self._lower(seen, way)
+            if right and lower is way:
+                break
+            way = lower
             if turn < VERIFICATIONS:
-                correction = carry.correct(seen.rotations, s.rotations, found, self._carry)
+                correction = carry.correct(seen_chain, animated, found, self._carry)
                 shift = self._solve_again(seen, shift)
-                found = carry.realize(self.solution.wanted, s.rotations, self._carry, correction, self._active())
+                found = carry.realize(self.solution.wanted, animated, self._carry, correction, self._active())
                 continue
             # The last word is the aiming bone's alone: what was measured below it, and of the target, holds then.
             for _ in range(_LAST_SOLVES):
@@ -227,10 +339,34 @@ class Part:
             step, missing = homing.step(seen.rotations[:, 0], self.solution.wanted[:, 0])
             found[:, 0] = rotation.multiply(found[:, 0], step)
             found = np.where(self._active()[:, None, None], found, rotation.IDENTITY)
+            right = False
             if missing < _SMALL:
                 break
-        self._keep(found)
+        if way is not None:
+            if not right:
+                self._keep(found.copy(), way)
+                yield share
+                seen = yield from self._sample(sampler, share * VERIFICATIONS, share, turned=True)
+            self._answer(found, way, seen)
+        else:
+            self._keep(found)
         self.rough = False
+
+    def _lower(self, seen: Samples, way: Array) -> Array:
+        """The way of the hips with as much downwards as legs need, seen where they are; the same one if it is right."""
+        answering = self.look_at.body
+        assert answering is not None and self.samples is not None
+        if not (answering.mover and answering.reaching):
+            return way
+        up = np.array(answering.upright)
+        before = np.maximum(-(way @ up), 0.0)
+        now = body_answer.risen(body_answer.posed(answering, seen), before[:, None] * up)
+        moving = self._active() | np.any(way != 0.0, axis=1)
+        animated = body_answer.posed(answering, self.samples)
+        down = body_answer.lowered(answering, animated, body_answer.where(moving, now, animated), self.shot.dt)
+        if np.abs(down - before).max() < _LEVEL:
+            return way
+        return way + (before - down)[:, None] * up
 
     def _active(self) -> Array:
         """(F,) frames at which anything turns."""
@@ -260,7 +396,7 @@ class Part:
         s, look_at = self.samples, self.look_at
         assert s is not None
         bones, frame = look_at.bones, self.shot.frames[:1].tolist()
-        received = np.eye(len(bones))
+        animated, received = self._chain[0][0], np.eye(len(bones))
         for m, bone in enumerate(bones):
             offset = rotation.exp(_PROBE * look_at.chain.up[m])
             row = rotation.identity(1, len(bones))
@@ -269,16 +405,16 @@ class Part:
 
             def before(at: float, angles=angles) -> None:
                 self._before(at)
-                offsets.put(look_at.armature, self.number, bones, angles)
+                offsets.put(look_at.armature, self.number, look_at.written, angles)
 
-            turned = next(sampler.sample(frame, "", before)).rotations[0]
-            received[:, m] = carry.measure(s.rotations[0], turned, offset, m)
+            turned = next(sampler.sample(frame, "", before)).rotations[0, : len(bones)]
+            received[:, m] = carry.measure(animated, turned, offset, m)
             if abs(received[m, m]) < _DEAF:
                 raise RigError(
                     f"Bone '{bone}' does not answer to an offset, a constraint overrides it; take it out of the chain "
                     "or put the bone that drives it in."
                 )
-        offsets.put(look_at.armature, self.number, bones, None)
+        offsets.put(look_at.armature, self.number, look_at.written, None)
         return received
 
     def _aim_error(self, aim: Array, seen: Samples) -> Array:
@@ -295,20 +431,29 @@ class Part:
 
     # Results
 
-    def turned(self, frames: Array, raw: dict[str, Array]) -> dict[str, tuple[str, Array, Array]]:
-        """What a bake keys: name of a bone to its rotation mode, its channels (n, 3 or 4) turned, and as they were.
+    def turned(self, frames: Array, raw: dict[Channels, Array]) -> dict[Channels, tuple[Array, Array]]:
+        """What a bake keys: a bone and the kind of its channels to their values (n, 3 or 4), and as they were.
 
-        frames: (n,) those to key, one after the other, of the shot's. raw: channels that bones have by then, where
-        others were baked before.
+        frames: (n,) those to key, one after the other, of the shot's. raw: channels as they are by then, where others
+        were baked before.
         """
-        s = self.samples
-        assert s is not None and self.track is not None
+        s, track = self.samples, self.track
+        assert s is not None and track is not None
         first = int(frames[0] - self.shot.frames[0])
         chosen = slice(first, first + len(frames))
+        rows = {bone: n for n, bone in enumerate(s.bones)}
         result = {}
-        for n, (bone, mode) in enumerate(zip(s.bones, s.modes, strict=True)):
-            values = s.raw[mode if mode in s.raw else "EULER"][chosen, n] if bone not in raw else raw[bone]
-            result[bone] = mode, channels.turned(values, mode, self.track.offsets[chosen, n]), values
+        for n, bone in enumerate(track.turned):
+            mode = s.modes[rows[bone]]
+            before = raw.get((bone, mode))
+            if before is None:
+                before = s.raw[mode if mode in s.raw else "EULER"][chosen, rows[bone]]
+            result[bone, mode] = channels.turned(before, mode, track.offsets[chosen, n]), before
+        for n, bone in enumerate(track.moved):
+            before = raw.get((bone, LOCATION))
+            if before is None:
+                before = s.raw[LOCATION][chosen, rows[bone]]
+            result[bone, LOCATION] = before + track.moves[chosen, n], before
         return result
 
 
@@ -349,7 +494,11 @@ class Shot:
         self._needs.clear()
 
     def sampler(self, look_at: LookAt, aim: Array | None, bones: Sequence[str] | None = None) -> Sampler:
-        return Sampler(self.scene, look_at.armature, look_at.bones if bones is None else bones, look_at.targets, aim)
+        if bones is None:
+            beyond = look_at.body.sampled if look_at.body is not None else ()
+            bones = tuple(dict.fromkeys((*look_at.bones, *beyond)))
+        located = bool(bones) and bool(look_at.moved)
+        return Sampler(self.scene, look_at.armature, bones, look_at.targets, aim, located=located)
 
     def close(self) -> None:
         """At the end, however it came: take away what the work needed in the file."""
@@ -357,11 +506,11 @@ class Shot:
 
     def install(self, part: Part) -> None:
         """Give a look-at its constraints until `close`, if it has none that stay."""
-        armature, bones = part.look_at.armature, part.look_at.bones
-        if not offsets.is_installed(armature, part.number, bones):
-            target = part.look_at.targets[0].object if part.look_at.targets else None
+        armature, look_at = part.look_at.armature, part.look_at
+        if not offsets.is_installed(armature, part.number, look_at.turned, look_at.moved):
+            target = next((target.object for target in look_at.targets if target.object is not None), None)
             self._installed.callback(offsets.remove, armature, part.number)
-            offsets.install(armature, part.number, bones, target)
+            offsets.install(armature, part.number, look_at.turned, target, look_at.moved)
 
     def _alone(self, part: Part) -> Iterator[float]:
         body, target = self._below(part, self.parts)

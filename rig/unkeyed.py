@@ -1,48 +1,61 @@
-"""Bones of a chain that the animation leaves alone.
+"""Bones of a look-at that the animation leaves alone.
 
 A bake keys them too. Put its action aside again, and Blender leaves them as they were last shown, turned: what they
 were before the bake is remembered with the look-at, and brought back before it is baked once more, or removed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import bpy
+import numpy as np
 
 from ..lookat_pd.rotation import Array
 from . import actions
-from .sample import channel
+from .sample import LOCATION, channel
 from .working import animated_by_nla
 
+Channels = tuple[str, str]
+"""A bone, and the rotation mode of its channels or `LOCATION`."""
 
-def is_keyed(armature: bpy.types.Object, bone: str) -> bool:
-    """Whether the current action or the NLA animates the bone's rotation."""
+
+def is_keyed(armature: bpy.types.Object, bone: str, mode: str) -> bool:
+    """Whether the current action or the NLA animates the bone's channels of this rotation mode, or its location."""
     data = armature.animation_data
     if data is None:
         return False
-    path, size = actions.rotation_path(bone, mode := armature.pose.bones[bone].rotation_mode), channel(mode)[1]
+    path, size = actions.rotation_path(bone, mode), channel(mode)[1]
     if any(curve is not None for curve in actions.curves_at(data.action, data.action_slot, path, size)):
         return True
     return data.use_nla and any(found == path for found, _ in animated_by_nla(data))
 
 
-def remember(armature: bpy.types.Object, bone: str, unkeyed: dict[str, Array]) -> None:
-    """Keep with the look-at on `bone` how the bones of its chain that had no keys stood: name to channel values."""
-    for item in armature.pose.bones[bone].lookat_pd.chain:
-        item.was_still = item.bone in unkeyed
-        if item.was_still:
-            values = unkeyed[item.bone].tolist()
-            item.still = (*values, *[0.0] * (4 - len(values)))
+def standing(armature: bpy.types.Object, turned: Sequence[str], moved: Sequence[str]) -> dict[Channels, Array]:
+    """The values of the channels that a look-at writes and that have no keys."""
+    bones = armature.pose.bones
+    kinds = [(name, bones[name].rotation_mode) for name in turned] + [(name, LOCATION) for name in moved]
+    free = [(name, mode) for name, mode in kinds if not is_keyed(armature, name, mode)]
+    return {(name, mode): np.array(getattr(bones[name], channel(mode)[0]), float) for name, mode in free}
+
+
+def remember(armature: bpy.types.Object, bone: str, unkeyed: dict[Channels, Array]) -> None:
+    """Keep with the look-at on `bone` how what had no keys stood: channels to their values."""
+    items = armature.pose.bones[bone].lookat_pd.unkeyed
+    items.clear()
+    for (name, mode), values in unkeyed.items():
+        item = items.add()
+        item.bone, item.mode = name, mode
+        item.values = (*values.tolist(), *[0.0] * (4 - len(values)))
 
 
 def bring_back(armature: bpy.types.Object, bone: str) -> Callable[[], None]:
-    """Give the bones without keys the pose that was remembered; returns what undoes that."""
+    """Give what has no keys the pose that was remembered; returns what undoes that."""
     before = []
-    for item in armature.pose.bones[bone].lookat_pd.chain:
+    for item in armature.pose.bones[bone].lookat_pd.unkeyed:
         place = armature.pose.bones.get(item.bone)
-        if item.was_still and place is not None and not is_keyed(armature, item.bone):
-            name, size = channel(place.rotation_mode)
+        if place is not None and not is_keyed(armature, item.bone, item.mode):
+            name, size = channel(item.mode)
             before.append((place, name, tuple(getattr(place, name))))
-            setattr(place, name, item.still[:size])
+            setattr(place, name, item.values[:size])
 
     def undo() -> None:
         for place, name, values in before:

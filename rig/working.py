@@ -24,7 +24,7 @@ class Working:
     def __init__(self, armature: bpy.types.Object) -> None:
         self.armature = armature
         self._undo = ExitStack()
-        self._values: dict[str, tuple[str, Array, Array, Array]] = {}
+        self._values: dict[tuple[str, str], tuple[Array, Array, Array]] = {}
         data = armature.animation_data
         self._source = data.action if data else None
         self._source_slot = data.action_slot if data else None
@@ -55,10 +55,13 @@ class Working:
         self._undo.callback(setattr, data, "action", self._source)
 
     def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
-        """Give a bone's rotation channels (F, 3 or 4) a key a frame; `base` is what they were without the bake."""
-        if bone in self._values:
-            base = self._values[bone][3]
-        self._values[bone] = (mode, frames, values, base)
+        """Give a bone's channels (F, 3 or 4) a key a frame; `base` is what they were without the bake.
+
+        mode: the rotation mode, or `LOCATION` for the channels of its location.
+        """
+        if (bone, mode) in self._values:
+            base = self._values[bone, mode][2]
+        self._values[bone, mode] = (frames, values, base)
         self._put(self.action, self._slot, bone, mode, frames, values, base)
         self.action.update_tag()
 
@@ -67,7 +70,7 @@ class Working:
         return self._reach[0] < frames[0], self._reach[1] > frames[-1]
 
     def _put(self, action, slot, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
-        """Key a rotation; to the left and right of the frames what was there stays as it was."""
+        """Key channels; to the left and right of the frames what was there stays as it was."""
         path, size = rotation_path(bone, mode), channel(mode)[1]
         sources = actions.curves_at(self._source, self._source_slot, path, size)
         bag = actions.channelbag(action, slot, ensure=True)
@@ -102,7 +105,7 @@ class Working:
     def _write_current(self) -> bpy.types.Action:
         action, slot = self._source, self._source_slot
         bag = actions.channelbag(action, slot, ensure=True)
-        for bone, (mode, frames, values, base) in self._values.items():
+        for (bone, mode), (frames, values, base) in self._values.items():
             path, size = rotation_path(bone, mode), channel(mode)[1]
             for n, curve in enumerate(actions.curves_at(action, slot, path, size)):
                 old = None if curve is None else keys.Keys.read(curve)
@@ -123,11 +126,11 @@ class Working:
         action, slot = actions.new_action(name, self.armature)
         self._undo.callback(bpy.data.actions.remove, action)
         bag = actions.channelbag(action, slot, ensure=True)
-        for bone, (mode, frames, values, base) in self._values.items():
+        for (bone, mode), (frames, values, base) in self._values.items():
             path = rotation_path(bone, mode)
             for n, column in enumerate(layer_channels(mode, values, base).T):
                 keys.Keys.dense(frames, column).write(actions.new_curve(bag, path, n, bone))
-        frames = next(iter(self._values.values()))[1]
+        frames = next(iter(self._values.values()))[0]
         track = data.nla_tracks.new()
         track.name = name
         strip = track.strips.new(name, int(frames[0]), action)
@@ -140,7 +143,7 @@ class Working:
         """Key, in a layer below, what is posed without keys: once a layer animates it, Blender forgets such a pose."""
         animated = animated_by_nla(data)
         posed = []
-        for bone, (mode, _, _, base) in self._values.items():
+        for (bone, mode), (_, _, base) in self._values.items():
             path, start = rotation_path(bone, mode), _START.get(mode, (0.0, 0.0, 0.0))
             for n, value in enumerate(base[0]):
                 if value != start[n] and (path, n) not in animated:
@@ -151,7 +154,7 @@ class Working:
         action, slot = actions.new_action(name, self.armature)
         self._undo.callback(bpy.data.actions.remove, action)
         bag = actions.channelbag(action, slot, ensure=True)
-        frame = next(iter(self._values.values()))[1][:1]
+        frame = next(iter(self._values.values()))[0][:1]
         for bone, path, n, value in posed:
             keys.Keys.dense(frame, np.array([value])).write(actions.new_curve(bag, path, n, bone))
         track = data.nla_tracks.new()
@@ -218,7 +221,7 @@ def _push_down(data: bpy.types.AnimData, values: Mapping) -> None:
     """Move the current action into a strip of its own that plays exactly as it did."""
     action, slot = data.action, data.action_slot
     blend, extrapolation = data.action_blend_type, data.action_extrapolation
-    frames = next(iter(values.values()))[1]
+    frames = next(iter(values.values()))[0]
     first, last = action.frame_range
     # The strip must reach past everything that is seen: beyond its end an action with cycles would stand still.
     scene_first = min((scene.frame_start for scene in bpy.data.scenes), default=first)

@@ -1,0 +1,66 @@
+"""What the rest of the body does for a look-at: sub-panels of the look-at's own."""
+
+import bpy
+
+from ..rig import attach
+
+
+def draw_body(layout: bpy.types.UILayout, settings) -> None:
+    """Hips, arms, feet and torso."""
+    body = settings.body
+    layout.prop(body, "torso_from")
+    column = _layer(layout, body, "use_weight_shift")
+    column.prop(body, "weight_shift", slider=True)
+    column.prop(body, "weight_side")
+    column.prop(body, "weight_back")
+    column.prop(body, "weight_settle_factor")
+    column = _layer(layout, body, "use_arm_recoil")
+    column.prop(body, "arm_recoil", slider=True)
+    column.prop(body, "arm_settle_factor")
+    column.prop(body, "arm_damping_ratio")
+    _layer(layout, body, "use_planted_feet")
+    column = layout.column()
+    column.active = body.use_weight_shift or body.use_planted_feet
+    column.prop_search(body, "mover", settings.id_data.pose, "bones", icon="BONE_DATA")
+    _draw_notes(layout, settings, "body")
+
+
+def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
+    """Which bones are eyes, and what they do."""
+    eyes = settings.eyes
+    column = _layer(layout, eyes, "use")
+    column.prop(eyes, "head_share", slider=True)
+    column.prop(eyes, "head_delay")
+    for name in ("left", "right"):
+        column.prop_search(eyes, name, settings.id_data.pose, "bones", icon="BONE_DATA")
+    limits = column.column(align=True)
+    for name in ("yaw_limit", "pitch_up_limit", "pitch_down_limit"):
+        limits.prop(eyes, name)
+    column.prop(eyes, "vergence", slider=True)
+    column.prop(eyes, "vergence_limit")
+    column.prop(eyes, "micro")
+    blink = column.column(heading="Blink")
+    blink.prop(eyes, "use_blink", text="")
+    rest = blink.column()
+    rest.active = eyes.use_blink
+    rest.prop(eyes, "blink_from")
+    rest.prop(eyes, "blink_key", icon="SHAPEKEY_DATA")
+    layout.prop(eyes, "drift")
+    row = layout.row()
+    row.active = eyes.drift > 0.0 or (eyes.use and eyes.micro > 0.0)
+    row.prop(eyes, "seed")
+    _draw_notes(layout, settings, "eyes")
+
+
+def _layer(layout: bpy.types.UILayout, group, switch: str) -> bpy.types.UILayout:
+    """The switch of a layer, and a column for its settings, grey while it is off."""
+    layout.prop(group, switch)
+    column = layout.column()
+    column.active = getattr(group, switch)
+    return column
+
+
+def _draw_notes(layout: bpy.types.UILayout, settings, about: str) -> None:
+    """What of the body was not found on the rig."""
+    for note in attach.notes(settings.id_data, settings, about):
+        layout.label(text=note, icon="INFO")
