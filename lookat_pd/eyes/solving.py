@@ -1,7 +1,7 @@
 """Where the eyes look over a shot: goals that they hold, and saccades from one to the next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -114,7 +114,7 @@ class _Run:
         self.goals = Goals(eyes, scene)
         self.times = scene.dt * np.arange(len(scene))
         self.state = np.zeros((len(scene), 2 * len(eyes) + 3))
-        self.none = Decay(self.state[0], self.state[0], eyes.saccade_start)
+        self.none = Decay(np.zeros(self.state.shape[1]), np.zeros(self.state.shape[1]), eyes.saccade_start)
         self.looked_at = np.full(len(scene), -1)
         self.resting = np.zeros(len(scene), dtype=bool)
         self.shifts: list[Shift] = []
@@ -126,11 +126,15 @@ class _Run:
         # The last piece has the last sample, even where something jumps there.
         for begin, stop, stretch in path.parts(start, end + self.scene.dt if final else end):
             stop = np.inf if final and stop > end else stop
-            decay = self.none if settled else self._shift(target, path, stretch, begin)
-            landed = begin if settled else begin + decay.duration
-            twitches = self._twitches(target, landed, stop, settled=settled)
-            self.latest = _Part(path, stretch, begin, landed, decay, twitches)
-            self._keep(self.latest, target, stop)
+            if target is None and self.latest and self.latest.path is path:
+                # What the animation does at once, eyes that are left to it do with it.
+                self.latest = replace(self.latest, stretch=stretch)
+            else:
+                decay = self.none if settled else self._shift(target, path, stretch, begin)
+                landed = begin if settled else begin + decay.duration
+                twitches = self._twitches(target, landed, stop, settled=settled)
+                self.latest = _Part(path, stretch, begin, landed, decay, twitches)
+            self._keep(self.latest, target, begin, stop)
             settled = False
 
     def _shift(self, target: int | None, path: Path, stretch: tuple[int, int], time: float) -> Decay:
@@ -178,10 +182,10 @@ class _Run:
         places = np.floor((found.times - self.time) / self.scene.dt).astype(int)
         return found.only(self.steady[np.clip(places, 0, len(self.steady) - 1)])
 
-    def _keep(self, part: _Part, target: int | None, stop: float) -> None:
-        """Store what a part says of the samples that it covers."""
+    def _keep(self, part: _Part, target: int | None, begin: float, stop: float) -> None:
+        """Store what a part says of the samples of its stretch from begin to stop [s]."""
         dt, path = self.scene.dt, part.path
-        first, last = int(np.ceil(part.start / dt - _INSTANT)), path.first + part.stretch[1]
+        first, last = int(np.ceil(begin / dt - _INSTANT)), path.first + part.stretch[1]
         if np.isfinite(stop):
             last = min(last, int(np.floor(stop / dt + _INSTANT)))
         samples = slice(first, last + 1)

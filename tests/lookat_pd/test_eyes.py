@@ -59,7 +59,7 @@ class Film:
         sway: float = 0.0,
         apart: float = 0.06,
         settle_time: float = 0.6,
-        glance: float = 0.0,
+        glance: float | Callable[[Array], Array] = 0.0,
         **options,
     ) -> None:
         self.eyes = eyes or make_eyes()
@@ -67,7 +67,8 @@ class Film:
         count, k = len(self.t), len(self.eyes)
         self.head_yaw = turned(self.t, head, settle_time)
         body = rotation.about(UP, sway * np.sin(2.0 * np.pi * 0.4 * self.t))
-        look = rotation.about(UP, glance * np.sin(2.0 * np.pi * 0.3 * self.t + 1.0))
+        glances = glance(self.t) if callable(glance) else glance * np.sin(2.0 * np.pi * 0.3 * self.t + 1.0)
+        look = rotation.about(UP, glances)
         self.head = rotation.multiply(rotation.about(UP, self.head_yaw), body)
         animated = np.repeat(rotation.multiply(body, look)[:, None], k, axis=1)
         self.orientations = np.repeat(rotation.multiply(self.head, look)[:, None], k, axis=1)
@@ -234,6 +235,20 @@ def test_off_the_eyes_look_where_the_animation_looks_while_the_head_comes_back()
     after = film.t > 0.3 + shift.duration
     assert np.degrees(rotation.angle_between(film.directions()[after], FORWARD).max()) < 0.5
     assert np.degrees(film.in_head()[after][0, 0, 0]) < -15.0
+
+
+def test_eyes_that_dart_in_the_animation_dart_when_left_to_it() -> None:
+    """And not when they look at a target."""
+    film = Film(
+        [(10.0, 0.0)],
+        [Event(0.5, 0), Event(1.0, None)],
+        glance=lambda t: np.where(np.floor(4.0 * t + 1.125) % 2.0, 0.3, -0.2),
+        rate=120,
+    )
+    left_alone = (film.t < 0.5) | (film.t > 1.1)
+    assert np.all(film.result.offsets[left_alone] == rotation.IDENTITY)
+    assert np.degrees(film.off_target()[(film.t > 0.6) & (film.t < 1.0)].max()) < 1e-6
+    assert [shift.time for shift in film.result.shifts] == [0.5, 1.0]
 
 
 # Where eyes can look
