@@ -37,7 +37,7 @@ class Clues:
 def find_head(skeleton: Skeleton, clues: Clues = Clues()) -> str:
     """Name of the bone to aim with. Raises RigError where nothing looks like a head."""
     anatomy = Anatomy(skeleton, clues.deform)
-    return _source(skeleton.names[_head(anatomy)], skeleton, clues)
+    return source(skeleton.names[_head(anatomy)], skeleton, clues)
 
 
 def find_chain(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> list[Link]:
@@ -45,11 +45,11 @@ def find_chain(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> list[Li
     anatomy = Anatomy(skeleton, clues.deform)
     body = skeleton.index(_follower(head, skeleton, clues))
     line = [body, *skeleton.ancestors(body)]
-    if _is_rigify(skeleton) and _source(head, skeleton, clues) == RIGIFY_CONTROLS[0][0]:
+    if is_rigify(skeleton) and source(head, skeleton, clues) == RIGIFY_CONTROLS[0][0]:
         chain = [(bone, part) for bone, part in RIGIFY_CONTROLS if bone in skeleton.names]
     else:
         places = _places(anatomy, line)
-        chain = list({_source(skeleton.names[line[place]], skeleton, clues): part for place, part in places}.items())
+        chain = list({source(skeleton.names[line[place]], skeleton, clues): part for place, part in places}.items())
     return share_out(chain, horizontal=axes.is_horizontal(anatomy, line))
 
 
@@ -70,7 +70,7 @@ def find_aim(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> tuple[Arr
     return rotation.rotate(back, forward), rotation.rotate(back, up)
 
 
-def _source(bone: str, skeleton: Skeleton, clues: Clues) -> str:
+def source(bone: str, skeleton: Skeleton, clues: Clues) -> str:
     """The bone whose rotation `bone` has, at the end of all copying."""
     seen: set[str] = set()
     while bone in clues.follows and clues.follows[bone] in skeleton.names and bone not in seen:
@@ -83,11 +83,11 @@ def _follower(bone: str, skeleton: Skeleton, clues: Clues) -> str:
     """The bone of the body that has the rotation of `bone`: names and limbs are the body's, not its driver's."""
     if bone in clues.follows:
         return bone
-    copies = (other for other in skeleton.names if other in clues.follows and _source(other, skeleton, clues) == bone)
+    copies = (other for other in skeleton.names if other in clues.follows and source(other, skeleton, clues) == bone)
     return next(copies, bone)
 
 
-def _is_rigify(skeleton: Skeleton) -> bool:
+def is_rigify(skeleton: Skeleton) -> bool:
     """Whether Rigify generated the rig: controls beside its own layers of bones."""
     layers = {name[:4] for name in skeleton.names if name[3:4] == "-"}
     return {"ORG-", "DEF-", "MCH-"} <= layers and {"torso", "head"} <= set(skeleton.names)
@@ -95,7 +95,7 @@ def _is_rigify(skeleton: Skeleton) -> bool:
 
 def _head(anatomy: Anatomy) -> int:
     skeleton = anatomy.skeleton
-    if _is_rigify(skeleton):
+    if is_rigify(skeleton):
         return skeleton.index(RIGIFY_CONTROLS[0][0])
     for search in (_called_head, _ends_of_spine, _ends_by_symmetry):
         candidates = search(anatomy) if len(skeleton) > 1 else range(len(skeleton))

@@ -1,0 +1,65 @@
+"""Which bones are the eyes and the lids of a face."""
+
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
+from . import names as words
+from .anatomy import Anatomy
+from .axes import rest_axes
+
+_LID = frozenset({"lid", "eyelid", "lids", "eyelids", "瞼", "まぶた"})
+_UPPER = frozenset({"upper", "up", "top", "t", "上"})
+_BESIDE = _LID.union(
+    ("brow", "brows", "lash", "lashes", "corner", "inner", "outer", "upper", "lower", "up", "low", "top", "bottom"),
+    ("socket", "bag", "bags", "sack", "crease", "blink", "squint", "parallel", "wide", "pupil", "iris", "cornea"),
+    ("lens", "highlight", "shine", "glow", "glass", "glasses", "patch", "mask", "line", "liner", "orbit"),
+)
+"""A bone with one of these words in its name is near an eye, or in it, but does not turn it."""
+
+
+def eyes(anatomy: Anatomy, head: int | None) -> list[int]:
+    """Bones of the eyes, left before right; one, where there is one. head: the bone that looks, if there is one."""
+    found = [bone for bone in _spoken(anatomy, words.EYE) if not anatomy.names[bone].has(_BESIDE)]
+    below = set() if head is None else set(anatomy.below(head))
+    return _pair(anatomy, [bone for bone in found if bone in below] or found, head)
+
+
+def upper_lids(anatomy: Anatomy) -> list[int]:
+    """Bones that close the eyes, left before right; none, where it takes several to close one."""
+    lids = [bone for bone in _spoken(anatomy, _LID) if not anatomy.names[bone].has(frozenset({"lower", "bottom"}))]
+    upper = [bone for bone in lids if anatomy.names[bone].has(_UPPER)] or lids
+    sides = [[bone for bone in upper if anatomy.names[bone].side == side] for side in "LR"]
+    return [side[0] for side in sides] if all(len(side) == 1 for side in sides) else []
+
+
+def _spoken(anatomy: Anatomy, vocabulary: frozenset[str]) -> list[int]:
+    """Bones with a word from the vocabulary that are no controls; those that deform, where any do."""
+    beside = words.HELPER | words.CONTROL | words.LEAF
+    found = [bone for bone, name in enumerate(anatomy.names) if name.has(vocabulary) and not name.has(beside)]
+    deform = [bone for bone in found if anatomy.skeleton.names[bone] in anatomy.deform]
+    return deform or found
+
+
+def _pair(anatomy: Anatomy, found: list[int], head: int | None) -> list[int]:
+    """The two of these bones that answer each other and have the plainest names, else the one there is."""
+
+    def plain(bone: int) -> tuple[int, int]:
+        return len(anatomy.names[bone].words), len(anatomy.skeleton.names[bone])
+
+    left, right, middle = (
+        sorted((bone for bone in found if anatomy.names[bone].side == side), key=plain) for side in ("L", "R", "")
+    )
+    for bone in left:
+        other = [b for b in right if anatomy.names[b].key == anatomy.names[bone].key]
+        if other:
+            return [bone, other[0]]
+    if left and right:
+        return [left[0], right[0]]
+    if len(middle) == 2 and head is not None and not left and not right:
+        return sorted(middle, key=lambda bone: -float(anatomy.skeleton.heads[bone] @ _left(anatomy, head)))
+    alone = left or right or middle
+    return alone[:1] if len(alone) == 1 else []
+
+
+def _left(anatomy: Anatomy, head: int) -> Array:
+    forward, up = rest_axes(anatomy, [head, *anatomy.skeleton.ancestors(head)])
+    return rotation.cross(up, forward)

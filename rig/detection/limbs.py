@@ -1,0 +1,214 @@
+"""Eyes, lids, legs, arms and the bone that moves them all, on any armature: what a look-at's body answers with.
+
+On a rig that Rigify generated these are controls. On others they are the bones of the body, or what these copy. Where
+nothing is clear nothing is found, since a wrong bone does more harm than none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import bpy
+
+from . import detect, face, lines, rest
+from .anatomy import Anatomy
+
+_AIMING = ("DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK")
+_PLACING = ("COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO")
+_RIGIFY_LAYER = "ORG-"
+_RIGIFY_MOVER = "torso"
+_NEAR = 3
+"""How many bones from an eye towards the head may be what a constraint aims."""
+
+
+@dataclass(frozen=True)
+class Eye:
+    """bone: what turns. target: the bone of the same armature that a constraint aims it at; "" for none."""
+
+    bone: str
+    target: str = ""
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Three bones, and a toe or "". held: inverse kinematics of the rig's own keeps the foot in its place."""
+
+    upper: str
+    lower: str
+    foot: str
+    toe: str = ""
+    held: bool = False
+
+
+@dataclass(frozen=True)
+class Arm:
+    """clavicle: "" where there is none. hand: the bone at the wrist, or the last known before it. held: inverse
+    kinematics of the rig's own turns the arm."""
+
+    clavicle: str
+    upper: str
+    hand: str
+    held: bool = False
+
+
+def find_eyes(armature: bpy.types.Object) -> list[Eye]:
+    """The eyes: none, one or two, left first."""
+    rig = _Rig(armature)
+    anatomy = Anatomy(rig.body, rig.deform)
+    bones = face.eyes(anatomy, lines.head_of(anatomy))
+    return list(dict.fromkeys(rig.eye(rig.body.names[bone]) for bone in bones))
+
+
+def find_lids(armature: bpy.types.Object) -> list[str]:
+    """The bones that close the eyes, left first; none where more than one is needed for an eye."""
+    rig = _Rig(armature)
+    lids = [rig.control(rig.body.names[bone]) for bone in face.upper_lids(Anatomy(rig.body, rig.deform))]
+    return lids if all(lids) else []
+
+
+def find_legs(armature: bpy.types.Object) -> list[Leg]:
+    """All legs, left first, the front legs of a four-legged animal after the hind legs."""
+    rig = _Rig(armature)
+    found = []
+    for line in rig.lines.legs:
+        bones = rig.controls(line)
+        if len(bones) < 3:
+            continue
+        held = rig.has_ik(line[0], bones[2])
+        if not (held and rig.carries_goal(bones)):
+            found.append(Leg(bones[0], bones[1], bones[2], bones[3] if len(bones) > 3 else "", held))
+    return found
+
+
+def find_arms(armature: bpy.types.Object) -> list[Arm]:
+    """All arms and wings that do not stand on the ground, left first."""
+    rig = _Rig(armature)
+    found = []
+    for collar, *line in rig.lines.arms:
+        bones = rig.controls(line)
+        if len(bones) > 1:
+            found.append(Arm(rig.control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
+    return found
+
+
+def find_mover(armature: bpy.types.Object, chain: Sequence[str]) -> str | None:
+    """The lowest bone that moves the whole body above the feet: it carries the legs and the chain (head first).
+
+    Without legs it carries the whole chain. None where the location of no such bone is free, or where it would take
+    along what holds the feet.
+    """
+    rig = _Rig(armature)
+    if rig.is_rigify:
+        return _RIGIFY_MOVER
+    begins = [control for control in map(rig.control, rig.lines.begins) if control]
+    if not begins and len(chain) < 2:
+        return None
+    goals = {goal for leg in find_legs(armature) if leg.held for goal in rig.goals(leg.foot)}
+    for bone in rig.above([chain[0], *(begins or chain[-1:])]):
+        if any(rig.hangs_on(goal, bone) for goal in goals):
+            return None
+        if rig.moves_freely(bone):
+            return bone
+    return None
+
+
+class _Rig:
+    """An armature read for its limbs. body: the bones of which limbs are made; where Rigify generated the rig, those of
+    its metarig. deform: which of them deform, empty where unknown."""
+
+    def __init__(self, armature: bpy.types.Object) -> None:
+        self.armature = armature
+        self.skeleton = rest.skeleton(armature)
+        self.clues = rest.clues(armature)
+        self.is_rigify = detect.is_rigify(self.skeleton)
+        self.body, self.deform = self.skeleton, self.clues.deform
+        if self.is_rigify:
+            layer = [n for n, name in enumerate(self.skeleton.names) if name.startswith(_RIGIFY_LAYER)]
+            part = lines.only(self.skeleton, layer)
+            names = [name.removeprefix(_RIGIFY_LAYER) for name in part.names]
+            self.body, self.deform = replace(part, names=names), frozenset()
+
+    @cached_property
+    def lines(self) -> lines.Lines:
+        return lines.find(self.body, self.deform)
+
+    def control(self, name: str) -> str:
+        """What turns a bone of the body; "" where that is not known."""
+        if not name:
+            return ""
+        if not self.is_rigify:
+            return detect.source(name, self.skeleton, self.clues)
+        return next((bone for bone in (_suffixed(name, "_fk"), name) if bone in self.skeleton.names), "")
+
+    def controls(self, line: Sequence[str]) -> list[str]:
+        """What turns the bones of a limb, as far as each hangs on the one before."""
+        found: list[str] = []
+        for bone in map(self.control, line):
+            if not bone or bone in found or (found and not self.hangs_on(bone, found[-1])):
+                break
+            found.append(bone)
+        return found
+
+    def hangs_on(self, bone: str, other: str) -> bool:
+        """Whether a bone is another, or carried by it."""
+        return other in self._line(bone)
+
+    def above(self, bones: Sequence[str]) -> list[str]:
+        """The bones that carry all of these, or are one of them, from the lowest up."""
+        return [bone for bone in self._line(bones[0]) if all(self.hangs_on(other, bone) for other in bones)]
+
+    def _line(self, bone: str) -> list[str]:
+        here = self.armature.pose.bones[bone]
+        return [bone, *(parent.name for parent in here.parent_recursive)]
+
+    def moves_freely(self, bone: str) -> bool:
+        """Whether a bone goes where its location says."""
+        here = self.armature.pose.bones[bone]
+        return not here.bone.use_connect and not any(self._active(bone, _PLACING))
+
+    def has_ik(self, upper: str, end: str) -> bool:
+        """Whether inverse kinematics turns a limb. upper: its first bone, in the body. end: its last control."""
+        if self.is_rigify:
+            settings = self.armature.pose.bones.get(_suffixed(upper, "_parent"))
+            return settings is not None and settings.get("IK_FK", 1.0) < 0.5
+        return any(True for _ in self._solvers(end))
+
+    def goals(self, end: str) -> list[str]:
+        """Bones of the armature that inverse kinematics brings the end of a limb to."""
+        return [c.subtarget for c in self._solvers(end) if c.target == self.armature and c.subtarget]
+
+    def _solvers(self, end: str) -> Iterator[bpy.types.Constraint]:
+        """Inverse kinematics on the end of a limb or on the bone before it, the usual places."""
+        for bone in self._line(end)[:2]:
+            yield from self._active(bone, ("IK",))
+
+    def carries_goal(self, leg: Sequence[str]) -> bool:
+        """Whether what holds a foot goes where the hips go."""
+        if self.is_rigify:
+            return False
+        head = lines.head_of(Anatomy(self.skeleton, self.deform))
+        looking = [] if head is None else [self.control(self.skeleton.names[head])]
+        hips = self.above([leg[0], *looking])[:1] or self._line(leg[0])[1:2]
+        return any(self.hangs_on(goal, hips[0]) for goal in self.goals(leg[2]) if hips)
+
+    def _active(self, bone: str, types: Sequence[str]) -> Iterator[bpy.types.Constraint]:
+        for constraint in self.armature.pose.bones[bone].constraints:
+            works = not constraint.mute and constraint.influence > 0.0
+            if constraint.type in types and works and constraint.target is not None:
+                yield constraint
+
+    def eye(self, name: str) -> Eye:
+        """An eye of the body with what aims it."""
+        bone = _RIGIFY_LAYER + name if self.is_rigify else name
+        source = detect.source(bone, self.skeleton, self.clues)
+        for candidate in dict.fromkeys((bone, source, *self._line(source)[:_NEAR])):
+            for constraint in self._active(candidate, _AIMING):
+                if constraint.target == self.armature and constraint.subtarget:
+                    return Eye(candidate, constraint.subtarget)
+        return Eye(source)
+
+
+def _suffixed(name: str, word: str) -> str:
+    """A bone's name with a word before its side, as Rigify names the controls of a limb."""
+    return re.sub(r"(?=[._-][LRlr](\.\d+)?$)|$", word, name, count=1)
