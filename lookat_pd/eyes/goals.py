@@ -12,6 +12,7 @@ import numpy as np
 from .. import refine, rotation
 from ..gaze import BEHIND_MARGIN
 from ..rotation import Array
+from ..sharing import soft_limit
 from ..view import View, nearest_turn
 from .ability import Eyes, bounded
 
@@ -94,10 +95,12 @@ class Goals:
 
     def _wide(self) -> Array:
         """The range with room for what the animation does with the eyes, (n, 1 + k, 3)."""
-        scene, room = self.scene, self.edge
-        natural = self._angles(slice(None), self._with_middle(scene.orientations))
+        natural = self._angles(slice(None), self._with_middle(self.scene.orientations))
         reached = np.stack((np.abs(natural[..., 0]), natural[..., 1], -natural[..., 1]), axis=-1)
-        return np.maximum(self.eyes.range, reached + room)
+        lacking = reached + self.edge - self.eyes.range
+        # It sets in smoothly, no later than it is needed.
+        early = np.clip(lacking + self.edge, 0.0, 2.0 * self.edge) ** 2 / (4.0 * max(self.edge, 1e-12))
+        return self.eyes.range + np.where(lacking > self.edge, lacking, early)
 
     def _with_middle(self, orientations: Array) -> Array:
         """Directions (n, 1 + k, 3) in which eyes with these orientations (n, k, 4) look."""
@@ -151,7 +154,9 @@ class Goals:
         half = np.linalg.norm(beside, axis=-1, keepdims=True).mean(axis=1, keepdims=True)
         ahead = self.scene.targets[target, window][:, None] - middle
         distance = np.linalg.norm(ahead, axis=-1, keepdims=True)
-        vergence = np.minimum(2.0 * self.eyes.vergence * np.arctan2(half, distance), self.eyes.vergence_limit)
+        vergence = soft_limit(
+            2.0 * self.eyes.vergence * np.arctan2(half, distance), self.eyes.vergence_limit, self.edge
+        )
         # All eyes meet in one point straight ahead of the middle, no nearer than the vergence allows.
         share = distance * np.tan(0.5 * vergence) / np.where(half > 0.0, half, 1.0)
         return np.concatenate((ahead, ahead - share * beside), axis=1), float(half.mean())

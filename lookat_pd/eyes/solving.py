@@ -60,7 +60,8 @@ def solve(
     micro-saccades, which are made only while a target is looked at and between shifts. Raises InvalidArgument.
 
     Eyes hold their goal without delay while the head moves, as far as their range goes. Where the goal is another, or
-    jumps, the difference goes away in a saccade that starts with the position and velocity that the eyes have.
+    jumps, the difference goes away in a saccade that starts with the position and velocity that the eyes have. How long
+    it takes depends on how the head sets out meanwhile: samples no further apart than `gaze.FINEST_STEP` tell that.
     """
     scene = _scene(eyes, head, orientations, centers, animated, targets, dt)
     run = _Run(eyes, scene, time, np.ones(len(scene), dtype=bool) if steady is None else np.asarray(steady, bool))
