@@ -4,6 +4,17 @@ Units are metres, kilograms, seconds and radians; quaternions are w, x, y, z.
 """
 
 from .body import Body, RootMotion
-from .interpolate import Interpolation, interpolate, interpolating
+from .interpolation import Interpolation, interpolate, interpolating
+from .reaches import METHODS, Reach, reach, reaching
 
-__all__ = ["Body", "Interpolation", "RootMotion", "interpolate", "interpolating"]
+__all__ = [
+    "METHODS",
+    "Body",
+    "Interpolation",
+    "Reach",
+    "RootMotion",
+    "interpolate",
+    "interpolating",
+    "reach",
+    "reaching",
+]

@@ -32,6 +32,9 @@ class RootMotion(NamedTuple):
     turn_acceleration: Array | None = None
 
 
+STILL = RootMotion()
+
+
 @dataclass(frozen=True)
 class Body:
     """n rigid bones, each on a ball joint at its origin; the root joints stand on a frame that does not move.
@@ -172,7 +175,7 @@ class Body:
         except ValueError:
             raise InvalidArgument("Pose, velocities and accelerations need the same leading axes.") from None
         q, w, dw = (np.moveaxis(np.broadcast_to(a, (*batch, *a.shape[-2:])), -2, 0) for a in (q, w, dw))
-        return np.moveaxis(self.torques(q, w, dw, gravity, root or RootMotion()), 0, -2)
+        return np.moveaxis(self.torques(q, w, dw, gravity, root or STILL), 0, -2)
 
     def torques(self, q: Array, w: Array, dw: Array, gravity: Array, root: RootMotion) -> Array:
         """`inverse` on arrays that have the joints first, (n, ...), and are known to be right."""

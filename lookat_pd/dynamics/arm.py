@@ -1,0 +1,149 @@
+"""The joints that carry a hand: where it is, how it answers to them, and the torques of a motion in samples."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .. import rotation
+from ..ik import Limits
+from ..rotation import Array
+from .body import STILL, Body
+
+_CLOSE = 1e-10
+"""Part of the arm's length that counts as no distance."""
+_DAMPING = 1e-4
+_STEP = 0.3
+"""Part of the arm's length that a correction goes for at once."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A body in a pose `start` (n, 4) of which the joints that carry a point move, and the others are held.
+
+    effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), what the torque of each
+    counts. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
+    rotations of the a joints that move, h seconds apart, at rest before the first and after the last.
+    """
+
+    body: Body
+    start: Array
+    effector: int
+    point: Array
+    gravity: Array
+    damping: Array
+    weights: Array
+    limits: Limits | None = None
+
+    @cached_property
+    def joints(self) -> list[int]:
+        """Those that move: a joint does not carry its own origin."""
+        chain = self.body.chain(self.effector)
+        return chain if np.any(self.point) else chain[:-1]
+
+    @cached_property
+    def length(self) -> float:
+        """How far the point can be from the first of the joints."""
+        offsets = np.asarray(self.body.offsets)
+        return float(sum(np.linalg.norm(offsets[j]) for j in self.body.chain(self.effector)[1:]) + self._tip)
+
+    @property
+    def _tip(self) -> float:
+        return float(np.linalg.norm(self.point))
+
+    @cached_property
+    def shoulder(self) -> Array:
+        """Where the first joint is."""
+        return np.asarray(self.body.offsets)[self.body.chain(self.effector)[0]]
+
+    @cached_property
+    def rest(self) -> Array:
+        """The moving joints' pose at the start (a, 4)."""
+        return self.start[self.joints]
+
+    def whole(self, motion: Array) -> Array:
+        """The body's poses (..., n, 4) in a motion (..., a, 4)."""
+        result = np.broadcast_to(self.start, (*motion.shape[:-2], *self.start.shape)).copy()
+        result[..., self.joints, :] = motion
+        return result
+
+    def place(self, motion: Array) -> tuple[Array, Array]:
+        """The point (..., 3), and how it answers (..., 3, 3 a) to turns of each joint in its own frame."""
+        chain, offsets = self.body.chain(self.effector), np.asarray(self.body.offsets)
+        turns, places = [], []
+        turn, place = rotation.identity(*motion.shape[:-2]), np.zeros((*motion.shape[:-2], 3))
+        for number, joint in enumerate(chain):
+            place = place + rotation.rotate(turn, offsets[joint])
+            local = motion[..., number, :] if number < len(self.joints) else self.start[joint]
+            turn = rotation.multiply(turn, local)
+            turns.append(turn)
+            places.append(place)
+        point = place + rotation.rotate(turn, self.point)
+        count = len(self.joints)
+        axes = rotation.to_matrix(np.stack(turns[:count], axis=-2))
+        arms = point[..., None, :] - np.stack(places[:count], axis=-2)
+        answers = rotation.cross(np.swapaxes(axes, -1, -2), arms[..., None, :])
+        return point, np.swapaxes(answers.reshape(*point.shape[:-1], 3 * count, 3), -1, -2)
+
+    def follow(self, motion: Array, path: Array, iterations: int = 30) -> tuple[Array, float]:
+        """The motion nearby (m, a, 4) whose point is on a path (m, 3), and by how much it is off at most."""
+        nearest, least = motion, np.inf
+        for _ in range(iterations + 1):
+            point, answers = self.place(motion)
+            apart = path - point
+            size = np.sqrt(rotation.dot(apart, apart))
+            if size.max() < least:
+                nearest, least = motion, float(size.max())
+            if least < _CLOSE * self.length:
+                break
+            apart = apart * np.minimum(1.0, _STEP * self.length / np.maximum(size, 1e-300))[:, None]
+            square = answers @ np.swapaxes(answers, -1, -2) + (_DAMPING * self.length) ** 2 * np.eye(3)
+            turns = (np.swapaxes(answers, -1, -2) @ np.linalg.solve(square, apart[..., None]))[..., 0]
+            turns = rotation.exp(turns.reshape(*motion.shape[:-1], 3))
+            motion = rotation.normalize(rotation.multiply(motion, turns))
+            if self.limits is not None:
+                motion = self.limits.clamp(self.whole(motion))[..., self.joints, :]
+        return nearest, least
+
+    def speeds(self, motion: Array, h: float) -> Array:
+        """Mean velocities (..., N + 2, a, 3) in each step, and in the steps at rest before and after."""
+        moved = rotation.log(rotation.multiply(rotation.inverse(motion[..., :-1, :, :]), motion[..., 1:, :, :]))
+        result = np.zeros((*motion.shape[:-3], motion.shape[-3] + 1, *motion.shape[-2:-1], 3))
+        result[..., 1:-1, :, :] = moved / h
+        return result
+
+    def torques(self, motion: Array, h: float, *, forward: bool = False) -> Array:
+        """Torques (..., N + 1, n, 3) of all joints at the samples.
+
+        The velocity at a sample is the mean of those in the steps beside it, so that a motion run backwards has the
+        same torques; with `forward` it is that of the step before, as the engine's steps have it.
+        """
+        speeds = self.speeds(motion, h)
+        before, after = speeds[..., :-1, :, :], speeds[..., 1:, :, :]
+        w = before if forward else 0.5 * (before + after)
+        return self.inverse(motion, w, (after - before) / h)
+
+    def inverse(self, motion: Array, w: Array, dw: Array) -> Array:
+        """Torques (..., n, 3) of all joints for velocities and accelerations (..., a, 3) of those that move."""
+        n, batch = len(self.body), motion.shape[:-2]
+        spin, change = np.zeros((2, n, *batch, 3))
+        spin[self.joints], change[self.joints] = np.moveaxis(w, -2, 0), np.moveaxis(dw, -2, 0)
+        pose = np.moveaxis(self.whole(motion), -2, 0)
+        found = self.body.torques(pose, spin, change, self.gravity, STILL)
+        return np.moveaxis(found, 0, -2) + self.damping[:, None] * np.moveaxis(spin, 0, -2)
+
+    def changes(self, motion: Array, h: float) -> Array:
+        """The weighted changes of torque (..., N + 2, 3 n) of which half the squares' sum is the cost.
+
+        The first is from the torques that hold the body before the motion, the last to those that hold it after.
+        """
+        still = np.zeros((*motion.shape[:-3], *motion.shape[-2:-1], 3))
+        ends = (self.inverse(motion[..., sample, :, :], still, still)[..., None, :, :] for sample in (0, -1))
+        before, after = ends
+        whole = np.concatenate((before, self.torques(motion, h), after), axis=-3)
+        steps = np.diff(whole, axis=-3) * self.weights[:, None] / np.sqrt(h)
+        return steps.reshape(*steps.shape[:-2], -1)
+
+    def cost(self, motion: Array, h: float) -> float:
+        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s]."""
+        return 0.5 * float(np.sum(self.changes(motion, h) ** 2))

@@ -1,0 +1,50 @@
+"""Minimum-jerk paths of a point. Source: Flash, Hogan, The coordination of arm movements, 1985."""
+
+import numpy as np
+
+from ..rotation import Array
+
+_POWERS = np.arange(6)
+
+
+def minimum_jerk(times: Array, points: Array, t: Array) -> Array:
+    """Places (m, 3) at times (m,) on the path through points (k, 3) at times (k,), at rest at both ends.
+
+    Between the points it is of fifth degree, and its first four derivatives are continuous: what the least integral of
+    the squared jerk asks for.
+    """
+    lengths, count = np.diff(times), len(times) - 1
+    rows, right = np.zeros((6 * count, 6 * count)), np.zeros((6 * count, points.shape[1]))
+    line = 0
+
+    def add(segment: int, derivative: int, at: float, value: Array | float = 0.0, sign: float = 1.0) -> None:
+        # Each segment runs from 0 to 1, so that the system is well scaled.
+        rows[line, 6 * segment : 6 * segment + 6] += sign * _monomials(at, derivative) / lengths[segment] ** derivative
+        right[line] += value
+
+    for segment in range(count):
+        for end in (0, 1):
+            add(segment, 0, float(end), points[segment + end])
+            line += 1
+        for derivative in (1, 2, 3, 4) if segment else (1, 2):
+            if segment:
+                add(segment - 1, derivative, 1.0)
+                add(segment, derivative, 0.0, sign=-1.0)
+            else:
+                add(0, derivative, 0.0)
+            line += 1
+    for derivative in (1, 2):
+        add(count - 1, derivative, 1.0)
+        line += 1
+    coefficients = np.linalg.solve(rows, right).reshape(count, 6, -1)
+    segment = np.clip(np.searchsorted(times, t, side="right") - 1, 0, count - 1)
+    part = np.clip((t - times[segment]) / lengths[segment], 0.0, 1.0)
+    return np.einsum("mp,mpd->md", part[:, None] ** _POWERS, coefficients[segment])
+
+
+def _monomials(at: float, derivative: int) -> Array:
+    """The derivative of 1, x, ... x^5 at x."""
+    factors = np.ones(6)
+    for n in range(derivative):
+        factors = factors * np.maximum(_POWERS - n, 0)
+    return factors * at ** np.maximum(_POWERS - derivative, 0)

@@ -1,0 +1,259 @@
+"""Reaching for a goal in a given time, with as little change of torque as people do.
+
+The cost is half the integral of the squared torque changes, sum over joints. Source: Uno, Kawato, Suzuki, 1989.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..errors import InvalidArgument
+from ..ik import Effector, Limits, solve_tree
+from ..rotation import Array
+from . import checks
+from .arm import Arm
+from .body import Body
+from .law import smooth_step
+from .optimal import optimized
+from .paths import minimum_jerk
+from .smoothing import smoothed
+
+METHODS = ("smoothing", "optimal")
+_LEAST_STEPS = 30
+"""Steps that a reach is made of at least, whatever dt is."""
+_HIT = 1e-5
+"""How near [m] to its goal a hand must come."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What `reach` found, over F frames.
+
+    times: (F,) [s]. rotations: (F, n, 4) local. path: (F, 3) [m], of the hand. torques: (F, n, 3) [N m]. cost: of this
+    motion; costs: of each pass, the minimum-jerk path first. minimum_jerk: (F, 3), that path.
+    """
+
+    times: Array
+    rotations: Array
+    path: Array
+    torques: Array
+    cost: float
+    costs: Array
+    minimum_jerk: Array
+
+
+def reach(
+    body: Body,
+    start: ArrayLike,
+    goal: ArrayLike,
+    duration: float,
+    dt: float,
+    *,
+    effector: int | tuple[int, ArrayLike],
+    method: str = "smoothing",
+    passes: int = 50,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    damping: ArrayLike = 0.0,
+    via: Sequence[tuple[float, ArrayLike]] = (),
+    limits: Limits | None = None,
+    strength: ArrayLike | None = None,
+) -> Reach:
+    """The motion from the pose start (n, 4), at rest, to one that has the hand at goal (3,) [m] after `duration` [s].
+
+    The hand is the origin of the joint `effector`, which only the joints above it move; a pair (joint, point (3,))
+    names another point in the joint's frame, such as the end of its bone. Joints that do not carry it keep their pose.
+    Frames are `dt` seconds apart from 0 on; the last is at the duration where that is a multiple of dt.
+
+    method: "smoothing" averages the torques of the motion over and over, at most `passes` times, and keeps the best;
+    "optimal" minimizes the cost itself, in at most `passes` iterations. Neither is ever worse than the hand's
+    minimum-jerk path. The cost is half the sum over frames of |change of torque|^2 / dt, over all joints. gravity: (3,)
+    [m/s^2]. damping: (n,) or one number [N m s/rad], friction in the joints. via: times [s] and places (3,) that the
+    hand passes. limits: what joints are allowed. strength: (n,), how much torque counts as 1.
+
+    Raises InvalidArgument; with "smoothing" EngineMissing.
+    """
+    work = reaching(
+        body,
+        start,
+        goal,
+        duration,
+        dt,
+        effector=effector,
+        method=method,
+        passes=passes,
+        gravity=gravity,
+        damping=damping,
+        via=via,
+        limits=limits,
+        strength=strength,
+    )
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value
+
+
+def reaching(
+    body: Body,
+    start: ArrayLike,
+    goal: ArrayLike,
+    duration: float,
+    dt: float,
+    *,
+    effector: int | tuple[int, ArrayLike],
+    method: str = "smoothing",
+    passes: int = 50,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    damping: ArrayLike = 0.0,
+    via: Sequence[tuple[float, ArrayLike]] = (),
+    limits: Limits | None = None,
+    strength: ArrayLike | None = None,
+) -> Generator[float, bool | None, Reach]:
+    """`reach` in slices: yields the fraction done; sent True it ends with the best so far."""
+    n = len(body)
+    duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
+    if method not in METHODS:
+        raise InvalidArgument(f"Method {method!r} is unknown; use one of {', '.join(METHODS)}.")
+    if not (isinstance(passes, int | np.integer) and passes >= 0):
+        raise InvalidArgument(f"The number of passes must be a whole number, 0 or more, not {passes}.")
+    if limits is not None and len(limits) != n:
+        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+    start = checks.quaternions("start", start, n)
+    if start.ndim != 2:
+        raise InvalidArgument(f"The shape of the start must be ({n}, 4), not {start.shape}.")
+    joint, point = _effector(effector, n)
+    arm = Arm(
+        body,
+        start,
+        joint,
+        point,
+        checks.gravity(gravity),
+        checks.not_negative("damping", damping, n, body.called),
+        1.0 / _strengths(strength, body),
+        limits,
+    )
+    if not arm.joints:
+        raise InvalidArgument(
+            f"Nothing moves the effector, the origin of joint {body.called[joint]}; "
+            "name a joint further out, or a point on its bone."
+        )
+    frames = int(np.floor(duration / dt + 1e-6))
+    steps = max(1, frames) if abs(frames * dt - duration) < 1e-6 * duration else frames + 1
+    steps *= int(np.ceil(_LEAST_STEPS / steps))
+    h = duration / steps
+    fixed = _fixed(via, goal, duration, h, steps)
+    path, motion = _first(arm, fixed, h, steps)
+    best, costs = motion, [arm.cost(motion, h)]
+    work = smoothed if method == "smoothing" else optimized
+    for number, (found, cost) in enumerate(work(arm, motion, h, fixed, int(passes))):
+        if cost < min(costs):
+            best = found
+        costs.append(cost)
+        if (yield (number + 1) / passes):
+            break
+    return _sampled(arm, best, path, costs, duration, dt, h)
+
+
+def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
+    times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
+    at = np.clip(times / h, 0.0, len(motion) - 1.0)
+    low = np.minimum((at + 1e-6).astype(int), len(motion) - 2)
+    part = np.clip(at - low, 0.0, 1.0)
+    torques = arm.torques(motion, h)
+    shown = rotation.slerp(motion[low], motion[low + 1], part[:, None])
+    blend = part[:, None, None]
+    return Reach(
+        times,
+        arm.whole(shown),
+        arm.place(shown)[0],
+        (1.0 - blend) * torques[low] + blend * torques[low + 1],
+        min(costs),
+        np.array(costs),
+        (1.0 - part[:, None]) * path[low] + part[:, None] * path[low + 1],
+    )
+
+
+def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tuple[Array, Array]:
+    """The minimum-jerk path (N + 1, 3) through the fixed places, and a motion (N + 1, a, 4) along it."""
+    begin = arm.place(arm.rest)[0]
+    distance = float(np.linalg.norm(fixed[-1][1] - begin))
+    if distance < _HIT and len(fixed) == 1:
+        raise InvalidArgument("The hand is at its goal already; move the goal.")
+    for _, place in fixed:
+        away = float(np.linalg.norm(place - arm.shoulder))
+        if away > arm.length:
+            raise InvalidArgument(
+                f"The goal is out of reach by {away - arm.length:.3g} m; bring it nearer, or choose a longer chain."
+            )
+    times = h * np.array([0, *(sample for sample, _ in fixed)])
+    path = minimum_jerk(times, np.stack([begin, *(place for _, place in fixed)]), h * np.arange(steps + 1))
+    motion = np.empty((steps + 1, *arm.rest.shape))
+    pose, since = arm.rest, 0
+    for sample, place in fixed:
+        there = _solved(arm, pose, place)
+        part = smooth_step(np.arange(sample - since + 1) / (sample - since))[0]
+        motion[since : sample + 1] = rotation.slerp(pose, there, part[:, None])
+        pose, since = there, sample
+    motion, off = arm.follow(motion, path)
+    if off > _HIT:
+        raise InvalidArgument(
+            f"The hand stays {off:.3g} m off its path to the goal; choose a goal that the joints' limits allow."
+        )
+    return path, motion
+
+
+def _solved(arm: Arm, pose: Array, place: Array) -> Array:
+    """The moving joints (a, 4) near a pose with the hand in a place."""
+    body, locked = arm.body, np.ones((len(arm.body), 3), dtype=bool)
+    locked[arm.joints] = False
+    given = arm.limits
+    limits = Limits(
+        locks=locked if given is None else locked | np.asarray(given.locks),
+        minimum=None if given is None else given.minimum,
+        maximum=None if given is None else given.maximum,
+        rest=None if given is None else given.rest,
+    )
+    found = solve_tree(
+        np.asarray(body.parents).tolist(),
+        np.asarray(body.offsets),
+        arm.whole(pose),
+        [Effector(arm.effector, place, tuple(arm.point))],
+        tolerance=1e-7,
+        limits=limits,
+    )
+    return found.rotations[arm.joints]
+
+
+def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
+    joint, point = effector if isinstance(effector, tuple) else (effector, np.zeros(3))
+    if not isinstance(joint, int | np.integer) or not 0 <= joint < n:
+        raise InvalidArgument(f"There is no joint {joint} to be an effector; joints are 0 to {n - 1}.")
+    return int(joint), checks.exactly("effector's point", point, 3)
+
+
+def _strengths(strength: ArrayLike | None, body: Body) -> Array:
+    result = checks.not_negative("strength", 1.0 if strength is None else strength, len(body), body.called)
+    if np.any(result == 0.0):
+        joint = int(np.argmax(result == 0.0))
+        raise InvalidArgument(f"The strength of joint {body.called[joint]} must be above 0; 1 is normal.")
+    return result
+
+
+def _fixed(
+    via: Sequence[tuple[float, ArrayLike]], goal: ArrayLike, duration: float, h: float, steps: int
+) -> list[tuple[int, Array]]:
+    """Samples and places (3,) of what the hand passes and of the goal, the last."""
+    found, before = [], 0
+    for time, place in via:
+        if not (np.isfinite(time) and 0.0 < time < duration):
+            raise InvalidArgument(f"The hand passes at {time} s, but must pass between 0 and {duration:g} s.")
+        sample = round(time / h)
+        if not before < sample < steps:
+            raise InvalidArgument("What the hand passes must be in order of time, each at its own; spread the times.")
+        found.append((sample, checks.exactly("via", place, 3)))
+        before = sample
+    return [*found, (steps, checks.exactly("goal", goal, 3))]
