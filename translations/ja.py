@@ -1137,6 +1137,18 @@ SENTENCES = {
         "{}ボーンのスケルトンでは、{}の形状は{}でなければなりません（{}は不可）。"
     ),
     "Bone {} stands before its parent; list parents first.": "ボーン{}が親より前にあります。親を先に並べてください。",
+    "Head, eyes and targets must be arrays {}, not {}.": "頭・目・ターゲットは{}の配列にしてください（{}は不可）。",
+    "The eyes' forward axes must be an array (eyes, 3), not {}.": (
+        "目の前方向の軸は(目の数, 3)の配列にしてください（{}は不可）。"
+    ),
+    "The axes of eyes and head must have a length, and the head's must not be parallel.": (
+        "目と頭の軸には長さが必要です。また、頭の2つの軸は平行にできません。"
+    ),
+    "The eyes' {} must be 0 or more.": "目の{}は0以上にしてください。",
+    "Saccades and blinks need a time above 0.": "サッカードとまばたきの時間は0より大きくしてください。",
+    "Micro-saccades need a rate above 0 that leaves each of them its time.": (
+        "マイクロサッカードの頻度は0より大きく、1回ごとの時間が足りる値にしてください。"
+    ),
     "The legs' {} must be of shape (frames, legs, {}).": (
         "脚の{}の形状は(フレーム数, 脚の数, {})でなければなりません。"
     ),

@@ -78,14 +78,13 @@ def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
     count, k = len(head), len(eyes)
     shapes = (count, 4), (count, k, 4), (count, k, 3), (count, k, 4), (len(targets), count, 3)
     found = head.shape, orientations.shape, centers.shape, animated.shape, targets.shape
-    if found != shapes or not count:
-        raise InvalidArgument(f"Head, eyes and targets must be arrays {shapes} with at least one sample, not {found}.")
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument(f"The eyes need a time step above 0, not {dt}.")
-    names = "head", "eyes", "eyes", "eyes", "target"
-    for name, values in zip(names, (head, orientations, centers, animated, targets), strict=True):
-        if not np.all(np.isfinite(values)):
-            raise InvalidArgument(f"The motion of the {name} holds a value that is not a finite number; mend it.")
+    if found != shapes:
+        raise InvalidArgument(f"Head, eyes and targets must be arrays {shapes}, not {found}.")
+    if not (count and np.isfinite(dt) and dt > 0.0):
+        raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
+    for name, moving in (("pose", (head, orientations, centers, animated)), ("target", (targets,))):
+        if not all(np.all(np.isfinite(values)) for values in moving):
+            raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
     return Scene(head, orientations, centers, animated, targets, float(dt))
 
 
