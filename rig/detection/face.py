@@ -8,6 +8,7 @@ from .axes import rest_axes
 
 _LID = frozenset({"lid", "eyelid", "lids", "eyelids", "瞼", "まぶた"})
 _UPPER = frozenset({"upper", "up", "top", "t", "上"})
+_LOWER = frozenset({"lower", "low", "bottom", "down", "b", "下"})
 _BESIDE = _LID.union(
     ("brow", "brows", "lash", "lashes", "corner", "inner", "outer", "upper", "lower", "up", "low", "top", "bottom"),
     ("socket", "bag", "bags", "sack", "crease", "blink", "squint", "parallel", "wide", "pupil", "iris", "cornea"),
@@ -25,7 +26,7 @@ def eyes(anatomy: Anatomy, head: int | None) -> list[int]:
 
 def upper_lids(anatomy: Anatomy) -> list[int]:
     """Bones that close the eyes, left before right; none, where it takes several to close one."""
-    lids = [bone for bone in _spoken(anatomy, _LID) if not anatomy.names[bone].has(frozenset({"lower", "bottom"}))]
+    lids = [bone for bone in _spoken(anatomy, _LID) if not anatomy.names[bone].has(_LOWER)]
     upper = [bone for bone in lids if anatomy.names[bone].has(_UPPER)] or lids
     sides = [[bone for bone in upper if anatomy.names[bone].side == side] for side in "LR"]
     return [side[0] for side in sides] if all(len(side) == 1 for side in sides) else []

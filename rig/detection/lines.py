@@ -62,12 +62,25 @@ def only(skeleton: Skeleton, bones: Sequence[int]) -> Skeleton:
 
 def _named(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:
     """Hind and front limbs by their names."""
-    limbs = set(anatomy.legs) | set(anatomy.arms)
+    arms = set(anatomy.arms)
+    limbs = arms | set(anatomy.legs)
+    limbs |= {bone for end in limbs for bone in _between(anatomy, end, limbs)}
     begin = [bone for bone in limbs if int(anatomy.skeleton.parents[bone]) not in limbs]
     begin.sort(key=lambda bone: (anatomy.names[bone].side, bone))
     lines = [_down(anatomy, bone, limbs) for bone in begin]
-    arms = set(anatomy.arms)
     return [line for line in lines if line[0] not in arms], [line for line in lines if line[0] in arms]
+
+
+def _between(anatomy: Anatomy, end: int, limbs: set[int]) -> list[int]:
+    """Bones of the same side, whatever they are called, from a bone up to the next of its limb."""
+    way: list[int] = []
+    for bone in anatomy.skeleton.ancestors(end):
+        if bone in limbs:
+            return way
+        if anatomy.names[bone].side != anatomy.names[end].side:
+            break
+        way.append(bone)
+    return []
 
 
 def _down(anatomy: Anatomy, bone: int, limbs: set[int]) -> list[int]:
@@ -80,10 +93,10 @@ def _down(anatomy: Anatomy, bone: int, limbs: set[int]) -> list[int]:
 
 def _nameless(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:
     """Hind and front limbs by symmetry: the longest pair on the pelvis, if it stands, and the longest on the chest."""
-    skeleton, images = anatomy.skeleton, anatomy.mirror[1]
-    head = head_of(anatomy)
-    if head is None or not images:
+    skeleton, head = anatomy.skeleton, head_of(anatomy)
+    if head is None:
         return [], []
+    images = anatomy.mirror[1]
     spine = [head, *skeleton.ancestors(head)]
     forward, up = axes.rest_axes(anatomy, spine)
     left, ground = rotation.cross(up, forward), float(np.min(skeleton.heads @ up))
