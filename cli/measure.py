@@ -12,20 +12,23 @@ from ..rig.sample import Sampler, Samples
 
 
 def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generator[float, None, list[float | None]]:
-    """Largest angle [deg] between aim axis and target of each look-at over its settled frames with the target in reach.
+    """Largest angle [deg] between aim and target of each look-at over its settled frames with the target in reach.
 
-    None where there are no such frames. Yields the fraction done.
+    The aim is the gaze of the eyes where they look, else the aim axis of the bone. None where there are no such frames.
+    Yields the fraction done.
     """
     errors: list[float | None] = []
     for number, result in enumerate(results):
         one = result.look_at
-        worlds, bones = np.empty((2, len(result.frames), 4, 4))
+        looking = [eye.bone for eye in one.body.eyes] if one.body is not None and one.body.eyes else [one.bone]
+        worlds, bones = np.empty((len(result.frames), 4, 4)), np.empty((len(result.frames), len(looking), 4, 4))
         with Sampler(scene, one.armature, one.bones[:1], one.targets) as sampler:
             seen = None
             for step, seen in enumerate(sampler.sample(result.frames.tolist(), one.bone)):  # noqa: B007
                 armature = one.armature.evaluated_get(sampler.scene.view_layers[0].depsgraph)
                 # As it is, not as a rotation: uneven scale turns axes as well.
-                worlds[step], bones[step] = armature.matrix_world, armature.pose.bones[one.bone].matrix
+                worlds[step] = armature.matrix_world
+                bones[step] = [armature.pose.bones[name].matrix for name in looking]
                 yield (number + (step + 1) / len(result.frames)) / len(results)
         assert seen is not None
         errors.append(_largest_error(result, seen, worlds, bones))
@@ -45,9 +48,12 @@ def _largest_error(result: Result, seen: Samples, worlds: Array, bones: Array) -
     if not len(chosen):
         return None
     linear = worlds[chosen, :3, :3]
-    aim = linear @ bones[chosen, :3, :3] @ result.look_at.chain.forward[0]
+    body = result.look_at.body
+    axes = body.ocular.forward if body is not None and body.ocular is not None else result.look_at.chain.forward[:1]
+    # Of two eyes that converge, the middle is what looks.
+    aim = (linear[:, None] @ bones[chosen, :, :3, :3] @ axes[..., None])[..., 0].mean(axis=1)
     # Samples hold the targets in the armature's space.
-    away = seen.targets[solution.looked_at[chosen], chosen] - bones[chosen, :3, 3]
+    away = seen.targets[solution.looked_at[chosen], chosen] - bones[chosen, :, :3, 3].mean(axis=1)
     direction = (linear @ away[..., None])[..., 0]
     angles = rotation.angle_between(aim, direction)
     return float(np.degrees(angles.max()))

@@ -4,7 +4,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import look_at, look_at_edit
+from ..rig import body, look_at, look_at_edit
 from . import current
 
 
@@ -32,6 +32,12 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
         default=True,
     )
 
+    whole_body: BoolProperty(
+        name="Whole Body",
+        description="Let hips, arms, feet and eyes answer too, as far as the rig has them",
+        default=False,
+    )
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return current.poll(cls, current.why_no_armature(context))
@@ -44,6 +50,8 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
             look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
         except LookAtError as error:
             return current.complain(self, error)
+        if self.whole_body:
+            body.switch_on(armature.pose.bones[bone].lookat_pd)
         self.bone = bone
         look_at_edit.activate(armature, bone)
         return {"FINISHED"}

@@ -2,8 +2,6 @@
 
 import bpy
 
-from ..rig import attach
-
 
 def draw_body(layout: bpy.types.UILayout, settings) -> None:
     """Hips, arms, feet and torso."""
@@ -22,7 +20,6 @@ def draw_body(layout: bpy.types.UILayout, settings) -> None:
     column = layout.column()
     column.active = body.use_weight_shift or body.use_planted_feet
     column.prop_search(body, "mover", settings.id_data.pose, "bones", icon="BONE_DATA")
-    _draw_notes(layout, settings, "body")
 
 
 def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
@@ -49,7 +46,6 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     row = layout.row()
     row.active = eyes.drift > 0.0 or (eyes.use and eyes.micro > 0.0)
     row.prop(eyes, "seed")
-    _draw_notes(layout, settings, "eyes")
 
 
 def _layer(layout: bpy.types.UILayout, group, switch: str) -> bpy.types.UILayout:
@@ -58,9 +54,3 @@ def _layer(layout: bpy.types.UILayout, group, switch: str) -> bpy.types.UILayout
     column = layout.column()
     column.active = getattr(group, switch)
     return column
-
-
-def _draw_notes(layout: bpy.types.UILayout, settings, about: str) -> None:
-    """What of the body was not found on the rig."""
-    for note in attach.notes(settings.id_data, settings, about):
-        layout.label(text=note, icon="INFO")

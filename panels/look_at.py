@@ -7,7 +7,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
 from ..rig import look_at, look_at_edit
-from . import plots, presets, status
+from . import body, plots, presets, status
 
 _KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 
@@ -174,6 +174,22 @@ class _Limits(_Part):
         layout.prop(settings, "soft_edge")
 
 
+class _Body(_Part):
+    bl_label = "Body"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        body.draw_body(self.prepared(), self.settings(context))
+
+
+class _Eyes(_Part):
+    bl_label = "Eyes"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        body.draw_eyes(self.prepared(), self.settings(context))
+
+
 class _Release(_Part):
     bl_label = "Release"
     bl_options = {"DEFAULT_CLOSED"}
@@ -201,7 +217,7 @@ class _Advanced(_Part):
             layout.prop(item, "makes_up", text="Makes Up for Slower Bones")
 
 
-_PARTS = (_Chain, _Limits, _Release, _Advanced)
+_PARTS = (_Chain, _Limits, _Body, _Eyes, _Release, _Advanced)
 _SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Look-at PD"}
 _CONSTRAINTS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "bone_constraint"}
 

@@ -15,7 +15,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
     """Solved, being solved, stopped, or what is wrong."""
     found = live.status(context.scene, armature, bone)
     if found.state == "ERROR":
-        _draw_error(layout, context, messages.translate(found.error))
+        _draw_long(layout, context, messages.translate(found.error), "ERROR")
     elif found.state == "SOLVING":
         row = layout.row(align=True)
         row.progress(factor=found.fraction, text=_solving(found), translate=False)
@@ -26,6 +26,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif found.state == "SOLVED":
         layout.label(text=_solved(found), icon="CHECKMARK", translate=False)
+        for note in found.notes:
+            _draw_long(layout, context, messages.translate(note), "INFO")
     if found.state == "SOLVED" and not context.scene.render.use_lock_interface:
         # A render in a window runs beside it, and both would move the rig.
         row = layout.row()
@@ -46,9 +48,10 @@ def _solved(found: live.Status) -> str:
     return messages.translate(f"Solved {found.first} to {found.last} in {1000 * found.seconds:.0f} ms")
 
 
-def _draw_error(layout: bpy.types.UILayout, context: bpy.types.Context, text: str) -> None:
+def _draw_long(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:
+    """A sentence over as many lines as it needs."""
     column = layout.column(align=True)
-    column.alert = True
+    column.alert = icon == "ERROR"
     region = getattr(context, "region", None)
     scale = context.preferences.system.ui_scale
     letters = max(int((region.width if region else 300) / scale / _LETTER) - 6, 20)
@@ -56,4 +59,4 @@ def _draw_error(layout: bpy.types.UILayout, context: bpy.types.Context, text: st
     if not text.isascii():
         letters = max(letters // 2, 10)
     for n, line in enumerate(textwrap.wrap(text, letters)):
-        column.label(text=line, icon="ERROR" if n == 0 else "BLANK1", translate=False)
+        column.label(text=line, icon=icon if n == 0 else "BLANK1", translate=False)

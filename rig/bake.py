@@ -15,6 +15,7 @@ from ..lookat_pd import gaze
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from . import actions, attach, live, look_at, unkeyed
+from .body_answer import Answer
 from .look_at import LookAt
 from .sample import LOCATION
 from .solving import Part, Shot
@@ -50,7 +51,7 @@ class Result:
 
     solution: as solved for the last write. settled_error: largest angle [rad] between aim axis and target over frames
     that are settled with the target in reach, nan where there is none; measured on the evaluated rig where `measured`,
-    else predicted.
+    else predicted. answer: what the rest of the body does, None where nothing does. dt: seconds a frame.
     """
 
     look_at: LookAt
@@ -60,6 +61,8 @@ class Result:
     settled_error: float
     measured: bool
     passes: int
+    answer: Answer | None
+    dt: float
 
 
 def check_range(first: int, last: int) -> None:
@@ -118,7 +121,7 @@ def _bake(
     for item, bones in zip(look_ats, still, strict=True):
         unkeyed.remember(item.armature, item.bone, bones)
     _mute(look_ats)
-    return [_result(part, shot.frames, kept[part.look_at.armature]) for part in wanted]
+    return [_result(part, shot, kept[part.look_at.armature]) for part in wanted]
 
 
 def _mute(look_ats: Sequence[LookAt]) -> None:
@@ -152,6 +155,16 @@ def _write(work: Working, frames: Array, parts: Sequence[Part]) -> None:
             done[bone, mode] = values
 
 
-def _result(part: Part, frames: Array, action: bpy.types.Action) -> Result:
+def _result(part: Part, shot: Shot, action: bpy.types.Action) -> Result:
     assert part.solution is not None
-    return Result(part.look_at, action, part.solution, frames, part.error, part.measured, part.passes)
+    return Result(
+        part.look_at,
+        action,
+        part.solution,
+        shot.frames,
+        part.error,
+        part.measured,
+        part.passes,
+        part.answer,
+        shot.dt,
+    )

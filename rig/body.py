@@ -1,6 +1,6 @@
 """The rest of the body that answers a look-at: which bones of a rig those are, and what is asked of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -16,6 +16,13 @@ from . import offsets
 from .detection import detect, limbs, rest
 from .detection.limbs import Arm, Eye, Leg
 
+LAYERS = {
+    "weight": ("body", "use_weight_shift"),
+    "arms": ("body", "use_arm_recoil"),
+    "feet": ("body", "use_planted_feet"),
+    "eyes": ("eyes", "use"),
+}
+"""What may answer a look-at besides its chain, and the setting that switches it on."""
 _COMFORTABLE = 2.0 / 3.0
 """The part of the ocular range in which eyes stay by choice; the rest is for what the head has not turned yet."""
 
@@ -53,10 +60,17 @@ class Body:
     notes: tuple[str, ...] = ()
 
 
+def switch_on(settings, layers: Iterable[str] = LAYERS) -> None:
+    """Let layers of the body answer a look-at with these settings."""
+    for layer in layers:
+        group, switch = LAYERS[layer]
+        setattr(getattr(settings, group), switch, True)
+
+
 def is_wanted(settings) -> bool:
     """Whether anything but the chain of a look-at is asked to move."""
-    body, eyes = settings.body, settings.eyes
-    return bool(body.use_weight_shift or body.use_arm_recoil or body.use_planted_feet or eyes.use or eyes.drift)
+    layers = (getattr(getattr(settings, group), switch) for group, switch in LAYERS.values())
+    return any(layers) or settings.eyes.drift > 0.0
 
 
 def left_to_others(settings, with_eyes: bool) -> dict[str, object]:

@@ -110,12 +110,12 @@ class LookAtBody(bpy.types.PropertyGroup):
         soft_max=4.0,
     )
     use_arm_recoil: _switch("Arm Recoil", "Let the arms lag behind the rib cage and swing out")
-    arm_recoil: _number("Amount", "How much of the arms' lag shows", 0.4, 2.0, soft_max=1.0, subtype="FACTOR")
+    arm_recoil: _number("Amount", "How much of the arms' lag shows", 1.0, 4.0, soft_max=2.0)
     arm_settle_factor: _number(
-        "Settle Factor", "Settle time of the arms relative to the look-at's", 1.2, 10.0, lowest=0.05, soft_max=4.0
+        "Settle Factor", "Settle time of the arms relative to the look-at's", 2.0, 10.0, lowest=0.05, soft_max=4.0
     )
     arm_damping_ratio: _number(
-        "Damping Ratio", "Below 1 the arms swing out before they hang still again", 0.5, 20.0, soft_max=2.0
+        "Damping Ratio", "Below 1 the arms swing out before they hang still again", 0.4, 20.0, soft_max=2.0
     )
     use_planted_feet: _switch("Planted Feet", "Keep the feet where the animation has them while the hips move")
     torso_from: _angle(

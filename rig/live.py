@@ -33,7 +33,8 @@ class Status:
     """How a live look-at is doing. state: "SOLVED", "SOLVING", "STOPPED", "ERROR" or "OFF".
 
     fraction: done so far. left: seconds that solving will still take, nan if unknown. seconds: how long the last
-    solve took. first, last: frames solved. error: what is wrong, a sentence with the remedy.
+    solve took. first, last: frames solved. error: what is wrong, a sentence with the remedy. notes: what of the body
+    stays still, and why.
     """
 
     state: str
@@ -43,6 +44,7 @@ class Status:
     left: float = np.nan
     seconds: float = 0.0
     error: str = ""
+    notes: tuple[str, ...] = ()
 
 
 _scenes: dict[int, LiveScene] = {}
@@ -171,7 +173,9 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
         spent = time.perf_counter() - state.started
         left = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
         return Status("SOLVING", first, last, state.fraction, left)
-    return Status("SOLVED" if key in state.parts else "OFF", first, last, 1.0, 0.0, state.seconds)
+    part = state.parts.get(key)
+    notes = part.look_at.body.notes if part is not None and part.look_at.body is not None else ()
+    return Status("OFF" if part is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes)
 
 
 def others(scene: bpy.types.Scene, baked: set[tuple[bpy.types.Object, str]]) -> list[LookAt]:

@@ -1,6 +1,7 @@
 """`bake`: look-ats become keys."""
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import bpy
 
 from ...lookat_pd.errors import RigError
-from ...rig import bake, look_at
+from ...rig import bake, body, look_at, shifts
 from ...rig.look_at import LookAt, Schedule
 from ...rig.presets import apply as apply_preset
 from ...rig.sample import Target
@@ -73,7 +74,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     known = ", ".join(presets.available()).replace("%", "%%") or "none yet"
     parser.add_argument("--preset", metavar="NAME", help=f"settings by name: {known}")
+    parser.add_argument(
+        "--body",
+        type=_layers,
+        default=(),
+        metavar="all|LAYER,...",
+        help=f"what answers besides the chain, of {', '.join(body.LAYERS)}; also for look-ats of the file",
+    )
     baking.add_into(parser)
+
+
+def _layers(word: str) -> tuple[str, ...]:
+    layers = tuple(body.LAYERS) if word == "all" else tuple(part.strip() for part in word.split(","))
+    for layer in layers:
+        if layer not in body.LAYERS:
+            raise argparse.ArgumentTypeError(f"{layer!r} is no layer of the body: {', '.join(body.LAYERS)} or all")
+    return layers
 
 
 def _damping(word: str) -> str | float:
@@ -178,6 +194,7 @@ def _resolve(wish: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object, bone: s
 
 def _set(wish: _Wish, settings: Any) -> None:
     apply_preset(wish.preset, settings)
+    body.switch_on(settings, wish.options.body)
     if wish.options.settle_time is not None:
         settings.settle_time = wish.options.settle_time
     if isinstance(wish.options.damping, str):
@@ -205,9 +222,12 @@ def _target(scene: bpy.types.Scene, event: Event) -> Target:
 
 def _fill(row: Row, results: Sequence[bake.Result], errors: Sequence[float | None]) -> None:
     first = results[0]
+    for result in results:
+        row["warnings"] += result.look_at.body.notes if result.look_at.body is not None else ()
     row["settled_error_deg"] = errors[0]
     row["settled_frames"] = len(measure.settled_frames(first))
     row["action"], row["passes"] = first.action.name, first.passes
+    row |= _body_of(first)
     if len(results) > 1:
         row["look_ats"] = [_summary(result, error) for result, error in zip(results, errors, strict=True)]
     if any(error is None for error in errors):
@@ -227,4 +247,33 @@ def _summary(result: bake.Result, error: float | None) -> dict[str, Any]:
         "settled_error_deg": error,
         "action": result.action.name,
         "passes": result.passes,
+        **_body_of(result),
+    }
+
+
+def _body_of(result: bake.Result) -> dict[str, Any]:
+    """What answers besides the chain, and how the gaze shifts; nothing where only the chain turns."""
+    answering = result.look_at.body
+    if answering is None:
+        return {}
+    return {
+        "body": {
+            "hips": answering.mover or None,
+            "arms": [arm.upper for arm in answering.arms],
+            "legs": [leg.upper for leg in answering.legs],
+            "eyes": [eye.bone for eye in answering.eyes],
+        },
+        "gaze_shifts": [
+            {
+                "seconds": shift.time,
+                "eye_onset": shift.eyes,
+                "head_onset": shift.head,
+                "torso_onset": shift.torso,
+                "saccade_seconds": shift.duration,
+                "eye_turn_deg": math.degrees(shift.amplitude),
+                "on_target": shift.arrival,
+                "gaze_error_deg": math.degrees(shift.error),
+            }
+            for shift in shifts.onsets(result)
+        ],
     }

@@ -3,7 +3,13 @@
 from typing import Any
 
 import bpy
-import scenes
+import numpy as np
+
+from extension import load
+
+from . import scenes
+
+body = load("rig.body")
 
 # Name, parent, head, tail: a person of 1.8 m who faces -Y, arms hanging, knees a little bent.
 _MIDDLE = (
@@ -56,10 +62,21 @@ def person(name: str = "Person", *, moving: bool = True, **options: Any) -> bpy.
 def look(armature: bpy.types.Object, target: bpy.types.Object | None, bone: str = "head", **settings: Any) -> Any:
     """A look-at with everything on; its settings."""
     found = scenes.aim(armature, target, bone, **settings)
-    switch_on(found)
+    body.switch_on(found)
     return found
 
 
-def switch_on(settings: Any) -> None:
-    body, eyes = settings.body, settings.eyes
-    body.use_weight_shift = body.use_arm_recoil = body.use_planted_feet = eyes.use = True
+def bones(armature: bpy.types.Object, *names: str) -> list[int]:
+    """Where bones stand in `scenes.poses`."""
+    return [armature.pose.bones.keys().index(name) for name in names]
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """Largest distance [m] and largest angle [deg] between poses (F, b, 4, 4)."""
+    turn = one[..., :3, :3] @ np.swapaxes(other[..., :3, :3], -1, -2)
+    away = np.linalg.norm(one[..., :3, 3] - other[..., :3, 3], axis=-1)
+    # Of a small turn the sine is exact, the cosine is not.
+    skew = np.stack([turn[..., n, m] - turn[..., m, n] for n, m in ((0, 1), (1, 2), (2, 0))], axis=-1)
+    sine = 0.5 * np.linalg.norm(skew, axis=-1)
+    cosine = 0.5 * (np.trace(turn, axis1=-2, axis2=-1) - 1.0)
+    return float(away.max()), float(np.degrees(np.arctan2(sine, cosine)).max())

@@ -1,0 +1,74 @@
+"""What can be told of each shift of the gaze: who sets out when, and how well it arrives."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.rotation import Array
+from .bake import Result
+
+_UNDER_WAY = 0.02
+"""The part of its turn after which a bone is said to have set out."""
+_ARRIVED, _STILL = np.radians(0.5), np.radians(0.1)
+
+
+@dataclass(frozen=True)
+class Onsets:
+    """A shift of the gaze, all times in seconds from the first frame, nan where something does not move.
+
+    time: when it was called for. eyes, head, torso: when each has set out. duration: of the saccade; amplitude: turn
+    of the eyes in it [rad]. arrival: when the gaze is on its target, and error: the largest from then on [rad]; nan
+    without a target.
+    """
+
+    time: float
+    eyes: float
+    head: float
+    torso: float
+    duration: float
+    amplitude: float
+    arrival: float
+    error: float
+
+
+def onsets(result: Result) -> list[Onsets]:
+    """The shifts of the gaze of a look-at with eyes, in order; none of one without."""
+    seen = result.answer.gaze if result.answer is not None else None
+    if seen is None:
+        return []
+    dt, offsets = result.dt, result.solution.offsets
+    times = dt * np.arange(len(offsets))
+    last = [number for number, makes_up in enumerate(result.look_at.chain.makes_up) if not makes_up]
+    found = []
+    ends = [*(shift.time for shift in seen.shifts[1:]), np.inf]
+    for shift, end in zip(seen.shifts, ends, strict=True):
+        chosen = (times >= shift.time - 1e-9) & (times < end - 1e-9)
+        landed = chosen & (times >= shift.time + shift.duration)
+        error = seen.error[landed]
+        arrived = np.flatnonzero(error < _ARRIVED) if len(error) else []
+        found.append(
+            Onsets(
+                time=shift.time,
+                eyes=shift.time,
+                head=_onset(times[chosen], offsets[chosen, 0]),
+                torso=_onset(times[chosen], offsets[chosen, last[0]]) if last else np.nan,
+                duration=shift.duration,
+                amplitude=shift.amplitude,
+                arrival=float(times[landed][arrived[0]]) if len(arrived) else np.nan,
+                error=float(error[arrived[0] :].max()) if len(arrived) else np.nan,
+            )
+        )
+    return found
+
+
+def _onset(times: Array, offsets: Array) -> float:
+    """When a bone with these local offsets (n, 4) has set out; nan where it does not turn."""
+    if len(times) < 2:
+        return np.nan
+    turn = rotation.angle(rotation.multiply(rotation.inverse(offsets[0]), offsets))
+    whole = turn.max()
+    if whole < _STILL:
+        return np.nan
+    # A controller sets out with a jump of its acceleration: the root of the turn grows evenly.
+    return float(np.interp(np.sqrt(_UNDER_WAY * whole), np.sqrt(np.maximum.accumulate(turn)), times))
