@@ -15,7 +15,7 @@ class Misuse(Exception):
 
 
 def join_negative_numbers(words: Sequence[str]) -> list[str]:
-    """Arguments with the value of --point tied to its flag, and those of --range apart from it.
+    """Arguments with values that may begin with a minus tied to their flags, and those of --range apart from it.
 
     argparse takes "-1,2,3" for a flag, and "--range=-10 20" for a single value.
     """
@@ -25,7 +25,7 @@ def join_negative_numbers(words: Sequence[str]) -> list[str]:
         word = rest.pop(0)
         if word == "--":
             return [*joined, word, *rest]
-        if word == "--point" and rest:
+        if word in ("--point", "--via", "--keys") and rest:
             word = f"{word}={rest.pop(0)}"
         if word.startswith("--range="):
             joined.append("--range")
@@ -65,6 +65,12 @@ def add_conversion(parser: argparse.ArgumentParser) -> None:
         metavar=("A", "B"),
         help="first and last frame (default: those of the action, else of the scene)",
     )
+
+
+def whole(word: str) -> int:
+    if not word.isdigit():
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number, 0 or more")
+    return int(word)
 
 
 def frame(word: str) -> int:

@@ -10,6 +10,7 @@ from . import (
     chain,
     chain_actions,
     copy,
+    dynamics_preset,
     follow,
     ik_bake,
     ik_contacts,
@@ -19,8 +20,10 @@ from . import (
     interpolate_keys,
     key,
     loop_action,
+    measure_masses,
     mirror,
     preset,
+    reach,
     remove,
     smooth_pop,
     solve,
@@ -40,7 +43,7 @@ TRANSITIONS = (
     transition_preset,
 )
 IK = (ik_settings, ik_drag, ik_bake, ik_contacts, ik_preset)
-DYNAMICS = (dynamics_settings, interpolate_keys)
+DYNAMICS = (dynamics_settings, measure_masses, interpolate_keys, reach, dynamics_preset)
 MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from bpy.props import EnumProperty
 
 from ..lookat_pd.dynamics import engine
-from ..rig.dynamics import interpolation
+from ..rig.dynamics import interpolation, setup
 from ..translations import messages
 from . import current, job
 from .ik_bake import INTO
@@ -39,17 +39,9 @@ class LOOKAT_PD_OT_interpolate_keys(job.Job, job.Frames, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context.scene)
-        armature, settings = current.armature(context), context.scene.lookat_pd_dynamics
-        wish = interpolation.Wish(
-            tuple(bone.name for bone in current.selected_bones(context)),
-            self.frame_start,
-            self.frame_end,
-            selected=settings.keys == "SELECTED",
-            settle=settings.settle,
-            inertia=settings.inertia.lower(),
-            gravity=settings.use_gravity,
-        )
-        self.job = interpolation.start(context.scene, armature, wish, self.into)
+        bones = current.selected_bones(context)
+        wish = setup.interpolation(context.scene, bones, self.frame_start, self.frame_end)
+        self.job = interpolation.start(context.scene, current.armature(context), wish, self.into)
 
     def finish(self, context: bpy.types.Context, result: interpolation.Result) -> None:
         keys, bones = len(result.keys), len(result.tree.bones)

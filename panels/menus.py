@@ -6,6 +6,7 @@ from ..operators import current
 from ..rig import look_at
 
 _IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")
+_DYNAMICS = ("lookat_pd.interpolate_keys", "lookat_pd.reach")
 _SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")
 
 
@@ -25,7 +26,7 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
         layout.operator("lookat_pd.bake", icon="KEYFRAME_HLT")
         layout.separator()
-        for name in _IK:
+        for name in (*_IK, *_DYNAMICS):
             layout.operator(name)
         layout.separator()
         for name in _SHOT:

@@ -22,15 +22,25 @@ def icon(name: str, key: Hashable, curves: Callable[[], Mapping[str, NDArray]], 
     curves: gives name to values (n,), all over the same time; they are scaled to fit together, zero included. marks:
     places in [0, 1] along the time for vertical lines.
     """
+    return _icon(name, key, lambda: _draw(list(curves().values()), marks))
+
+
+def _icon(name: str, key: Hashable, draw: Callable[[], NDArray]) -> int:
     if not _previews:
         return 0
     if name not in _shown or _shown[name][0] != key:
         collection = _previews[0]
         preview = _shown[name][1] if name in _shown else collection.new(name)
         preview.image_size = WIDTH, HEIGHT
-        preview.image_pixels_float.foreach_set(_draw(list(curves().values()), marks).ravel())
+        preview.image_pixels_float.foreach_set(draw().ravel())
         _shown[name] = key, preview
     return _shown[name][1].icon_id
+
+
+def path_icon(name: str, key: Hashable, paths: Callable[[], Sequence[NDArray]]) -> int:
+    """Icon number of the plot called `name`, drawn when `key` has changed: paths (n, 2) in a plane, all to one scale
+    and the first on top, each with a dot where it ends."""
+    return _icon(name, key, lambda: _draw_paths(paths()))
 
 
 def _draw(curves: Sequence[NDArray], marks: Sequence[float]) -> NDArray[np.float32]:
@@ -60,6 +70,39 @@ def _line(pixels: NDArray, height: NDArray, colour: tuple[float, float, float, f
     shown = cover > pixels[..., 3]
     pixels[..., :3] = np.where(shown[..., None], colour[:3], pixels[..., :3])
     pixels[..., 3] = np.maximum(pixels[..., 3], cover)
+
+
+def _draw_paths(paths: Sequence[NDArray]) -> NDArray[np.float32]:
+    """Pixels (HEIGHT, WIDTH, 4) from the bottom up."""
+    pixels = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float32)
+    together = np.concatenate(paths)
+    low, high = together.min(axis=0), together.max(axis=0)
+    scale = 0.86 * min(WIDTH, HEIGHT) / max(float((high - low).max()), 1e-9)
+    for n in reversed(range(len(paths))):
+        line = (paths[n] - 0.5 * (low + high)) * scale + 0.5 * np.array((WIDTH, HEIGHT))
+        cover = np.maximum(_stamped(_dense(line), 1.6), _stamped(line[-1:], 5.0))
+        colour = COLOURS[0] if n == 0 else _GRID
+        pixels[..., :3] = np.where(cover[..., None] > 0.0, colour, pixels[..., :3])
+        pixels[..., 3] = np.maximum(pixels[..., 3], cover)
+    return pixels
+
+
+def _dense(line: NDArray) -> NDArray:
+    """A line (n, 2) as points half a pixel apart."""
+    along = np.concatenate(([0.0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))))
+    at = np.linspace(0.0, along[-1], int(2.0 * along[-1]) + 2)
+    return np.stack([np.interp(at, along, line[:, k]) for k in range(2)], axis=1)
+
+
+def _stamped(points: NDArray, radius: float) -> NDArray:
+    """How much discs around points (n, 2) cover each pixel."""
+    cover, reach = np.zeros((HEIGHT, WIDTH)), np.arange(-np.ceil(radius), np.ceil(radius) + 1.0)
+    around = np.stack(np.meshgrid(reach, reach), axis=-1).reshape(-1, 2)
+    places = np.round(points)[:, None] + around
+    strength = np.clip(radius + 0.5 - np.linalg.norm(places - points[:, None], axis=-1), 0.0, 1.0)
+    x, y = np.clip(places, 0, (WIDTH - 1, HEIGHT - 1)).astype(int).reshape(-1, 2).T
+    np.maximum.at(cover, (y, x), strength.ravel())
+    return cover
 
 
 def register() -> None:

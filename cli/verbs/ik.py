@@ -62,7 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--base", metavar="NAME", help="first bone of the chain (default: by --length)")
     parser.add_argument(
-        "--length", type=_whole, metavar="N", default=2, help="bones that turn, 0 for all up to the root (default: 2)"
+        "--length",
+        type=words.whole,
+        metavar="N",
+        default=2,
+        help="bones that turn, 0 for all up to the root (default: 2)",
     )
     parser.add_argument("--tip", action="store_true", help="bring the effector's tip there instead of its head")
     parser.add_argument(
@@ -79,7 +83,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="ccd-root",
         help="solver (default: ccd-root)",
     )
-    parser.add_argument("--iterations", type=_whole, metavar="N", default=100, help="at most so many (default: 100)")
+    parser.add_argument(
+        "--iterations", type=words.whole, metavar="N", default=100, help="at most so many (default: 100)"
+    )
     parser.add_argument(
         "--smoothness", type=words.number(0.0, 60.0), metavar="S", default=0.0, help="seconds to even the turns out"
     )
@@ -105,12 +111,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="in chain lengths above the lowest place, 0 for any height (default: %(default)s)",
     )
     baking.add_into(parser)
-
-
-def _whole(word: str) -> int:
-    if not word.isdigit():
-        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number, 0 or more")
-    return int(word)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

@@ -19,9 +19,12 @@ _kept: dict[int, tuple[object, Masses, tuple[Array, Array], float]] = {}
 """What the armatures weigh, and their ellipsoids, by what that depends on; may be thrown away at any time."""
 
 
-def shown(scene: bpy.types.Scene, armature: bpy.types.Object) -> Masses:
-    """What the bones weigh as far as that is known without measuring meshes. Raises LookAtError."""
-    return _current(scene, armature)[1]
+def told(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses | None, str]:
+    """What the bones weigh as far as that is known without measuring meshes; or None, and why in a sentence."""
+    try:
+        return _current(scene, armature)[1], ""
+    except LookAtError as error:
+        return None, str(error)
 
 
 def ellipsoids(scene: bpy.types.Scene, armature: bpy.types.Object) -> dict[str, Array]:

@@ -6,7 +6,6 @@ however it ends, by return, error or `close`, either everything is baked or noth
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
 import numpy as np
@@ -18,13 +17,14 @@ from .. import actions, live
 from ..sample import Sampler, Samples, seconds_per_frame
 from ..transitions import clips
 from ..working import Working
-from . import keyed, masses, meshes, strength, tree
+from . import carrying, keyed, masses, parts, strength, tree
 from .keyed import Keyed
+from .parts import part
 from .tree import Tree
 
 _BAKED = " dynamics"
-_SAMPLED, _SOLVED = 0.3, 0.9
-"""Fractions done after sampling and after solving."""
+_WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
+"""Fractions done after weighing, sampling and solving."""
 _FINE = 1.0 / 240.0
 """Seconds between the samples of a motion whose keys lie between frames."""
 _MISSED = np.radians(0.01)
@@ -41,7 +41,8 @@ _SAME = 1e-3
 class Wish:
     """Which keys are to be hit, and how the motion goes on. bones: names. first, last: frames within which keys count.
 
-    settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the scene's pulls.
+    settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the scene's pulls. poses: frames
+    that are to be hit whatever has keys there.
     """
 
     bones: tuple[str, ...]
@@ -51,6 +52,7 @@ class Wish:
     settle: float = 0.0
     inertia: str = "true"
     gravity: bool = True
+    poses: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,15 @@ class Miss:
 
 @dataclass(frozen=True)
 class Result:
-    """What was baked. keys: (k,) frames that had to be hit. misses: those that could not be, the worst first."""
+    """What was baked. keys: (k,) frames that had to be hit. frames: (F,) those that got a key. dt: seconds of a frame.
+    misses: keys that could not be hit, the worst first."""
 
     tree: Tree
     action: bpy.types.Action
     source: bpy.types.Action
     keys: Array
+    frames: Array
+    dt: float
     motion: dynamics.Interpolation
     misses: list[Miss]
 
@@ -89,7 +94,10 @@ def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, wish: Wish) ->
     """The keys that the motion must hit. Raises RigError."""
     if armature.data.pose_position == "REST":
         raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
-    found = keyed.find(armature, wish.bones, first=wish.first, last=wish.last, selected=wish.selected)
+    if wish.poses:
+        found = keyed.at(armature, wish.bones, wish.poses)
+    else:
+        found = keyed.find(armature, wish.bones, first=wish.first, last=wish.last, selected=wish.selected)
     others = [bone for bone in wish.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
     return Keyed((*found.bones, *others), found.frames)
 
@@ -103,22 +111,16 @@ def _work(
     scene: bpy.types.Scene, armature: bpy.types.Object, wish: Wish, found: Keyed, into: str, name: str
 ) -> Generator[float, None, Result]:
     source = armature.animation_data.action
-    measured = None
-    if armature.lookat_pd_body.shape == "MESHES":
-        for_meshes = meshes.measure(scene, armature)
-        measured = yield from _part(for_meshes, 0.0, 0.1)
-    weights, unit = masses.of(scene, armature, measured), masses.metres(scene, armature)
+    weights = yield from part(parts.weights(scene, armature), 0.0, _WEIGHED)
+    unit = masses.metres(scene, armature)
     plan = _Plan.of(found.frames, wish.settle, seconds_per_frame(scene))
     work = None
     with live.paused():
         try:
             with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
-                samples = None
-                for k, samples in enumerate(sampler.sample(plan.sampled.tolist())):  # noqa: B007
-                    yield 0.1 + (_SAMPLED - 0.1) * (k + 1) / len(plan.sampled)
-                assert samples is not None
+                samples = yield from part(parts.sampled(sampler, plan.sampled), _WEIGHED, _SAMPLED)
                 body = tree.build(armature, sampler, samples, found.bones, weights, unit)
-            motion = yield from _part(_solving(scene, wish, plan, samples, body), _SAMPLED, _SOLVED)
+            motion = yield from part(_solving(scene, wish, plan, samples, body), _SAMPLED, _SOLVED)
             rotations = _rotations(plan, samples, body, motion, strength.of(scene, body).passive)
             work = Working(armature)
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
@@ -128,9 +130,10 @@ def _work(
             if work is not None:
                 work.rollback()
             raise
-    _remember(armature, source, action)
+    if into == "NEW":
+        armature.lookat_pd_body.before, armature.lookat_pd_body.after = source.name, action.name
     misses = _misses(body, found.frames, motion.missed_joints)
-    return Result(body, action, source, found.frames, motion, misses)
+    return Result(body, action, source, found.frames, plan.frames, plan.dt, motion, misses)
 
 
 @dataclass(frozen=True)
@@ -151,9 +154,9 @@ class _Plan:
         last = np.floor(keys[-1] + settle / dt + 1e-6) if settle else keys[-1]
         whole = np.arange(np.ceil(keys[0]), np.floor(last) + 1.0)
         frames = _together(whole, keys)
-        parts = 1 if np.allclose(frames, np.round(frames), atol=_SAME) else int(np.ceil(dt / _FINE))
-        solved = keys[0] + np.arange(int(np.floor((last - keys[0]) * parts + 1e-6)) + 1) / parts
-        return cls(keys, frames, _together(solved, frames), solved, dt / parts, dt)
+        finer = 1 if np.allclose(frames, np.round(frames), atol=_SAME) else int(np.ceil(dt / _FINE))
+        solved = keys[0] + np.arange(int(np.floor((last - keys[0]) * finer + 1e-6)) + 1) / finer
+        return cls(keys, frames, _together(solved, frames), solved, dt / finer, dt)
 
     @property
     def shown(self) -> Array:
@@ -221,21 +224,6 @@ def _misses(body: Tree, frames: Array, angles: Array) -> list[Miss]:
     return sorted(found, key=lambda miss: -miss.angle)
 
 
-def _part(steps: Generator[float, None, Any], begin: float, end: float) -> Generator[float, None, Any]:
-    """All steps of a part of the work; what it returns."""
-    while True:
-        try:
-            yield begin + (end - begin) * next(steps)
-        except StopIteration as done:
-            return done.value
-
-
-def _remember(armature: bpy.types.Object, before: bpy.types.Action, after: bpy.types.Action) -> None:
-    """Which two actions there are to be compared."""
-    armature.lookat_pd_body.before = before.name if before != after else ""
-    armature.lookat_pd_body.after = after.name
-
-
 def compared(armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.Action] | None:
     """The action before the last interpolation and the one after; None where there are not both any more."""
     settings = armature.lookat_pd_body
@@ -255,3 +243,13 @@ def swap(armature: bpy.types.Object) -> None:
     data.action = action
     data.action_slot = slot
     actions.keep(played)
+
+
+def keyed_bones(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[str]:
+    """Names of the bones whose rotation has keys in the current action, without those that surely carry nothing."""
+    keys = [bone.name for bone in armature.pose.bones if keyed.has_keys(armature, bone.name)]
+    heavy = masses.of(scene, armature).bones
+    if not carrying.is_plain(armature, heavy):
+        return keys
+    carriers = carrying.by_parents(armature, keys, heavy).any(axis=0)
+    return [name for name, carries in zip(keys, carriers, strict=True) if carries]

@@ -60,6 +60,24 @@ def find(
     return Keyed(tuple(found), together)
 
 
+def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]) -> Keyed:
+    """The poses at these frames, in order, of those of the bones whose rotation is animated. Raises RigError."""
+    found = [name for name in bones if has_keys(armature, name)]
+    if not found:
+        raise RigError(f"None of the bones of '{armature.name}' that are meant has keys; key at least two poses.")
+    for name in found:
+        _check_unlocked(armature.pose.bones[name])
+    return Keyed(tuple(found), np.array(frames, dtype=float))
+
+
+def has_keys(armature: bpy.types.Object, bone: str) -> bool:
+    """Whether the current action has keys for a bone's rotation."""
+    data = armature.animation_data
+    if data is None or data.action is None or data.action_slot is None:
+        return False
+    return any(len(curve.keyframe_points) for curve in _curves(armature, bone))
+
+
 def _curves(armature: bpy.types.Object, bone: str) -> list[Any]:
     """The F-curves of a bone's rotation in the mode in use."""
     data, mode = armature.animation_data, armature.pose.bones[bone].rotation_mode

@@ -47,6 +47,16 @@ def of(scene: bpy.types.Scene, body: Tree) -> Strength:
     )
 
 
+def shares(scene: bpy.types.Scene, body: Tree) -> Array | None:
+    """How strong the joints (n,) are beside the strongest, which a reach spares less; None where all are as strong."""
+    limits = of(scene, body).torque_limit
+    bounded = np.isfinite(limits)
+    if not bounded.any():
+        return None
+    most = limits[bounded].max()
+    return np.where(bounded, limits, most) / most
+
+
 def _settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:
     return bone.lookat_pd_body if bone.lookat_pd_body.use_own else scene.lookat_pd_dynamics
 

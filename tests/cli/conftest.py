@@ -151,6 +151,15 @@ def reopen(path: Path) -> bpy.types.Scene:
     return bpy.context.scene
 
 
+def play(rig: bpy.types.Object, clip: str) -> None:
+    """Let a rig play one of the file's actions."""
+    data = rig.animation_data
+    for track in data.nla_tracks:
+        track.mute = True
+    data.action = bpy.data.actions[clip]
+    data.action_slot = data.action.slots[0]
+
+
 def aim_error(rig: bpy.types.Object, bone: str, axis: list[float], point: Vector) -> float:
     """Angle [deg] between a bone's aim axis and a point of the world, on the evaluated rig at the present frame."""
     evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -187,6 +196,7 @@ class Tools:
     save = staticmethod(save)
     export = staticmethod(export)
     reopen = staticmethod(reopen)
+    play = staticmethod(play)
     aim_error = staticmethod(aim_error)
     poses = staticmethod(poses)
     angles_between = staticmethod(angles_between)

@@ -1,4 +1,4 @@
-"""Keys interpolated by a body: they are hit, the rest stays as it is, weight shows where it must, mistakes are refused."""
+"""Keys interpolated by a body: they are hit, the rest stays, weight shows where it must, mistakes are refused."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,0 +1,70 @@
+"""What the verbs about limbs that have weight share: the body, its strength, gravity, curves."""
+
+import argparse
+from pathlib import Path
+
+import bpy
+
+from ..lookat_pd.dynamics import engine
+from ..lookat_pd.errors import RigError
+from . import arguments as words
+from .arguments import Misuse
+
+_HEAVIEST = 1e12
+
+
+def add_body(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mass",
+        type=words.number(0.0, _HEAVIEST, open_below=True),
+        metavar="KG",
+        help="of the whole body (default: what one of its size weighs)",
+    )
+    parser.add_argument(
+        "--shape",
+        choices=("capsules", "meshes"),
+        help="where the bones' volume comes from (default: as in the file, else capsules)",
+    )
+    parser.add_argument("--no-gravity", action="store_true", help="leave the scene's gravity out")
+    limits = parser.add_mutually_exclusive_group()
+    limits.add_argument(
+        "--torque-limit",
+        type=words.number(0.0, _HEAVIEST, open_below=True),
+        metavar="NM",
+        help="largest torque of each joint, in newton metres",
+    )
+    limits.add_argument(
+        "--strength",
+        type=words.number(0.0, 1e6, open_below=True),
+        metavar="N",
+        help="largest torque as a multiple of what holds the limb out level",
+    )
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="write curves there: JSON, and PNG where matplotlib is installed"
+    )
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raises Misuse."""
+    if options.plots is not None and options.plots.exists() and not options.plots.is_dir():
+        raise Misuse(f"--plots {options.plots} is a file; name a folder")
+
+
+def check_engine() -> None:
+    """Raises RigError where the physics engine is missing."""
+    reason = engine.reason()
+    if reason is not None:
+        raise RigError(reason)
+
+
+def use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> None:
+    """Give the rig and the scene what the command line says of the body; what it does not say stays as in the file."""
+    body, settings = rig.lookat_pd_body, scene.lookat_pd_dynamics
+    if options.mass is not None:
+        body.total_mass = options.mass
+    if options.shape is not None:
+        body.shape = options.shape.upper()
+    if options.torque_limit is not None:
+        settings.limit, settings.torque = "TORQUE", options.torque_limit
+    if options.strength is not None:
+        settings.limit, settings.strength = "STRENGTH", options.strength

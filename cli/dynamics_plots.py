@@ -1,0 +1,87 @@
+"""Curves of a motion: their numbers as JSON, and a picture where matplotlib is installed."""
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..lookat_pd.errors import FileError
+from . import whole_file
+
+_VIEWS = (("front", "x", "z"), ("side", "y", "z"), ("top", "x", "y"))
+
+
+def write(folder: Path, stem: str, curves: Mapping[str, Any]) -> list[str]:
+    """Write `stem`.json, and `stem`.png where that can be drawn; the paths written. Raises FileError.
+
+    curves: "frames" (F,), "missed" or "costs", and by bone (F,) "torque" [N m] and "speed" [deg/s], or "path" and
+    "straight" (F, 3).
+    """
+    numbers = folder / f"{stem}.json"
+    with whole_file.writing(numbers) as temporary:
+        try:
+            temporary.write_text(json.dumps(_plain(curves), indent=1) + "\n", "utf-8")
+        except OSError as error:
+            raise FileError(f"{numbers} cannot be written ({error.strerror}); choose another folder.") from None
+    if find_spec("matplotlib") is None:
+        return [str(numbers)]
+    picture = folder / f"{stem}.png"
+    with whole_file.writing(picture) as temporary:
+        (_draw_reach if "path" in curves else _draw_interpolation)(curves, temporary)
+    return [str(numbers), str(picture)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return np.round(value, 6).tolist()
+    return value
+
+
+def _plots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Sequence[Any], Any]:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained")
+    for item in np.ravel(axes):
+        item.grid(alpha=0.25)
+    return figure, np.ravel(axes), plt
+
+
+def _draw_interpolation(curves: Mapping[str, Any], path: Path) -> None:
+    figure, (speeds, torques), plt = _plots(2, 1, (11, 6.5))
+    for kind, axes, label in (("speed", speeds, "speed [°/s]"), ("torque", torques, "torque [N m]")):
+        for bone, values in curves[kind].items():
+            axes.plot(curves["frames"], values, label=bone, linewidth=1.5)
+        axes.set_ylabel(label)
+        for key in curves["keys"]:
+            axes.axvline(key, color="#66717e", linewidth=0.8, linestyle=":")
+        axes.margins(x=0)
+    torques.set_xlabel("frame")
+    speeds.legend(loc="upper right", ncols=4)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw_reach(curves: Mapping[str, Any], path: Path) -> None:
+    figure, (costs, *views), plt = _plots(2, 2, (9, 8))
+    costs.plot(curves["costs"], marker=".", color="#d1495b")
+    costs.set_xlabel("pass (0: minimum jerk)")
+    costs.set_ylabel("cost [N²m²/s]")
+    for axes, (name, across, up) in zip(views, _VIEWS, strict=True):
+        chosen = ["xyz".index(across), "xyz".index(up)]
+        axes.plot(*np.asarray(curves["straight"])[:, chosen].T, color="#66717e", linestyle="--", label="minimum jerk")
+        axes.plot(*np.asarray(curves["path"])[:, chosen].T, color="#d1495b", label="found")
+        axes.set_title(name)
+        axes.set_xlabel(across)
+        axes.set_ylabel(up)
+        axes.set_aspect("equal", adjustable="datalim")
+    views[0].legend()
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

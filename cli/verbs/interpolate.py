@@ -1,0 +1,178 @@
+"""`interpolate`: in-betweens of keys by a body that has weight, and hits them."""
+
+import argparse
+import math
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...rig.dynamics import interpolation
+from ...rig.dynamics.interpolation import Result, Wish
+from .. import arguments as words
+from .. import baking, dynamics_arguments, dynamics_plots, each_file, retime, rigs
+from ..arguments import Misuse
+from ..console import Console
+from ..jobs import Job
+from ..report import Row
+
+NAME = "interpolate"
+SUMMARY = "move bones from key to key as limbs that have weight, and hit the keys"
+EPILOG = """\
+Clips of .glb files have a key at every frame: say with --keys which of them are the poses."""
+_NAMED = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    words.add_inputs(parser)
+    words.add_conversion(parser)
+    parser.add_argument(
+        "--bone", metavar="NAME", action="append", default=[], help="bone to move; may be given again (default: all)"
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--keys", type=_frames, metavar="A,B,...", help="frames that are poses, whatever has a key")
+    which.add_argument("--selected", action="store_true", help="only the keys that are selected in the file")
+    parser.add_argument(
+        "--tension",
+        type=words.number(1.0, 30.0),
+        metavar="N",
+        help="how eagerly bones go to their keys: 9.2 leaves 0.1 %% of the way at the key, 4.7 leaves 5 %%",
+    )
+    parser.add_argument(
+        "--inertia",
+        choices=("true", "reference"),
+        default="true",
+        help="whether the joints know the body's weight (default), or take it for water",
+    )
+    parser.add_argument(
+        "--passive", metavar="NAME", action="append", default=[], help="bone without muscles; may be given again"
+    )
+    parser.add_argument(
+        "--stiffness", type=words.number(0.0, 1000.0), metavar="F", help="of passive bones, in swings a second"
+    )
+    parser.add_argument("--damping", type=words.number(0.0, 1000.0), metavar="Z", help="damping ratio of passive bones")
+    parser.add_argument(
+        "--settle", type=words.number(0.0, 3600.0), metavar="S", default=0.0, help="seconds to go on after the last key"
+    )
+    dynamics_arguments.add_body(parser)
+    baking.add_into(parser)
+
+
+def _frames(word: str) -> tuple[float, ...]:
+    try:
+        found = tuple(float(part) for part in word.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a list of frames; give A,B,...") from None
+    if not all(map(math.isfinite, found)):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a list of frames; give A,B,...")
+    return found
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    baking.check_range(options)
+    dynamics_arguments.check(options)
+    if options.keys is not None and sorted(set(options.keys)) != list(options.keys):
+        raise Misuse("--keys: the frames must be in order, each only once")
+    if options.keys is not None and len(options.keys) < 2:
+        raise Misuse("--keys: in-betweens need at least two poses")
+    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console))
+
+
+def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: Job, row: Row, console: Console) -> None:
+    into = baking.INTO[options.into]
+    baking.check_output(into, job)
+    dynamics_arguments.check_engine()
+    row["fps"] = retime.reported(scene)
+    rig = rigs.choose(scene, options.rig, row["warnings"])
+    row["rig"] = rig.name
+    if options.action is not None:
+        rigs.use_action(rig, options.action, into)
+    extent = rigs.frame_range(scene, [rig])
+    first, last = options.range or extent
+    dynamics_arguments.use_body(options, scene, rig)
+    _use(options, scene, rig)
+    wish = Wish(
+        _bones(options, scene, rig),
+        first,
+        last,
+        selected=options.selected,
+        settle=options.settle,
+        inertia=options.inertia,
+        gravity=not options.no_gravity,
+        poses=options.keys or (),
+    )
+    result = baking.follow(
+        interpolation.start(scene, rig, wish, into),
+        lambda fraction: console.progress(0.1 + 0.85 * fraction, "interpolating"),
+    )
+    if job.output.suffix.lower() == ".glb":
+        baking.trim(result.action, extent, math.ceil(result.frames[0]), math.floor(result.frames[-1]))
+    _fill(row, result)
+    if options.plots is not None:
+        row["plots"] = dynamics_plots.write(options.plots, job.output.stem, _curves(result))
+
+
+def _bones(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> tuple[str, ...]:
+    """The bones that were named, else all that have keys. Raises RigError."""
+    for name in (*options.bone, *options.passive):
+        if name not in rig.pose.bones:
+            raise RigError(f"Armature '{rig.name}' has no bone '{name}'; choose one that exists.")
+    if options.bone:
+        return tuple(dict.fromkeys((*options.bone, *options.passive)))
+    return tuple(dict.fromkeys((*interpolation.keyed_bones(scene, rig), *options.passive)))
+
+
+def _use(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> None:
+    """Give the scene and the passive bones what the command line says of them."""
+    settings = scene.lookat_pd_dynamics
+    bones = [rig.pose.bones[name].lookat_pd_body for name in options.passive if name in rig.pose.bones]
+    for own in bones:
+        own.use_own = own.passive = True
+    if options.tension is not None:
+        settings.tension = options.tension
+    for name in ("stiffness", "damping"):
+        value = getattr(options, name)
+        for item in (settings, *bones) if value is not None else ():
+            setattr(item, name, value)
+
+
+def _fill(row: Row, result: Result) -> None:
+    bones = result.tree.bones
+    row["bone"], row["chain"] = bones[0], list(bones)
+    row["frames"] = [math.floor(result.frames[0]), math.ceil(result.frames[-1])]
+    row["action"], row["keys"] = result.action.name, result.keys.tolist()
+    row["masses"] = dict(zip(bones, np.asarray(result.tree.body.masses).tolist(), strict=True))
+    peaks = np.linalg.norm(result.motion.torques, axis=-1).max(axis=0)
+    row["peak_torques"] = dict(zip(bones, peaks.tolist(), strict=True))
+    row["missed"] = [
+        {"frame": miss.frame, "bone": miss.bone, "degrees": float(np.degrees(miss.angle))} for miss in result.misses
+    ]
+    if result.misses:
+        named = ", ".join(
+            f"'{miss.bone}' at frame {miss.frame:g} by {np.degrees(miss.angle):.1f}°" for miss in result.misses[:_NAMED]
+        )
+        row["warnings"].append(
+            f"The joints are too weak for {len(result.misses)} of the keys: {named}{_more(result.misses)}."
+        )
+
+
+def _more(misses: Sequence[interpolation.Miss]) -> str:
+    return " and others" if len(misses) > _NAMED else ""
+
+
+def _curves(result: Result) -> dict:
+    """What plots show, at the frames of the motion."""
+    motion, bones = result.motion, result.tree.bones
+    step = motion.times[1] - motion.times[0]
+    turns = rotation.multiply(rotation.inverse(motion.rotations[:-1]), motion.rotations[1:])
+    speeds = np.degrees(rotation.angle(turns)) / step
+    torques = np.linalg.norm(motion.torques, axis=-1)
+    return {
+        "frames": result.keys[0] + motion.times / result.dt,
+        "keys": result.keys,
+        "missed": {bone: np.degrees(motion.missed_joints[:, n]) for n, bone in enumerate(bones)},
+        "speed": {bone: np.append(speeds[:, n], speeds[-1, n]) for n, bone in enumerate(bones)},
+        "torque": {bone: torques[:, n] for n, bone in enumerate(bones)},
+    }

@@ -1,0 +1,127 @@
+"""`reach`: an effector reaches for a goal with as little change of torque as there is, as keys."""
+
+import argparse
+
+import bpy
+
+from ...rig.dynamics import reaching
+from ...rig.dynamics.reaching import Result, Wish
+from ...rig.sample import Target
+from .. import arguments as words
+from .. import baking, dynamics_arguments, dynamics_plots, each_file, retime, rigs
+from ..console import Console
+from ..jobs import Job
+from ..report import Row
+
+NAME = "reach"
+SUMMARY = "let a hand reach for something with as little change of torque as there is, as keys"
+EPILOG = """\
+The reach begins at the first frame of --range, or of what the rig plays, in the pose that it has there."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    words.add_inputs(parser)
+    words.add_conversion(parser)
+    parser.add_argument("--bone", metavar="NAME", required=True, help="effector: the hand, foot or last bone of a tail")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--target", metavar="NAME[:BONE]", help="object, or bone of an armature, to reach for")
+    what.add_argument("--point", type=words.point, metavar="X,Y,Z", help="point of the world to reach for")
+    parser.add_argument(
+        "--duration",
+        type=words.number(0.0, 3600.0, open_below=True),
+        metavar="S",
+        help="seconds (default: those of --range, else 1)",
+    )
+    parser.add_argument(
+        "--via",
+        type=_via,
+        action="append",
+        default=[],
+        metavar="X,Y,Z@T",
+        help="place on the way, and when as a part of the time, such as 0.4,-0.3,1.2@0.5; may be given again",
+    )
+    parser.add_argument("--base", metavar="NAME", help="first bone of the chain (default: by --length)")
+    parser.add_argument(
+        "--length",
+        type=words.whole,
+        metavar="N",
+        default=2,
+        help="bones that turn, 0 for all up to the root (default: 2)",
+    )
+    parser.add_argument("--tip", action="store_true", help="the effector's tip reaches, instead of its head")
+    parser.add_argument(
+        "--method",
+        choices=("smoothing", "optimal"),
+        default="smoothing",
+        help="smooth the torques of a minimum-jerk reach (default), or find the least change of torque directly",
+    )
+    parser.add_argument("--passes", type=words.whole, metavar="N", default=50, help="at most so many (default: 50)")
+    parser.add_argument(
+        "--damping", type=words.number(0.0, 1e9), metavar="D", default=0.0, help="of the joints, in N m s/rad"
+    )
+    parser.add_argument("--no-limits", action="store_true", help="let joints turn beyond Blender's limits")
+    dynamics_arguments.add_body(parser)
+    baking.add_into(parser)
+
+
+def _via(word: str) -> tuple[float, Target]:
+    place, at, share = word.rpartition("@")
+    if not at:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a place and a time; give X,Y,Z@T, T between 0 and 1")
+    return words.number(0.01, 0.99)(share), Target(point=words.point(place))
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    baking.check_range(options)
+    dynamics_arguments.check(options)
+    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console))
+
+
+def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: Job, row: Row, console: Console) -> None:
+    into = baking.INTO[options.into]
+    baking.check_output(into, job)
+    dynamics_arguments.check_engine()
+    row["fps"] = retime.reported(scene)
+    rig = rigs.choose(scene, options.rig, row["warnings"])
+    row["rig"], row["bone"] = rig.name, options.bone
+    if options.action is not None:
+        rigs.use_action(rig, options.action, into)
+    extent = rigs.frame_range(scene, [rig])
+    first, last = options.range or extent
+    dynamics_arguments.use_body(options, scene, rig)
+    target = Target(point=options.point)
+    if options.target is not None:
+        target = Target(*rigs.find_target(scene, options.target))
+    wish = Wish(
+        options.bone,
+        target,
+        first,
+        options.duration or (reaching.seconds(scene, last - first) if options.range else 1.0),
+        options.length,
+        options.base or "",
+        options.tip,
+        options.method,
+        options.passes,
+        options.damping,
+        gravity=not options.no_gravity,
+        limits=not options.no_limits,
+        vias=tuple(sorted(options.via, key=lambda via: via[0])),
+    )
+    result = baking.follow(
+        reaching.start(scene, rig, wish, into),
+        lambda fraction: console.progress(0.1 + 0.85 * fraction, "reaching"),
+    )
+    if job.output.suffix.lower() == ".glb":
+        plays = extent if rigs.plays(rig) else (first, last)
+        baking.trim(result.action, plays, int(result.frames[0]), int(result.frames[-1]))
+    _fill(row, result)
+    if options.plots is not None:
+        curves = {"frames": result.frames, "costs": result.costs, "path": result.path, "straight": result.straight}
+        row["plots"] = dynamics_plots.write(options.plots, job.output.stem, curves)
+
+
+def _fill(row: Row, result: Result) -> None:
+    row["frames"] = [int(result.frames[0]), int(result.frames[-1])]
+    row["action"], row["chain"] = result.action.name, list(reversed(result.tree.bones))
+    row["cost"], row["minimum_jerk_cost"] = result.cost, float(result.costs[0])
+    row["costs"], row["effector_error"] = result.costs.tolist(), result.missed

@@ -1,0 +1,217 @@
+"""Dynamics: what the body weighs, in-betweens with weight, and reaching."""
+
+from typing import TYPE_CHECKING
+
+import bpy
+from bpy.app.translations import pgettext_iface as iface_
+
+from ..operators import current, interpolate_keys, reach
+from ..rig.dynamics import display, reaching
+from ..translations import messages
+from . import plots
+
+_VIEWS = (("Front", (0, 2)), ("Side", (1, 2)), ("Top", (0, 1)))
+"""What the plots of the hand's path show: which axes of the world, across and up."""
+
+
+class _Dynamics:
+    """A part of the panel."""
+
+    if TYPE_CHECKING:
+        layout: bpy.types.UILayout
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def prepared(self) -> bpy.types.UILayout:
+        self.layout.use_property_split = True
+        self.layout.use_property_decorate = False
+        return self.layout
+
+
+class _Part(_Dynamics):
+    bl_parent_id = "LOOKAT_PD_PT_dynamics"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_armature(context) is None
+
+
+class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
+    bl_label = "Dynamics"
+
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        self.layout.operator_menu_enum("lookat_pd.dynamics_preset", "preset", text="", icon="PRESET")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.prepared(), context.scene.lookat_pd_dynamics
+        reason = interpolate_keys.why_not(context)
+        if current.why_no_armature(context) is None:
+            _draw_interpolation(layout, settings)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+        row = layout.row(align=True)
+        row.scale_y = 1.3
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.interpolate_keys", icon="KEYFRAME_HLT")
+        row.operator("lookat_pd.dynamics_compare", text="", icon="UV_SYNC_SELECT")
+
+
+class LOOKAT_PD_PT_dynamics_bone(_Part, bpy.types.Panel):
+    bl_label = "Active Bone"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and current.bone(context) is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, bone = self.prepared(), current.bone(context)
+        own = bone.lookat_pd_body
+        layout.label(text=bone.name, icon="BONE_DATA", translate=False)
+        column = layout.column(align=True)
+        column.prop(own, "mass", text="Mass (kg)")
+        row = column.row()
+        row.active = own.mass == 0.0
+        row.prop(own, "density")
+        layout.prop(own, "use_own")
+        column = layout.column()
+        column.active = own.use_own
+        _draw_strength(column, own)
+
+
+class LOOKAT_PD_PT_dynamics_body(_Part, bpy.types.Panel):
+    bl_label = "Body"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, scene, armature = self.prepared(), context.scene, current.armature(context)
+        settings = armature.lookat_pd_body
+        row = layout.row(align=True)
+        row.prop(settings, "shape")
+        if settings.shape == "MESHES":
+            row.operator_context = "INVOKE_DEFAULT"
+            row.operator("lookat_pd.measure_masses", text="", icon="FILE_REFRESH")
+        else:
+            layout.prop(settings, "radius")
+        layout.prop(settings, "spread")
+        if settings.spread != "VOLUME":
+            layout.prop(settings, "build")
+        column = layout.column(align=True)
+        column.prop(settings, "total_mass", text="Total Mass (kg)")
+        column.prop(settings, "density", text="Density (kg/m³)")
+        layout.prop(scene.lookat_pd_dynamics, "show_masses")
+        found, problem = display.told(scene, armature)
+        if found is None:
+            layout.label(text=messages.translate(problem), icon="INFO", translate=False)
+            return
+        layout.label(text=iface_("{:.1f} kg in {} bones").format(found.total, len(found.bones)), translate=False)
+        bone = current.bone(context)
+        if bone is not None and bone.name in found.bones:
+            share = found.properties.mass[found.bones.index(bone.name)]
+            layout.label(text=f"{bone.name}: {share:.2f} kg", icon="BONE_DATA", translate=False)
+
+
+class LOOKAT_PD_PT_dynamics_reach(_Part, bpy.types.Panel):
+    bl_label = "Reach"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.prepared(), context.scene.lookat_pd_dynamics
+        column = layout.column(align=True)
+        column.prop(settings, "point")
+        column.prop(settings, "length")
+        column = layout.column(align=True)
+        column.prop(settings, "goal")
+        if settings.goal == "OBJECT":
+            column.prop(settings, "target")
+            if settings.target is not None and settings.target.type == "ARMATURE":
+                column.prop_search(settings, "subtarget", settings.target.pose, "bones")
+        column.prop(settings, "duration", text="Duration (s)")
+        _draw_vias(layout, settings)
+        layout.prop(settings, "method")
+        if settings.method == "SMOOTHING":
+            layout.prop(settings, "passes")
+        column = layout.column(align=True)
+        column.prop(settings, "use_gravity")
+        column.prop(settings, "use_limits")
+        column.prop(settings, "joint_damping")
+        reason = reach.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.reach", icon="KEYFRAME_HLT")
+        _draw_last(layout, reaching.last(current.armature(context)))
+
+
+def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
+    layout.prop(settings, "keys")
+    _draw_strength(layout, settings)
+    column = layout.column(align=True)
+    column.prop(settings, "use_gravity")
+    column.prop(settings, "inertia")
+    column.prop(settings, "settle", text="Settle (s)")
+
+
+def _draw_strength(layout: bpy.types.UILayout, settings) -> None:
+    """How strong the joints are: of the scene, or of one bone."""
+    layout.prop(settings, "passive")
+    column = layout.column(align=True)
+    if settings.passive:
+        column.prop(settings, "stiffness")
+        column.prop(settings, "damping")
+        return
+    column.prop(settings, "tension", slider=True)
+    column.prop(settings, "limit")
+    if settings.limit == "STRENGTH":
+        column.prop(settings, "strength")
+    elif settings.limit == "TORQUE":
+        column.prop(settings, "torque", text="Torque (N m)")
+
+
+def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
+    column = layout.column(align=True)
+    for n, via in enumerate(settings.vias):
+        row = column.row(align=True)
+        row.prop(via, "target")
+        row.prop(via, "time", text="")
+        row.operator("lookat_pd.reach_via_remove", text="", icon="X").index = n
+    column.operator("lookat_pd.reach_via", icon="ADD")
+
+
+def _draw_last(layout: bpy.types.UILayout, last: reaching.Plotted | None) -> None:
+    """The cost of each pass, and the hand's path from three sides beside the straight one."""
+    if last is None:
+        return
+    box = layout.box()
+    if len(last.costs) > 1:
+        box.label(text="Cost of each Pass")
+        box.template_icon(plots.icon("costs", last.number, lambda: {"cost": last.costs}), scale=4.0)
+    box.label(text="Path of the Hand, and the Straight Way")
+    row = box.row()
+    for name, axes in _VIEWS:
+        column = row.column()
+        column.label(text=name)
+        column.template_icon(_path_icon(name, last, axes), scale=5.0)
+
+
+def _path_icon(name: str, last: reaching.Plotted, axes: tuple[int, int]) -> int:
+    chosen = list(axes)
+    return plots.path_icon(name, last.number, lambda: (last.path[:, chosen], last.straight[:, chosen]))
+
+
+CLASSES = (
+    LOOKAT_PD_PT_dynamics,
+    LOOKAT_PD_PT_dynamics_bone,
+    LOOKAT_PD_PT_dynamics_body,
+    LOOKAT_PD_PT_dynamics_reach,
+)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,37 @@
+"""Masses in the viewport: the ellipsoid of inertia around each bone."""
+
+import bpy
+
+from ..operators import current
+from ..rig import look_at_edit
+from ..rig.dynamics import display
+from .overlay import Batch, safely
+
+_ALPHA, _SELECTED_ALPHA = 0.35, 0.9
+_handles: list[object] = []
+
+
+def _draw(context: bpy.types.Context) -> None:
+    armature, view = current.armature(context), context.space_data
+    if not context.scene.lookat_pd_dynamics.show_masses or not view.overlay.show_overlays:
+        return
+    if armature is None or armature.type != "ARMATURE" or context.mode.startswith("EDIT"):
+        return
+    if not armature.visible_in_viewport_get(view) or armature.data.pose_position != "POSE":
+        return
+    colours, lines = context.preferences.themes[0].view_3d, Batch()
+    for name, rings in display.ellipsoids(context.scene, armature).items():
+        chosen = armature.mode == "POSE" and look_at_edit.is_selected(armature.pose.bones[name])
+        colour = colours.bone_pose_active if chosen else colours.bone_pose
+        lines.add(rings, colour, _SELECTED_ALPHA if chosen else _ALPHA)
+    lines.draw("LINES")
+
+
+def register() -> None:
+    _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (_draw,), "WINDOW", "POST_VIEW"))
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    display.forget()

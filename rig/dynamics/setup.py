@@ -1,0 +1,76 @@
+"""From the settings of dynamics to what is solved, with every complaint worded for the animator."""
+
+from collections.abc import Iterable
+
+import bpy
+
+from ...lookat_pd.errors import RigError
+from ..ik import chain as ik_chain
+from ..ik.chain import Chain
+from ..sample import Target, key_range
+from .interpolation import Wish as Interpolation
+from .reaching import Wish as Reach
+
+
+def key_frame(scene: bpy.types.Scene) -> int:
+    """The frame of keys that the scene shows."""
+    return key_range(scene, scene.frame_current, scene.frame_current)[0]
+
+
+def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], first: int, last: int) -> Interpolation:
+    """What is wanted of these bones' keys from `first` to `last`."""
+    s = scene.lookat_pd_dynamics
+    return Interpolation(
+        tuple(bone.name for bone in bones),
+        first,
+        last,
+        selected=s.keys == "SELECTED",
+        settle=s.settle,
+        inertia=s.inertia.lower(),
+        gravity=s.use_gravity,
+    )
+
+
+def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Chain:
+    """The chain that reaches with `bone`. Raises LookAtError."""
+    s = scene.lookat_pd_dynamics
+    return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP")
+
+
+def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: int) -> Reach:
+    """What is wanted of a reach with `bone` that sets out at frame `first`. Raises RigError."""
+    s = scene.lookat_pd_dynamics
+    return Reach(
+        bone,
+        _goal(scene),
+        first,
+        s.duration,
+        s.length,
+        at_tip=s.point == "TIP",
+        method=s.method.lower(),
+        passes=s.passes,
+        damping=s.joint_damping,
+        gravity=s.use_gravity,
+        limits=s.use_limits,
+        vias=tuple((via.time, Target(via.target)) for via in sorted(s.vias, key=lambda via: via.time) if via.target),
+    )
+
+
+def _goal(scene: bpy.types.Scene) -> Target:
+    s = scene.lookat_pd_dynamics
+    if s.goal == "CURSOR":
+        x, y, z = scene.cursor.location
+        return Target(point=(x, y, z))
+    if s.target is None:
+        raise RigError("The reach has no goal; choose an object to reach for.")
+    return Target(s.target, s.subtarget if s.target.type == "ARMATURE" else "")
+
+
+def add_vias(scene: bpy.types.Scene, armature: bpy.types.Object | None, items: Iterable[bpy.types.Object]) -> None:
+    """Add places on the way, or one that is yet to be chosen, evenly over the time."""
+    vias = scene.lookat_pd_dynamics.vias
+    chosen = [item for item in items if item not in (armature, scene.lookat_pd_dynamics.target)] or [None]
+    for item in chosen:
+        vias.add().target = item
+    for n, via in enumerate(vias, 1):
+        via.time = n / (len(vias) + 1)

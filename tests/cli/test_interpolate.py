@@ -1,0 +1,130 @@
+"""`interpolate`: keys that are hit in the file that is written, what is reported, and what is refused."""
+
+import json
+import math
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler
+
+THIGH, SHIN = "thigh.L", "shin.L"
+
+
+@pytest.fixture
+def shot(tools, tmp_path):
+    """A character with three poses of its leg."""
+    hero = tools.make_character()
+    for frame, angle in ((1, 0.0), (20, 1.0), (48, -0.4)):
+        for bone in (THIGH, SHIN):
+            pose = hero.pose.bones[bone]
+            pose.rotation_quaternion = Euler((0.0, 0.1, angle)).to_quaternion()
+            pose.keyframe_insert("rotation_quaternion", frame=frame)
+    return tools.save(tmp_path / "shot.blend")
+
+
+def turns(tools, path, bones=(THIGH, SHIN), frames=(1, 20, 48), clip=None) -> np.ndarray:
+    """Local rotations in a file, of one of its clips."""
+    scene = tools.reopen(path)
+    hero = next(item for item in scene.objects if item.type == "ARMATURE")
+    if clip is not None:
+        tools.play(hero, clip)
+    return tools.poses(hero, list(bones), list(frames))
+
+
+def test_keys_are_hit(shot, call, tools, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    outcome = call("interpolate", shot, "--bone", THIGH, "--bone", SHIN, "--output", output)
+    assert outcome.code == 0 and not outcome.errors
+    row = outcome.row
+    assert row["keys"] == [1, 20, 48] and row["missed"] == [] and row["chain"] == [THIGH, SHIN]
+    assert row["frames"] == [1, 48] and row["action"].endswith(" dynamics")
+    assert set(row["masses"]) == set(row["peak_torques"]) == {THIGH, SHIN}
+    assert np.abs(turns(tools, output) - turns(tools, shot)).max() < 1e-6
+    between = tools.angles_between(turns(tools, output, frames=[8]), turns(tools, shot, frames=[8]))
+    assert between.max() > 1.0
+
+
+def test_all_bones_with_keys_by_default(shot, call, tmp_path) -> None:
+    row = call("interpolate", shot, "--output", tmp_path / "out.blend").row
+    assert set(row["chain"]) == {"chest", "head", THIGH, SHIN}
+
+
+def test_poses_of_a_glb(tools, call, tmp_path) -> None:
+    """A clip has a key at every frame; the poses are named."""
+    tools.make_character()
+    walk = tools.export(tmp_path / "walk.glb")
+    output = tmp_path / "out.glb"
+    outcome = call("interpolate", walk, "--bone", "chest", "--keys", "0,15,30", "--output", output, "--fps", 24)
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["keys"] == [0, 15, 30]
+    # The importer begins clips at frame 0.
+    frames, clip = [0, 15, 30, 7], outcome.row["action"]
+    before, after = turns(tools, walk, ["chest"], frames), turns(tools, output, ["chest"], frames, clip)
+    apart = tools.angles_between(before, after)
+    assert apart[:3].max() < 0.01 and apart[3] > 0.05
+
+
+def test_what_is_too_weak_is_noted(shot, call, tmp_path) -> None:
+    outcome = call("interpolate", shot, "--bone", THIGH, "--torque-limit", 0.5, "--output", tmp_path / "out.blend")
+    assert outcome.code == 0
+    assert outcome.row["missed"][0]["bone"] == THIGH and outcome.row["missed"][0]["degrees"] > 1.0
+    assert any("too weak" in line and THIGH in line for line in outcome.errors)
+
+
+def test_passive_bones_and_settling(shot, call, tmp_path) -> None:
+    words = ("--bone", THIGH, "--passive", SHIN, "--stiffness", 2, "--damping", 0.3, "--settle", 1, "--no-gravity")
+    row = call("interpolate", shot, *words, "--output", tmp_path / "out.blend").row
+    assert row["frames"] == [1, 72] and row["missed"] == []
+
+
+def test_curves_are_written(shot, call, tmp_path) -> None:
+    folder = tmp_path / "plots"
+    words = ("--bone", THIGH, "--plots", folder, "--output", tmp_path / "out.blend")
+    row = call("interpolate", shot, *words).row
+    data = json.loads((folder / "out.json").read_text("utf-8"))
+    assert len(data["frames"]) == len(data["speed"][THIGH]) == len(data["torque"][THIGH]) == 48
+    assert all(math.isfinite(value) for value in data["torque"][THIGH])
+    assert str(folder / "out.json") in row["plots"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--keys", "5,3"), "in order"),
+        (("--keys", "5"), "at least two poses"),
+        (("--keys", "a,b"), "not a list of frames"),
+        (("--tension", "0"), "out of range"),
+        (("--mass", "0"), "out of range"),
+        (("--mass", "-3"), "out of range"),
+        (("--torque-limit", "1", "--strength", "2"), "not allowed with"),
+    ],
+)
+def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:
+    outcome = call("interpolate", shot, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 2 and message in "\n".join(outcome.errors)
+    assert not (tmp_path / "out.blend").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--bone", "elbow"), "has no bone 'elbow'"),
+        (("--bone", "foot.L"), "has keys"),
+        (("--bone", THIGH, "--range", 1, 10), "only one key"),
+    ],
+)
+def test_refusals_name_the_remedy(words, message, shot, call, tmp_path) -> None:
+    outcome = call("interpolate", shot, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 1 and message in outcome.row["error"]
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_without_the_engine(shot, call, tmp_path, monkeypatch) -> None:
+    from extension import load
+
+    monkeypatch.setattr(load("lookat_pd.dynamics.engine"), "reason", lambda: "The physics engine is missing.")
+    for verb, words in (("interpolate", ("--bone", THIGH)), ("reach", ("--bone", SHIN, "--point", "0,0,0"))):
+        outcome = call(verb, shot, *words, "--output", tmp_path / "out.blend")
+        assert outcome.code == 1 and outcome.row["error"] == "The physics engine is missing."
+    assert bpy.data.actions

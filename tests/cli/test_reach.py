@@ -1,0 +1,87 @@
+"""`reach`: where the hand is in the file that is written, what is reported, and what is refused."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+FOOT = "foot.L"
+
+
+@pytest.fixture
+def shot(tools, tmp_path):
+    """A character and something that its left foot can reach."""
+    hero = tools.make_character()
+    hero.pose.bones["shin.L"].rotation_quaternion = (0.97, -0.24, 0.0, 0.0)
+    bpy.data.objects["Ball"].location = (0.2, -0.35, 0.35)
+    return tools.save(tmp_path / "shot.blend")
+
+
+def off(tools, path, frame, place=(0.2, -0.35, 0.35), clip=None) -> float:
+    """How far the evaluated foot is from a place of the world, in a clip of a file."""
+    scene = tools.reopen(path)
+    hero = next(item for item in scene.objects if item.type == "ARMATURE")
+    if clip is not None:
+        tools.play(hero, clip)
+    scene.frame_set(frame)
+    seen = hero.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return float(np.linalg.norm(np.subtract(seen.matrix_world @ seen.pose.bones[FOOT].head, place)))
+
+
+@pytest.mark.parametrize("method", ["smoothing", "optimal"])
+def test_the_foot_arrives(method, shot, call, tools, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ("--bone", FOOT, "--target", "Ball", "--method", method, "--passes", 8, "--output", output)
+    outcome = call("reach", shot, *words)
+    assert outcome.code == 0 and not outcome.errors
+    row = outcome.row
+    assert row["frames"] == [1, 25] and row["effector_error"] < 1e-4
+    assert row["cost"] <= row["minimum_jerk_cost"] == row["costs"][0]
+    assert off(tools, output, 25) < 1e-4
+
+
+def test_a_range_a_point_a_place_on_the_way_a_glb(shot, call, tools, tmp_path) -> None:
+    output = tmp_path / "out.glb"
+    words = ("--bone", FOOT, "--point", "0.15,-0.4,0.3", "--range", 10, 30, "--via", "0.2,-0.25,0.35@0.5")
+    outcome = call("reach", shot, *words, "--passes", 3, "--no-gravity", "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["frames"] == [10, 30]
+    assert off(tools, output, 30, (0.15, -0.4, 0.3), outcome.row["action"]) < 1e-3
+
+
+def test_curves_are_written(shot, call, tmp_path) -> None:
+    folder = tmp_path / "plots"
+    words = ("--bone", FOOT, "--target", "Ball", "--passes", 3, "--plots", folder, "--output", tmp_path / "out.blend")
+    row = call("reach", shot, *words).row
+    data = json.loads((folder / "out.json").read_text("utf-8"))
+    assert len(data["path"]) == len(data["straight"]) == len(data["frames"]) == 25
+    assert data["costs"] == pytest.approx(row["costs"], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--point", "0,0,nan"), "not a finite point"),
+        (("--target", "Ball", "--duration", "0"), "out of range"),
+        (("--target", "Ball", "--via", "1,2,3"), "a place and a time"),
+        (("--target", "Ball", "--via", "1,2,3@2"), "out of range"),
+    ],
+)
+def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:
+    outcome = call("reach", shot, "--bone", FOOT, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 2 and message in "\n".join(outcome.errors)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--bone", FOOT, "--point", "3,0,0"), "out of reach"),
+        (("--bone", "elbow", "--target", "Ball"), "has no bone 'elbow'"),
+        (("--bone", FOOT, "--target", "Bell"), "no target 'Bell'"),
+    ],
+)
+def test_refusals_name_the_remedy(words, message, shot, call, tmp_path) -> None:
+    outcome = call("reach", shot, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 1 and message in outcome.row["error"]
+    assert not (tmp_path / "out.blend").exists()

@@ -1,0 +1,136 @@
+"""The operators of in-betweens with weight: what they report, when they refuse, presets, comparing."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+from lookat_pd import rotation
+
+actions = load("rig.actions")
+engine = load("lookat_pd.dynamics.engine")
+operator = load("operators.interpolate_keys")
+settings = load("rig.dynamics.settings")
+
+BONES = (
+    ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
+    ("arm", "hips", (0.1, 0, 1.2), (0.4, -0.02, 1.2)),
+    ("forearm", "arm", (0.4, -0.02, 1.2), (0.7, 0, 1.2)),
+)
+KEYS = (1, 10, 22)
+
+
+def select(armature: bpy.types.Object, *names: str) -> None:
+    for bone in armature.pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name in names
+
+
+@pytest.fixture
+def hero() -> bpy.types.Object:
+    """A character in pose mode with a keyed arm that is selected."""
+    data = bpy.data.armatures.new("Hero")
+    armature = bpy.data.objects.new("Hero", data)
+    bpy.context.scene.collection.objects.link(armature)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone, parent, head, tail in BONES:
+        edit = data.edit_bones.new(bone)
+        edit.head, edit.tail = head, tail
+        edit.parent = data.edit_bones.get(parent or "")
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.context.scene.frame_end = 30
+    for k, frame in enumerate(KEYS):
+        for bone in ("arm", "forearm"):
+            armature.pose.bones[bone].rotation_quaternion = rotation.exp((0.0, 0.3 * k, 0.8 * (k % 2)))
+            armature.pose.bones[bone].keyframe_insert("rotation_quaternion", frame=frame)
+    select(armature, "arm", "forearm")
+    return armature
+
+
+@pytest.fixture
+def told(monkeypatch) -> list[str]:
+    """What operators say."""
+    found: list[str] = []
+    current = load("operators.current")
+    monkeypatch.setattr(current, "tell", lambda operator, text: found.append(text))
+    return found
+
+
+def curves(armature: bpy.types.Object) -> dict[tuple[str, int], list[float]]:
+    data = armature.animation_data
+    bag = actions.channelbag(data.action, data.action_slot)
+    return {(c.data_path, c.array_index): [c.evaluate(frame) for frame in range(1, 31)] for c in bag.fcurves}
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+def test_in_betweens_into(hero, into, told) -> None:
+    before = curves(hero)
+    assert bpy.ops.lookat_pd.interpolate_keys(into=into) == {"FINISHED"}
+    assert told == [text for text in told if "3 poses of 2 bones" in text and "all are hit" in text]
+    if into != "LAYER":
+        after = curves(hero)
+        assert before.keys() == after.keys() and before != after
+        for path, values in after.items():
+            assert [values[frame - 1] for frame in KEYS] == [before[path][frame - 1] for frame in KEYS]
+
+
+@pytest.mark.parametrize("preset", settings.PRESETS)
+def test_presets_all_give_a_motion(hero, preset) -> None:
+    assert bpy.ops.lookat_pd.dynamics_preset(preset=preset) == {"FINISHED"}
+    assert bpy.ops.lookat_pd.interpolate_keys() == {"FINISHED"}
+    assert all(np.isfinite(values).all() for values in curves(hero).values())
+
+
+def test_what_is_missed_is_told_with_frame_and_bone(hero, told) -> None:
+    bpy.context.scene.lookat_pd_dynamics.limit = "TORQUE"
+    bpy.context.scene.lookat_pd_dynamics.torque = 0.5
+    assert bpy.ops.lookat_pd.interpolate_keys() == {"FINISHED"}
+    assert "too weak" in told[0] and ("'arm'" in told[0] or "'forearm'" in told[0]) and "°" in told[0]
+
+
+def test_result_and_original_are_compared(hero) -> None:
+    assert not bpy.ops.lookat_pd.dynamics_compare.poll()
+    source = hero.animation_data.action
+    before = curves(hero)
+    bpy.ops.lookat_pd.interpolate_keys()
+    after = curves(hero)
+    assert bpy.ops.lookat_pd.dynamics_compare() == {"FINISHED"}
+    assert hero.animation_data.action == source and curves(hero) == before
+    bpy.ops.lookat_pd.dynamics_compare()
+    assert curves(hero) == after
+
+
+def test_the_range_counts(hero) -> None:
+    assert bpy.ops.lookat_pd.interpolate_keys(use_scene_range=False, frame_start=1, frame_end=10) == {"FINISHED"}
+    with pytest.raises(RuntimeError, match="only one key"):
+        bpy.ops.lookat_pd.interpolate_keys(use_scene_range=False, frame_start=20, frame_end=30)
+
+
+def test_why_it_is_disabled(hero, monkeypatch) -> None:
+    assert operator.why_not(bpy.context) is None
+    select(hero)
+    assert "Select the bones" in operator.why_not(bpy.context)
+    select(hero, "arm")
+    monkeypatch.setattr(engine, "reason", lambda: "The physics engine MuJoCo is not installed.")
+    assert not bpy.ops.lookat_pd.interpolate_keys.poll() and not bpy.ops.lookat_pd.reach.poll()
+    assert "MuJoCo" in operator.why_not(bpy.context)
+
+
+def test_an_error_changes_nothing(hero) -> None:
+    hero.pose.bones["arm"].lock_rotation[0] = True
+    before, count = curves(hero), len(bpy.data.actions)
+    with pytest.raises(RuntimeError, match="is locked"):
+        bpy.ops.lookat_pd.interpolate_keys()
+    assert curves(hero) == before and len(bpy.data.actions) == count
+
+
+def test_meshes_are_measured(hero, told) -> None:
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0.5, 0.0, 1.2))
+    box = bpy.context.object
+    box.vertex_groups.new(name="forearm").add(range(8), 1.0, "REPLACE")
+    box.modifiers.new("Armature", "ARMATURE").object = hero
+    bpy.context.view_layer.objects.active = hero
+    assert bpy.ops.lookat_pd.measure_masses() == {"FINISHED"}
+    assert told == ["1 bones weigh 1.0 kg."]

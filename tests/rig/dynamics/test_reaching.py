@@ -1,0 +1,207 @@
+"""Reaches: the hand arrives, on a rig that stands, moves or is scaled; the rest stays; mistakes are refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+from lookat_pd import rotation
+
+from .. import scenes
+
+actions = load("rig.actions")
+reaching = load("rig.dynamics.reaching")
+sample = load("rig.sample")
+errors = load("lookat_pd.errors")
+
+ARM = (
+    ("shoulder.L", "chest", (0.05, 0, 1.45), (0.15, 0, 1.45)),
+    ("arm.L", "shoulder.L", (0.15, 0, 1.45), (0.45, 0.02, 1.45)),
+    ("forearm.L", "arm.L", (0.45, 0.02, 1.45), (0.72, 0, 1.45)),
+    ("palm.L", "forearm.L", (0.72, 0, 1.45), (0.9, 0, 1.45)),
+)
+ROWS = (*(row for row in scenes.FIGURE if not row[0].startswith(("upper_arm.L", "hand.L"))), *ARM)
+PLACE = (0.4, -0.35, 1.55)
+
+
+def hero(**options: Any) -> bpy.types.Object:
+    """A figure with a jointed arm, in a pose that bends it."""
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, bones=("hips", "chest", "arm.L", "forearm.L"), **options)
+    return armature
+
+
+def wish(**changes: Any) -> Any:
+    given = {"effector": "palm.L", "goal": sample.Target(point=PLACE), "first": 1, "duration": 1.0}
+    return reaching.Wish(**{**given, **changes})
+
+
+def begin(armature: bpy.types.Object, into: str = "NEW", enough: Callable[[], bool] = lambda: False, **changes: Any):
+    return reaching.start(bpy.context.scene, armature, wish(**changes), into, enough=enough)
+
+
+def run(armature: bpy.types.Object, into: str = "NEW", **changes: Any) -> Any:
+    return scenes.finish(begin(armature, into, **changes))
+
+
+def place(armature: bpy.types.Object, frame: float, end: str = "head", bone: str = "palm.L") -> Any:
+    """Where the evaluated bone is in the world."""
+    bpy.context.scene.frame_set(int(frame))
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array(seen.matrix_world @ getattr(seen.pose.bones[bone], end))
+
+
+def contents(action: bpy.types.Action) -> dict[tuple[str, int], str]:
+    bag = actions.channelbag(action, action.slots[0])
+    return {
+        (item.data_path, item.array_index): str(
+            [(*p.co, *p.handle_left, *p.handle_right) for p in item.keyframe_points]
+        )
+        for item in bag.fcurves
+    }
+
+
+@pytest.mark.parametrize("method", ["smoothing", "optimal"])
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+def test_the_hand_arrives(method: str, into: str) -> None:
+    armature = hero()
+    result = run(armature, into, method=method, passes=10)
+    assert list(result.frames) == list(range(1, 26))
+    assert np.linalg.norm(place(armature, 25) - PLACE) < (1e-3 if into == "LAYER" else 1e-4)
+    assert result.missed < 1e-4
+    assert result.cost <= result.costs[0]
+
+
+def test_the_path_is_where_the_hand_is() -> None:
+    armature = hero(frames=(1,))
+    armature.location, armature.rotation_euler = (0.5, -1.0, 0.2), (0.0, 0.0, 1.0)
+    bpy.context.view_layer.update()
+    goal = np.array(armature.matrix_world) @ (*PLACE, 1.0)
+    result = run(armature, goal=sample.Target(point=tuple(goal[:3])))
+    seen = np.array([place(armature, frame) for frame in result.frames])
+    assert np.abs(seen - result.path).max() < 1e-4
+    assert np.abs(result.straight[[0, -1]] - result.path[[0, -1]]).max() < 1e-4
+
+
+def test_a_tip_a_base_a_scaled_rig() -> None:
+    armature = hero(frames=(1,))
+    armature.scale = (0.1, 0.1, 0.1)
+    bpy.context.view_layer.update()
+    goal = sample.Target(point=(0.045, -0.04, 0.15))
+    run(armature, effector="forearm.L", at_tip=True, base="arm.L", length=0, goal=goal)
+    assert np.linalg.norm(place(armature, 25, "tail", "forearm.L") - goal.point) < 1e-5
+
+
+def test_a_goal_that_moves_is_met_where_it_is_then() -> None:
+    armature, ball = hero(), scenes.ball(PLACE)
+    ball.keyframe_insert("location", frame=1)
+    ball.location = (0.45, -0.3, 1.4)
+    ball.keyframe_insert("location", frame=25)
+    result = run(armature, goal=sample.Target(ball))
+    assert np.linalg.norm(place(armature, result.frames[-1]) - (0.45, -0.3, 1.4)) < 1e-4
+
+
+def test_a_body_that_moves_carries_the_arm_to_the_goal() -> None:
+    armature = hero(frames=(1, 20), size=0.2)
+    run(armature)
+    assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
+
+
+def test_it_passes_what_is_on_the_way() -> None:
+    armature = hero(frames=(1,))
+    via = (0.55, -0.25, 1.3)
+    result = run(armature, vias=((0.5, sample.Target(point=via)),))
+    assert np.linalg.norm(result.path[12] - via) < 2e-3
+    assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
+
+
+def test_up_and_down_differ_by_gravity() -> None:
+    """Without it the hand goes up and down alike, only backwards in time or sideways; with it, otherwise."""
+    costs = {}
+    for gravity in (True, False):
+        for up in (0.25, -0.25):
+            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+            armature = scenes.figure(rows=ROWS)
+            armature.pose.bones["arm.L"].rotation_quaternion = rotation.exp((0.0, 0.0, -0.6))
+            armature.pose.bones["forearm.L"].rotation_quaternion = rotation.exp((0.0, 0.0, -1.2))
+            bpy.context.view_layer.update()
+            start = place(armature, 1)
+            goal = sample.Target(point=tuple(np.add(start, (0.0, 0.0, up))))
+            costs[gravity, up] = run(armature, goal=goal, gravity=gravity).cost
+    assert costs[False, 0.25] == pytest.approx(costs[False, -0.25], rel=0.05)
+    assert costs[True, 0.25] != pytest.approx(costs[True, -0.25], rel=0.05)
+
+
+def test_blenders_limits_are_kept() -> None:
+    armature = hero(frames=(1,), size=0.01)
+    elbow = armature.pose.bones["forearm.L"]
+    elbow.use_ik_limit_x, elbow.ik_min_x, elbow.ik_max_x = True, -0.1, 0.1
+    armature.pose.bones["forearm.L"].lock_ik_y = True
+    result = run(armature, goal=sample.Target(point=(0.45, -0.4, 1.5)))
+    mode = elbow.rotation_mode
+    assert mode == "QUATERNION"
+    for frame in result.frames:
+        bpy.context.scene.frame_set(int(frame))
+        q = np.array(elbow.rotation_quaternion)
+        assert abs(2.0 * np.arctan2(q[1], q[0])) < 0.11
+
+
+def test_other_curves_stay_to_the_last_bit() -> None:
+    armature = hero()
+    before = contents(bpy.data.actions["Sway"])
+    after = contents(run(armature).action)
+    turned = {actions.rotation_path(bone, "QUATERNION") for bone in ("arm.L", "forearm.L")}
+    assert {k: v for k, v in after.items() if k[0] not in turned} == {
+        k: v for k, v in before.items() if k[0] not in turned
+    }
+    assert contents(bpy.data.actions["Sway"]) == before
+
+
+def test_stopping_leaves_nothing_and_enough_takes_the_best() -> None:
+    armature = hero()
+    before, count = contents(bpy.data.actions["Sway"]), len(bpy.data.actions)
+    for steps in (0, 1, 20, 27):
+        work = begin(armature)
+        for _ in range(steps):
+            next(work)
+        work.close()
+        assert armature.animation_data.action.name == "Sway" and len(bpy.data.actions) == count
+        assert contents(bpy.data.actions["Sway"]) == before and len(bpy.data.scenes) == 1
+    result = scenes.finish(begin(armature, enough=lambda: True, gravity=False))
+    assert len(result.costs) == 2
+    assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
+
+
+def refused(armature: bpy.types.Object, match: str, **changes: Any) -> None:
+    data, count = armature.animation_data, len(bpy.data.actions)
+    before = contents(data.action)
+    with pytest.raises(errors.LookAtError, match=match):
+        run(armature, **changes)
+    assert contents(data.action) == before and len(bpy.data.actions) == count and len(bpy.data.scenes) == 1
+
+
+@pytest.mark.parametrize(
+    ("match", "changes"),
+    [
+        ("out of reach by", {"goal": sample.Target(point=(3.0, 0.0, 1.0))}),
+        ("is not finite", {"goal": sample.Target(point=(float("nan"), 0.0, 1.0))}),
+        ("duration is 0 s", {"duration": 0.0}),
+        ("has no bone 'elbow'", {"effector": "elbow"}),
+    ],
+)
+def test_what_cannot_be_reached_is_refused(match: str, changes: dict[str, Any]) -> None:
+    refused(hero(), match, **changes)
+
+
+def test_a_goal_at_the_start_is_refused() -> None:
+    armature = hero(frames=(1,))
+    refused(armature, "at its goal already", goal=sample.Target(point=tuple(place(armature, 1))))
+
+
+def test_a_goal_that_the_arm_carries_is_refused() -> None:
+    armature = hero()
+    ball = scenes.child(scenes.ball((0.0, 0.0, 0.0)), armature, "palm.L")
+    refused(armature, "moves with the chain that reaches", goal=sample.Target(ball))
