@@ -17,8 +17,8 @@ _COLLAR = frozenset({"collar", "clavicle", "scapula", "shoulder", "shldr", "肩"
 _ELBOW = frozenset({"elbow", "forearm", "lowerarm", "lower", "ひじ"})
 _HAND = frozenset({"hand", "wrist", "palm", "手首"})
 _IN_LINE = np.cos(np.radians(5.0))
-_STUB = 0.5
-_LEVEL = 0.15
+_STUB = 0.5  # of the bone after it
+_LEVEL, _SAME = 0.15, 0.01  # of the skeleton's size
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Lines:
     """Names of the bones of each leg and of each arm; left before right, hind legs before front legs.
 
     A leg is its upper and lower bone, its foot and, where there is one, its toe. An arm is its collar bone or "", then
-    all from the upper bone to the hand, or to the last bone there is. begins: where hind limbs begin, legs or not.
+    all from the upper bone to the hand, or to the last bone there is. begins: where legs begin, or what could be some.
     """
 
     legs: list[list[str]]
@@ -38,7 +38,7 @@ def find(skeleton: Skeleton, deform: frozenset[str] = frozenset()) -> Lines:
     """The limbs of a skeleton. deform: names of the deforming bones; empty where unknown."""
     anatomy = Anatomy(only(skeleton, Anatomy(skeleton, deform).flesh))
     known = bool(anatomy.legs or anatomy.arms or anatomy.pairs)
-    hind, front = _named(anatomy) if known else _nameless(anatomy)
+    hind, front = (_distinct(anatomy, lines) for lines in (_named(anatomy) if known else _nameless(anatomy)))
     standing = [line for line in hind if _leg(anatomy, line)]
     grounded = [line for line in front if standing and _stands(anatomy, line, standing)]
     arms = [_arm(anatomy, line) for line in front if line not in grounded]
@@ -48,7 +48,7 @@ def find(skeleton: Skeleton, deform: frozenset[str] = frozenset()) -> Lines:
         names = anatomy.skeleton.names
         return [["" if bone < 0 else names[bone] for bone in line] for line in lines if line]
 
-    begins = [anatomy.skeleton.names[line[0]] for line in hind if len(line) > 1]
+    begins = [anatomy.skeleton.names[line[0]] for line in standing or hind if len(line) > 1]
     return Lines(called(legs), called(arms), begins)
 
 
@@ -89,6 +89,17 @@ def _down(anatomy: Anatomy, bone: int, limbs: set[int]) -> list[int]:
     ends = words.FOOT | words.TOE | _HAND
     ways.sort(key=lambda way: (any(anatomy.names[b].has(ends) for b in way), len(way)), reverse=True)
     return [bone, *(ways[0] if ways else [])]
+
+
+def _distinct(anatomy: Anatomy, lines: list[list[int]]) -> list[list[int]]:
+    """The lines without those that lie on another: of several layers of bones the one with the plainest names."""
+    heads, names = anatomy.skeleton.heads, anatomy.skeleton.names
+    kept: list[list[int]] = []
+    for line in sorted(lines, key=lambda line: (-len(line), sum(len(names[bone]) for bone in line))):
+        apart = (np.linalg.norm(heads[line] - heads[other[: len(line)]], axis=-1).max() for other in kept)
+        if all(distance > _SAME * anatomy.size for distance in apart):
+            kept.append(line)
+    return [line for line in lines if line in kept]
 
 
 def _nameless(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:

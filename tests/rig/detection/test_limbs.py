@@ -157,6 +157,13 @@ def test_what_only_helps_is_no_part_of_a_leg(kind: str) -> None:
     assert legged(*LEGS[kind]) == ["thigh", "shin", "foot", "toe"]
 
 
+def test_layers_of_bones_in_one_place_are_one_leg() -> None:
+    points = [HIP, KNEE, ANKLE, TOE, TIP]
+    names = ["thigh", "shin", "foot", "toe"]
+    layers = [line([f"{name}{suffix}" for name in names], points) for suffix in ("_fk", "", "_D")]
+    assert legged(*[row for layer in layers for row in layer]) == names
+
+
 def test_a_leg_without_toes() -> None:
     assert legged(*line(["thigh", "shin", "foot"], [HIP, KNEE, ANKLE, TOE])) == ["thigh", "shin", "foot"]
 
