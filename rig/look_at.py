@@ -100,6 +100,16 @@ def find_head(armature: bpy.types.Object) -> str:
     return detect.find_head(rest.skeleton(armature), rest.clues(armature))
 
 
+def face(item: bpy.types.Object) -> Target:
+    """An object as a target; of a character the head, not the floor it stands on."""
+    if item.type == "ARMATURE":
+        try:
+            return Target(item, find_head(item))
+        except RigError:
+            pass
+    return Target(item)
+
+
 def tuning(settings) -> Tuning:
     """The controller's tuning as a look-at's settings give it."""
     return Tuning(

@@ -8,9 +8,9 @@ from mathutils import Vector
 
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
-from . import actions, attach, targets, unkeyed
+from . import actions, attach, setting_keys, targets, unkeyed
 from .detection import detect, rest
-from .look_at import check_armature, exists_on, find_head
+from .look_at import check_armature, exists_on, face
 from .sample import Target
 
 
@@ -42,8 +42,7 @@ def add(
         target = _new_target(scene, armature, bone)
     settings.target = target
     if target is not None and target.type == "ARMATURE" and target != armature:
-        # Another character: look at its face, not at the floor it stands on.
-        settings.subtarget = _head_or_nothing(target)
+        settings.subtarget = face(target).bone
 
 
 def remove(armature: bpy.types.Object, bone: str) -> None:
@@ -81,13 +80,13 @@ def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -
 
 
 def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> None:
-    """Key `use` or `influence` at a frame, or delete the key that is there. Raises RigError."""
-    action = armature.animation_data.action if armature.animation_data else None
-    if action is not None and not action.is_editable:
-        raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
+    """Key a setting at a frame, or delete the key that is there. Raises RigError."""
+    setting_keys.check(armature)
     path = f"{settings_path(bone)}.{setting}"
     if key_state(armature, bone, setting, frame) == "KEYED":
         armature.keyframe_delete(path, frame=frame)
+    elif setting in setting_keys.SWITCHES:
+        setting_keys.insert(armature, bone, setting, frame)
     else:
         armature.keyframe_insert(path, frame=frame)
 
@@ -109,13 +108,6 @@ def belongs_to(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
             return True
         item = item.parent
     return False
-
-
-def _head_or_nothing(armature: bpy.types.Object) -> str:
-    try:
-        return find_head(armature)
-    except RigError:
-        return ""
 
 
 def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:

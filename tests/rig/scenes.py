@@ -306,6 +306,7 @@ def _bone(bone: bpy.types.PoseBone) -> dict[str, Any]:
         "constraints": [plain(constraint) for constraint in bone.constraints],
         "look_at": plain(settings),
         "chain": [plain(link) for link in settings.chain],
+        "targets": [plain(item) for item in settings.targets],
     }
 
 

@@ -1,0 +1,133 @@
+"""Keys of a look-at's settings that switch from one value to another: `use`, and `active_target`.
+
+They are F-curves of the armature's action, in a group named after the bone, and hold each value until the next key.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import bpy
+
+from ..lookat_pd.errors import RigError
+from . import actions, inputs
+
+SWITCHES = ("use", "active_target")
+
+
+def check(armature: bpy.types.Object) -> None:
+    """Raise RigError where the settings of this armature's look-ats cannot be keyed."""
+    data = armature.animation_data
+    action = data.action if data else None
+    if data and data.use_tweak_mode:
+        raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
+    if action is not None and not action.is_editable:
+        raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
+
+
+def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
+    """Key a setting as it stands, to be held until the next key."""
+    armature.keyframe_insert(_path(bone, setting), frame=frame, group=bone)
+    curve = _curve(armature, bone, setting)
+    for point in curve.keyframe_points:
+        point.interpolation = "CONSTANT"
+    curve.update()
+
+
+def put(armature: bpy.types.Object, bone: str, setting: str, keys: Sequence[tuple[float, int]], begin: float) -> None:
+    """Let a setting switch: frames in order, and the values from there on.
+
+    Where nothing is keyed before the first of them, the value that it had is keyed at the frame `begin`.
+    """
+    first = keys[0][0]
+    if begin < first and not any(frame < first for frame in frames(armature, bone, setting)):
+        keys = [(begin, value(armature, bone, setting, begin)), *keys]
+    settings = armature.pose.bones[bone].lookat_pd
+    for frame, number in keys:
+        setattr(settings, setting, number)
+        insert(armature, bone, setting, frame)
+
+
+def value(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> int:
+    """What a setting is at a frame by the current action, or as it stands."""
+    curve = _curve(armature, bone, setting)
+    if curve is None or not len(curve.keyframe_points):
+        return int(getattr(armature.pose.bones[bone].lookat_pd, setting))
+    return int(curve.evaluate(frame))
+
+
+def frames(armature: bpy.types.Object, bone: str, setting: str) -> list[float]:
+    """Where the current action has keys for a setting."""
+    return actions.key_frames(armature, _path(bone, setting)) or []
+
+
+def clear(armature: bpy.types.Object, bone: str, first: float, last: float, begin: float) -> None:
+    """Delete the keys that the current action has for settings that switch, from one frame to another.
+
+    A setting that has none left stands as it was at the frame `begin`.
+    """
+    for setting in SWITCHES:
+        curve = _curve(armature, bone, setting)
+        if curve is None:
+            continue
+        before = value(armature, bone, setting, begin)
+        for point in reversed(curve.keyframe_points):
+            if first <= point.co.x <= last:
+                curve.keyframe_points.remove(point)
+        curve.update()
+        if not len(curve.keyframe_points):
+            data = armature.animation_data
+            actions.channelbag(data.action, data.action_slot).fcurves.remove(curve)
+            setattr(armature.pose.bones[bone].lookat_pd, setting, before)
+
+
+def show(armature: bpy.types.Object, bone: str, frame: float) -> None:
+    """Let the settings stand as they are keyed at a frame: writing keys has left the values of the last ones."""
+    settings = armature.pose.bones[bone].lookat_pd
+    for setting in SWITCHES:
+        setattr(settings, setting, value(armature, bone, setting, frame))
+
+
+def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int | None]) -> None:
+    """Let the keys of `active_target` say the new numbers, in the current action and in those of NLA strips.
+
+    moved: gives the new number of an old one, None where that is gone. Its keys go, and what was looked at before is
+    looked at on; at the beginning it is the main target. Raises RigError.
+    """
+    curves = list(_everywhere(armature, _path(bone, "active_target")))
+    for action, _ in curves:
+        if not action.is_editable:
+            raise RigError(f"Action '{action.name}' is linked from a library and keys the targets; make a copy of it.")
+    for _, curve in curves:
+        points = curve.keyframe_points
+        numbers = [moved(int(point.co.y)) for point in points]
+        for n in reversed(range(len(numbers))):
+            number = numbers[n]
+            if number is None and any(earlier is not None for earlier in numbers[:n]):
+                points.remove(points[n])
+            else:
+                points[n].co_ui = points[n].co.x, number or 0
+        curve.update()
+    settings = armature.pose.bones[bone].lookat_pd
+    settings.active_target = moved(settings.active_target) or 0
+
+
+def _everywhere(armature: bpy.types.Object, path: str) -> Iterator[tuple[bpy.types.Action, Any]]:
+    """The F-curves of a property in all actions that the armature plays, each once."""
+    data = armature.animation_data
+    if data is None:
+        return
+    strips = [strip for track in data.nla_tracks for strip in track.strips]
+    playing = [(data.action, data.action_slot), *((strip.action, strip.action_slot) for strip in strips)]
+    for action, slot in dict.fromkeys(playing):
+        curve = actions.curves_at(action, slot, path, 1)[0]
+        if curve is not None:
+            yield action, curve
+
+
+def _curve(armature: bpy.types.Object, bone: str, setting: str) -> Any:
+    data = armature.animation_data
+    return actions.curves_at(data.action, data.action_slot, _path(bone, setting), 1)[0] if data else None
+
+
+def _path(bone: str, setting: str) -> str:
+    return f"{inputs.bone_path(bone)}.lookat_pd.{setting}"
