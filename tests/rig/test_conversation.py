@@ -1,0 +1,213 @@
+"""Conversations: keys with which characters look at whoever speaks."""
+
+from collections.abc import Sequence
+
+import bpy
+import pytest
+
+from extension import load
+
+from . import scenes
+from .test_look_at_copy import EYES
+
+conversation = load("rig.conversation")
+directing = load("rig.directing")
+errors = load("lookat_pd.errors")
+live = load("rig.live")
+look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at_edit")
+Manner = load("lookat_pd.conversation").Manner
+Options = conversation.Options
+Target = load("rig.sample").Target
+
+NAMES = ("Anna", "Bo", "Cleo")
+PLACES = ((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, -1.5, 0.0))
+STARE = Manner(glances=0.0)
+
+
+@pytest.fixture
+def people() -> list[bpy.types.Object]:
+    """Three characters about a table, and 10 s at 24 frames a second."""
+    return make()
+
+
+def make() -> list[bpy.types.Object]:
+    found = [scenes.figure(name) for name in NAMES]
+    for item, place in zip(found, PLACES, strict=True):
+        item.location = place
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 240
+    return found
+
+
+def converse(people: Sequence[bpy.types.Object], *turns: tuple[int, str], **options) -> None:
+    said = [(frame, bpy.data.objects[name]) for frame, name in turns]
+    conversation.converse(bpy.context.scene, said, people, Options(**options))
+
+
+def of(armature: bpy.types.Object):
+    return armature.pose.bones["head"].lookat_pd
+
+
+def seen(armature: bpy.types.Object, frame: int) -> str | None:
+    """Whom somebody looks at, as Blender plays it."""
+    bpy.context.scene.frame_set(frame)
+    number = directing.active(of(armature))
+    return None if number is None else directing.listed(of(armature))[number].object.name
+
+
+def told(armature: bpy.types.Object) -> list[str | None]:
+    return [seen(armature, frame) for frame in range(1, 241, 2)]
+
+
+def markers(*names: tuple[int, str]) -> None:
+    for frame, name in names:
+        bpy.context.scene.timeline_markers.new(name, frame=frame)
+
+
+def test_everyone_looks_at_the_speaker(people) -> None:
+    anna, bo, cleo = people
+    converse(people, (1, "Anna"), (100, "Bo"), (180, "Cleo"), manner=STARE)
+    assert [seen(item, 90) for item in (bo, cleo)] == ["Anna", "Anna"]
+    assert [seen(item, 170) for item in (anna, cleo)] == ["Bo", "Bo"]
+    assert [seen(item, 230) for item in (anna, bo)] == ["Cleo", "Cleo"]
+    assert seen(cleo, 200) == "Bo"
+
+
+def test_reactions_are_in_seconds(people) -> None:
+    anna, bo, cleo = people
+    bpy.context.scene.render.fps = 120
+    converse(people, (1, "Anna"), (121, "Bo"), manner=Manner(reaction=(0.5, 0.6), glances=0.0))
+    for item in (anna, cleo):
+        assert seen(item, 121 + 59) != "Bo" or item == anna
+        assert seen(item, 121 + 73) == "Bo"
+
+
+def test_who_has_no_look_at_gets_one_and_waits_until_then(people) -> None:
+    converse(people, (50, "Anna"), (120, "Bo"), manner=STARE)
+    for item in people:
+        assert look_at.bones_with_look_at(item) == ["head"]
+        assert seen(item, 1) is None and seen(item, 49) is None
+        assert seen(item, 80) is not None
+
+
+def test_before_the_first_word_all_stays(people) -> None:
+    scenes.aim(people[2], scenes.ball())
+    converse(people, (50, "Anna"), manner=STARE)
+    assert [seen(people[2], frame) for frame in (1, 49, 80)] == ["Ball", "Ball", "Anna"]
+
+
+def test_they_look_each_other_in_the_eye() -> None:
+    anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
+    bo.location.y = -1.5
+    converse([anna, bo], (1, "Anna"), (100, "Bo"))
+    assert (of(anna).target, of(anna).subtarget) == (bo, "eye.L")
+    assert (of(bo).target, of(bo).subtarget) == (anna, "head")
+
+
+def test_the_same_again_to_the_last_key(people) -> None:
+    turns = ((1, "Anna"), (90, "Bo"), (150, "Anna"))
+    converse(people, *turns, manner=Manner(5))
+    before = [told(item) for item in people]
+    converse(people, *turns, manner=Manner(5), replace=True)
+    assert [told(item) for item in people] == before
+    converse(people, *turns, manner=Manner(6), replace=True)
+    assert [told(item) for item in people] != before
+
+
+def test_a_second_conversation_takes_over_from_its_first_word(people) -> None:
+    converse(people, (1, "Anna"), (60, "Bo"))
+    before = [told(item)[:45] for item in people]
+    converse(people, (100, "Cleo"), replace=True)
+    assert [told(item)[:45] for item in people] == before
+    assert seen(people[0], 130) == seen(people[1], 130) == "Cleo"
+
+
+def test_the_heads_turn_to_each_other() -> None:
+    """With the look-ats live, who listens faces the speaker, wherever that one looks."""
+    anna, bo = scenes.figure("Anna"), scenes.figure("Bo")
+    anna.location, bo.location = (-1.0, 0.0, 0.0), (0.3, -1.0, 0.0)
+    bpy.context.scene.frame_end = 100
+    converse([anna, bo], (1, "Anna"), (50, "Bo"), manner=STARE)
+    for item in (anna, bo):
+        of(item).settle_time = 0.2
+    bpy.context.view_layer.update()
+    live.update(bpy.context.scene)
+    assert scenes.error(anna, scenes.place_of(bo, "head"), [100]) < 0.2
+
+
+def test_markers_name_the_speakers(people) -> None:
+    markers((1, "Anna"), (60, "Bo: no, never"), (90, "Anna : why?"))
+    turns = conversation.from_markers(bpy.context.scene, people)
+    assert [(frame, item.name) for frame, item in turns] == [(1, "Anna"), (60, "Bo"), (90, "Anna")]
+
+
+def test_markers_that_name_nobody(people) -> None:
+    with pytest.raises(errors.RigError, match="no markers"):
+        conversation.from_markers(bpy.context.scene, people)
+    markers((1, "Anna"), (60, "Dora"), (70, "F_70"))
+    with pytest.raises(errors.RigError, match="'Dora', 'F_70'"):
+        conversation.from_markers(bpy.context.scene, people)
+
+
+def refuse(people: Sequence[bpy.types.Object], match: str, *turns: tuple[int, str], **options) -> None:
+    """What cannot be is said, and changes nothing."""
+    before = scenes.snapshot()
+    with pytest.raises(errors.LookAtError, match=match):
+        converse(people, *turns, **options)
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_one_alone(people) -> None:
+    refuse(people[:1], "at least two", (1, "Anna"))
+    refuse([people[0], people[0]], "at least two", (1, "Anna"))
+
+
+def test_who_speaks_takes_part(people) -> None:
+    refuse(people[:2], "'Cleo' speaks but does not take part", (1, "Anna"), (50, "Cleo"))
+
+
+def test_nobody_speaks(people) -> None:
+    refuse(people, "Nobody speaks")
+
+
+def test_turns_in_order_and_before_the_end(people) -> None:
+    refuse(people, "after the one before", (50, "Anna"), (20, "Bo"))
+    refuse(people, "begins to speak at frame 300", (1, "Anna"), (300, "Bo"))
+
+
+def test_two_conversations_at_once(people) -> None:
+    converse(people[:2], (1, "Anna"))
+    refuse(people, "'(Anna|Bo)' has keys there already", (50, "Cleo"))
+
+
+def test_a_muted_look_at(people) -> None:
+    scenes.aim(people[1], scenes.ball()).mute = True
+    refuse(people, "'Bo' is muted", (1, "Anna"))
+
+
+def test_something_that_is_no_character(people) -> None:
+    refuse([*people, scenes.ball()], "'Ball' is not an armature", (1, "Anna"))
+
+
+def test_a_character_without_bones(people) -> None:
+    stick = scenes.figure("Stick", ())
+    refuse([*people, stick], "'Stick' has no bones", (1, "Anna"))
+
+
+def test_a_character_that_another_carries(people) -> None:
+    """Who sits on somebody's head cannot be looked at by him."""
+    scenes.child(people[1], people[0], "head")
+    refuse(people, "moves with the chain", (1, "Anna"))
+
+
+def test_a_character_from_a_library(people, tmp_path) -> None:
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {people[2]}, fake_user=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Cleo"]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    refuse([people[0], wanted.objects[0]], "linked from a library", (1, "Anna"))
+    bpy.context.view_layer.objects.active = wanted.objects[0]
+    mine = wanted.objects[0].override_create(remap_local_usages=True)
+    conversation.converse(bpy.context.scene, [(1, people[0])], [people[0], mine], Options(STARE))
+    assert seen(mine, 60) == "Anna"
