@@ -16,7 +16,9 @@ from ..sharing import soft_limit
 from ..view import View, nearest_turn
 from .ability import Eyes, bounded
 
-_POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
+_POLE = np.radians(60.0), np.radians(75.0), np.radians(80.0)
+"""Yaw begins to fade out at the pitch limit, held between the first two, and is gone so far before straight up or down
+that it does not matter when eyes that converge have the pole between them."""
 _AHEAD, _BESIDE = 0.3, 3
 """A path is known this much [s] after its piece, for saccades to end in, and so many samples before."""
 _INSTANT = 1e-9
@@ -95,7 +97,7 @@ class Goals:
 
     def _wide(self) -> Array:
         """The range with room for what the animation does with the eyes, (n, 1 + k, 3)."""
-        natural = self._angles(slice(None), self._with_middle(self.scene.orientations))
+        natural, _ = self._angles(slice(None), self._with_middle(self.scene.orientations))
         reached = np.stack((np.abs(natural[..., 0]), natural[..., 1], -natural[..., 1]), axis=-1)
         lacking = reached + self.edge - self.eyes.range
         # It sets in smoothly, no later than it is needed.
@@ -111,8 +113,10 @@ class Goals:
 
     def _angles(
         self, window: slice, directions: Array, anchor: int = 0, near: float = 0.0, *, fades: bool = False
-    ) -> Array:
+    ) -> tuple[Array, Array]:
         """Yaws and pitches (w, 1 + k, 2) of directions (w, 1 + k, 3), the yaw of sample `anchor` within half a turn.
+
+        Beside them, (w - 1,), between which samples the side changes on which something is seen.
 
         near: distance within which they fade out. fades: yaw does, near straight up or down, where it means nothing.
         """
@@ -124,7 +128,8 @@ class Goals:
             fade = np.clip((np.abs(view.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
             weight = 1.0 - fade**2 * (3.0 - 2.0 * fade)
         yaw = _on_one_side(view.yaw, anchor)
-        return np.stack((yaw * weight * view.near, view.pitch * view.near), axis=-1)
+        angles = np.stack((yaw * weight * view.near, view.pitch * view.near), axis=-1)
+        return angles, np.abs(np.diff(yaw[:, 0])) > np.pi
 
     def path(self, target: int | None, start: float, end: float) -> Path:
         """From `start` to `end` [s], of a target or, where that is None, of the animation."""
@@ -133,15 +138,15 @@ class Goals:
         first = max(anchor - _BESIDE, 0)
         window = slice(first, min(int(np.ceil((end + _AHEAD) / scene.dt)) + 1, len(scene)))
         if target is None:
-            seen = self._angles(window, self._with_middle(scene.animated[window]), anchor - first)
+            seen, sides = self._angles(window, self._with_middle(scene.animated[window]), anchor - first)
             # Beyond the eyes' range there are only those that the animation has there.
             goal = bounded(seen, self.wide[window] + self.edge, self.edge)
         else:
             directions, near = self._towards(target, window)
-            seen = self._angles(window, directions, anchor - first, near, fades=True)
+            seen, sides = self._angles(window, directions, anchor - first, near, fades=True)
             goal = bounded(seen, self.eyes.range + self.edge, self.edge)
-        jumps = refine.sudden(np.linalg.norm(np.diff(goal[:, 0], axis=0), axis=-1))
-        edges = [0, *(np.flatnonzero(jumps) + 1).tolist(), len(goal)]
+        jumps = refine.sudden(np.linalg.norm(np.diff(goal, axis=0), axis=-1))
+        edges = [0, *(np.flatnonzero(jumps.any(axis=1) | sides) + 1).tolist(), len(goal)]
         stretches = [(a, b - 1) for a, b in pairwise(edges)]
         widened = np.full((len(goal), 1), float(target is None))
         return Path(seen, np.concatenate((goal.reshape(len(goal), -1), widened), axis=1), first, scene.dt, stretches)

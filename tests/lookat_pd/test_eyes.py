@@ -203,6 +203,18 @@ def test_a_target_behind_is_looked_at_over_the_side_to_which_the_head_turns() ->
     assert len(path.result.shifts) == 1
 
 
+def test_a_target_that_passes_close_below_the_eyes_pulls_none_of_them_round() -> None:
+    step = []
+    for rate in (1920, 3840):
+        film = Film(
+            [lambda t: MIDDLE + np.stack((0.02 * np.cos(3.0 * t), 0.02 * np.sin(3.0 * t), 0.0 * t - 0.1), axis=-1)],
+            [Event(-1.0, 0)],
+            rate=rate,
+        )
+        step.append(np.abs(np.diff(film.in_head(), axis=0)).max())
+    assert step[1] < 0.55 * step[0]
+
+
 # Off
 
 
