@@ -4,6 +4,7 @@ Units are metres, kilograms, seconds and radians; quaternions are w, x, y, z.
 """
 
 from .body import Body, RootMotion
+from .forward import Trajectory, simulate
 from .interpolation import Interpolation, interpolate, interpolating
 from .reaches import METHODS, Reach, reach, reaching
 
@@ -13,8 +14,10 @@ __all__ = [
     "Interpolation",
     "Reach",
     "RootMotion",
+    "Trajectory",
     "interpolate",
     "interpolating",
     "reach",
     "reaching",
+    "simulate",
 ]

@@ -8,9 +8,9 @@ import numpy as np
 from .. import rotation
 from ..ik import Limits
 from ..rotation import Array
-from .body import STILL, Body
+from .body import STILL, Body, matrices
 
-_CLOSE = 1e-10
+_CLOSE = 1e-7
 """Part of the arm's length that counts as no distance."""
 _DAMPING = 1e-4
 _STEP = 0.3
@@ -51,6 +51,11 @@ class Arm:
     def _tip(self) -> float:
         return float(np.linalg.norm(self.point))
 
+    @property
+    def near(self) -> float:
+        """How far [m] the point may be off its path."""
+        return 1e-5 * self.length
+
     @cached_property
     def shoulder(self) -> Array:
         """Where the first joint is."""
@@ -80,12 +85,12 @@ class Arm:
             places.append(place)
         point = place + rotation.rotate(turn, self.point)
         count = len(self.joints)
-        axes = rotation.to_matrix(np.stack(turns[:count], axis=-2))
+        axes = matrices(np.stack(turns[:count], axis=-2))
         arms = point[..., None, :] - np.stack(places[:count], axis=-2)
         answers = rotation.cross(np.swapaxes(axes, -1, -2), arms[..., None, :])
         return point, np.swapaxes(answers.reshape(*point.shape[:-1], 3 * count, 3), -1, -2)
 
-    def follow(self, motion: Array, path: Array, iterations: int = 30) -> tuple[Array, float]:
+    def follow(self, motion: Array, path: Array, iterations: int = 12) -> tuple[Array, float]:
         """The motion nearby (m, a, 4) whose point is on a path (m, 3), and by how much it is off at most."""
         nearest, least = motion, np.inf
         for _ in range(iterations + 1):
@@ -112,16 +117,15 @@ class Arm:
         result[..., 1:-1, :, :] = moved / h
         return result
 
-    def torques(self, motion: Array, h: float, *, forward: bool = False) -> Array:
+    def torques(self, motion: Array, h: float) -> Array:
         """Torques (..., N + 1, n, 3) of all joints at the samples.
 
         The velocity at a sample is the mean of those in the steps beside it, so that a motion run backwards has the
-        same torques; with `forward` it is that of the step before, as the engine's steps have it.
+        same torques.
         """
         speeds = self.speeds(motion, h)
         before, after = speeds[..., :-1, :, :], speeds[..., 1:, :, :]
-        w = before if forward else 0.5 * (before + after)
-        return self.inverse(motion, w, (after - before) / h)
+        return self.inverse(motion, 0.5 * (before + after), (after - before) / h)
 
     def inverse(self, motion: Array, w: Array, dw: Array) -> Array:
         """Torques (..., n, 3) of all joints for velocities and accelerations (..., a, 3) of those that move."""
@@ -137,12 +141,38 @@ class Arm:
 
         The first is from the torques that hold the body before the motion, the last to those that hold it after.
         """
-        still = np.zeros((*motion.shape[:-3], *motion.shape[-2:-1], 3))
-        ends = (self.inverse(motion[..., sample, :, :], still, still)[..., None, :, :] for sample in (0, -1))
-        before, after = ends
-        whole = np.concatenate((before, self.torques(motion, h), after), axis=-3)
+        speeds = self.speeds(motion, h)
+        ends = motion[..., [0, -1], :, :]
+        before, after = speeds[..., :-1, :, :], speeds[..., 1:, :, :]
+        still = np.zeros((*ends.shape[:-1], 3))
+        torques = self.inverse(
+            np.concatenate((ends, motion), axis=-3),
+            np.concatenate((still, 0.5 * (before + after)), axis=-3),
+            np.concatenate((still, (after - before) / h), axis=-3),
+        )
+        return self.differences(torques, h)
+
+    def differences(self, torques: Array, h: float) -> Array:
+        """`changes` from the torques (..., N + 3, n, 3) before and after a motion, and those at its samples."""
+        whole = np.concatenate((torques[..., :1, :, :], torques[..., 2:, :, :], torques[..., 1:2, :, :]), axis=-3)
         steps = np.diff(whole, axis=-3) * self.weights[:, None] / np.sqrt(h)
         return steps.reshape(*steps.shape[:-2], -1)
+
+    def analysed(self, motion: Array, h: float) -> tuple[float, Array]:
+        """The cost of a motion (N + 1, a, 4), and the torques (N + 3, a, 3) of the joints that move, from the holding
+        ones before to those after, with which steps of h seconds make it: velocities are those of the step before."""
+        speeds = self.speeds(motion, h)
+        before, after = speeds[:-1], speeds[1:]
+        ends = motion[[0, -1]]
+        still, change = np.zeros((*ends.shape[:-1], 3)), (after - before) / h
+        torques = self.inverse(
+            np.concatenate((ends, motion, motion)),
+            np.concatenate((still, 0.5 * (before + after), before)),
+            np.concatenate((still, change, change)),
+        )
+        count = len(motion)
+        made = np.concatenate((torques[:1], torques[2 + count :], torques[1:2]))[:, self.joints]
+        return 0.5 * float(np.sum(self.differences(torques[: 2 + count], h) ** 2)), made
 
     def cost(self, motion: Array, h: float) -> float:
         """Half the integral of the squared, weighted rates of torque [N^2 m^2/s]."""

@@ -171,11 +171,9 @@ class Simulation:
                 wanted, torques, h * drag, self.passive, lambda other: self._needed_for(other, h)
             )
         v += h * wanted
-        if self.stops is None:
-            engine.advance(h)
-        else:
-            engine.factor(h * drag, self.hard)
-            self.stops.advance(h)
+        engine.advance(h)
+        if self.stops is not None:
+            self.stops.hold(h * drag, self.hard)
         self.before = way
         if self.any_passive:
             torques = np.where(self.passive, pull - h * self.stiffness * v - self.damping * v, torques)

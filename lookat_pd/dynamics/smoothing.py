@@ -16,6 +16,8 @@ from .law import smooth_step
 
 _FREQUENCY = 4.0
 """Of the weak control along the path, times the duration [rad]."""
+_FIRMER = 1.4
+"""By how much it becomes firmer where a pass has gained nothing; the next goes on from the best."""
 
 
 def smoothed(
@@ -29,26 +31,20 @@ def smoothed(
     joints[arm.joints] = True
     engine = Engine(arm.body, arm.gravity, joints=joints, pose=arm.start)
     runner = _Runner(arm, engine, h)
-    still = np.zeros((len(arm.joints), 3))
-
-    def holding(motion: Array) -> list[Array]:
-        return [arm.inverse(motion[sample], still, still)[None, arm.joints] for sample in (0, -1)]
-
+    best, frequency = motion, _FREQUENCY
+    least, torques = arm.analysed(motion, h)
     for _ in range(passes):
-        torques = arm.torques(motion, h, forward=True)[:, arm.joints]
-        motion = runner.run(motion, _averaged(torques, *holding(motion)))
-        path, _ = arm.place(motion)
-        led, off = arm.follow(motion, _fitted(path, fixed))
-        if off > 1e-5 * arm.length:
-            return
-        motion = led
-        yield motion, arm.cost(motion, h)
-
-
-def _averaged(torques: Array, before: Array, after: Array) -> Array:
-    """The moving average of three, with what is before and after (1, a, 3)."""
-    padded = np.concatenate((before, torques, after))
-    return (padded[:-2] + padded[1:-1] + padded[2:]) / 3.0
+        averaged = (torques[:-2] + torques[1:-1] + torques[2:]) / 3.0
+        made = runner.run(best, averaged, frequency)
+        motion, off = arm.follow(made, _fitted(arm.place(made)[0], fixed))
+        cost, found = arm.analysed(motion, h)
+        if off > arm.near:
+            cost = np.inf
+        yield motion, cost
+        if cost < least:
+            best, least, torques = motion, cost, found
+        else:
+            frequency *= _FIRMER
 
 
 def _fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
@@ -78,16 +74,23 @@ class _Runner:
         # The engine's joints in the order of the arm's.
         self._order = np.argsort([arm.joints.index(joint) for joint in engine.order])
         self._back = np.argsort(self._order)
-        self._extra = h * np.repeat(arm.damping[engine.order], 3)
+        self._friction = np.repeat(arm.damping[engine.order], 3)
+        engine.q[:] = arm.start[engine.order]
+        engine.place()
+        # The same about all axes of a joint: where an arm has next to no inertia, about its length, it is held fast.
+        own = np.diagonal(engine.mass_matrix()).reshape(-1, 3)
+        self._inertia = np.repeat(own.max(axis=1), 3)
 
-    def run(self, motion: Array, torques: Array) -> Array:
+    def run(self, motion: Array, torques: Array, frequency: float) -> Array:
         """The motion (N + 1, a, 4) that torques (N + 1, a, 3) make of one that is held to."""
         engine, h, steps = self._engine, self._h, len(motion) - 1
-        frequency = _FREQUENCY / (steps * h)
         wanted = motion[:, self._back].reshape(steps + 1, -1)
         given = torques[:, self._back].reshape(steps + 1, -1)
-        way = self._arm.speeds(motion, h)[:, self._back].reshape(steps + 2, -1)
-        pull, drag = frequency**2, 2.0 * frequency
+        way = self._arm.speeds(motion, h)[1:, self._back].reshape(steps + 1, -1)
+        frequency = frequency / (steps * h)
+        pull = frequency**2 * self._inertia
+        drag = 2.0 * frequency * self._inertia + h * pull
+        extra = h * (drag + self._friction)
         found = np.empty(wanted.shape)
         engine.q[:] = wanted[0].reshape(-1, 4)
         v, q = engine.w, engine.data.qpos
@@ -96,10 +99,9 @@ class _Runner:
         for step in range(steps):
             found[step] = q
             engine.place()
-            held = pull * engine.apart(wanted[step]) + drag * (way[step] - v)
-            engine.factor(self._extra)
-            loose = given[step] - engine.inverse(nothing) - self._extra / h * v
-            v += h * (held + engine.solve(loose[None])[0])
+            push = given[step] + pull * engine.apart(wanted[step]) + drag * (way[step] - v) - self._friction * v
+            engine.factor(extra)
+            v += h * engine.solve((push - engine.inverse(nothing))[None])[0]
             engine.advance(h)
         found[steps] = q
         return found.reshape(steps + 1, -1, 4)[:, self._order]

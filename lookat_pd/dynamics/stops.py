@@ -1,6 +1,7 @@
 """Joints that come to the end of their range stop there, and what they carry and what carries them feels it."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import rotation
 from ..ik import Limits
@@ -17,27 +18,38 @@ class Stops:
         self._limits, self._engine, self._extra = limits, engine, extra
         self._count = len(engine.order)
 
-    def advance(self, h: float) -> None:
-        """Move the engine on by h seconds; an impulse at each joint that would leave its range changes velocities."""
+    def hold(self, extra: Array, hard: NDArray[np.bool_] | None = None) -> None:
+        """Where a joint has left its range, bring it back, and end what of its velocity leads out by an impulse.
+
+        extra, hard: as for the engine's `factor`.
+        """
         engine = self._engine
-        before = engine.q[-self._count :].copy()
-        speeds = engine.w[self._extra :].reshape(-1, 3)
-        ahead = rotation.multiply(before, rotation.exp(h * speeds))
-        back = rotation.log(rotation.multiply(rotation.inverse(ahead), self._allowed(ahead)))
+        pose = engine.q[-self._count :]
+        allowed = self._allowed(pose)
+        back = rotation.log(rotation.multiply(rotation.inverse(pose), allowed))
         size = np.linalg.norm(back, axis=-1)
         hit = np.flatnonzero(size > _OUTSIDE)
-        if len(hit):
-            inward = back[hit] / size[hit, None]
-            pushes = np.zeros((len(hit), len(engine.w)))
-            for row, joint in enumerate(hit):
-                pushes[row, self._extra + 3 * joint : self._extra + 3 * joint + 3] = inward[row]
+        if not len(hit):
+            return
+        pose[:] = allowed
+        inward = back[hit] / size[hit, None]
+        pushes = np.zeros((len(hit), len(engine.w)))
+        for row, joint in enumerate(hit):
+            first = self._extra + 3 * joint
+            pushes[row, first : first + 3] = inward[row]
+        engine.place()
+        engine.factor(extra, hard)
+        outward = -pushes @ engine.w
+        pushes, outward = pushes[outward > 0.0], outward[outward > 0.0]
+        while len(pushes):
             answers = engine.solve(pushes)
-            outward = -np.sum(speeds[hit] * inward, axis=-1)
             impulses = np.linalg.lstsq(answers @ pushes.T, outward, rcond=None)[0]
-            engine.w += np.maximum(impulses, 0.0) @ answers
-        engine.advance(h)
-        if len(hit):
-            engine.q[-self._count :] = self._allowed(engine.q[-self._count :])
+            if impulses.min() >= 0.0:
+                engine.w += impulses @ answers
+                return
+            # A stop pushes and does not pull: what the others push off leaves it by itself.
+            keep = np.arange(len(pushes)) != np.argmin(impulses)
+            pushes, outward = pushes[keep], outward[keep]
 
     def _allowed(self, q: Array) -> Array:
         """The allowed pose (n, 4) near one in the engine's order."""

@@ -58,11 +58,11 @@ def model(body: Body) -> Any:
         return " ".join(repr(float(v)) for v in np.ravel(values))
 
     def written(joint: int) -> str:
-        inertia = np.asarray(body.inertias)[joint]
+        inertia, mass = np.asarray(body.inertias)[joint], numbers(np.asarray(body.masses)[joint])
         six = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         return (
             f'<body pos="{numbers(np.asarray(body.offsets)[joint])}"><joint type="ball"/>'
-            f'<inertial pos="{numbers(np.asarray(body.centers)[joint])}" mass="{numbers(np.asarray(body.masses)[joint])}" '
+            f'<inertial pos="{numbers(np.asarray(body.centers)[joint])}" mass="{mass}" '
             f'fullinertia="{numbers(six)}"/>' + "".join(written(child) for child in children.get(joint, [])) + "</body>"
         )
 

@@ -1,0 +1,84 @@
+"""Forward dynamics: how a body moves under given torques, or none."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidArgument
+from ..ik import Limits
+from ..rotation import Array
+from . import checks
+from .body import Body
+from .engine import Engine
+from .stops import Stops
+
+_STEP = 1.0 / 1000.0
+"""Longest step [s] of the Runge-Kutta method."""
+_TURN = 0.01
+"""... and the angle [rad] that a joint turns by at most."""
+_SHORTEST = 1e-5
+"""Shortest step [s]: a body that is faster than this allows is no body."""
+_PART = 0.01
+"""Time [s] after which is looked how fast joints turn."""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """times: (F,) [s]. rotations: (F, n, 4) local. velocities: (F, n, 3) [rad/s]."""
+
+    times: Array
+    rotations: Array
+    velocities: Array
+
+
+def simulate(
+    body: Body,
+    start: ArrayLike,
+    duration: float,
+    dt: float,
+    *,
+    velocity: ArrayLike | None = None,
+    torques: ArrayLike | None = None,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    damping: ArrayLike | None = None,
+    limits: Limits | None = None,
+) -> Trajectory:
+    """The motion from a pose start (n, 4), in frames `dt` seconds apart from 0 to `duration` [s].
+
+    velocity: (n, 3) [rad/s] at the start. torques: (n, 3), or (F, n, 3), each held until the next frame [N m]. gravity:
+    (3,) [m/s^2]. damping: (n,) or one number [N m s/rad]. limits: where joints stop, without bounce. Fourth-order
+    Runge-Kutta of the engine. Raises InvalidArgument; EngineMissing.
+    """
+    n = len(body)
+    duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
+    times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
+    start = checks.quaternions("start", start, n)
+    velocity = np.zeros((n, 3)) if velocity is None else checks.exactly("velocity", velocity, n, 3)
+    given = np.zeros((n, 3)) if torques is None else checks.array("torques", torques, n, 3)
+    if given.ndim > 2 and given.shape[:-2] != times.shape:
+        raise InvalidArgument(f"Torques must be of shape ({n}, 3) or ({len(times)}, {n}, 3), not {given.shape}.")
+    pushes = np.broadcast_to(given, (len(times), n, 3))
+    friction = checks.not_negative("damping", damping, n, body.called)
+    if limits is not None and len(limits) != n:
+        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+    engine = Engine(body, checks.gravity(gravity))
+    order = engine.order
+    engine.q[:], engine.w[:] = start[order], velocity[order].ravel()
+    stops = None if limits is None else Stops(limits, engine, 0)
+    parts = int(np.ceil(dt / _PART - 1e-9))
+    rotations, velocities = np.empty((len(times), n, 4)), np.empty((len(times), n, 3))
+    for frame, push in enumerate(pushes):
+        rotations[frame, order], velocities[frame, order] = engine.q, engine.w.reshape(-1, 3)
+        for _ in range(parts if frame + 1 < len(times) else 0):
+            steps = _steps(dt / parts, float(np.abs(engine.w).max()))
+            for _ in range(steps):
+                engine.run(dt / parts / steps, push[order].ravel(), np.repeat(friction[order], 3))
+                if stops is not None:
+                    stops.hold(np.zeros(3 * n))
+    return Trajectory(times, rotations, velocities)
+
+
+def _steps(duration: float, speed: float) -> int:
+    """In which `duration` seconds are divided where joints turn at up to `speed` [rad/s]."""
+    return int(np.ceil(duration * min(max(1.0 / _STEP, speed / _TURN), 1.0 / _SHORTEST) - 1e-9))
