@@ -5,8 +5,9 @@ of the look-at in this order, each through a PD controller of its own. What driv
 the look-at is; then they come to rest too, exactly.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -87,18 +88,20 @@ class Carrying:
             turns[:, bone], places[:, bone] = turn, place
         return cls(turns, places, positions, shift)
 
-    def carry(self, anchor: int, rotations: Array, positions: Array) -> tuple[Array, Array]:
-        """Orientations (F, 4) and positions (F, 3) of something, carried by a bone of the chain; -1: by none.
+    def carry(self, anchors: Sequence[int], rotations: Array, positions: Array) -> tuple[Array, Array]:
+        """Orientations (F, k, 4) and positions (F, k, 3) of k things, each carried by a bone of the chain; -1: by none.
 
         Where nothing has moved they are the same numbers.
         """
-        still = np.all(self.shift == 0.0, axis=-1)
-        if anchor < 0:
-            return rotations, np.where(still[:, None], positions, positions + self.shift)
-        turn, here, before = self.turns[:, anchor], self.places[:, anchor], self.before[:, anchor]
-        still = (still & np.all(turn == rotation.IDENTITY, axis=-1))[:, None]
-        moved = here + rotation.rotate(turn, positions - before)
-        return np.where(still, rotations, rotation.multiply(turn, rotations)), np.where(still, positions, moved)
+        anchors = list(anchors)
+        # Behind the last bone stands what carries those that none does.
+        turns = np.concatenate((self.turns, rotation.identity(len(self.turns), 1)), axis=1)[:, anchors]
+        there = np.concatenate((self.places, self.shift[:, None]), axis=1)[:, anchors]
+        before = np.concatenate((self.before, np.zeros_like(self.shift[:, None])), axis=1)[:, anchors]
+        still = np.all(self.shift == 0.0, axis=-1)[:, None] & np.all(turns == rotation.IDENTITY, axis=-1)
+        still = still[..., None]
+        moved = there + rotation.rotate(turns, positions - before)
+        return np.where(still, rotations, rotation.multiply(turns, rotations)), np.where(still, positions, moved)
 
 
 def followed(goals: Array, resting: Array, dt: float, tuning: Tuning) -> Array:
@@ -126,7 +129,7 @@ def followed(goals: Array, resting: Array, dt: float, tuning: Tuning) -> Array:
 def _stretches(resting: Array) -> Iterator[tuple[int, int, bool]]:
     """First and last frames of the stretches at rest and in motion."""
     edges = [0, *(np.flatnonzero(np.diff(resting)) + 1).tolist(), len(resting)]
-    for first, end in zip(edges[:-1], edges[1:], strict=True):
+    for first, end in pairwise(edges):
         yield first, end - 1, bool(resting[first])
 
 

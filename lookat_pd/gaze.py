@@ -185,12 +185,6 @@ def prepare(
     return Shot(rotations, positions, targets, shift, frames, fine, dt)
 
 
-def moved(shot: Shot, shift: Array) -> Shot:
-    """The same shot with another shift (F, 3), smooth, of the aiming bone."""
-    still = np.zeros(max(len(shift) - 1, 0), dtype=bool)
-    return replace(shot, shift=refine.curve(np.asarray(shift, float), still, shot.count))
-
-
 def solve(
     chain: Chain,
     tuning: Tuning,
@@ -224,13 +218,33 @@ def solve_shot(
     influence: ArrayLike = 1.0,
 ) -> Solution:
     """Offsets of the chain for every frame of a shot that was prepared; otherwise as `solve`."""
+    return run_shot(chain, tuning, shot, events).solution(*of_frames(shot, influence))
+
+
+def solve_shifted(run: "Run", shot: Shot, shift: Array, influence: ArrayLike = 1.0) -> Solution:
+    """The solution of a shot that `run_shot` went over, with the aiming bone moved by `shift` (F, 3), smooth, besides.
+
+    Only what that changes is solved again: the aiming bone.
+    """
+    still = np.zeros(max(len(shift) - 1, 0), dtype=bool)
+    run.again(refine.curve(np.asarray(shift, float), still, shot.count))
+    return run.solution(*of_frames(shot, influence))
+
+
+def of_frames(shot: Shot, influence: ArrayLike) -> tuple[Array, slice]:
+    """What `Run.solution` wants for the whole frames of a shot."""
+    return np.broadcast_to(np.asarray(influence, float), (shot.frames,)), slice(None, None, shot.count)
+
+
+def run_shot(chain: Chain, tuning: Tuning, shot: Shot, events: Sequence[Event] = (Event(-1.0, 0),)) -> "Run":
+    """Go over a shot that was prepared; its solution is there to be asked for. Arguments as for `solve`."""
     if shot.rotations.shape[1] != len(chain):
         raise InvalidArgument(f"The chain has {len(chain)} bones, but the shot {shot.rotations.shape[1]}.")
     run = Run(chain, tuning)
     run.begin(shot.rotations, shot.positions, shot.targets, shot.dt / shot.count, shot.shift)
-    for event, end in _pieces(events, shot.dt * (shot.frames - 1), len(shot.targets)):
+    for event, end in pieces(events, shot.dt * (shot.frames - 1), len(shot.targets)):
         run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -_INSTANT)
-    return run.solution(np.broadcast_to(np.asarray(influence, float), (shot.frames,)), slice(None, None, shot.count))
+    return run
 
 
 def samples_per_frame(tuning: Tuning, dt: float) -> int:
@@ -241,7 +255,7 @@ def samples_per_frame(tuning: Tuning, dt: float) -> int:
     return substeps(dt, FINEST_STEP) if tuning.integrator == "exact" else 1
 
 
-def _pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:
+def pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:
     """Events in time order with their ends; of those before the first frame only the last one counts."""
     ordered = sorted(events, key=lambda event: event.time)
     for event in ordered:
@@ -255,6 +269,44 @@ def _pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Even
         inside = (early[-1:] or [Event(-1.0, None)]) + inside
     ends = [event.time for event in inside[1:]] + [last]
     return list(zip(inside, ends, strict=True))
+
+
+@dataclass
+class _Below:
+    """What a part of the timeline is like up to the aiming bone: the bones below it have turned.
+
+    state: theirs at its start. stages: of each, its bones, states, goals and last state. left: yaw that is left to
+    turn, turning: rates of the yaw and pitch of all of them; for_eyes: yaw and pitch that are the eyes'.
+    """
+
+    state: Array
+    stages: list[tuple[slice, Array, Array, Array]]
+    carried: Carried
+    left: Array
+    turning: Array
+    for_eyes: tuple[Array, Array]
+
+    def turn(self, run: "Run", stage: slice, states: Array, goals: Array, last: Array) -> None:
+        """Take in a stage that was solved."""
+        held, vectors = run.turned(stage, states)
+        self.carried.turn(stage, held)
+        self.left = self.left - rotation.dot(vectors, run.up[stage]).sum(axis=-1)
+        rates = run.tuning.radians * states[..., -3:, 1]
+        self.turning = self.turning + [rotation.dot(rates, axis[stage]).sum(axis=-1) for axis in (run.up, run.right)]
+        self.stages.append((stage, states, goals, last.copy()))
+
+
+@dataclass
+class _Done:
+    """A part of the timeline that was gone over; target: None for off. The rest as `Run._on` has it."""
+
+    target: int | None
+    start: float
+    end: float
+    yaw: float = 0.0
+    teleported: bool = False
+    settled: bool = False
+    below: _Below | None = None
 
 
 class Run:
@@ -292,6 +344,17 @@ class Run:
         self.goals = np.zeros((frames, bones, self.tuning.width))
         self.reachable = np.zeros(frames, dtype=bool)
         self.looked_at = np.full(frames, -1)
+        self._done: list[_Done] = []
+
+    def again(self, shift: Array) -> None:
+        """Go over the same pieces again with another shift (n, 3) of the aiming bone, from rest."""
+        done, self._done = self._done, []
+        self.shift, self.state = shift, np.zeros_like(self.state)
+        for part in done:
+            if part.target is None:
+                self._off(part.start, part.end)
+            else:
+                self._on(part.target, part.start, part.end, part.yaw, part.teleported, settled=part.settled, known=part)
 
     def _sharing(self, first: int) -> tuple[Sharing, Sharing, Sharing]:
         """For yaw, pitch up and pitch down: how the bones from `first` to the head divide a turn."""
@@ -337,6 +400,7 @@ class Run:
         self.goals[first : window.stop, bones] = goals[skip:] if isinstance(goals, np.ndarray) else goals
 
     def _off(self, start: float, end: float) -> None:
+        self._done.append(_Done(None, start, end))
         window = self._window(start, end)
         origin = window.start * self.dt
         count = window.stop - window.start
@@ -386,25 +450,54 @@ class Run:
 
     # One part: goals and controllers, from the root up
 
-    def _on(self, target: int, start: float, end: float, yaw: float, teleported: bool, *, settled: bool) -> None:
+    def _on(
+        self,
+        target: int,
+        start: float,
+        end: float,
+        yaw: float,
+        teleported: bool,
+        *,
+        settled: bool,
+        known: "_Done | None" = None,
+    ) -> None:
+        """known: what was found of this part before; where it still holds, all but the aiming bone is as it was."""
         window = self._window(start, end)
         origin = window.start * self.dt
-        carried = Carried(self.rotations[window], self.positions[window])
-        total = self._view(window, target)
-        left = near_branch(total.yaw, yaw)
-        for_eyes = self.chain.left_to_eyes(left, total.pitch)
-        turning = np.zeros((2, len(left)))
+        before = window.start * self.dt < start - _INSTANT
+        last_stage = self.stages[-1]
+        lower = slice(0, last_stage.start)
+        if known is not None and known.below is not None and np.array_equal(known.below.state, self.state[lower]):
+            done = known
+        else:
+            done = _Done(target, start, end, yaw, teleported, settled)
+        self._done.append(done)
+        if done.below is None:
+            carried = Carried(self.rotations[window], self.positions[window])
+            total = self._view(window, target)
+            left = near_branch(total.yaw, yaw)
+            for_eyes = self.chain.left_to_eyes(left, total.pitch)
+            turning = np.zeros((2, len(left)))
+            done.below = _Below(self.state[lower].copy(), [], carried, left, turning, for_eyes)
+        below = done.below
+        for stage, states, goals, last in below.stages:
+            self._keep(window, start, stage, states, goals)
+            self.state[stage] = last
         for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
-            if stage.stop == len(self.rotations[0]):
+            if stage.start < below.carried.done:
+                continue
+            carried = below.carried
+            if stage is last_stage:
+                carried = carried.copy()
                 carried.move_head(self.shift[window])
             view = self._view(window, target, carried)
-            remaining = (nearest_turn(view.yaw, left) - for_eyes[0]) * view.weight(sharing)
-            pitch = (view.pitch - for_eyes[1]) * view.near
+            remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
+            pitch = (view.pitch - below.for_eyes[1]) * view.near
             if not self.makes_up[stage.start]:
                 remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
             # What the bones below are turning by now is known: without it the head would trail their motion too, and
             # carry the aim past the target.
-            ahead = follower.lag[0] * turning
+            ahead = follower.lag[0] * below.turning
             vectors = self._goals(stage, sharing, remaining - ahead[0], pitch - ahead[1])
             goals = self.tuning.encode(vectors)
             if teleported:
@@ -413,22 +506,24 @@ class Run:
             if settled:
                 state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1)
             states, last = follower.run(goals, start - origin, end - origin, state)
-            before = window.start * self.dt < start - _INSTANT
             if before:
                 states[0] = self.states[window.start, stage]
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
-            free = self.tuning.decode(states[..., 0])
-            held = self.limits[stage].apply(free)
-            carried.turn(stage, held)
-            turned = states[..., 0] if held is free and self.tuning.method == "geodesic" else rotation.log(held)
-            left = left - rotation.dot(turned, self.up[stage]).sum(axis=-1)
-            rates = self.tuning.radians * states[..., -3:, 1]
-            turning = turning + [rotation.dot(rates, axis[stage]).sum(axis=-1) for axis in (self.up, self.right)]
+            if stage is not last_stage:
+                below.turn(self, stage, states, goals, last)
         first = window.start + int(before)
         reach = view.reached(sharing, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
+
+    def turned(self, stage: slice, states: Array) -> tuple[Array, Array]:
+        """Local offsets (n, stage, 4) of states, held within the limits, and the same as rotation vectors."""
+        free = self.tuning.decode(states[..., 0])
+        held = self.limits[stage].apply(free)
+        if held is free and self.tuning.method == "geodesic":
+            return held, states[..., 0]
+        return held, rotation.log(held)
 
     def _goals(self, stage: slice, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array) -> Array:
         """Rotation vectors (n, stage, 3) that the stage's bones should have."""

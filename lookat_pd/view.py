@@ -1,5 +1,6 @@
 """What the head sees: the chain carried along by the bones that have turned, and a target in the head's frame."""
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,12 @@ class Carried:
         self.origin = positions[:, 0]
         self.done = 0
         self.deltas: list[Array] = []
+
+    def copy(self) -> "Carried":
+        """The same so far; what is turned from here on is turned in one of them only."""
+        other = copy(self)
+        other.deltas = list(self.deltas)
+        return other
 
     def turn(self, stage: slice, offsets: Array) -> None:
         """Give the stage's bones their local offsets (n, stage, 4)."""

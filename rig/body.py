@@ -149,7 +149,8 @@ def tuned(body: Body, armature: bpy.types.Object, chain: Sequence[str], settings
         shift=shift,
         recoil=recoil,
         ocular=ocular,
-        head_delay=eyes.head_delay if body.eyes else 0.0,
+        # As it was typed, not as single precision has it: 75 milliseconds end on a step of the solver.
+        head_delay=round(eyes.head_delay, 6) if body.eyes else 0.0,
         drift=eyes.drift,
         seed=eyes.seed,
     )

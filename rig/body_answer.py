@@ -39,11 +39,11 @@ def posed(body: Body, samples: Samples) -> Posed:
     return {name: (samples.rotations[:, rows[name]], samples.positions[:, rows[name]]) for name in body.sampled}
 
 
-def carried(body: Body, animated: Posed, carrying: Carrying) -> Posed:
+def carried(body: Body, samples: Samples, carrying: Carrying) -> Posed:
     """The bones of a body as the turned chain and the shifted hips carry them, by forward kinematics."""
-    return {
-        name: carrying.carry(anchor, *animated[name]) for name, anchor in zip(body.sampled, body.anchors, strict=True)
-    }
+    rows = [samples.bones.index(name) for name in body.sampled]
+    turns, places = carrying.carry(body.anchors, samples.rotations[:, rows], samples.positions[:, rows])
+    return {name: (turns[:, n], places[:, n]) for n, name in enumerate(body.sampled)}
 
 
 def where(moving: Array, there: Posed, else_there: Posed) -> Posed:

@@ -66,6 +66,7 @@ class Part:
         self._doubts: tuple[Samples, Array] | None = None
         self._keyed: dict[str, bool] = {}
         self.answer: body_answer.Answer | None = None
+        self._run: tuple[gaze.Run, gaze.Shot] | None = None
 
     @property
     def _chain(self) -> tuple[Array, Array]:
@@ -171,17 +172,12 @@ class Part:
         settings = self.look_at.armature.pose.bones[self.look_at.bone].lookat_pd
         return sampled if self._keyed[name] else np.full_like(sampled, getattr(settings, name))
 
-    def _solve(self, targets: Array, shift: Array | float, *, smooth: bool = False) -> gaze.Solution:
-        """shift: what moves the head beyond the model; `smooth` where it is this look-at's own."""
+    def _solve(self, targets: Array, shift: Array | float) -> gaze.Solution:
         look_at = self.look_at
-        own = smooth or isinstance(shift, float)
-        shot = self._known_shot(targets) if own else None
+        shot = self._known_shot(targets) if isinstance(shift, float) else None
         if shot is None:
-            unmoved = 0.0 if own else shift
-            shot = gaze.prepare(look_at.tuning, *self._chain, targets, self.shot.dt, unmoved, self.between)
-            self._prepared = ((targets, self.between), shot) if own else None
-        if smooth:
-            shot = gaze.moved(shot, np.asarray(shift))
+            shot = gaze.prepare(look_at.tuning, *self._chain, targets, self.shot.dt, shift, self.between)
+            self._prepared = ((targets, self.between), shot) if isinstance(shift, float) else None
         events, influence = self._events(), self._setting("influence")
         answering = look_at.body
         if answering is not None:
@@ -190,7 +186,10 @@ class Part:
             if answering.drift:
                 times = self._begin + np.arange(len(shot.positions)) * self.shot.dt / shot.count
                 shot = replace(shot, targets=self._drifting(shot.targets, shot.positions[:, 0], times))
-        return gaze.solve_shot(look_at.chain, look_at.tuning, shot, events, influence)
+        if answering is None or not isinstance(shift, float):
+            return gaze.solve_shot(look_at.chain, look_at.tuning, shot, events, influence)
+        self._run = gaze.run_shot(look_at.chain, look_at.tuning, shot, events), shot
+        return self._run[0].solution(*gaze.of_frames(shot, influence))
 
     @property
     def _begin(self) -> float:
@@ -258,17 +257,19 @@ class Part:
     def _shifted(self) -> Array:
         """Solve again where the hips shift and go down, and so take the head along; their way (F, 3)."""
         assert self.samples is not None and self.solution is not None
-        answering, targets = self.look_at.body, self.samples.targets
+        answering = self.look_at.body
         assert answering is not None
         animated = body_answer.posed(answering, self.samples)
         turn = body.head_turn(self.look_at.chain, self.solution.offsets)
         way = body_answer.shifted(answering, animated, turn, self.shot.dt)
         if answering.reaching and answering.mover:
-            now = body_answer.carried(answering, animated, self._carrying(self.solution.offsets, way))
+            now = body_answer.carried(answering, self.samples, self._carrying(self.solution.offsets, way))
             down = body_answer.lowered(answering, animated, now, self.shot.dt)
             way = way - down[:, None] * answering.upright
         if np.any(way):
-            self.solution = self._solve(targets, way, smooth=True)
+            assert self._run is not None
+            self.solution = gaze.solve_shifted(*self._run, way, self._setting("influence"))
+        self._run = None
         return way
 
     def _carrying(self, found: Array, way: Array) -> body.Carrying:
@@ -284,7 +285,7 @@ class Part:
         assert s is not None and self.solution is not None and answering is not None
         animated, targets = body_answer.posed(answering, s), s.targets
         if seen is None:
-            now = body_answer.carried(answering, animated, self._carrying(found, way))
+            now = body_answer.carried(answering, s, self._carrying(found, way))
             head = self.solution.wanted[:, 0]
         else:
             moving = np.any(found != rotation.IDENTITY, axis=(1, 2)) | np.any(way != 0.0, axis=1)

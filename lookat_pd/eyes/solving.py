@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import InvalidArgument
-from ..gaze import Event, _pieces
+from ..gaze import Event, pieces
 from ..rotation import Array
 from . import blink, saccade
 from .ability import Eyes, bounded
@@ -65,7 +65,7 @@ def solve(
     """
     scene = _scene(eyes, head, orientations, centers, animated, targets, dt)
     run = _Run(eyes, scene, time, np.ones(len(scene), dtype=bool) if steady is None else np.asarray(steady, bool))
-    pieces = _pieces(events, dt * (len(scene) - 1), len(scene.targets))
+    pieces = pieces(events, dt * (len(scene) - 1), len(scene.targets))
     for number, (event, end) in enumerate(pieces):
         settled = event.time < -_INSTANT
         run.piece(event.target, max(event.time, 0.0), end, settled=settled, final=number == len(pieces) - 1)
