@@ -39,10 +39,6 @@ class Twitches:
         first = places[:1] if settled else np.zeros((1, 2))
         return cls(times[there], np.concatenate((first, places[there])), lasts)
 
-    def only(self, wanted: Array) -> "Twitches":
-        """Those of them that are `wanted` (t,)."""
-        return Twitches(self.times[wanted], self.places[np.append(True, wanted)], self.duration)
-
     def at(self, times: Array) -> Array:
         """(n, 2) [rad] at times (n,) [s, absolute]."""
         if not len(self.times):

@@ -49,26 +49,25 @@ def solve(
     events: Sequence[Event],
     *,
     time: float = 0.0,
-    steady: ArrayLike | None = None,
 ) -> Result:
     """Offsets of the eyes for n samples dt [s] apart, all in one space.
 
     head: (n, 4) orientation of the head as the look-at turns it. orientations: (n, k, 4) and centers: (n, k, 3) of the
     eyes as that head carries them, themselves not turned yet. animated: (n, k, 4) orientations of the eyes where
     nothing is turned. targets: (m, n, 3) positions. events: what is looked at from when, sample 0 being at 0 s, as for
-    `gaze.solve`. time: of sample 0 [s], so that chance is the same over any range. steady: (n,) where there may be
-    micro-saccades, which are made only while a target is looked at and between shifts. Raises InvalidArgument.
+    `gaze.solve`. time: of sample 0 [s], so that chance is the same over any range. Micro-saccades are made only while a
+    target is looked at and between shifts. Raises InvalidArgument.
 
     Eyes hold their goal without delay while the head moves, as far as their range goes. Where the goal is another, or
     jumps, the difference goes away in a saccade that starts with the position and velocity that the eyes have. How long
     it takes depends on how the head sets out meanwhile: samples no further apart than `gaze.FINEST_STEP` tell that.
     """
     scene = _scene(eyes, head, orientations, centers, animated, targets, dt)
-    run = _Run(eyes, scene, time, np.ones(len(scene), dtype=bool) if steady is None else np.asarray(steady, bool))
-    pieces = pieces(events, dt * (len(scene) - 1), len(scene.targets))
-    for number, (event, end) in enumerate(pieces):
+    run = _Run(eyes, scene, time)
+    parts = pieces(events, dt * (len(scene) - 1), len(scene.targets))
+    for number, (event, end) in enumerate(parts):
         settled = event.time < -_INSTANT
-        run.piece(event.target, max(event.time, 0.0), end, settled=settled, final=number == len(pieces) - 1)
+        run.piece(event.target, max(event.time, 0.0), end, settled=settled, final=number == len(parts) - 1)
     return run.result()
 
 
@@ -109,8 +108,8 @@ class _Part:
 class _Run:
     """One solve in progress. state: (n, c) of cyclopean and other eyes, and how far the range is widened."""
 
-    def __init__(self, eyes: Eyes, scene: Scene, time: float, steady: Array) -> None:
-        self.eyes, self.scene, self.time, self.steady = eyes, scene, time, steady
+    def __init__(self, eyes: Eyes, scene: Scene, time: float) -> None:
+        self.eyes, self.scene, self.time = eyes, scene, time
         self.goals = Goals(eyes, scene)
         self.times = scene.dt * np.arange(len(scene))
         self.state = np.zeros((len(scene), 2 * len(eyes) + 3))
@@ -176,11 +175,9 @@ class _Run:
     def _twitches(self, target: int | None, start: float, stop: float, *, settled: bool) -> Twitches:
         if target is None:
             stop = start
-        found = Twitches.between(
+        return Twitches.between(
             self.eyes, self.time + start, self.time + stop, self.time + self.times[-1], settled=settled
         )
-        places = np.floor((found.times - self.time) / self.scene.dt).astype(int)
-        return found.only(self.steady[np.clip(places, 0, len(self.steady) - 1)])
 
     def _keep(self, part: _Part, target: int | None, begin: float, stop: float) -> None:
         """Store what a part says of the samples of its stretch from begin to stop [s]."""

@@ -399,14 +399,6 @@ def test_micro_saccades_are_the_same_over_a_later_range(start: float) -> None:
     assert apart(whole.result.offsets[first : first + len(later.t)], later.result.offsets) < 1e-5
 
 
-def test_micro_saccades_only_where_it_is_steady() -> None:
-    eyes, steady = make_eyes(micro=0.02, micro_rate=4.0), np.arange(97) > 48
-    film = Film([(10.0, 0.0)], [Event(0.0, 0)], eyes=eyes, rate=24, seconds=4.0, steady=steady)
-    moved = np.linalg.norm(np.diff(film.result.gaze, axis=0), axis=-1) > 1e-7
-    assert not np.any(moved[5:48])
-    assert np.any(moved[49:])
-
-
 # Blinks
 
 
