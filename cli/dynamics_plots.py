@@ -1,7 +1,7 @@
 """Curves of a motion: their numbers as JSON, and a picture where matplotlib is installed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _plots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Sequence[Any], Any]:
+def _plots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any, Any]:
     import matplotlib
 
     matplotlib.use("Agg")

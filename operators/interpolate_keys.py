@@ -53,8 +53,8 @@ class LOOKAT_PD_OT_interpolate_keys(job.Job, job.Frames, bpy.types.Operator):
         )
         current.tell(
             self,
-            f"Interpolated {keys} poses of {bones} bones ({self.seconds:.2f} s); the joints are too weak for "
-            f"{len(result.misses)} keys, which are missed by (frame, bone, angle): {named}.",
+            f"Interpolated {keys} poses of {bones} bones ({self.seconds:.2f} s); too weak for "
+            f"{len(result.misses)} keys: {named}.",
         )
 
 

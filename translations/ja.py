@@ -570,6 +570,205 @@ INTERFACE = {
     "Smoothness (s)": "滑らかさ（秒）",
     "Out of reach": "届かない位置にあります",
     "{:.3f} % left, {} iterations": "残り{:.3f} %、反復{}回",
+    # Dynamics
+    "Look-at PD Body": "ルックアットPD ボディ",
+    "Look-at PD Bone": "ルックアットPD ボーン",
+    "Look-at PD Dynamics": "ルックアットPD 力学",
+    "Dynamics": "力学処理",
+    "Body": "ボディ",
+    "Mass": "質量",
+    "Mass (kg)": "質量（kg）",
+    "Total Mass": "総質量",
+    "Total Mass (kg)": "総質量（kg）",
+    "Density": "密度",
+    "Density (kg/m³)": "密度（kg/m³）",
+    "Kilograms of this bone; 0 for what the body gives it": "このボーンの質量（kg）。0の場合は体全体から配分されます",
+    "So many times as dense as the body": "体の密度に対する倍率",
+    "Kilograms of the whole body; 0 for what one of its size weighs": (
+        "体全体の質量（kg）。0の場合は大きさに見合う質量になります"
+    ),
+    "Kilograms in a cubic metre; water has 1000": "1立方メートルあたりの質量（kg）。水は1000です",
+    "Shape": "シェイプ",
+    "Where the volume of the bones comes from": "ボーンの体積の求め方",
+    "Capsules": "カプセル",
+    "Each bone is a rounded cylinder along its length": "各ボーンを、長さに沿った端の丸い円柱とみなします",
+    "Skinned Meshes": "スキンメッシュ",
+    "The volume inside the meshes, given to the bone that moves it most": (
+        "メッシュの内側の体積を、それを最も強く動かすボーンに割り当てます"
+    ),
+    "Distribution": "分布",
+    "How the mass is spread over the bones": "質量をボーンに配分する方法",
+    "As in a human where the bones are those of one, else by volume": (
+        "人間の骨格なら人間と同じ比率で、それ以外は体積で配分します"
+    ),
+    "By Volume": "体積による",
+    "Every bone is as dense as the others": "すべてのボーンの密度を等しくします",
+    "Human Segments": "人体の部位",
+    "Head, trunk, arms and legs have the parts of the whole that they have in humans": (
+        "頭、胴、腕、脚に、人間と同じ比率で質量を配分します"
+    ),
+    "Physique": "体格",
+    "Whose segments": "どの体格の比率を使うか",
+    "Mean": "平均",
+    "Between the two": "男性と女性の中間",
+    "Male": "男性",
+    "Means of young men": "若い男性の平均値",
+    "Female": "女性",
+    "Means of young women": "若い女性の平均値",
+    "Radius": "半径",
+    "Of the capsules, as a part of the bone's length": "カプセルの半径。ボーンの長さに対する割合です",
+    "Before": "前",
+    "After": "後",
+    "Action that the last result was made from": "直前の結果の元になったアクション",
+    "Action with the last result": "直前の結果が入ったアクション",
+    "Show Masses": "質量を表示",
+    "Draw the ellipsoid of inertia of each bone in the viewport": "各ボーンの慣性楕円体をビューポートに描画します",
+    "Measure the volume inside the skinned meshes, bone by bone, to show what they weigh": (
+        "スキンメッシュの内側の体積をボーンごとに測り、質量を表示します"
+    ),
+    "{:.1f} kg in {} bones": "{:.1f} kg、ボーン{}本",
+    "Own Settings": "個別の設定",
+    "This bone has tension, strength and the like of its own": "このボーンだけの引張や強さなどを使います",
+    "Tension": "引張",
+    "How early the bone arrives: at 9.2 a thousandth of the way is left at its key, at 4.7 a twentieth": (
+        "ボーンが着く早さ。キーの時点で残る道のりは、9.2なら1000分の1、4.7なら20分の1です"
+    ),
+    "How early the bones arrive: at 9.2 a thousandth of the way is left at a key, at 4.7 a twentieth": (
+        "各ボーンが着く早さ。キーの時点で残る道のりは、9.2なら1000分の1、4.7なら20分の1です"
+    ),
+    "Torque Limit": "トルク制限",
+    "How strong the joint is": "関節の強さ",
+    "How strong the joints are": "関節の強さ",
+    "The joints are as strong as the keys demand": "キーに必要なだけのトルクを出します",
+    "Strength": "強さ",
+    "As a multiple of what it takes to hold the limb out level": "手足を水平に保つのに必要なトルクに対する倍率",
+    "Times what holds the limb out level": "手足を水平に保つトルクの何倍まで出せるか",
+    "Torque": "トルク",
+    "Torque (N m)": "トルク（N m）",
+    "In newton metres, whatever the limb weighs": "手足の重さによらず、ニュートンメートルで指定します",
+    "Largest torque of the joint, in newton metres": "関節が出せる最大のトルク（ニュートンメートル）",
+    "Largest torque of each joint, in newton metres": "各関節が出せる最大のトルク（ニュートンメートル）",
+    "Passive": "パッシブ",
+    "The bone has no muscles: its keys after the first do not count, what carries it drags it along": (
+        "筋肉のないボーンとして扱います。最初のキー以外は使わず、親の動きに引きずられます"
+    ),
+    "The selected bones have no muscles: their keys after the first do not count, what carries them drags them along": (
+        "選択ボーンを筋肉のないものとして扱います。最初のキー以外は使わず、親の動きに引きずられます"
+    ),
+    "Stiffness": "剛性",
+    "How fast a passive bone swings back to its first key, in swings a second; 0 hangs freely": (
+        "パッシブなボーンが最初のキーへ戻る速さ（1秒あたりの往復数）。0で自由に垂れ下がります"
+    ),
+    "How fast passive bones swing back to their first key, in swings a second; 0 hangs freely": (
+        "各パッシブボーンが最初のキーへ戻る速さ（1秒あたりの往復数）。0で自由に垂れ下がります"
+    ),
+    "How fast a passive bone's swinging dies away: 1 swings back without going past": (
+        "パッシブなボーンの揺れが収まる速さ。1で行き過ぎずに戻ります"
+    ),
+    "How fast the swinging of passive bones dies away: 1 swings back without going past": (
+        "各パッシブボーンの揺れが収まる速さ。1で行き過ぎずに戻ります"
+    ),
+    "Keys": "キー",
+    "Which keys the motion must hit": "動きが必ず通るキー",
+    "Selected Keys": "選択中のキー",
+    "The keys that are selected in the timeline or in an animation editor": (
+        "タイムラインやアニメーションエディターで選択されているキー"
+    ),
+    "All Keys": "全キー",
+    "All keys of the selected bones within the range": "範囲内にある、選択ボーンのすべてのキー",
+    "Gravity": "重力",
+    "The scene's gravity pulls at the body": "シーンの重力が体にかかります",
+    "Inertia": "慣性",
+    "What the joints take the body to weigh, pose by pose": "関節が、体の重さをどう見込んでいるか",
+    "True": "実際の値",
+    "The joints know what they have to move: a heavier body moves just the same": (
+        "関節は動かすものの重さを知っています。重い体でも同じように動きます"
+    ),
+    "Reference": "参照",
+    "The joints give a body of the density of water what it needs: a heavier one is late": (
+        "水と同じ密度の体に必要な力を出します。それより重い体は遅れます"
+    ),
+    "Settle (s)": "収束（秒）",
+    "Seconds that the motion goes on after the last key, overshooting and coming to rest there": (
+        "最後のキーの後も動きが続き、行き過ぎて落ち着くまでの秒数"
+    ),
+    "Human Arm": "人間の腕",
+    "Strong enough for what arms do, and no more; gravity pulls": "腕に必要なだけの強さ。重力がかかります",
+    "Hardly strong enough for its own weight: starts late, arrives late, goes past its keys": (
+        "自分の重さをやっと支える強さ。動き出しも到着も遅れ、キーを行き過ぎます"
+    ),
+    "Puppet": "人形",
+    "Loose and without weight, pulled from key to key": "ゆるく重さがなく、キーからキーへ引かれて動きます",
+    "Tail": "テール",
+    "Without muscles: swings behind what carries it, and back": "筋肉がなく、親の動きに遅れて揺れ、元に戻ります",
+    "Set tension, strength and gravity of the next motion": "次の動きの引張、強さ、重力を設定します",
+    "Move the selected bones from key to key as limbs that have weight, and hit the keys": (
+        "選択ボーンを重さのある手足としてキーからキーへ動かし、キーを正確に通します"
+    ),
+    "Play the action as it was before the keys were interpolated, or the result again": (
+        "キーを補間する前のアクションと結果を切り替えて再生します"
+    ),
+    "Let the active bone reach for its goal from the current frame on, with as little change of torque as there is": (
+        "現在のフレームから、トルクの変化が最小になるようにアクティブボーンをゴールへ伸ばします"
+    ),
+    "What reaches the goal": "ゴールに届かせる点",
+    "The effector's head reaches the goal; the bones above it turn, as for a hand or foot": (
+        "エフェクターのヘッドがゴールに届きます。手や足のように、その上のボーンが回転します"
+    ),
+    "The effector's tip reaches the goal; it turns as well": (
+        "エフェクターの先端がゴールに届きます。エフェクター自身も回転します"
+    ),
+    "Goal": "ゴール",
+    "What the effector reaches for": "エフェクターが手を伸ばす先",
+    "Object": "オブジェクト",
+    "An object, or a bone of an armature, where it is when the effector arrives": (
+        "オブジェクトまたはアーマチュアのボーン。到着する時点の位置を使います"
+    ),
+    "3D Cursor": "3Dカーソル",
+    "The 3D cursor": "3Dカーソルの位置",
+    "Object that is reached; for an armature, choose a bone as well": (
+        "手を伸ばす先のオブジェクト。アーマチュアの場合はボーンも選択します"
+    ),
+    "Bone of the target armature that is reached": "手を伸ばす先のアーマチュアのボーン",
+    "Duration": "期間",
+    "Duration (s)": "期間（秒）",
+    "Seconds that the reach takes": "届くまでの秒数",
+    "How the motion is found": "動きの求め方",
+    "Smoothing": "スムージング",
+    "The published loop: the torques of a minimum-jerk reach are smoothed, pass after pass": (
+        "論文の方法。躍度最小の動きのトルクを、パスを重ねて平滑化します"
+    ),
+    "Optimal": "最適",
+    "The least change of torque that there is, found directly; takes longer": (
+        "トルクの変化が最小になる動きを直接求めます。時間がかかります"
+    ),
+    "Passes": "パス",
+    "How often the torques are smoothed, at most": "トルクを平滑化する最大の回数",
+    "Joint Damping": "関節の減衰",
+    "How much the joints resist turning, in newton metres for each radian a second": (
+        "関節の回りにくさ（毎秒1ラジアンあたりのニュートンメートル）"
+    ),
+    "Joint Limits": "関節の制限",
+    "Keep to the limits under Bone > Inverse Kinematics and to Limit Rotation constraints": (
+        "「ボーン」>「インバースキネマティクス（IK）」の制限と回転制限コンストレイントを守ります"
+    ),
+    "Via": "経由点",
+    "Object through which the effector goes": "エフェクターが通るオブジェクト",
+    "When, as a part of the whole time": "通る時点。全体の時間に対する割合です",
+    "Index": "インデックス",
+    "Which of the places": "どの経由点か",
+    "Add the selected objects to the places through which the effector goes": (
+        "選択オブジェクトを、エフェクターの経由点に追加します"
+    ),
+    "Go on without this place": "この経由点を取り除きます",
+    "Current Frame": "現在のフレーム",
+    "Set out at the current frame": "現在のフレームから動き始めます",
+    "Frame at which the reach sets out": "動き始めるフレーム",
+    "Cost of each Pass": "各パスのコスト",
+    "Path of the Hand, and the Straight Way": "手の軌跡とまっすぐな道のり",
+    "Front": "前",
+    "Side": "サイド",
+    "Top": "上",
 }
 """Everything but names of operators: names of settings and panels, and all descriptions."""
 
@@ -603,6 +802,13 @@ OPERATORS = {
     "Drag with IK": "IKでドラッグ",
     "Clean Up Found": "検出して整える",
     "Clean Up Preview Range": "プレビュー範囲を整える",
+    "Interpolate Keys": "キーを補間",
+    "Compare with Original": "元のアクションと比較",
+    "Reach": "リーチ",
+    "Add Via": "経由点を追加",
+    "Remove Via": "経由点を除去",
+    "Dynamics Preset": "力学プリセット",
+    "Measure Meshes": "メッシュを計測",
 }
 """Names of operators and texts on their buttons."""
 
@@ -1294,6 +1500,194 @@ SENTENCES = {
     ),
     "There is no 3D viewport to drag in; open one.": "ドラッグする3Dビューポートがありません。開いてください。",
     "There is no window to drag in.": "ドラッグするウィンドウがありません。",
+    # Dynamics
+    "Interpolating keys: {} %   Esc: cancel": "キーを補間中：{} %   Esc：キャンセル",
+    "Interpolated {} poses of {} bones ({} s); all are hit.": (
+        "{1}本のボーンの{0}個のポーズを補間しました（{2}秒）。すべてのポーズを通ります。"
+    ),
+    "Interpolated {} poses of {} bones ({} s); too weak for {} keys: {}.": (
+        "{1}本のボーンの{0}個のポーズを補間しました（{2}秒）。弱すぎて{3}個のキーに届きません：{4}。"
+    ),
+    "Interpolate keys into a new action first": "先にキーを新規アクションへ補間してください",
+    "Select the bones that are to move, in pose mode": "ポーズモードで、動かすボーンを選択してください",
+    "Key at least two poses first": "先に少なくとも2つのポーズにキーを打ってください",
+    "'{}' has no action; key at least two poses first.": (
+        "「{}」にアクションがありません。先に少なくとも2つのポーズにキーを打ってください。"
+    ),
+    "None of the selected bones has {} of its rotation in the range; key at least two poses, and select their keys.": (
+        "選択ボーンの回転に、範囲内の{}がありません。少なくとも2つのポーズにキーを打ち、選択してください。"
+    ),
+    "None of the bones of '{}' that are meant has keys; key at least two poses.": (
+        "「{}」の対象のボーンにキーがありません。少なくとも2つのポーズにキーを打ってください。"
+    ),
+    "Bone '{}' has only one key, at frame {}; in-betweens need at least two poses.": (
+        "ボーン「{}」のキーはフレーム{}の1つだけです。補間には少なくとも2つのポーズが必要です。"
+    ),
+    "Bone '{}' has two keys on frame {}; delete one of them.": (
+        "ボーン「{}」のフレーム{}にキーが2つあります。片方を削除してください。"
+    ),
+    "The keys of bone '{}' are out of order at frame {}; move one of them in the Graph editor to sort them.": (
+        "ボーン「{}」のキーの順序がフレーム{}で乱れています。グラフエディターでキーを動かして並べ直してください。"
+    ),
+    "A key of bone '{}' is not a number; delete it and key the pose again.": (
+        "ボーン「{}」に数値でないキーがあります。削除してポーズのキーを打ち直してください。"
+    ),
+    "The F-curves of bone '{}' are locked; unlock them in the Graph editor, or leave it out.": (
+        "ボーン「{}」のFカーブがロックされています。グラフエディターで解除するか、選択から外してください。"
+    ),
+    "An F-curve of bone '{}' is muted; unmute it, or leave the bone out.": (
+        "ボーン「{}」のFカーブがミュートされています。解除するか、選択から外してください。"
+    ),
+    "The rotation of bone '{}' is locked; unlock it in the sidebar's Item tab, or leave the bone out.": (
+        "ボーン「{}」の回転がロックされています。サイドバーの「アイテム」タブで解除するか、選択から外してください。"
+    ),
+    "Bone '{}' carries nothing that has mass; give it a mass of its own, or leave it out.": (
+        "ボーン「{}」が動かすものに質量がありません。質量を与えるか、選択から外してください。"
+    ),
+    "Object '{}' has no size; give it, and its parents, a scale above zero.": (
+        "オブジェクト「{}」に大きさがありません。親も含めてスケールを0より大きくしてください。"
+    ),
+    "No mesh that '{}' moves encloses a volume; use capsules.": (
+        "「{}」が動かすメッシュに、閉じた体積がありません。カプセルを使ってください。"
+    ),
+    "The arms and legs of '{}' are not found by their names; spread its mass by volume.": (
+        "「{}」の腕と脚が名前から見つかりません。質量を体積で配分してください。"
+    ),
+    "Measuring meshes: {} %   Esc: cancel": "メッシュを計測中：{} %   Esc：キャンセル",
+    "{} bones weigh {} kg.": "{}本のボーンの質量は{} kgです。",
+    "Choose a goal to reach": "手を伸ばす先を選択してください",
+    "The reach has no goal; choose an object to reach for.": (
+        "手を伸ばす先がありません。オブジェクトを選択してください。"
+    ),
+    "The point to reach, {}, is not finite; give three numbers.": (
+        "手を伸ばす先の点{}が有限ではありません。3つの数値を指定してください。"
+    ),
+    "The goal '{}' moves with the chain that reaches for it; choose one outside it.": (
+        "ゴール「{}」は、手を伸ばすチェーンと一緒に動きます。チェーンの外にあるものを選択してください。"
+    ),
+    "A reach takes time, but its duration is {} s; make it longer.": (
+        "届くまでの時間が{}秒です。もっと長くしてください。"
+    ),
+    "Reaching: {} %   Esc: take the best so far   Esc again: cancel": (
+        "リーチを計算中：{} %   Esc：ここまでの最良を採用   もう一度Esc：キャンセル"
+    ),
+    "Reached over frames {} to {} ({} s); {} mm are left, the cost is {} below that of the straight way.": (
+        "フレーム{}から{}でゴールに届きました（{}秒）。残りは{} mm、コストはまっすぐな動きより{}小さくなりました。"
+    ),
+    "The physics engine MuJoCo is not installed; install the extension's zip made for this platform.": (
+        "物理エンジンMuJoCoがインストールされていません。このプラットフォーム用のzipをインストールしてください。"
+    ),
+    "The physics engine MuJoCo does not load; install the extension's zip made for this platform.": (
+        "物理エンジンMuJoCoを読み込めません。このプラットフォーム用のzipをインストールしてください。"
+    ),
+    "A body of {} joints needs as many names, not {}.": "{}個の関節を持つ体には同じ数の名前が必要です（現在{}個）。",
+    "A body of {} joints needs {} of shape {}, not {}.": (
+        "{}個の関節を持つ体の{}は形状{}でなければなりません（現在{}）。"
+    ),
+    "A capsule's length must be 0 m or more; give the bone a length.": (
+        "カプセルの長さは0 m以上でなければなりません。ボーンに長さを与えてください。"
+    ),
+    "A capsule's radius must be above 0 m; make it larger.": (
+        "カプセルの半径は0 mより大きくなければなりません。大きくしてください。"
+    ),
+    "A mesh's triangles must be an array (t, 3) of indices, not {}.": (
+        "メッシュの三角形は、インデックスの配列(t, 3)でなければなりません（現在{}）。"
+    ),
+    "A mesh's vertices must be an array (v, 3) of finite numbers.": (
+        "メッシュの頂点は、有限な数の配列(v, 3)でなければなりません。"
+    ),
+    "Build {} is unknown; use one of {}.": "体格{}は不明です。{}のいずれかを使ってください。",
+    "Each of the {} triangles needs one owner; {} were given.": (
+        "{}個の三角形それぞれに、属するボーンが1つ必要です（現在{}）。"
+    ),
+    "Inertia {} is unknown; use true or reference.": "慣性{}は不明です。trueかreferenceを使ってください。",
+    "Joint {} stands before its parent, {}; list parents first.": (
+        "関節{}がその親{}より前にあります。親を先に並べてください。"
+    ),
+    "Nothing moves the effector, the origin of joint {}; name a joint further out, or a point on its bone.": (
+        "エフェクター（関節{}の原点）を動かすものがありません。もっと先の関節か、ボーン上の点を指定してください。"
+    ),
+    "Passive must be {} truth values, one for each joint.": (
+        "パッシブには、関節ごとに1つずつ{}個の真偽値を指定してください。"
+    ),
+    "Pose, velocities and accelerations need the same leading axes.": (
+        "ポーズ、速度、加速度の先頭の軸が一致していません。そろえてください。"
+    ),
+    "The bones have no mass that could be scaled; give at least one of them some.": (
+        "ボーンに質量がありません。少なくとも1本に質量を与えてください。"
+    ),
+    "The density must be above 0 kg/m³; that of water is 1000.": (
+        "密度は0 kg/m³より大きくなければなりません。水は1000です。"
+    ),
+    "The goal is out of reach by {} m; bring it nearer, or choose a longer chain.": (
+        "ゴールまで{} m足りません。近づけるか、チェーンを長くしてください。"
+    ),
+    "The hand is at its goal already; move the goal.": "手はすでにゴールにあります。ゴールを動かしてください。",
+    "The hand passes at {} s, but must pass between 0 and {} s.": (
+        "経由点の時刻は{}秒ですが、0から{}秒の間でなければなりません。"
+    ),
+    "The hand stays {} m off its path to the goal; choose a goal that the joints' limits allow.": (
+        "ゴールへの道のりから手が{} m外れます。関節の制限で届くゴールを選択してください。"
+    ),
+    "The inertia of joint {} must be symmetric and positive about every axis; give the bone a thickness.": (
+        "関節{}の慣性は対称で、どの軸についても正でなければなりません。ボーンに太さを与えてください。"
+    ),
+    "The keys must be in order of time, each at its own, but {} s follows {} s.": (
+        "キーは時刻順で、それぞれ別の時刻でなければなりませんが、{1}秒の後に{0}秒があります。"
+    ),
+    "The mass of joint {} must be above 0 kg, not {}.": "関節{}の質量は0 kgより大きくなければなりません（現在{}）。",
+    "The mesh encloses no volume; close its holes, or use capsules.": (
+        "メッシュに閉じた体積がありません。穴をふさぐか、カプセルを使ってください。"
+    ),
+    "The number of passes must be a whole number, 0 or more, not {}.": (
+        "パスの数は0以上の整数でなければなりません（現在{}）。"
+    ),
+    "The parents must be whole numbers, one for each of at least one joint, -1 for a root.": (
+        "親は関節ごとに1つの整数（ルートは-1）で、関節は少なくとも1つ必要です。"
+    ),
+    "The pieces together have no mass; give at least one of them some.": (
+        "すべて合わせても質量がありません。少なくとも1つに質量を与えてください。"
+    ),
+    "The reference body must have the same joints; make it from the same bones.": (
+        "参照する体は同じ関節を持たなければなりません。同じボーンから作ってください。"
+    ),
+    "The residual of joint {} must lie between 0 and 1, not at {}; 0.001 is tight.": (
+        "関節{}の残差は0と1の間でなければなりません（現在{}）。0.001で強く引かれます。"
+    ),
+    "The shape of the keys must be (k, {}, 4), not {}.": "キーの形状は(k, {}, 4)でなければなりません（現在{}）。",
+    "The shape of the start must be ({}, 4), not {}.": "開始ポーズの形状は({}, 4)でなければなりません（現在{}）。",
+    "The shape of the {} must be {}, not {}.": "{}の形状は{}でなければなりません（現在{}）。",
+    "The strength of joint {} must be above 0; 1 is normal.": (
+        "関節{}の強さは0より大きくなければなりません。標準は1です。"
+    ),
+    "The time to settle must be 0 s or more, not {}.": "収束の時間は0秒以上でなければなりません（現在{}）。",
+    "The torque limit must be one number, {} or ({}, 3), not {}.": (
+        "トルク制限は1つの数か、{}個か、({}, 3)でなければなりません（現在{}）。"
+    ),
+    "The torque limit of joint {} must be above 0 N m; make the joint passive to have no torque.": (
+        "関節{}のトルク制限は0 N mより大きくなければなりません。トルクをなくすにはパッシブにしてください。"
+    ),
+    "The total mass must be above 0 kg, not {}.": "総質量は0 kgより大きくなければなりません（現在{}）。",
+    "The {} must be above 0 {}, not {}.": "{}は0 {}より大きくなければなりません（現在{}）。",
+    "The {} must be one number or {}, one for each joint, not {}.": (
+        "{}は1つの数か、関節ごとに1つずつ{}個でなければなりません（現在{}）。"
+    ),
+    "The {} must be unit quaternions, w first; divide each by its length.": (
+        "{}はwを先頭とする単位クォータニオンでなければなりません。それぞれを長さで割ってください。"
+    ),
+    "The {} of joint {} hold a value that is not a number; mend it.": (
+        "関節{1}の{0}に数値でない値があります。修正してください。"
+    ),
+    "The {} of joint {} must be 0 or more, not {}.": "関節{1}の{0}は0以上でなければなりません（現在{2}）。",
+    "There is nothing between fewer than two keys; give at least two.": (
+        "キーが2つ未満では間がありません。少なくとも2つ指定してください。"
+    ),
+    "Torques must be of shape ({}, 3) or ({}, {}, 3), not {}.": (
+        "トルクの形状は({}, 3)か({}, {}, 3)でなければなりません（現在{}）。"
+    ),
+    "What the hand passes must be in order of time, each at its own; spread the times.": (
+        "経由点は時刻順で、それぞれ別の時刻でなければなりません。時刻を離してください。"
+    ),
 }
 """What errors, reports and greyed-out operators say, with holes for what is known only then."""
 
@@ -1372,5 +1766,24 @@ PIECES = {
     "tails": "テール",
     "(frames, bones, 4)": "（フレーム, ボーン, 4）",
     "(frames, bones, coordinates)": "（フレーム, ボーン, 座標）",
+    "selected keys": "選択中のキー",
+    "accelerations": "加速度",
+    "centers": "重心",
+    "damping": "減衰",
+    "effector's point": "エフェクターの点",
+    "goal": "ゴール",
+    "gravity": "重力",
+    "inertias": "慣性",
+    "key times": "キーの時刻",
+    "keys": "キー",
+    "masses": "質量",
+    "residual": "残差",
+    "root's positions": "ルートの位置",
+    "root's rotations": "ルートの回転",
+    "start": "開始ポーズ",
+    "strength": "強さ",
+    "time between frames": "フレーム間の時間",
+    "torques": "トルク",
+    "via": "経由点",
 }
 """What stands in the holes of sentences and is no name."""

@@ -54,7 +54,8 @@ def measure(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[flo
             if len(_known) >= _MOST_KEPT:
                 _known.clear()
             found = mass.mesh_parts(vertices, triangles, mine, len(rows))
-            _known[digest] = {n: MassProperties(*(part[n] for part in found)) for n in np.flatnonzero(found.mass)}
+            solid = np.flatnonzero(found.mass).tolist()
+            _known[digest] = {n: MassProperties(*(part[n] for part in found)) for n in solid}
         for n, part in _known[digest].items():
             pieces[n].append(part)
         yield (k + 1) / len(skins)

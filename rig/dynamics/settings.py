@@ -150,8 +150,7 @@ class BoneBodySettings(bpy.types.PropertyGroup):
     tension: FloatProperty(
         override=_EDITABLE,
         name="Tension",
-        description="How eagerly the bone goes to its key: at 9.2 all but a thousandth of the way is done at the key, "
-        "at 4.7 all but a twentieth, and what is left is spread over the interval",
+        description="How early the bone arrives: at 9.2 a thousandth of the way is left at its key, at 4.7 a twentieth",
         default=TENSION,
         min=1.0,
         max=30.0,
@@ -209,7 +208,7 @@ class BodySettings(bpy.types.PropertyGroup):
     spread: EnumProperty(
         override=_EDITABLE, name="Distribution", description="How the mass is spread over the bones", items=SPREAD_ITEMS
     )
-    build: EnumProperty(override=_EDITABLE, name="Build", description="Whose segments", items=BUILD_ITEMS)
+    build: EnumProperty(override=_EDITABLE, name="Physique", description="Whose segments", items=BUILD_ITEMS)
     total_mass: FloatProperty(
         override=_EDITABLE,
         name="Total Mass",
@@ -253,8 +252,7 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     keys: EnumProperty(name="Keys", description="Which keys the motion must hit", items=KEYS_ITEMS)
     tension: FloatProperty(
         name="Tension",
-        description="How eagerly bones go to their keys: at 9.2 all but a thousandth of the way is done at the key, "
-        "at 4.7 all but a twentieth, and what is left is spread over the interval",
+        description="How early the bones arrive: at 9.2 a thousandth of the way is left at a key, at 4.7 a twentieth",
         default=TENSION,
         min=1.0,
         max=30.0,

@@ -111,19 +111,20 @@ def build(
         moves = carrying.by_parents(armature, joints, bones)
     else:
         moves = carrying.by_turning(sampler, armature, joints, bones, samples)
-    order = np.argsort(moves[: len(joints)].sum(axis=1), kind="stable")
-    joints = [joints[n] for n in order]
+    order = np.argsort(moves[: len(joints)].sum(axis=1), kind="stable").tolist()
+    turning = tuple(joints[n] for n in order)
     moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]
-    parents = carrying.nearest(moves)[: len(joints)]
+    parents = carrying.nearest(moves)[: len(turning)]
     # A bone with mass that is a joint itself hangs on itself.
-    carriers = {name: n for n, name in enumerate(joints)}
-    for name, carrier in zip(bones[len(joints) :], carrying.nearest(moves)[len(joints) :], strict=True):
+    carriers = {name: n for n, name in enumerate(turning)}
+    for name, carrier in zip(bones[len(turning) :], carrying.nearest(moves)[len(turning) :], strict=True):
         carriers[name] = int(carrier)
-    base = base_of(armature, joints)
-    offsets, fixed = _stand(samples, joints, parents, base, unit)
-    loads = _loads(samples, joints, masses, carriers, unit)
-    body = Body(parents, offsets, *(np.array(column) for column in zip(*loads, strict=True)))
-    return Tree(armature, tuple(joints), base, body, unit, fixed)
+    base = base_of(armature, turning)
+    offsets, fixed = _stand(samples, turning, parents, base, unit)
+    loads = _loads(samples, turning, masses, carriers, unit)
+    weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
+    body = Body(parents, offsets, weights, centers, inertias, names=turning)
+    return Tree(armature, turning, base, body, unit, fixed)
 
 
 def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:
@@ -139,7 +140,8 @@ def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, u
     offsets, fixed = np.empty((len(joints), 3)), np.empty((len(joints), 4))
     for n, name in enumerate(joints):
         lies, place = (part[0] for part in _pose_of(samples, name))
-        above, at = (part[0] for part in _pose_of(samples, base if parents[n] < 0 else joints[parents[n]]))
+        carrier = base if parents[n] < 0 else joints[int(parents[n])]
+        above, at = (part[0] for part in _pose_of(samples, carrier))
         offsets[n] = unit * rotation.rotate(rotation.inverse(above), place - at)
         mode, raw = raw_channel(samples, name)
         own = channels.to_quaternion(raw[:1], mode)[0]
