@@ -21,7 +21,7 @@ from .engine import Engine
 _ROUNDS = 4
 """Estimates of the rotors; what is then left to the limit is clipped."""
 
-_UNLIMITED = 1e100
+_UNLIMITED = 1e30
 
 
 class Muscles:
@@ -64,7 +64,7 @@ class Muscles:
             made, size = self._sizes(acting), self._sizes(found)
             # Of a joint alone, torque = need rotor / (rotor + inertia), whatever that is.
             need = np.maximum(need, 1.000001 * np.maximum(limit, made))
-            guess = rotors * (need / np.maximum(made, 1e-300) - 1.0) * limit / (need - limit)
+            guess = rotors * (need / np.maximum(made, 1e-30) - 1.0) * limit / (need - limit)
             rotors = np.where(weak, np.clip(guess, 1e-3 * rotors, 1e3 * rotors), rotors)
             weak = weak | (size > limit) & ~given
         torques = self._clipped(np.where(at, acting, needed))
@@ -86,7 +86,7 @@ class Muscles:
         return np.sqrt(rotation.dot(parts, parts))[:, None] if self._limit.shape[1] == 1 else np.abs(parts)
 
     def _clipped(self, torques: Array) -> Array:
-        part = np.minimum(1.0, self._limit / np.maximum(self._sizes(torques), 1e-300))
+        part = np.minimum(1.0, self._limit / np.maximum(self._sizes(torques), 1e-30))
         return np.concatenate((torques[: self._extra], torques[self._extra :] * self._wide(part)))
 
     def _wide(self, values: Array) -> Array:

@@ -14,7 +14,10 @@ _STEP = 1e-4
 
 @dataclass(frozen=True)
 class RootPath:
-    """The natural cubic spline through f samples, dt apart from `start` on: values (f, 7), place and quaternion."""
+    """The cubic spline through f samples, dt apart from `start` on: values (f, 7), place and quaternion.
+
+    Its second derivatives are `bends` (f, 7); over the first and the last interval they stay what they are.
+    """
 
     start: float
     dt: float
@@ -51,15 +54,19 @@ class RootPath:
 
 
 def _bends(values: Array, dt: float) -> Array:
-    """Second derivatives (f, ...) at the samples, 0 at both ends: a tridiagonal system."""
+    """Second derivatives (f, ...) at the samples: a tridiagonal system."""
     bends = np.zeros(values.shape)
     wanted = 6.0 * np.diff(values, n=2, axis=0) / dt**2
     count = len(wanted)
-    pivots = np.empty(count)
-    for i in range(count):
-        pivots[i] = 4.0 - (1.0 / pivots[i - 1] if i else 0.0)
-        if i:
-            wanted[i] -= wanted[i - 1] / pivots[i - 1]
+    if not count:
+        return bends
+    pivots = np.full(count, 4.0)
+    pivots[0] += 1.0
+    pivots[-1] += 1.0
+    for i in range(1, count):
+        pivots[i] -= 1.0 / pivots[i - 1]
+        wanted[i] -= wanted[i - 1] / pivots[i - 1]
     for i in reversed(range(count)):
         bends[i + 1] = (wanted[i] - bends[i + 2]) / pivots[i]
+    bends[0], bends[-1] = bends[1], bends[-2]
     return bends

@@ -25,6 +25,8 @@ from .stops import Stops
 
 SUBSTEP = 1.0 / 240.0
 """Longest step [s]."""
+_FASTEST = 60.0
+"""Speed [rad/s] that no joint goes beyond, or twice that of the law's own motion."""
 _OVER = 1e-9
 """Part of a torque limit by which rounding may pass it."""
 
@@ -119,7 +121,8 @@ class Simulation:
         if interval == 0 and self.extra:
             # The root is under way already.
             engine.position[:], engine.q[0] = there[0, :3], there[0, 3:7]
-            engine.w[: self.extra] = self.before[: self.extra] = way[0, : self.extra]
+            self.before[: self.extra] = (2.0 * way[0] - way[min(1, steps - 1)])[: self.extra]
+            engine.w[: self.extra] = self.before[: self.extra]
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
         begun = self.before
         poses = np.empty((steps + 1, len(self.order), 4))
@@ -171,6 +174,7 @@ class Simulation:
                 wanted, torques, h * drag, self.passive, lambda other: self._needed_for(other, h)
             )
         v += h * wanted
+        self._slowed(way)
         engine.advance(h)
         if self.stops is not None:
             self.stops.hold(h * drag, self.hard)
@@ -178,6 +182,14 @@ class Simulation:
         if self.any_passive:
             torques = np.where(self.passive, pull - h * self.stiffness * v - self.damping * v, torques)
         return torques, weak
+
+    def _slowed(self, way: Array) -> None:
+        """No joint turns faster than makes sense: what else light bones at weak heavy ones do is anybody's guess."""
+        speeds, wanted = (values[self.extra :].reshape(-1, 3) for values in (self.engine.w, way))
+        most = max(_FASTEST, 2.0 * float(np.sqrt(rotation.dot(wanted, wanted).max())))
+        square = rotation.dot(speeds, speeds)
+        if square.max() > most * most:
+            speeds *= np.minimum(1.0, most / np.sqrt(np.maximum(square, 1e-300)))[:, None]
 
     def _needed_for(self, wanted: Array, h: float) -> Array:
         """The torques (nv,) that accelerations (nv,) ask of the joints, beside those of springs and friction."""

@@ -1,0 +1,377 @@
+"""Motion between keys: on the beat, smooth, and heavy where it has to be."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from lookat_pd import dynamics, ik, rotation
+from lookat_pd.dynamics import Body, Interpolation, interpolate, law
+from lookat_pd.dynamics.simulation import SUBSTEP
+from lookat_pd.errors import InvalidArgument
+from lookat_pd.rotation import Array
+
+from . import trees
+
+SEEDS = st.integers(0, 10_000)
+RESIDUALS = st.floats(1e-4, 0.5)
+engine = pytest.mark.skipif(not dynamics.engine.available(), reason="needs the physics engine")
+
+
+def apart(a: Array, b: Array) -> Array:
+    return rotation.angle(rotation.multiply(rotation.inverse(a), b))
+
+
+def arm(masses: tuple[float, ...] = (2.0, 1.5, 0.5)) -> Body:
+    return trees.rods([0.3, 0.3, 0.2][: len(masses)], list(masses))
+
+
+def wave(n: int = 3) -> tuple[Array, Array]:
+    """Keys of an arm that is raised, swung aside and lowered, and their times, on frames of 24 and 60 a second."""
+    turns = np.zeros((4, n, 3))
+    turns[1], turns[2, :, 2], turns[2, 0, 0] = [0.0, 0.0, 0.9], -0.4, 0.5
+    return rotation.exp(turns), np.array([0.0, 0.5, 1.0, 1.75])
+
+
+HINDRANCES = {
+    "weak": {"torque_limit": 20.0},
+    "weak joint": {"torque_limit": [np.inf, 5.0, np.inf]},
+    "weak about axes": {"torque_limit": np.full((3, 3), 15.0)},
+    "tail": {"passive": [False, False, True], "damping": [0.0, 0.0, 0.002]},
+    "springy tail": {"passive": [False, False, True], "damping": 0.01, "stiffness": 0.5},
+    "weak with tail": {"passive": [False, False, True], "damping": [0.0, 0.0, 0.002], "torque_limit": 30.0},
+    "friction": {"damping": 0.2},
+    "reference": {"inertia": "reference"},
+    "limits": {"limits": ik.Limits(minimum=np.full((3, 3), -0.6), maximum=np.full((3, 3), 0.6))},
+}
+hindered = pytest.mark.parametrize("hindrance", HINDRANCES.values(), ids=HINDRANCES.keys())
+
+
+# The law by itself.
+
+
+@given(RESIDUALS, st.floats(0.05, 3.0), st.floats(0.1, 3.0))
+def test_what_the_law_leaves_at_the_key_is_the_residual(residual: float, duration: float, turn: float) -> None:
+    keys = rotation.exp([[[0.0, 0.0, 0.0]], [[0.0, turn, 0.0]]])
+    found = interpolate(trees.rods([0.3], [1.0]), keys, [0.0, duration], duration / 10.0, residual=residual)
+    n = law.sharpness(np.array(residual))
+    assert_allclose((1.0 + n) * np.exp(-n), residual, rtol=1e-9)
+    assert_allclose(found.residuals[1, 0], residual * turn, rtol=1e-2)
+
+
+@given(st.integers(2, 6), SEEDS, RESIDUALS)
+def test_keys_are_hit(count: int, seed: int, residual: float) -> None:
+    body, random = trees.body(4, seed), np.random.default_rng(seed)
+    steps = random.integers(1, 12, count - 1)
+    times = np.concatenate(([0.0], np.cumsum(steps))) / 20.0
+    keys = trees.pose(4, seed, count)
+    found = interpolate(body, keys, times, 1.0 / 20.0, residual=residual)
+    assert_allclose(apart(found.rotations[np.rint(times * 20.0).astype(int)], keys), 0.0, atol=1e-6)
+    assert not found.missed.any()
+
+
+@given(SEEDS, RESIDUALS)
+def test_poses_and_velocities_run_on_over_keys(seed: int, residual: float) -> None:
+    keys, times = trees.pose(3, seed, 4), np.array([0.0, 0.3, 0.5, 1.1])
+    motion = law.through(keys, times, np.full(3, residual))
+    for key in (1, 2, 3):
+        before, after = (motion.at(times[key : key + 1], np.array([interval])) for interval in (key - 1, key))
+        assert_allclose(apart(before[0], after[0]), 0.0, atol=1e-7)
+        assert_allclose(before[1], after[1], atol=1e-9 * np.abs(motion.speed).max())
+
+
+@given(SEEDS)
+def test_velocities_and_accelerations_are_those_of_the_poses(seed: int) -> None:
+    motion = law.through(trees.pose(3, seed, 3), np.array([0.0, 0.5, 1.2]), np.array([0.001, 0.05, 0.3]))
+    t, h = np.linspace(0.013, 1.187, 20), 1e-5
+    (before, slow, _), (_, w, dw), (after, fast, _) = (motion.at(t + shift) for shift in (-h, 0.0, h))
+    turned = rotation.log(rotation.multiply(rotation.inverse(before), after))
+    assert_allclose(turned / (2.0 * h), w, atol=1e-6 * max(1.0, np.abs(dw).max()))
+    assert_allclose((fast - slow) / (2.0 * h), dw, atol=1e-4 * np.abs(dw).max())
+
+
+def test_velocity_is_carried_over_a_key_and_settles_after_the_last() -> None:
+    keys = rotation.exp([[[0.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]])
+    slack = interpolate(trees.rods([0.3], [1.0]), keys, [0.0, 0.5], 0.01, residual=0.2, settle=2.0)
+    angle = rotation.log(slack.rotations)[:, 0, 1]
+    assert angle[:51].max() <= 1.0 + 1e-12
+    assert angle.max() > 1.01
+    assert_allclose(angle[-1], 1.0, atol=1e-3)
+
+
+@given(st.integers(1, 6), SEEDS)
+def test_mass_and_gravity_do_not_change_the_plain_motion(n: int, seed: int) -> None:
+    light, heavy = trees.body(n, seed), trees.body(n, seed + 1)
+    keys, times = trees.pose(n, seed, 3), [0.0, 0.4, 1.0]
+    one = interpolate(light, keys, times, 0.05)
+    other = interpolate(heavy, keys, times, 0.05, gravity=(0.0, 0.0, -9.81))
+    assert np.array_equal(one.rotations, other.rotations)
+
+
+def test_torques_are_those_that_make_the_motion() -> None:
+    """Left to the engine with nothing but the torques found, a rod goes the way that was found."""
+    trees.mujoco()
+    body, rate, gravity = trees.rods([0.3], [2.0]), 2000.0, (9.81, 0.0, 0.0)
+    keys = rotation.exp([[[0.0, 0.0, 0.0]], [[0.0, 0.0, 0.9]]])
+    found = interpolate(body, keys, [0.0, 0.5], 1.0 / rate, gravity=gravity)
+    held = found.torques.copy()
+    held[:-1] = 0.5 * (found.torques[:-1] + found.torques[1:])
+    motion = dynamics.simulate(body, keys[0], 0.5, 1.0 / rate, torques=held, gravity=gravity)
+    assert apart(motion.rotations, found.rotations).max() < 0.005
+
+
+def test_keys_of_one_pose_hold_still() -> None:
+    pose = trees.pose(3, 1)
+    found = interpolate(arm(), np.stack([pose] * 3), [0.0, 0.5, 1.0], 0.1)
+    assert_allclose(apart(found.rotations, pose), 0.0, atol=1e-7)
+
+
+def test_the_short_way_is_taken_whatever_the_sign() -> None:
+    keys = rotation.exp(np.array([[[0.0, 0.0, 0.1]], [[0.0, 0.0, -0.1]]]))
+    keys[1] *= -1.0
+    found = interpolate(trees.rods([0.3], [1.0]), keys, [0.0, 1.0], 0.1)
+    assert rotation.angle(found.rotations).max() < 0.11
+
+
+# With something in its way.
+
+
+@engine
+@hindered
+def test_the_frame_rate_does_not_matter(hindrance: dict) -> None:
+    keys, times = wave()
+    fine, coarse = (interpolate(arm(), keys, times, dt, settle=0.25, **hindrance) for dt in (1.0 / 60.0, 1.0 / 24.0))
+    assert apart(fine.rotations[::5], coarse.rotations[::2]).max() < np.radians(0.1)
+    assert_allclose(fine.missed, coarse.missed, atol=1e-12)
+
+
+@engine
+@hindered
+def test_the_same_is_found_again(hindrance: dict) -> None:
+    keys, times = wave()
+    one, other = (interpolate(arm(), keys, times, 1.0 / 30.0, **hindrance) for _ in range(2))
+    assert np.array_equal(one.rotations, other.rotations)
+    assert np.array_equal(one.torques, other.torques)
+
+
+@engine
+@hindered
+def test_what_is_missed_is_reported(hindrance: dict) -> None:
+    keys, times = wave()
+    found = interpolate(arm(), keys, times, 0.25 / 15.0, **hindrance)
+    at = np.rint(times / (0.25 / 15.0)).astype(int)
+    driven = [joint for joint in range(3) if not hindrance.get("passive", [False] * 3)[joint]]
+    seen = apart(found.rotations[at], keys)[:, driven]
+    assert_allclose(found.missed, seen.max(axis=1), atol=1e-6)
+
+
+@engine
+def test_limits_that_are_never_met_change_nothing() -> None:
+    keys, times = wave()
+    plain = interpolate(arm(), keys, times, 0.05)
+    for hindrance in ({"torque_limit": 1e6}, {"limits": ik.Limits(minimum=np.full((3, 3), -3.0))}):
+        assert apart(interpolate(arm(), keys, times, 0.05, **hindrance).rotations, plain.rotations).max() < 1e-6
+
+
+@engine
+def test_a_body_that_is_its_own_reference_moves_plainly() -> None:
+    keys, times = wave()
+    plain = interpolate(arm(), keys, times, 0.05)
+    own = interpolate(arm(), keys, times, 0.05, inertia="reference", reference=arm())
+    assert apart(own.rotations, plain.rotations).max() < 1e-6
+
+
+@engine
+@settings(max_examples=8)
+@given(SEEDS, st.sampled_from([2.0, 8.0, 30.0]), st.booleans())
+def test_torques_stay_within_their_limits(seed: int, limit: float, falls: bool) -> None:
+    body, keys = trees.body(5, seed, spread=0.3), trees.pose(5, seed, 4)
+    gravity = (0.0, 0.0, -9.81 if falls else 0.0)
+    found = interpolate(body, keys, [0.0, 0.4, 0.9, 1.5], 0.02, torque_limit=limit, gravity=gravity)
+    assert np.linalg.norm(found.torques, axis=-1).max() <= limit * (1.0 + 1e-6)
+    assert np.isfinite(found.rotations).all()
+
+
+@engine
+def test_a_limit_that_bites_at_first_still_lets_the_key_be_hit() -> None:
+    keys, times = wave(1)
+    body = trees.rods([0.3], [2.0])
+    strong = interpolate(body, keys[:2], times[:2], 0.01)
+    peak = np.linalg.norm(strong.torques, axis=-1).max()
+    weak = interpolate(body, keys[:2], times[:2], 0.01, torque_limit=0.5 * peak)
+    assert weak.missed.max() < 1e-6
+    assert apart(weak.rotations, strong.rotations).max() > np.radians(0.5)
+
+
+def half_way(found: Interpolation, joint: int) -> float:
+    """When a joint has gone half of its way to the last pose."""
+    way = apart(found.rotations[:1], found.rotations)[:, joint]
+    return float(np.interp(0.5 * way[-1], np.maximum.accumulate(way), found.times))
+
+
+@engine
+@pytest.mark.parametrize("hindrance", [{"torque_limit": 8.0}, {"inertia": "reference"}], ids=["weak", "reference"])
+def test_a_heavier_limb_moves_later(hindrance: dict) -> None:
+    keys, times = wave(2)
+    light, heavy = (
+        interpolate(trees.rods([0.3, 0.3], [mass, mass]), keys[:2], [0.0, 0.8], 1.0 / 60.0, settle=1.0, **hindrance)
+        for mass in (0.5, 5.0)
+    )
+    at_key = 48
+    reached = [float(apart(found.rotations[0], found.rotations[at_key // 2])[0]) for found in (light, heavy)]
+    assert reached[1] < 0.8 * reached[0]
+    assert half_way(heavy, 0) > half_way(light, 0) + 0.05
+
+
+@engine
+def test_a_heavier_tail_swings_later() -> None:
+    """Of two tails on the same spring the heavier one follows later."""
+    keys, times = wave(2)
+
+    def swung(mass: float) -> Array:
+        body = trees.rods([0.3, 0.3], [1.0, mass])
+        found = interpolate(
+            body, keys[:2], times[:2], 0.01, settle=2.0, passive=[False, True], stiffness=2.0, damping=[0.0, 0.05]
+        )
+        assert found.missed.max() < 1e-6
+        return found.times[np.argmax(rotation.log(found.rotations[:, 1])[:, 2])]
+
+    assert swung(5.0) > swung(0.5) + 0.1
+
+
+@engine
+def test_a_driven_parent_is_not_moved_by_its_tail() -> None:
+    keys, times = wave()
+    plain = interpolate(arm(), keys, times, 0.02)
+    tail = interpolate(arm((2.0, 1.5, 50.0)), keys, times, 0.02, passive=[False, False, True], damping=0.0)
+    assert apart(plain.rotations, tail.rotations)[:, :2].max() < 1e-6
+    assert apart(plain.rotations, tail.rotations)[:, 2].max() > 0.1
+
+
+@engine
+def test_a_tail_hangs_in_the_end() -> None:
+    body, keys = trees.rods([0.3, 0.3], [1.0, 1.0]), rotation.exp(np.zeros((2, 2, 3)))
+    found = interpolate(
+        body, keys, [0.0, 0.5], 0.05, settle=8.0, passive=[False, True], damping=[0.0, 0.05], gravity=(9.81, 0.0, 0.0)
+    )
+    down = rotation.rotate(found.rotations[-1, 1], [0.0, 1.0, 0.0])
+    assert_allclose(down, [1.0, 0.0, 0.0], atol=0.02)
+
+
+@engine
+def test_a_moving_root_swings_the_tail() -> None:
+    body, keys = trees.rods([0.3], [1.0]), rotation.identity(2, 1)
+    t = 0.02 * np.arange(51)
+    given = {"passive": [True], "damping": [0.0], "gravity": (0.0, 0.0, 0.0)}
+    pushed = np.zeros((51, 3))
+    # A constant acceleration sideways is a gravity to the other side.
+    pushed[:, 0] = 0.5 * 3.0 * t**2
+    found = interpolate(body, keys, [0.0, 1.0], 0.02, root=(pushed, rotation.identity(51)), **given)
+    falling = interpolate(body, keys, [0.0, 1.0], 0.02, **{**given, "gravity": (-3.0, 0.0, 0.0)})
+    # To a substep, which is what the beginning of both may be apart.
+    substep = apart(falling.rotations[1:], falling.rotations[:-1]).max() / 0.02 * SUBSTEP
+    assert apart(found.rotations, falling.rotations).max() < substep
+    assert substep < 0.05
+    assert rotation.angle(falling.rotations[-1]).max() > 0.5
+
+
+def test_a_moving_root_changes_the_torques_of_the_plain_motion() -> None:
+    body, (keys, times) = arm(), wave()
+    t = np.arange(36) * 0.05
+    lifted = np.zeros((36, 3))
+    lifted[:, 2] = 0.5 * 9.81 * t**2
+    plain = interpolate(body, keys, times, 0.05, gravity=(0.0, 0.0, -9.81))
+    rising = interpolate(body, keys, times, 0.05, root=(lifted, rotation.identity(36)))
+    assert np.array_equal(plain.rotations, rising.rotations)
+    assert_allclose(rising.torques, plain.torques, atol=1e-6 * np.abs(plain.torques).max())
+
+
+@engine
+def test_joints_stay_within_their_limits() -> None:
+    keys, times = wave()
+    limits = ik.Limits(minimum=np.full((3, 3), -0.3), maximum=np.full((3, 3), 0.3))
+    found = interpolate(
+        arm(), keys, times, 0.02, settle=0.5, limits=limits, passive=[False, False, True], damping=[0.0, 0.0, 0.001]
+    )
+    assert limits.excess(found.rotations).max() < 1e-6
+    assert found.missed[1] > 0.5
+
+
+@engine
+@pytest.mark.parametrize("hindrance", [{}, {"torque_limit": 5.0}, {"inertia": "reference"}, {"damping": 0.1}])
+@pytest.mark.parametrize("gravity", [0.0, -9.81])
+def test_the_worst_input_stays_bounded(hindrance: dict, gravity: float) -> None:
+    """Seventy bones with masses a thousandfold apart and keys far apart in space and close in time."""
+    body = trees.body(70, 3, chain=True, spread=1.5)
+    keys, times = trees.pose(70, 3, 4), np.arange(4) * 0.05
+    found = interpolate(body, keys, times, 1.0 / 60.0, settle=0.2, gravity=(0.0, 0.0, gravity), **hindrance)
+    assert np.isfinite(found.rotations).all()
+    assert np.isfinite(found.torques).all()
+    assert np.isfinite(found.missed).all()
+    assert_allclose(np.linalg.norm(found.rotations, axis=-1), 1.0, atol=1e-9)
+
+
+@engine
+@settings(max_examples=6)
+@given(SEEDS)
+def test_a_loose_chain_of_unlike_bones_stays_bounded(seed: int) -> None:
+    body, keys = trees.body(12, seed, chain=True, spread=1.5), trees.pose(12, seed, 3)
+    passive = np.arange(12) > 5
+    found = interpolate(
+        body, keys, [0.0, 0.05, 0.5], 0.02, settle=1.0, passive=passive, stiffness=1e4, damping=1e2, torque_limit=50.0
+    )
+    assert np.isfinite(found.rotations).all()
+
+
+GOOD = {"keys": rotation.identity(3, 2), "key_times": [0.0, 0.5, 1.0], "dt": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"keys": rotation.identity(1, 2), "key_times": [0.0]}, "at least two"),
+        ({"key_times": [0.0, 0.5, 0.5]}, "in order of time"),
+        ({"key_times": [0.0, 1.0, 0.5]}, "in order of time"),
+        ({"key_times": [0.0, np.nan, 1.0]}, "finite"),
+        ({"key_times": [0.0, 1.0]}, "shape of the key times"),
+        ({"keys": np.full((3, 2, 4), np.nan)}, "finite"),
+        ({"keys": np.zeros((3, 2, 4))}, "unit quaternions"),
+        ({"keys": rotation.identity(3, 5)}, "shape of the keys"),
+        ({"dt": 0.0}, "between frames"),
+        ({"residual": 0.0}, "residual of joint 0"),
+        ({"residual": [0.1, 1.0]}, "residual of joint 1"),
+        ({"residual": [0.1, 0.1, 0.1]}, "one number or 2"),
+        ({"torque_limit": -1.0}, "torque limit of joint 0"),
+        ({"torque_limit": [1.0, np.nan]}, "torque limit of joint 1"),
+        ({"torque_limit": [1.0] * 4}, "torque limit"),
+        ({"inertia": "false"}, "unknown"),
+        ({"damping": -1.0}, "damping of joint 0"),
+        ({"stiffness": [0.0, np.inf]}, "stiffness of joint 1"),
+        ({"passive": [1, 0]}, "truth values"),
+        ({"passive": [True]}, "truth values"),
+        ({"gravity": (0.0, 1.0)}, "gravity"),
+        ({"settle": -1.0}, "settle"),
+        ({"limits": ik.Limits(locks=np.zeros((3, 3), dtype=bool))}, "limits are those of 3"),
+        ({"root": (np.zeros((3, 3)), rotation.identity(3))}, "root's positions"),
+    ],
+)
+def test_what_cannot_be_worked_with_is_refused(wrong: dict, says: str) -> None:
+    with pytest.raises(InvalidArgument, match=says):
+        interpolate(trees.rods([0.3, 0.3], [1.0, 1.0]), **{**GOOD, **wrong})
+
+
+def test_work_in_slices_ends_with_the_same() -> None:
+    trees.mujoco()
+    keys, times = wave()
+    work, seen = dynamics.interpolating(arm(), keys, times, 0.05, torque_limit=20.0), []
+    while True:
+        try:
+            seen.append(next(work))
+        except StopIteration as end:
+            found = end.value
+            break
+    assert seen == sorted(seen)
+    assert 0.0 <= seen[0]
+    assert seen[-1] <= 1.0
+    assert np.array_equal(found.rotations, interpolate(arm(), keys, times, 0.05, torque_limit=20.0).rotations)
