@@ -9,7 +9,9 @@ from . import (
     best_cut,
     chain,
     chain_actions,
+    converse,
     copy,
+    directing,
     dynamics_preset,
     follow,
     ik_bake,
@@ -28,10 +30,11 @@ from . import (
     smooth_pop,
     solve,
     strip_transition,
+    targets,
     transition_preset,
 )
 
-LOOK_AT = (add, remove, copy, mirror, preset, chain, key, follow, solve, bake)
+LOOK_AT = (add, remove, copy, mirror, preset, chain, key, targets, directing, converse, follow, solve, bake)
 TRANSITIONS = (
     transition_settings,
     inertialize,

@@ -46,7 +46,7 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
         armature = current.armature(context)
         try:
             bone = self._bone(context, armature)
-            target = self._target(context, armature)
+            target = self._target(context)
             look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
         except LookAtError as error:
             return current.complain(self, error)
@@ -64,13 +64,13 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
             return active.name
         return look_at.find_head(armature)
 
-    def _target(self, context: bpy.types.Context, armature: bpy.types.Object) -> bpy.types.Object | None:
+    def _target(self, context: bpy.types.Context) -> bpy.types.Object | None:
         if self.target:
             target = context.scene.objects.get(self.target)
             if target is None:
                 raise RigError(f"There is no object '{self.target}' in the scene; choose one that exists.")
             return target
-        others = [item for item in context.selected_objects if not look_at_edit.belongs_to(item, armature)]
+        others = current.other_selected_objects(context)
         return others[0] if others else None
 
 

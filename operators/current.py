@@ -47,6 +47,18 @@ def other_selected_bones(context: bpy.types.Context) -> list[str]:
     return [bone.name for bone in item.pose.bones if bone != shown and look_at_edit.is_selected(bone)]
 
 
+def other_selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """The selected objects that are not part of the character."""
+    item = armature(context)
+    return [other for other in context.selected_objects if not look_at_edit.belongs_to(other, item)]
+
+
+def selected_armatures(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """The armatures of all selected characters, by name."""
+    found = {item if item.type == "ARMATURE" else item.find_armature() for item in context.selected_objects}
+    return sorted(found - {None}, key=lambda item: item.name_full)
+
+
 def selected_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
     """The selected bones of that armature; none outside pose mode."""
     item = armature(context)

@@ -1,4 +1,4 @@
-"""Key a look-at's on/off or influence: Blender's own key button cannot reach settings that live on a bone."""
+"""Key a look-at's on/off, influence or active target: Blender's own key button cannot reach settings that live on a bone."""
 
 import bpy
 from bpy.props import EnumProperty
@@ -17,7 +17,11 @@ class LOOKAT_PD_OT_key(bpy.types.Operator):
 
     setting: EnumProperty(
         name="Setting",
-        items=(("use", "Look", "Whether to look at the target"), ("influence", "Influence", "How much to look at it")),
+        items=(
+            ("use", "Look", "Whether to look at the target"),
+            ("influence", "Influence", "How much to look at it"),
+            ("active_target", "Active Target", "Which target to look at"),
+        ),
     )
 
     @classmethod

@@ -6,10 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
-from ..rig import look_at, look_at_edit
-from . import body, plots, presets, status
-
-_KEY_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
+from ..rig import look_at
+from . import body, directing, keyed, plots, presets, status
 
 
 class LOOKAT_PD_UL_chain(bpy.types.UIList):
@@ -98,11 +96,7 @@ class _Main(_Part):
             column.prop(settings, "damping_ratio")
         _draw_step_response(column, settings)
         for name in ("use", "influence"):
-            row = column.row(align=True)
-            row.prop(settings, name, slider=True)
-            bone = current.look_at_bone(context)
-            state = look_at_edit.key_state(bone.id_data, bone.name, name, context.scene.frame_current)
-            row.operator("lookat_pd.key", text="", icon=_KEY_ICONS[state], emboss=False).setting = name
+            keyed.draw(column, context, current.look_at_bone(context), name)
 
     @staticmethod
     def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -132,6 +126,14 @@ def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
     )
     overshoot = look_at.step_response(tuning).max() / look_at.STEP - 1.0
     box.label(text=iface_("Overshoot {:.0f} %").format(100.0 * max(overshoot, 0.0)), translate=False)
+
+
+class _Targets(_Part):
+    bl_label = "Targets"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        directing.draw(self.prepared(), context, current.look_at_bone(context))
 
 
 class _Chain(_Part):
@@ -217,7 +219,7 @@ class _Advanced(_Part):
             layout.prop(item, "makes_up", text="Makes Up for Slower Bones")
 
 
-_PARTS = (_Chain, _Limits, _Body, _Eyes, _Release, _Advanced)
+_PARTS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced)
 _SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Look-at PD"}
 _CONSTRAINTS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "bone_constraint"}
 

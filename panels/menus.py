@@ -5,6 +5,7 @@ import bpy
 from ..operators import current
 from ..rig import look_at
 
+_DIRECTING = ("lookat_pd.look_here", "lookat_pd.look_away", "lookat_pd.targets_from_markers", "lookat_pd.converse")
 _IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")
 _DYNAMICS = ("lookat_pd.interpolate_keys", "lookat_pd.reach")
 _SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")
@@ -21,6 +22,9 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout.operator("lookat_pd.copy", icon="COPYDOWN")
         layout.operator("lookat_pd.mirror", icon="MOD_MIRROR")
         layout.operator("lookat_pd.chain_detect", icon="FILE_REFRESH")
+        layout.separator()
+        for name in _DIRECTING:
+            layout.operator(name)
         layout.separator()
         layout.operator_context = "INVOKE_DEFAULT"
         layout.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")

@@ -34,10 +34,10 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
 
     Raises RigError, and then changes nothing.
     """
+    check(armature, bone, target)
     settings = armature.pose.bones[bone].lookat_pd
     found = listed(settings)
     if target != Target():
-        check(armature, bone, target)
         if target in found:
             return found.index(target)
         if settings.target is None and not setting_keys.frames(armature, bone, "active_target"):
@@ -48,7 +48,9 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
 
 
 def check(armature: bpy.types.Object, bone: str, target: Target) -> None:
-    """Raise RigError where a look-at cannot look at a target."""
+    """Raise RigError where a look-at cannot look at a target; an empty one is none."""
+    if target == Target():
+        return
     chain = [link.bone for link in armature.pose.bones[bone].lookat_pd.chain]
     if not chain:
         chain = [link.bone for link in detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))]

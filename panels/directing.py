@@ -1,0 +1,54 @@
+"""What a look-at may look at, and the buttons that say when it looks at what: a sub-panel of the look-at's own."""
+
+import bpy
+
+from ..rig import directing
+from . import keyed
+
+
+class LOOKAT_PD_UL_targets(bpy.types.UIList):
+    """The further targets of a look-at, each with the button that keys it."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        _draw_line(layout, data, index + 1)
+
+
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    settings = bone.lookat_pd
+    _draw_line(layout.box(), settings, 0)
+    row = layout.row()
+    row.template_list("LOOKAT_PD_UL_targets", "", settings, "targets", settings, "targets_index", rows=4)
+    column = row.column(align=True)
+    column.operator("lookat_pd.target_add", text="", icon="ADD")
+    column.operator("lookat_pd.target_remove", text="", icon="REMOVE")
+    column.separator()
+    column.operator("lookat_pd.target_move", text="", icon="TRIA_UP").direction = "UP"
+    column.operator("lookat_pd.target_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+    if 0 <= settings.targets_index < len(settings.targets):
+        item = settings.targets[settings.targets_index]
+        layout.prop(item, "object")
+        if item.object is not None and item.object.type == "ARMATURE":
+            layout.prop_search(item, "bone", item.object.pose, "bones", icon="BONE_DATA")
+    keyed.draw(layout, context, bone, "active_target")
+    column = layout.column(align=True)
+    column.operator("lookat_pd.look_here", icon="HIDE_OFF")
+    column.operator("lookat_pd.look_away", icon="HIDE_ON")
+    layout.operator("lookat_pd.targets_from_markers", icon="MARKER_HLT")
+    layout.operator("lookat_pd.converse", icon="COMMUNITY")
+
+
+def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:
+    """Number and name of a target, with a filled circle where it is looked at now."""
+    target = directing.listed(settings)[number]
+    row = layout.row(align=True)
+    row.label(text=f"{number}   {target.label or '…'}", translate=False)
+    icon = "RADIOBUT_ON" if directing.active(settings) == number else "RADIOBUT_OFF"
+    row.operator("lookat_pd.look_here", text="", icon=icon, emboss=False).number = number
+
+
+def register() -> None:
+    bpy.utils.register_class(LOOKAT_PD_UL_targets)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_class(LOOKAT_PD_UL_targets)

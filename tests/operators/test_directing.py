@@ -1,0 +1,142 @@
+"""The operators that direct the gaze: the list of targets, looks from here on, markers and conversations."""
+
+import bpy
+import pytest
+
+from extension import load
+
+from .test_setup import make, settings, thing
+
+directing = load("rig.directing")
+look_at_edit = load("rig.look_at_edit")
+current = load("operators.current")
+converse = load("operators.converse")
+markers = load("operators.directing")
+
+
+@pytest.fixture
+def hero() -> bpy.types.Object:
+    """A character that looks at a ball, active and selected alone; frame 10."""
+    armature = make("Hero")
+    look_at_edit.add(bpy.context.scene, armature, "head", thing("Ball"))
+    armature.select_set(True)
+    bpy.context.scene.frame_set(10)
+    return armature
+
+
+def names(armature: bpy.types.Object) -> list[str]:
+    return [target.label for target in directing.listed(settings(armature))]
+
+
+def seen(armature: bpy.types.Object, frame: int) -> str | None:
+    bpy.context.scene.frame_set(frame)
+    number = directing.active(settings(armature))
+    return None if number is None else names(armature)[number]
+
+
+def test_what_is_selected_comes_into_the_list(hero) -> None:
+    thing("Bird", selected=True)
+    make("Other", 2.0).select_set(True)
+    bpy.context.view_layer.objects.active = hero
+    assert bpy.ops.lookat_pd.target_add() == {"FINISHED"}
+    assert sorted(names(hero)[1:]) == ["Bird", "Other:head"]
+
+
+def test_an_empty_line_is_filled_by_hand(hero) -> None:
+    assert bpy.ops.lookat_pd.target_add() == {"FINISHED"}
+    assert names(hero) == ["Ball", ""] and settings(hero).targets_index == 0
+    settings(hero).targets[0].object = thing("Bird")
+    assert bpy.ops.lookat_pd.look_here() == {"FINISHED"}
+    assert [seen(hero, frame) for frame in (1, 9, 10)] == ["Ball", "Ball", "Bird"]
+
+
+def test_one_wrong_object_and_none_is_added(hero) -> None:
+    thing("Bird", selected=True)
+    carried = thing("Hat", selected=True)
+    # Not part of the character for Blender, but the head takes it along.
+    carried.constraints.new("CHILD_OF").target = hero
+    carried.constraints[0].subtarget = "head"
+    with pytest.raises(RuntimeError, match="'Hat' moves with the chain"):
+        bpy.ops.lookat_pd.target_add()
+    assert names(hero) == ["Ball"]
+
+
+def test_lines_move_and_go(hero) -> None:
+    for name in ("Bird", "Cat"):
+        thing(name, selected=True)
+        bpy.ops.lookat_pd.target_add()
+        bpy.data.objects[name].select_set(False)
+    bpy.ops.lookat_pd.look_here()
+    bpy.ops.lookat_pd.target_move(direction="UP")
+    assert names(hero) == ["Ball", "Cat", "Bird"]
+    bpy.ops.lookat_pd.target_move(direction="UP")
+    assert names(hero) == ["Cat", "Ball", "Bird"]
+    assert seen(hero, 10) == "Cat"
+    bpy.ops.lookat_pd.target_move(direction="DOWN")
+    assert names(hero) == ["Cat", "Bird", "Ball"]
+    assert bpy.ops.lookat_pd.target_move(direction="DOWN") == {"CANCELLED"}
+    bpy.ops.lookat_pd.target_remove()
+    bpy.ops.lookat_pd.target_remove(number=0)
+    assert names(hero) == ["Bird"]
+
+
+def test_nothing_to_remove(hero) -> None:
+    with pytest.raises(RuntimeError, match="No line of the list is highlighted"):
+        bpy.ops.lookat_pd.target_remove()
+    with pytest.raises(RuntimeError, match="no target 7"):
+        bpy.ops.lookat_pd.target_remove(number=7)
+    assert names(hero) == ["Ball"]
+
+
+def test_look_at_the_selected_object(hero) -> None:
+    thing("Bird", selected=True)
+    assert bpy.ops.lookat_pd.look_here(use_selected=True) == {"FINISHED"}
+    assert names(hero) == ["Ball", "Bird"] and seen(hero, 10) == "Bird"
+    bpy.data.objects["Bird"].select_set(False)
+    with pytest.raises(RuntimeError, match="Nothing else is selected"):
+        bpy.ops.lookat_pd.look_here(use_selected=True)
+
+
+def test_look_away_and_back(hero) -> None:
+    assert bpy.ops.lookat_pd.look_away() == {"FINISHED"}
+    bpy.context.scene.frame_set(20)
+    assert bpy.ops.lookat_pd.look_here(number=0) == {"FINISHED"}
+    assert [seen(hero, frame) for frame in (1, 10, 19, 20)] == ["Ball", None, None, "Ball"]
+
+
+def test_the_dot_keys_the_active_target(hero) -> None:
+    assert bpy.ops.lookat_pd.key(setting="active_target") == {"FINISHED"}
+    assert look_at_edit.key_state(hero, "head", "active_target", 10) == "KEYED"
+
+
+def test_markers(hero) -> None:
+    assert not bpy.ops.lookat_pd.targets_from_markers.poll()
+    assert "timeline marker" in markers.why_not(bpy.context)
+    thing("Bird")
+    for name, frame in (("Bird", 20), ("off", 40)):
+        bpy.context.scene.timeline_markers.new(name, frame=frame)
+    assert bpy.ops.lookat_pd.targets_from_markers() == {"FINISHED"}
+    assert [seen(hero, frame) for frame in (10, 20, 40)] == ["Ball", "Bird", None]
+
+
+def test_a_conversation(hero) -> None:
+    assert "all who take part" in converse.why_not(bpy.context)
+    make("Other", 2.0).select_set(True)
+    assert "begins to speak" in converse.why_not(bpy.context)
+    for name, frame in (("Hero", 1), ("Other: yes", 100)):
+        bpy.context.scene.timeline_markers.new(name, frame=frame)
+    with pytest.raises(RuntimeError, match="the shorter first"):
+        bpy.ops.lookat_pd.converse(reaction_min=2.0)
+    assert bpy.ops.lookat_pd.converse(glances=0.0) == {"FINISHED"}
+    assert seen(hero, 200) == "Other:head"
+    assert seen(bpy.data.objects["Other"], 90) == "Hero:head"
+    with pytest.raises(RuntimeError, match="choose Replace"):
+        bpy.ops.lookat_pd.converse(seed=3)
+    assert bpy.ops.lookat_pd.converse(seed=3, replace=True) == {"FINISHED"}
+
+
+def test_nothing_to_direct() -> None:
+    make("Hero")
+    for verb in ("target_add", "target_remove", "target_move", "look_here", "look_away", "targets_from_markers"):
+        assert not getattr(bpy.ops.lookat_pd, verb).poll()
+    assert not bpy.ops.lookat_pd.converse.poll()
