@@ -13,6 +13,7 @@ MODULES = (
     "solver",
     "bake",
     "live",
+    "body",
     "inertialize",
     "join",
     "ik",

@@ -44,16 +44,20 @@ def empty_file() -> bpy.types.Scene:
     return bpy.context.scene
 
 
-def chain_character(scene: bpy.types.Scene, frames: int, number: int = 0, limbs: int = 0) -> Character:
+def chain_character(
+    scene: bpy.types.Scene, frames: int, number: int = 0, limbs: int = 0, *, body: bool = False
+) -> Character:
     """A chain of bones that sways for that many frames and has a look-at on a target that moves past.
 
-    limbs: how many more bones, as animated as those of the chain, hang on it.
+    limbs: how many more bones, as animated as those of the chain, hang on it. body: eyes, arms and legs too.
     """
     data = bpy.data.armatures.new(f"Chain {number}")
     armature = bpy.data.objects.new(f"Chain {number}", data)
     scene.collection.objects.link(armature)
     armature.location.x = 2.0 * number
     names = _grow(armature, limbs)
+    if body:
+        _grow_body(armature, names)
     target = bpy.data.objects.new(f"Target {number}", None)
     scene.collection.objects.link(target)
     _fly(target, (armature.location.x, -2.0, 1.8), frames)
@@ -81,6 +85,32 @@ def _grow(armature: bpy.types.Object, limbs: int) -> tuple[str, ...]:
         bone.head, bone.tail = (0.1, 0.0, bone.parent.head.z), (0.1, 0.1, bone.parent.head.z)
     bpy.ops.object.mode_set(mode="OBJECT")
     return names
+
+
+_BODY = (
+    ("eye", "head", (0.03, -0.08, 1.7), (0.03, -0.1, 1.7)),
+    ("upper_arm", "chest", (0.17, 0.0, 1.2), (0.22, 0.03, 0.9)),
+    ("forearm", "upper_arm", (0.22, 0.03, 0.9), (0.26, -0.04, 0.65)),
+    ("hand", "forearm", (0.26, -0.04, 0.65), (0.27, -0.05, 0.55)),
+    ("thigh", "hips", (0.1, 0.0, 0.0), (0.11, -0.03, -0.45)),
+    ("shin", "thigh", (0.11, -0.03, -0.45), (0.12, 0.02, -0.88)),
+    ("foot", "shin", (0.12, 0.02, -0.88), (0.12, -0.15, -0.95)),
+)
+"""Limbs of the left side: name, part of the body or limb that carries it, head, tail."""
+
+
+def _grow_body(armature: bpy.types.Object, names: tuple[str, ...]) -> None:
+    """Eyes, arms and legs on a chain of these bones, head first."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for name, carrier, head, tail in _BODY:
+            bone = bones.new(f"{name}.{side}")
+            on_chain = next((other for other in names if other.startswith(carrier)), None)
+            bone.parent = bones[on_chain or f"{carrier}.{side}"]
+            bone.head, bone.tail = ((sign * x, y, z) for x, y, z in (head, tail))
+    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def _use_all(settings, names: tuple[str, ...]) -> None:
