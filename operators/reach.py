@@ -64,10 +64,10 @@ class LOOKAT_PD_OT_reach(job.Job, bpy.types.Operator):
         )
 
 
-class LOOKAT_PD_OT_reach_via(bpy.types.Operator):
+class LOOKAT_PD_OT_via_add(bpy.types.Operator):
     """Add the selected objects to the places through which the effector goes"""
 
-    bl_idname = "lookat_pd.reach_via"
+    bl_idname = "lookat_pd.via_add"
     bl_label = "Add Via"
     bl_options = {"REGISTER", "UNDO"}
 
@@ -76,10 +76,10 @@ class LOOKAT_PD_OT_reach_via(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_reach_via_remove(bpy.types.Operator):
+class LOOKAT_PD_OT_via_remove(bpy.types.Operator):
     """Go on without this place"""
 
-    bl_idname = "lookat_pd.reach_via_remove"
+    bl_idname = "lookat_pd.via_remove"
     bl_label = "Remove Via"
     bl_options = {"REGISTER", "UNDO"}
 
@@ -108,7 +108,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-CLASSES = (LOOKAT_PD_OT_reach, LOOKAT_PD_OT_reach_via, LOOKAT_PD_OT_reach_via_remove)
+CLASSES = (LOOKAT_PD_OT_reach, LOOKAT_PD_OT_via_add, LOOKAT_PD_OT_via_remove)
 
 
 def register() -> None:

@@ -174,8 +174,8 @@ def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
         row = column.row(align=True)
         row.prop(via, "target")
         row.prop(via, "time", text="")
-        row.operator("lookat_pd.reach_via_remove", text="", icon="X").index = n
-    column.operator("lookat_pd.reach_via", icon="ADD")
+        row.operator("lookat_pd.via_remove", text="", icon="X").index = n
+    column.operator("lookat_pd.via_add", icon="ADD")
 
 
 def _draw_last(layout: bpy.types.UILayout, last: reaching.Plotted | None) -> None:

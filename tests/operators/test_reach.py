@@ -77,10 +77,10 @@ def test_places_on_the_way(hero) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     for item in bpy.data.objects:
         item.select_set(item.name.startswith("Via"))
-    bpy.ops.lookat_pd.reach_via()
+    bpy.ops.lookat_pd.via_add()
     assert [via.target.name for via in settings().vias] == ["Via", "Via.001"]
     assert [via.time for via in settings().vias] == pytest.approx([1 / 3, 2 / 3])
-    bpy.ops.lookat_pd.reach_via_remove(index=0)
+    bpy.ops.lookat_pd.via_remove(index=0)
     bpy.ops.object.mode_set(mode="POSE")
     assert bpy.ops.lookat_pd.reach() == {"FINISHED"}
     assert np.linalg.norm(hand(hero, 17) - (0.45, -0.25, 1.2)) < 5e-3
