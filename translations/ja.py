@@ -769,6 +769,69 @@ INTERFACE = {
     "Front": "前",
     "Side": "サイド",
     "Top": "上",
+    # Directing the gaze
+    "Targets": "ターゲット",
+    "Active Target": "アクティブターゲット",
+    "Further Targets": "追加のターゲット",
+    "Highlighted Target": "選択中のターゲット",
+    "What else may be looked at, by number from 1 on": "他に見ることのできる対象。番号は1から始まります",
+    "What is looked at: 0 is the target above, 1 the first of the further targets; key it to switch": (
+        "見る対象。0は上のターゲット、1は追加のターゲットの1番目です。キーを打つと切り替わります"
+    ),
+    "Object to look at while this one is active; without one the look-at is off then": (
+        "この行がアクティブの間に見るオブジェクト。空の場合、その間ルックアットはオフになります"
+    ),
+    "Which target to look at": "どのターゲットを見るか",
+    "Number of the target; -1 for the highlighted line": "ターゲットの番号。-1で選択中の行",
+    "Add the other selected objects to the list of targets, or an empty line where there are none": (
+        "他の選択オブジェクトをターゲットのリストに追加します。なければ空の行を追加します"
+    ),
+    "Empty Line": "空の行",
+    "Add a line to choose an object in, whatever is selected": (
+        "選択に関わらず、後でオブジェクトを指定するための行を追加します"
+    ),
+    "Take a target from the list. Keys of the others go on meaning them; its own go": (
+        "ターゲットをリストから外します。他のターゲットのキーの意味は変わらず、外したもののキーは消えます"
+    ),
+    "Move the highlighted target up or down; from the first line up it becomes the main one. Keys go along": (
+        "選択中のターゲットを上下に移動します。1行目から上へ移動するとメインになります。キーも追従します"
+    ),
+    "Towards the main target": "メインターゲットの方へ",
+    "Away from it": "その反対へ",
+    "Key that this target is looked at from the current frame on; before it all stays as it was": (
+        "現在のフレームからこのターゲットを見るようにキーを打ちます。それより前は変わりません"
+    ),
+    "Selected Object": "選択オブジェクト",
+    "Look at the other selected object, which comes into the list": (
+        "他の選択オブジェクトを見ます。リストになければ追加します"
+    ),
+    "Key that nothing is looked at from the current frame on: back to the animation": (
+        "現在のフレームから何も見ないようにキーを打ち、元のアニメーションに戻します"
+    ),
+    "Look from each timeline marker on at what it names: an object, a bone (Hero:head), or off": (
+        "タイムラインの各マーカーから、その名前の対象を見ます。オブジェクト、ボーン（Hero:head）、またはoff"
+    ),
+    "Let the selected characters look at whoever speaks; timeline markers called after them say who does": (
+        "選択キャラクターが話し手を見るようにします。誰が話すかは、キャラクター名のタイムラインマーカーで決まります"
+    ),
+    "Seed": "シード",
+    "Another number gives other reactions and glances": "番号を変えると、反応や視線の外し方が変わります",
+    "Reaction From": "反応（最短）",
+    "Reaction From (s)": "反応（秒）：最短",
+    "Seconds until the quickest listeners turn to who begins to speak": (
+        "話し始めた人の方を、最も早い聞き手が向くまでの秒数"
+    ),
+    "Reaction To": "反応（最長）",
+    "To (s)": "最長",
+    "Seconds until the slowest have turned": "最も遅い聞き手が向くまでの秒数",
+    "Glances": "視線外し",
+    "How much the characters avert their eyes, above all who speaks; 0 for not at all": (
+        "キャラクターが目をそらす度合い。主に話し手がそらします。0でそらしません"
+    ),
+    "Replace": "置き換え",
+    "Delete the keys of targets, and of on and off, that are there from the first turn on": (
+        "最初の発言以降にある、ターゲットとオン/オフのキーを削除します"
+    ),
 }
 """Everything but names of operators: names of settings and panels, and all descriptions."""
 
@@ -809,6 +872,13 @@ OPERATORS = {
     "Remove Via": "経由点を除去",
     "Dynamics Preset": "力学プリセット",
     "Measure Meshes": "メッシュを計測",
+    "Add Target": "ターゲットを追加",
+    "Remove Target": "ターゲットを削除",
+    "Move Target": "ターゲットを移動",
+    "Look at This from Here": "ここからこれを見る",
+    "Look Away from Here": "ここから目を離す",
+    "Targets from Markers": "マーカーからターゲットを設定",
+    "Converse": "会話",
 }
 """Names of operators and texts on their buttons."""
 
@@ -1688,6 +1758,71 @@ SENTENCES = {
     "What the hand passes must be in order of time, each at its own; spread the times.": (
         "経由点は時刻順で、それぞれ別の時刻でなければなりません。時刻を離してください。"
     ),
+    # Directing the gaze
+    "Target {} of the look-at on '{}' names nothing; choose an object for it.": (
+        "ルックアット「{1}」のターゲット{0}には何も指定されていません。オブジェクトを選択してください。"
+    ),
+    "The look-at on '{}' has no target {}; choose one from its list.": (
+        "ルックアット「{}」にターゲット{}はありません。リストから選択してください。"
+    ),
+    "Action '{}' is linked from a library and keys the targets; make a copy of it.": (
+        "ターゲットのキーがあるアクション「{}」はライブラリからリンクされています。コピーを作成してください。"
+    ),
+    "No line of the list is highlighted; click the one to remove.": (
+        "リストの行が選択されていません。外す行をクリックしてください。"
+    ),
+    "Nothing else is selected; select the object to look at, then the character with Shift.": (
+        "他に何も選択されていません。見る対象のオブジェクトを選択し、続けてShiftでキャラクターを選択してください。"
+    ),
+    "Set a timeline marker named after an object where it is to be looked at": (
+        "対象を見るフレームに、そのオブジェクト名のタイムラインマーカーを設定してください"
+    ),
+    "The scene has no markers; set one (M in the timeline) wherever something changes, and name it.": (
+        "シーンにマーカーがありません。変化するフレームにマーカーを設定し（タイムラインでM）、名前を付けてください。"
+    ),
+    "The markers '{}' and '{}' are both at frame {}; move one of them.": (
+        "マーカー「{}」と「{}」が同じフレーム{}にあります。どちらかを移動してください。"
+    ),
+    "The scene has nothing called {}; name each marker after an object, a bone (Hero:head), or off.": (
+        "シーンに{}という名前のものがありません。マーカーの名前は、オブジェクト、ボーン（Hero:head）、またはoffにしてください。"
+    ),
+    "Directed the look-at on '{}' by {} marker.": "{1}個のマーカーでルックアット「{0}」の視線を設定しました。",
+    "Directed the look-at on '{}' by {} markers.": "{1}個のマーカーでルックアット「{0}」の視線を設定しました。",
+    "Select the armatures of all who take part": "会話に加わる全員のアーマチュアを選択してください",
+    "Set a timeline marker named after a character where it begins to speak": (
+        "話し始めるフレームに、キャラクター名のタイムラインマーカーを設定してください"
+    ),
+    "{} characters converse in {} turn.": "{}体のキャラクターの会話を設定しました（発言{}回）。",
+    "{} characters converse in {} turns.": "{}体のキャラクターの会話を設定しました（発言{}回）。",
+    "A conversation needs at least two characters; select the armatures of all who take part.": (
+        "会話には2体以上のキャラクターが必要です。会話に加わる全員のアーマチュアを選択してください。"
+    ),
+    "A conversation needs at least two people, not {}.": "会話には2人以上が必要です（現在{}人）。",
+    "Nobody speaks; say who begins when.": "話す人がいません。誰がいつ話し始めるかを指定してください。",
+    "Nobody selected is called {}; name each marker after the armature that begins to speak there.": (
+        "選択中のキャラクターに{}はいません。マーカーの名前は、そこで話し始めるアーマチュアの名前にしてください。"
+    ),
+    "'{}' speaks but does not take part; add it to those who converse.": (
+        "「{}」は話しますが、会話に加わっていません。加えてください。"
+    ),
+    "'{}' begins to speak at frame {}, but all ends at {}; go on longer.": (
+        "「{}」はフレーム{}で話し始めますが、フレーム{}で終わります。終わりを延ばしてください。"
+    ),
+    "The look-at of '{}' has keys there already, of another conversation perhaps; choose Replace to delete them.": (
+        "「{}」のルックアットには、その範囲にすでにキーがあります（別の会話など）。削除するには「置き換え」を選択してください。"
+    ),
+    "The look-at on '{}' of '{}' is muted; unmute it to let '{}' take part.": (
+        "「{1}」のルックアット「{0}」はミュートされています。「{2}」を会話に加えるにはミュートを解除してください。"
+    ),
+    "Each turn of a conversation must begin after the one before, and the end be last.": (
+        "会話の発言は時間順に始まり、終わりは最後でなければなりません。"
+    ),
+    "The speakers must be numbers from 0 to {}.": "話し手は0から{}までの番号で指定してください。",
+    "The reaction times must be 0 or more, the shorter first, not {} and {}.": (
+        "反応時間は0以上で、短い方を先に指定してください（現在{}と{}）。"
+    ),
+    "The amount of glances must be between 0 and 1, not {}.": "視線外しは0から1の間にしてください（現在{}）。",
+    "The seed must be 0 or more, not {}.": "シードは0以上にしてください（現在{}）。",
 }
 """What errors, reports and greyed-out operators say, with holes for what is known only then."""
 
