@@ -51,11 +51,11 @@ class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
             _draw_interpolation(layout, settings)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
-        row = layout.row(align=True)
+        row = layout.row()
         row.scale_y = 1.3
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.interpolate_keys", icon="KEYFRAME_HLT")
-        row.operator("lookat_pd.dynamics_compare", text="", icon="UV_SYNC_SELECT")
+        layout.operator("lookat_pd.dynamics_compare", icon="UV_SYNC_SELECT")
 
 
 class LOOKAT_PD_PT_dynamics_bone(_Part, bpy.types.Panel):
