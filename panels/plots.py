@@ -80,7 +80,7 @@ def _draw_paths(paths: Sequence[NDArray]) -> NDArray[np.float32]:
     scale = 0.86 * min(WIDTH, HEIGHT) / max(float((high - low).max()), 1e-9)
     for n in reversed(range(len(paths))):
         line = (paths[n] - 0.5 * (low + high)) * scale + 0.5 * np.array((WIDTH, HEIGHT))
-        cover = np.maximum(_stamped(_dense(line), 1.6), _stamped(line[-1:], 5.0))
+        cover = np.maximum(_stamped(_dense(line), 3.0), _stamped(line[-1:], 9.0))
         colour = COLOURS[0] if n == 0 else _GRID
         pixels[..., :3] = np.where(cover[..., None] > 0.0, colour, pixels[..., :3])
         pixels[..., 3] = np.maximum(pixels[..., 3], cover)

@@ -1,0 +1,182 @@
+"""In-betweens with weight and reaches, from the panel: what it says, undo, Esc, and the masses in the viewport."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+from character import armature, pose, select
+from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
+from windowed.scripts import script
+
+import extension
+
+PANEL = ("panels.dynamics",)
+_KEPT = ("bl_label", "bl_space_type", "bl_region_type", "bl_category", "draw", "prepared")
+BONES = ("upper_arm.L", "hand.L", "chest")
+
+
+def _settings():
+    return bpy.context.window_manager.windows[0].scene.lookat_pd_dynamics
+
+
+def _choose(*names: str) -> None:
+    """Select bones, the last one active."""
+    for bone in armature().pose.bones:
+        holder = bone if hasattr(bone, "select") else bone.bone
+        holder.select = bone.name in names
+    armature().data.bones.active = armature().data.bones[names[-1]]
+
+
+def _begin(hands: Hands) -> Waiting:
+    """Pose mode, seen from the front, an arm that is keyed and selected."""
+    select(armature())
+    with hands.override():
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.view3d.view_axis(type="FRONT")
+    view = hands.area("VIEW_3D").spaces.active.region_3d
+    view.view_location, view.view_distance = (0.0, 0.0, 1.1), 5.0
+    random = np.random.default_rng(1)
+    for frame in (1, 12, 20, 40):
+        for name in BONES[:2]:
+            bone = armature().pose.bones[name]
+            bone.rotation_quaternion = (1.0, *random.uniform(-0.3, 0.3, 3))
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    _choose(*BONES)
+    yield 0.3
+    bpy.ops.ed.undo_push(message="Begin")
+
+
+@contextmanager
+def _opened(*parts: str) -> Iterator[None]:
+    """Some of the panels under other names, open and at the top: Blender remembers that they were closed."""
+    closed = extension.load("panels.dynamics")
+    closed.unregister()
+    made = []
+    for name in parts:
+        kind = getattr(closed, name)
+        own = {key: getattr(kind, key) for key in _KEPT}
+        made.append(type(f"{name}_opened", (bpy.types.Panel,), own))
+        bpy.utils.register_class(made[-1])
+    try:
+        yield
+    finally:
+        for kind in reversed(made):
+            bpy.utils.unregister_class(kind)
+        closed.register()
+
+
+@script(needs=PANEL)
+def keys_interpolated_from_the_panel(hands: Hands) -> Waiting:
+    """The button makes a new action that hits the keys; the original is compared; one undo takes it back."""
+    yield from _begin(hands)
+    scene = bpy.context.window_manager.windows[0].scene
+    with _opened("LOOKAT_PD_PT_dynamics"):
+        yield from hands.sidebar()
+        yield 0.5
+        bpy.ops.ed.undo_push(message="Ready")
+        hands.look("panel")
+        before = {}
+        for frame in (1, 9, 12, 20, 40):
+            scene.frame_set(frame)
+            before[frame] = pose()
+        yield from hands.click((yield from hands.find("lookat_pd.interpolate_keys")))
+        yield 1.0
+        assert armature().animation_data.action.name == "Sway dynamics", armature().animation_data.action
+        for frame in (1, 12, 20, 40):
+            scene.frame_set(frame)
+            assert abs(pose() - before[frame]).max() < 1e-5, frame
+        scene.frame_set(9)
+        assert abs(pose() - before[9]).max() > 1e-3
+        yield from hands.click((yield from hands.find("lookat_pd.dynamics_compare")))
+        yield 0.3
+        assert armature().animation_data.action.name == "Sway"
+        yield from hands.undo()
+        yield from hands.undo()
+        assert armature().animation_data.action.name == "Sway"
+        assert "Sway dynamics" not in bpy.data.actions
+
+
+@script(needs=PANEL)
+def reach_from_the_panel(hands: Hands) -> Waiting:
+    """The hand arrives; the panel shows cost and path afterwards."""
+    yield from _begin(hands)
+    scene = bpy.context.window_manager.windows[0].scene
+    ball = bpy.data.objects["Ball"]
+    ball.animation_data_clear()
+    ball.location = (0.3, -0.2, 1.25)
+    _settings().target, _settings().passes, _settings().point = ball, 8, "TIP"
+    _choose("hand.L")
+    scene.frame_set(1)
+    with _opened("LOOKAT_PD_PT_dynamics_reach"):
+        yield from hands.sidebar()
+        yield 0.5
+        yield from hands.click((yield from hands.find("lookat_pd.reach")))
+        yield 2.0
+        assert armature().animation_data.action.name == "Sway reach", armature().animation_data.action
+        scene.frame_set(25)
+        seen = armature().evaluated_get(bpy.context.window_manager.windows[0].view_layer.depsgraph)
+        assert np.linalg.norm(np.subtract(seen.pose.bones["hand.L"].tail, ball.location)) < 1e-3
+        yield 0.5
+        hands.look("reached")
+        yield from hands.wheel(hands.inside(SIDEBAR), -30)
+        yield 0.5
+        hands.look("plots")
+
+
+@script(needs=PANEL)
+def reach_stopped_by_esc(hands: Hands) -> Waiting:
+    """The first Esc takes the best so far, two leave the file as it was."""
+    yield from _begin(hands)
+    settings = _settings()
+    settings.goal, settings.point, settings.passes, settings.method = "CURSOR", "TIP", 1000, "OPTIMAL"
+    settings.duration, settings.length = 4.0, 3
+    bpy.context.window_manager.windows[0].scene.cursor.location = (0.3, -0.3, 1.3)
+    _choose("hand.L")
+    count = len(bpy.data.actions)
+    for times, name in ((2, "Sway"), (1, "Sway reach")):
+        with hands.override():
+            bpy.ops.lookat_pd.reach("INVOKE_DEFAULT")
+        yield 0.5
+        if "LOOKAT_PD_OT_reach" not in [item.bl_idname for item in hands.window.modal_operators]:
+            assert armature().animation_data.action.name == "Sway reach", "done before Esc could be pressed"
+            return
+        for _ in range(times):
+            yield from hands.key("ESC")
+        yield 3.0
+        assert not hands.window.modal_operators
+        assert armature().animation_data.action.name == name, armature().animation_data.action
+        assert len(bpy.data.actions) == count + (name != "Sway")
+        assert len(bpy.data.scenes) == 1
+
+
+@script(needs=PANEL)
+def masses_in_the_viewport(hands: Hands) -> Waiting:
+    """Ellipsoids come and go with their switch; the panel tells what the body weighs."""
+    yield from _begin(hands)
+    with _opened("LOOKAT_PD_PT_dynamics_body", "LOOKAT_PD_PT_dynamics_bone"):
+        yield from hands.sidebar()
+        yield 0.5
+        without = _viewport(hands)
+        _show_masses(hands, True)
+        yield 0.5
+        hands.look("masses")
+        assert _differing(without, _viewport(hands)) > 500
+        _show_masses(hands, False)
+        yield 0.5
+        assert _differing(without, _viewport(hands)) < 50
+
+
+def _show_masses(hands: Hands, show: bool) -> None:
+    _settings().show_masses = show
+    hands.area("VIEW_3D").tag_redraw()
+
+
+def _viewport(hands: Hands) -> np.ndarray:
+    """Pixels of the middle of the viewport."""
+    region = hands.region(VIEWPORT)
+    return hands.pixels(region.x + region.width // 4, region.y + region.height // 4, 300, 300)
+
+
+def _differing(a: np.ndarray, b: np.ndarray) -> int:
+    return int((np.abs(a.astype(int) - b.astype(int)).max(axis=-1) > 20).sum())
