@@ -20,10 +20,12 @@ from .law import smooth_step
 from .optimal import optimized
 from .paths import minimum_jerk
 from .smoothing import smoothed
+from .splines import Spline
 
 METHODS = ("smoothing", "optimal")
-_LEAST_STEPS = 30
-"""Steps that a reach is made of at least, whatever dt is."""
+_LEAST_STEPS, _MOST_STEPS = 20, 40
+"""Steps from one place that the hand passes to the next, whatever dt is; the frames lie on a smooth curve through
+them."""
 _HIT = 1e-5
 """How near [m] to its goal a hand must come."""
 
@@ -69,9 +71,10 @@ def reach(
 
     method: "smoothing" averages the torques of the motion over and over, at most `passes` times, and keeps the best;
     "optimal" minimizes the cost itself, in at most `passes` iterations. Neither is ever worse than the hand's
-    minimum-jerk path. The cost is half the sum over frames of |change of torque|^2 / dt, over all joints. gravity: (3,)
-    [m/s^2]. damping: (n,) or one number [N m s/rad], friction in the joints. via: times [s] and places (3,) that the
-    hand passes. limits: what joints are allowed. strength: (n,), how much torque counts as 1.
+    minimum-jerk path. The cost is half the sum over time of |change of torque|^2 / step, over all joints, in steps that
+    are frames or, from 40 on, fewer. gravity: (3,) [m/s^2]. damping: (n,) or one number [N m s/rad], friction in the
+    joints. via: times [s] and places (3,) that the hand passes. limits: what joints are allowed. strength: (n,), how
+    much torque counts as 1.
 
     Raises InvalidArgument; with "smoothing" EngineMissing.
     """
@@ -142,8 +145,9 @@ def reaching(
             "name a joint further out, or a point on its bone."
         )
     frames = int(np.floor(duration / dt + 1e-6))
-    steps = max(1, frames) if abs(frames * dt - duration) < 1e-6 * duration else frames + 1
-    steps *= int(np.ceil(_LEAST_STEPS / steps))
+    whole = abs(frames * dt - duration) < 1e-6 * duration
+    most = _MOST_STEPS * (1 + len(via))
+    steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if whole and 0 < frames <= most else most
     h = duration / steps
     fixed = _fixed(via, goal, duration, h, steps)
     path, motion = _first(arm, fixed, h, steps)
@@ -160,20 +164,19 @@ def reaching(
 
 def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
     times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
-    at = np.clip(times / h, 0.0, len(motion) - 1.0)
-    low = np.minimum((at + 1e-6).astype(int), len(motion) - 2)
-    part = np.clip(at - low, 0.0, 1.0)
-    torques = arm.torques(motion, h)
-    shown = rotation.slerp(motion[low], motion[low + 1], part[:, None])
-    blend = part[:, None, None]
+
+    def smooth(values: Array) -> Array:
+        return Spline.through(0.0, h, values, resting=True).at(times)[0]
+
+    shown = rotation.normalize(smooth(rotation.align_hemisphere(motion)))
     return Reach(
         times,
         arm.whole(shown),
         arm.place(shown)[0],
-        (1.0 - blend) * torques[low] + blend * torques[low + 1],
+        smooth(arm.torques(motion, h)),
         min(costs),
         np.array(costs),
-        (1.0 - part[:, None]) * path[low] + part[:, None] * path[low + 1],
+        smooth(path),
     )
 
 

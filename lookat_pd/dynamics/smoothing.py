@@ -16,6 +16,8 @@ from .law import smooth_step
 
 _FREQUENCY = 4.0
 """Of the weak control along the path, times the duration [rad]."""
+_SAMPLES = 40
+"""For which one average of three is enough."""
 _FIRMER = 1.4
 """By how much it becomes firmer where a pass has gained nothing; the next goes on from the best."""
 
@@ -34,8 +36,7 @@ def smoothed(
     best, frequency = motion, _FREQUENCY
     least, torques = arm.analysed(motion, h)
     for _ in range(passes):
-        averaged = (torques[:-2] + torques[1:-1] + torques[2:]) / 3.0
-        made = runner.run(best, averaged, frequency)
+        made = runner.run(best, _averaged(torques), frequency)
         motion, off = arm.follow(made, _fitted(arm.place(made)[0], fixed))
         cost, found = arm.analysed(motion, h)
         if off > arm.near:
@@ -45,6 +46,17 @@ def smoothed(
             best, least, torques = motion, cost, found
         else:
             frequency *= _FIRMER
+
+
+def _averaged(torques: Array) -> Array:
+    """The moving average of three (N + 1, a, 3) of torques (N + 3, a, 3), over and over where samples are dense.
+
+    That spreads them over the same time whatever the sampling.
+    """
+    middle = torques.copy()
+    for _ in range(max(1, round((len(torques) / _SAMPLES) ** 2))):
+        middle[1:-1] = (middle[:-2] + middle[1:-1] + middle[2:]) / 3.0
+    return middle[1:-1]
 
 
 def _fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:

@@ -213,7 +213,7 @@ def half_way(found: Interpolation, joint: int) -> float:
 @engine
 @pytest.mark.parametrize("hindrance", [{"torque_limit": 8.0}, {"inertia": "reference"}], ids=["weak", "reference"])
 def test_a_heavier_limb_moves_later(hindrance: dict) -> None:
-    keys, times = wave(2)
+    keys, _ = wave(2)
     light, heavy = (
         interpolate(trees.rods([0.3, 0.3], [mass, mass]), keys[:2], [0.0, 0.8], 1.0 / 60.0, settle=1.0, **hindrance)
         for mass in (0.5, 5.0)
@@ -372,6 +372,6 @@ def test_work_in_slices_ends_with_the_same() -> None:
             found = end.value
             break
     assert seen == sorted(seen)
-    assert 0.0 <= seen[0]
+    assert seen[0] >= 0.0
     assert seen[-1] <= 1.0
     assert np.array_equal(found.rotations, interpolate(arm(), keys, times, 0.05, torque_limit=20.0).rotations)

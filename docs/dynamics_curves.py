@@ -1,0 +1,145 @@
+"""The pictures of motion between keys and of reaching: docs/images/dynamics_*.png.
+
+    python docs/dynamics_curves.py
+
+Rods 30 cm long and 4 cm thick stand for upper arm and forearm.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(ROOT)
+
+import matplotlib  # noqa: E402
+import numpy as np  # noqa: E402
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+from lookat_pd import dynamics, rotation  # noqa: E402
+from lookat_pd.dynamics import Body  # noqa: E402
+from lookat_pd.rotation import Array  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+COLORS = ("#0072b2", "#e69f00", "#d1495b", "#009e73")
+DT = 1.0 / 120.0
+KEYS = np.radians([0.0, 60.0, -30.0, 20.0])
+TIMES = np.array([0.0, 0.5, 1.0, 1.5])
+LENGTH, THICKNESS = 0.3, 0.04
+
+
+def rods(*masses: float) -> Body:
+    """A chain of rods along Y."""
+    n, mass = len(masses), np.array(masses)
+    across, along = mass * (LENGTH**2 / 12.0 + THICKNESS**2 / 16.0), mass * THICKNESS**2 / 8.0
+    offsets = np.tile([0.0, LENGTH, 0.0], (n, 1))
+    offsets[0] = 0.0
+    inertias = np.stack([across, along, across], axis=-1)[:, None] * np.eye(3)
+    return Body(np.arange(n) - 1, offsets, mass, np.tile([0.0, 0.5 * LENGTH, 0.0], (n, 1)), inertias)
+
+
+def keys(n: int) -> Array:
+    """The first joint turns about Z, the others keep straight."""
+    turns = np.zeros((len(KEYS), n, 3))
+    turns[:, 0, 2] = KEYS
+    return rotation.exp(turns)
+
+
+def angle(found: dynamics.Interpolation, joint: int) -> Array:
+    return np.degrees(np.unwrap(2.0 * np.arctan2(found.rotations[:, joint, 3], found.rotations[:, joint, 0])))
+
+
+def between_keys() -> None:
+    figure, axes = plt.subplots(2, 2, figsize=(12.0, 7.5), sharex=True, layout="constrained")
+    given = {"dt": DT, "settle": 0.75}
+    for color, residual in zip(COLORS, (0.0001, 0.001, 0.05, 0.3), strict=True):
+        found = dynamics.interpolate(rods(2.0), keys(1), TIMES, residual=residual, **given)
+        axes[0, 0].plot(found.times, angle(found, 0), color=color, label=f"residual {100.0 * residual:g} %")
+    for color, mass in zip(COLORS, (1.0, 3.0, 10.0), strict=False):
+        label = f"{mass:g} kg"
+        weak = dynamics.interpolate(rods(mass), keys(1), TIMES, torque_limit=6.0, **given)
+        axes[0, 1].plot(weak.times, angle(weak, 0), color=color, label=label)
+        body, reference = rods(mass), rods(1.0)
+        heavy = dynamics.interpolate(body, keys(1), TIMES, inertia="reference", reference=reference, **given)
+        axes[1, 0].plot(heavy.times, angle(heavy, 0), color=color, label=label)
+        tail = dynamics.interpolate(
+            rods(2.0, mass),
+            keys(2),
+            TIMES,
+            passive=[False, True],
+            stiffness=20.0,
+            damping=[0.0, 0.5],
+            residual=0.05,
+            **given,
+        )
+        axes[1, 1].plot(tail.times, angle(tail, 1), color=color, label=label)
+    titles = (
+        "Tension: what the law leaves undone at the key",
+        "A torque limit of 6 N m",
+        "Torques made for 1 kg",
+        "A loose bone on a spring, behind a driven one",
+    )
+    for axis, title in zip(axes.flat, titles, strict=True):
+        axis.set_title(title)
+        axis.grid(alpha=0.25)
+        axis.legend(loc="upper right")
+        if axis is not axes[1, 1]:
+            axis.plot(TIMES, np.degrees(KEYS), "ko", markersize=6)
+        axis.set_ylabel("angle [°]")
+    for axis in axes[1]:
+        axis.set_xlabel("time [s]")
+    figure.savefig(IMAGES / "dynamics_keys.png", dpi=90)
+
+
+START = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2]])
+HAND = (1, (0.0, LENGTH, 0.0))
+
+
+def reach(start: Array, goal: Array, method: str, gravity: float = 0.0, **given: object) -> dynamics.Reach:
+    """In the plane of X and Y, where gravity pulls along -Y."""
+    return dynamics.reach(
+        rods(2.0, 1.5), start, goal, 0.6, DT, effector=HAND, method=method, gravity=(0.0, gravity, 0.0), **given
+    )
+
+
+def reaching() -> None:
+    figure, axes = plt.subplots(1, 3, figsize=(15.0, 4.8), layout="constrained")
+    goal = np.array([0.3, 0.3, 0.0])
+    paths, speeds, costs = axes
+    for color, method in zip(COLORS, ("smoothing", "optimal"), strict=False):
+        found = reach(START, goal, method)
+        paths.plot(*found.path[:, :2].T, color=color, label=method)
+        speed = np.linalg.norm(np.diff(found.path, axis=0), axis=1) / DT
+        speeds.plot(found.times[1:] - 0.5 * DT, speed, color=color, label=method)
+        costs.plot(np.minimum.accumulate(found.costs), color=color, label=f"{method}, best so far")
+        if method == "smoothing":
+            paths.plot(*found.minimum_jerk[:, :2].T, color="black", linestyle=":", label="minimum jerk")
+    up = reach(START, goal, "optimal", -9.81)
+    down = reach(up.rotations[-1], up.path[0], "optimal", -9.81)
+    paths.plot(*up.path[:, :2].T, color=COLORS[2], label="optimal under gravity")
+    paths.plot(*down.path[:, :2].T, color=COLORS[3], linestyle="--", label="... and back")
+    rough = reach(START, goal, "optimal", -9.81, damping=0.5)
+    back = reach(rough.rotations[-1], rough.path[0], "optimal", -9.81, damping=0.5)
+    for found, style in ((rough, "-"), (back, "--")):
+        speed = np.linalg.norm(np.diff(found.path, axis=0), axis=1) / DT
+        speeds.plot(found.times[1:] - 0.5 * DT, speed, color=COLORS[2], linestyle=style)
+    speeds.plot([], [], color=COLORS[2], label="gravity and friction, there")
+    speeds.plot([], [], color=COLORS[2], linestyle="--", label="... and back")
+    paths.set_aspect("equal")
+    labels = (("x [m]", "y [m]"), ("time [s]", "speed of the hand [m/s]"), ("pass", "cost [N²m²/s]"))
+    for axis, title, (x, y) in zip(axes, ("The hand's path", "Its speed", "The cost"), labels, strict=True):
+        axis.set_title(title)
+        axis.set_xlabel(x)
+        axis.set_ylabel(y)
+        axis.grid(alpha=0.25)
+        axis.legend(fontsize=8)
+    figure.savefig(IMAGES / "dynamics_reach.png", dpi=90)
+
+
+if __name__ == "__main__":
+    between_keys()
+    reaching()
+    sys.stdout.flush()
+    os._exit(0)
