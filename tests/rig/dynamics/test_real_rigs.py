@@ -1,0 +1,111 @@
+"""Rigs from other makers: keys are hit, tails swing, hands arrive, on whatever bones and scales they have."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+from lookat_pd import rotation
+
+from .. import scenes
+
+interpolation = load("rig.dynamics.interpolation")
+masses = load("rig.dynamics.masses")
+meshes = load("rig.dynamics.meshes")
+reaching = load("rig.dynamics.reaching")
+sample = load("rig.sample")
+
+# File, clip, bones that move, frames of poses: the last file begins with a leap out of its bind pose.
+MOVED = [
+    ("gltf/kaykit_knight.glb", "Walking_A", ("upperarm.l", "lowerarm.l", "chest"), (0, 8, 16, 24)),
+    ("gltf/khronos_fox.glb", "Walk", ("b_Tail01_012", "b_Tail02_013", "b_Tail03_014"), (0, 6, 12, 17)),
+    ("gltf/m2m_snake.glb", "Idle", ("tail05", "tail06", "tail07", "tail08"), (1, 20, 40, 55)),
+    ("gltf/robot_expressive.glb", "Wave", ("UpperArm.R", "LowerArm.R"), (0, 12, 30, 44)),
+    ("bvh/fair1_dab.bvh", "fair1_dab", ("RightArm", "RightForeArm", "Spine2"), (1, 60, 120, 200)),
+    ("fbx/cmu_91_48.fbx", None, ("rShldr", "rForeArm"), (5, 30, 60, 110)),
+]
+
+
+def read(path: Path, clip: str | None) -> bpy.types.Object:
+    """The armature of a file, playing a clip of it."""
+    if path.suffix == ".bvh":
+        bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, update_scene_duration=True)
+    elif path.suffix == ".fbx":
+        bpy.ops.wm.fbx_import(filepath=str(path))
+    else:
+        bpy.ops.import_scene.gltf(filepath=str(path))
+    armature = next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    data = armature.animation_data
+    for track in data.nla_tracks:
+        track.mute = True
+    if clip is not None:
+        data.action = next(action for action in bpy.data.actions if action.name.startswith(clip))
+        data.action_slot = next(slot for slot in data.action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED"))
+    return armature
+
+
+def local(armature: bpy.types.Object, bones: Any, frames: Any) -> Any:
+    """Rotations (F, b, 4) of the bones' own channels, as Blender evaluates them."""
+    found = np.empty((len(frames), len(bones), 4))
+    for k, frame in enumerate(frames):
+        bpy.context.scene.frame_set(int(frame))
+        for n, bone in enumerate(bones):
+            found[k, n] = armature.pose.bones[bone].matrix_basis.to_quaternion()
+    return found
+
+
+def apart(a: Any, b: Any) -> Any:
+    return np.degrees(rotation.angle(rotation.multiply(rotation.inverse(a), b)))
+
+
+on_all = pytest.mark.parametrize("row", MOVED, ids=[row[0] for row in MOVED])
+
+
+@on_all
+def test_poses_are_hit(rigs: Path, row: Any) -> None:
+    name, clip, bones, frames = row
+    armature = read(rigs / name, clip)
+    before = local(armature, bones, frames)
+    wish = interpolation.Wish(bones, poses=tuple(float(frame) for frame in frames))
+    result = scenes.finish(interpolation.start(bpy.context.scene, armature, wish))
+    assert result.misses == []
+    assert apart(local(armature, bones, frames), before).max() < 0.05
+    assert np.isfinite(result.motion.torques).all()
+
+
+@on_all
+def test_passive_bones_stay_bounded_and_move(rigs: Path, row: Any) -> None:
+    name, clip, bones, frames = row
+    armature = read(rigs / name, clip)
+    bpy.context.scene.lookat_pd_dynamics.passive = True
+    wish = interpolation.Wish(bones, poses=(float(frames[0]), float(frames[-1])), gravity=False)
+    result = scenes.finish(interpolation.start(bpy.context.scene, armature, wish))
+    turns = local(armature, bones, range(frames[0], frames[-1] + 1))
+    assert np.isfinite(turns).all()
+    assert apart(turns[1:], turns[:-1]).max() < 60.0, "no leap from frame to frame"
+    assert result.misses == []
+
+
+def test_meshes_of_a_knight_weigh_something(rigs: Path) -> None:
+    armature = read(rigs / "gltf/kaykit_knight.glb", "Idle")
+    measured = scenes.finish(meshes.measure(bpy.context.scene, armature))
+    found = masses.of(bpy.context.scene, armature, measured)
+    assert found.human and {"chest", "head", "upperarm.l"} <= set(found.bones)
+    assert np.all(found.properties.mass > 0.0)
+    assert np.all(np.linalg.eigvalsh(found.properties.inertia) > 0.0)
+
+
+def test_a_knight_reaches(rigs: Path) -> None:
+    armature = read(rigs / "gltf/kaykit_knight.glb", "Idle")
+    bpy.context.scene.frame_set(0)
+    start = np.array(armature.matrix_world @ armature.pose.bones["hand.l"].head)
+    goal = sample.Target(point=tuple(np.add(start, (-0.1, -0.15, 0.15))))
+    wish = reaching.Wish("hand.l", goal, 0, 1.0, length=2)
+    result = scenes.finish(reaching.start(bpy.context.scene, armature, wish))
+    assert result.missed < 1e-3
+    bpy.context.scene.frame_set(24)
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    assert np.linalg.norm(np.array(seen.matrix_world @ seen.pose.bones["hand.l"].head) - goal.point) < 1e-3
