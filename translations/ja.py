@@ -14,6 +14,87 @@ INTERFACE = {
     "Solve the live look-ats of this scene again": "このシーンのライブルックアットをもう一度計算します",
     "Number": "番号",
     "Lock Interface while Rendering": "レンダリング中はインターフェイスをロック",
+    # The whole body
+    "Whole Body": "全身",
+    "Let hips, arms, feet and eyes answer too, as far as the rig has them": (
+        "腰、腕、足、目も、リグにある限り一緒に動かします"
+    ),
+    "Amount": "量",
+    "Back": "後",
+    "Hips": "腰",
+    "To the Side": "横へ",
+    "Weight Shift": "重心移動",
+    "Move the hips against the turn of the head, which is heavy": ("重い頭の回転とは反対の方向へ腰を動かします"),
+    "How far the hips go, as a factor of the ways below": "腰が動く距離（下の距離に対する倍率）",
+    "How far to the side the hips go against a head turned by 90°, in percent of the length of the legs": (
+        "頭が90°回ったときに腰が横へ動く距離（脚の長さに対するパーセント）"
+    ),
+    "How far back the hips go under a head turned by 90°, in percent of the length of the legs": (
+        "頭が90°回ったときに腰が後ろへ動く距離（脚の長さに対するパーセント）"
+    ),
+    "Settle time of the weight shift relative to the look-at's": "ルックアットの整定時間に対する重心移動の比率",
+    "Arm Recoil": "腕の反動",
+    "Let the arms lag behind the rib cage and swing out": "腕を胸郭より遅らせて、揺れながら落ち着かせます",
+    "How much of the arms' lag shows": "腕の遅れをどれだけ見せるか",
+    "Settle time of the arms relative to the look-at's": "ルックアットの整定時間に対する腕の比率",
+    "Below 1 the arms swing out before they hang still again": "1未満では、腕は揺れてから静止します",
+    "Planted Feet": "足の固定",
+    "Keep the feet where the animation has them while the hips move": (
+        "腰が動いている間、足をアニメーションの位置に保ちます"
+    ),
+    "Torso Joins From": "胴が加わる角度",
+    "The torso takes part in turns larger than this; smaller ones are the head's and the eyes'": (
+        "これより大きな回転には胴も加わります。小さな回転は頭と目だけで行います"
+    ),
+    "Bone that moves the hips with all that is above them; empty: found from the rig": (
+        "腰とその上の体全体を動かすボーン。空欄ならリグから検出します"
+    ),
+    "Rotation Mode": "回転モード",
+    # Eyes
+    "Eyes": "目",
+    "Let the eyes look first, and hold the target while the head comes after": (
+        "先に目で見て、頭が追いつくまでターゲットを見続けます"
+    ),
+    "Left Eye": "左目",
+    "Right Eye": "右目",
+    "Bone of the left eye, or of the only one; empty: found from the rig": (
+        "左目、または1つしかない目のボーン。空欄ならリグから検出します"
+    ),
+    "Bone of the right eye; empty: found from the rig": "右目のボーン。空欄ならリグから検出します",
+    "Head Mover": "頭の関与",
+    "1: the head turns all the way, the eyes only lead. 0: the head turns only where the eyes cannot reach": (
+        "1では頭が最後まで向き、目は先に動くだけです。0では目が届かない分だけ頭が向きます"
+    ),
+    "Head Delay": "頭の遅れ",
+    "Seconds by which the head sets out after the eyes": "目が動いてから頭が動き出すまでの秒数",
+    "How far the eyes turn to either side": "目が左右に向く角度",
+    "How far the eyes turn upward": "目が上に向く角度",
+    "How far the eyes turn downward": "目が下に向く角度",
+    "Vergence": "輻輳",
+    "How much the eyes turn towards each other for a near target": "近いターゲットに対して両目が寄る度合い",
+    "Largest Vergence": "最大輻輳",
+    "Largest angle between the two lines of sight": "両目の視線がなす角度の最大値",
+    "Blink": "まばたき",
+    "Blink From": "まばたきする角度",
+    "Close the lids during large shifts of the gaze": "視線が大きく動くときにまぶたを閉じます",
+    "Shifts of the gaze larger than this come with a blink": "これより大きな視線の移動ではまばたきします",
+    "Lid Angle": "まぶたの角度",
+    "How far the bones of the upper lids turn to close the eyes": "目を閉じるために上まぶたのボーンが回る角度",
+    "Shape Key": "シェイプキー",
+    "Shape key that closes the lids; empty: found from the meshes, where lid bones are not": (
+        "まぶたを閉じるシェイプキー。空欄で、まぶたのボーンもないときは、メッシュから検出します"
+    ),
+    "Micro-Saccades": "微小サッカード",
+    "Size of the small quick movements of eyes that hold still; 0 for none": (
+        "止まっている目の、小さく素早い動きの大きさ。0ではなし"
+    ),
+    "Idle Drift": "視線の揺らぎ",
+    "How far the gaze wanders about its target, by chance; 0 for not at all": (
+        "視線がターゲットのまわりを偶然にさまよう大きさ。0ではなし"
+    ),
+    "Another number gives another drift and other micro-saccades": (
+        "数値を変えると、揺らぎと微小サッカードが変わります"
+    ),
     # Look-at
     "Look-at": "ルックアット",
     "Look-at PD": "ルックアットPD",
@@ -883,6 +964,39 @@ OPERATORS = {
 """Names of operators and texts on their buttons."""
 
 SENTENCES = {
+    # The whole body
+    "Armature '{}' has no bone '{}' for an eye; choose another.": (
+        "アーマチュア「{}」に、目とするボーン「{}」がありません。別のものを選んでください。"
+    ),
+    "Armature '{}' has no bone '{}' to move the hips by; choose another.": (
+        "アーマチュア「{}」に、腰を動かすボーン「{}」がありません。別のものを選んでください。"
+    ),
+    "Bone '{}' cannot be an eye: it is in the chain of the look-at; choose another.": (
+        "ボーン「{}」はルックアットのチェーンに入っているため、目にできません。別のものを選んでください。"
+    ),
+    "Bone '{}' is in the chain of the look-at and cannot be a limb or an eye too; take it out of the chain.": (
+        "ボーン「{}」はルックアットのチェーンに入っているため、腕、脚、目にはなれません。チェーンから外してください。"
+    ),
+    "How far the hips shift must be finite numbers.": "腰が動く距離は有限の数でなければなりません。",
+    "The amount of arm recoil must be 0 or more, not {}.": "腕の反動の量は0以上でなければなりません（指定値: {}）。",
+    "The location of bone '{}' is driven; delete the driver, or switch off what moves the bone.": (
+        "ボーン「{}」の位置はドライバーで動いています。ドライバーを削除するか、ボーンを動かす機能をオフにしてください。"
+    ),
+    "What the chain leaves to the eyes is a fraction, within angles of 0 or more.": (
+        "チェーンが目に任せる分は割合で、その角度は0以上でなければなりません。"
+    ),
+    "No bone was found that moves the hips, so they stay; choose one under Body.": (
+        "腰を動かすボーンが見つからないため、腰は動きません。「体」で選んでください。"
+    ),
+    "No bone of an eye was found, so only the head looks; choose one under Eyes.": (
+        "目のボーンが見つからないため、頭だけで見ます。「目」で選んでください。"
+    ),
+    "No leg of two bones and a foot was found, so no feet are planted.": (
+        "2本のボーンと足からなる脚が見つからないため、足は固定されません。"
+    ),
+    "No arm was found that hangs on the rib cage, so none recoils.": (
+        "胸郭につながる腕が見つからないため、腕の反動はありません。"
+    ),
     # Inverse kinematics
     "A chain needs at least one joint; give one offset and one rotation for each.": (
         "チェーンには関節が1つ以上必要です。関節ごとにオフセットと回転を1つずつ指定してください。"

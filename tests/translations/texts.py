@@ -285,6 +285,15 @@ def _said(source: Source) -> Iterator[str]:
             yield from source.returned(function)
 
 
+def _noted(source: Source) -> Iterator[str]:
+    """What the rig says of a look-at that works: sentences that are put on a list of notes, or returned as such."""
+    for call in source.calls:
+        if _name(call) == "append" and getattr(call.func.value, "id", "") == "notes" and call.args:
+            yield from source.texts(call.args[0])
+    if "notes" in source.functions:
+        yield from source.returned(source.functions["notes"])
+
+
 def collect() -> tuple[set[tuple[str, str]], set[str], set[str]]:
     """Interface texts with their contexts, sentences, and pieces of sentences."""
     interface, sentences, pieces = set(_of_classes()), set(), set()
@@ -297,7 +306,7 @@ def collect() -> tuple[set[tuple[str, str]], set[str], set[str]]:
         sentences |= set(_raised(source))
         pieces |= source.pieces
     for source in _sources("rig", "lookat_pd"):
-        sentences |= set(_raised(source))
+        sentences |= set(_raised(source)) | set(_noted(source))
         pieces |= source.pieces
     return (
         {(context, text) for context, text in interface if has_words(text)},
