@@ -13,6 +13,8 @@ from .body import STILL, Body, matrices
 _CLOSE = 1e-7
 """Part of the arm's length that counts as no distance."""
 _DAMPING = 1e-4
+_BLOCKED = 0.05
+"""A joint that limits keep from this part of its turn gives way to the others."""
 _STEP = 0.3
 """Part of the arm's length that a correction goes for at once."""
 
@@ -42,14 +44,17 @@ class Arm:
         return chain if np.any(self.point) else chain[:-1]
 
     @cached_property
+    def _arms(self) -> list[Array]:
+        """Where in the frame of each moving joint (3,) the next one is, in that of the last the point."""
+        offsets = np.asarray(self.body.offsets)
+        after = self.body.chain(self.effector)[1:]
+        arms = [offsets[joint] for joint in after]
+        return [*arms, self.point] if len(self.joints) > len(after) else arms
+
+    @cached_property
     def length(self) -> float:
         """How far the point can be from the first of the joints."""
-        offsets = np.asarray(self.body.offsets)
-        return float(sum(np.linalg.norm(offsets[j]) for j in self.body.chain(self.effector)[1:]) + self._tip)
-
-    @property
-    def _tip(self) -> float:
-        return float(np.linalg.norm(self.point))
+        return float(sum(np.linalg.norm(arm) for arm in self._arms))
 
     @property
     def near(self) -> float:
@@ -74,21 +79,17 @@ class Arm:
 
     def place(self, motion: Array) -> tuple[Array, Array]:
         """The point (..., 3), and how it answers (..., 3, 3 a) to turns of each joint in its own frame."""
-        chain, offsets = self.body.chain(self.effector), np.asarray(self.body.offsets)
-        turns, places = [], []
-        turn, place = rotation.identity(*motion.shape[:-2]), np.zeros((*motion.shape[:-2], 3))
-        for number, joint in enumerate(chain):
-            place = place + rotation.rotate(turn, offsets[joint])
-            local = motion[..., number, :] if number < len(self.joints) else self.start[joint]
-            turn = rotation.multiply(turn, local)
-            turns.append(turn)
-            places.append(place)
-        point = place + rotation.rotate(turn, self.point)
-        count = len(self.joints)
-        axes = matrices(np.stack(turns[:count], axis=-2))
-        arms = point[..., None, :] - np.stack(places[:count], axis=-2)
-        answers = rotation.cross(np.swapaxes(axes, -1, -2), arms[..., None, :])
-        return point, np.swapaxes(answers.reshape(*point.shape[:-1], 3 * count, 3), -1, -2)
+        count, local = len(self.joints), matrices(motion)
+        axes, places = np.empty(local.shape), np.empty((*motion.shape[:-1], 3))
+        place, turn = np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3)), None
+        for number in range(count):
+            places[..., number, :] = place
+            own = local[..., number, :, :]
+            turn = own if turn is None else np.einsum("...ij,...jk->...ik", turn, own)
+            axes[..., number, :, :] = turn
+            place = place + np.einsum("...ij,j->...i", turn, self._arms[number])
+        answers = rotation.cross(np.swapaxes(axes, -1, -2), (place[..., None, :] - places)[..., None, :])
+        return place, np.swapaxes(answers.reshape(*place.shape[:-1], 3 * count, 3), -1, -2)
 
     def follow(self, motion: Array, path: Array, iterations: int = 12) -> tuple[Array, float]:
         """The motion nearby (m, a, 4) whose point is on a path (m, 3), and by how much it is off at most."""
@@ -102,13 +103,30 @@ class Arm:
             if least < _CLOSE * self.length:
                 break
             apart = apart * np.minimum(1.0, _STEP * self.length / np.maximum(size, 1e-300))[:, None]
-            square = answers @ np.swapaxes(answers, -1, -2) + (_DAMPING * self.length) ** 2 * np.eye(3)
-            turns = (np.swapaxes(answers, -1, -2) @ np.linalg.solve(square, apart[..., None]))[..., 0]
-            turns = rotation.exp(turns.reshape(*motion.shape[:-1], 3))
-            motion = rotation.normalize(rotation.multiply(motion, turns))
+            turns = self._turns(answers, apart)
+            moved = self._moved(motion, turns)
             if self.limits is not None:
-                motion = self.limits.clamp(self.whole(motion))[..., self.joints, :]
+                made = rotation.log(rotation.multiply(rotation.inverse(motion), moved)).reshape(turns.shape)
+                blocked = np.abs(made - turns) > _BLOCKED * np.abs(turns) + 1e-12
+                # What the limits hold back is taken over by the joints that are still free.
+                held = np.where(blocked, made, 0.0)
+                rest = apart - np.einsum("fij,fj->fi", answers, held)
+                moved = self._moved(motion, held + self._turns(answers * ~blocked[:, None], rest))
+            motion = moved
         return nearest, least
+
+    def _turns(self, answers: Array, apart: Array) -> Array:
+        """The least turns (m, 3 a) that take the point on by (m, 3), damped."""
+        square = answers @ np.swapaxes(answers, -1, -2) + (_DAMPING * self.length) ** 2 * np.eye(3)
+        return (np.swapaxes(answers, -1, -2) @ np.linalg.solve(square, apart[..., None]))[..., 0]
+
+    def _moved(self, motion: Array, turns: Array) -> Array:
+        turns = rotation.exp(turns.reshape(*motion.shape[:-1], 3))
+        return self.clamped(rotation.normalize(rotation.multiply(motion, turns)))
+
+    def clamped(self, motion: Array) -> Array:
+        """The motion within the joints' limits."""
+        return motion if self.limits is None else self.limits.clamp(self.whole(motion))[..., self.joints, :]
 
     def speeds(self, motion: Array, h: float) -> Array:
         """Mean velocities (..., N + 2, a, 3) in each step, and in the steps at rest before and after."""

@@ -11,6 +11,7 @@ import numpy as np
 from .. import rotation
 from ..rotation import Array
 from .arm import Arm
+from .smoothing import fitted
 
 _DEGREE = 5
 _SPANS = 10
@@ -20,6 +21,8 @@ _NUDGE = 1e-5
 _MINOR = 0.1
 """Turns about an axis that are smaller than this part of the joint's turns about another stay what they are."""
 _CONVERGED = 1e-7
+_WALL = 30.0
+"""What a radian beyond a joint's limits counts, as part of all changes of torque."""
 _FRAMES = 4000
 """Poses that are worked on at once."""
 
@@ -32,7 +35,7 @@ def optimized(
     problem = _Problem(arm, h, basis, fixed, motion)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), 1e-6
-    yield problem.motion(numbers), cost
+    yield problem.allowed(numbers)
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
         places, answers = problem.constraints(numbers)
@@ -47,7 +50,7 @@ def optimized(
             return
         damping = max(0.1 * damping, 1e-12)
         numbers, cost = tried, cost - gained
-        yield problem.motion(numbers), cost
+        yield problem.allowed(numbers)
         if gained < _CONVERGED * cost:
             return
 
@@ -73,6 +76,7 @@ class _Problem:
         self._axes = _axes(turns)
         flat = turns.reshape(len(motion), -1)
         self._fixed_turns = flat - flat @ self._axes.T @ self._axes
+        self._wall = _WALL * np.sqrt(arm.cost(motion, h))
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
 
     def _turned(self, numbers: Array, samples: Array | slice) -> Array:
@@ -84,9 +88,24 @@ class _Problem:
         return self._turned(numbers, slice(None))
 
     def changes(self, numbers: Array) -> Array:
-        """(..., 3 n N)."""
-        found = self._arm.changes(self.motion(numbers), self._h)
-        return found.reshape(*found.shape[:-2], -1)
+        """(..., r), the changes of torque, and what of the joints' turns is beyond their limits."""
+        motion = self.motion(numbers)
+        found = self._arm.changes(motion, self._h)
+        found = found.reshape(*found.shape[:-2], -1)
+        if self._arm.limits is None:
+            return found
+        excess = self._arm.limits.excess(self._arm.whole(motion))
+        return np.concatenate((found, self._wall * excess.reshape(*excess.shape[:-2], -1)), axis=-1)
+
+    def allowed(self, numbers: Array) -> tuple[Array, float]:
+        """The motion (N + 1, a, 4) within the limits, and its cost, infinite where it misses what it shall hit."""
+        arm, motion = self._arm, self.motion(numbers)
+        if arm.limits is not None:
+            motion = arm.clamped(motion)
+            motion, off = arm.follow(motion, fitted(arm.place(motion)[0], self._fixed))
+            if off > arm.near:
+                return motion, np.inf
+        return motion, arm.cost(motion, self._h)
 
     def cost(self, numbers: Array) -> float:
         return 0.5 * float(np.sum(self.changes(numbers) ** 2))

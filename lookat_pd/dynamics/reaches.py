@@ -201,12 +201,17 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
         part = smooth_step(np.arange(sample - since + 1) / (sample - since))[0]
         motion[since : sample + 1] = rotation.slerp(pose, there, part[:, None])
         pose, since = there, sample
-    motion, off = arm.follow(motion, path)
+    led, off = arm.follow(motion, path)
+    if off > arm.near and arm.limits is not None:
+        # Limits may bar the straight way to what is within reach: then each joint goes its own.
+        led = arm.clamped(motion)
+        path = arm.place(led)[0]
+        off = max(float(np.linalg.norm(path[sample] - place)) for sample, place in fixed)
     if off > _HIT:
         raise InvalidArgument(
-            f"The hand stays {off:.3g} m off its path to the goal; choose a goal that the joints' limits allow."
+            f"The hand stays {off:.3g} m off its goal; choose a goal that the joints and their limits allow."
         )
-    return path, motion
+    return path, led
 
 
 def _solved(arm: Arm, pose: Array, place: Array) -> Array:

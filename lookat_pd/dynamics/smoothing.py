@@ -37,7 +37,7 @@ def smoothed(
     least, torques = arm.analysed(motion, h)
     for _ in range(passes):
         made = runner.run(best, _averaged(torques), frequency)
-        motion, off = arm.follow(made, _fitted(arm.place(made)[0], fixed))
+        motion, off = arm.follow(made, fitted(arm.place(made)[0], fixed))
         cost, found = arm.analysed(motion, h)
         if off > arm.near:
             cost = np.inf
@@ -59,7 +59,7 @@ def _averaged(torques: Array) -> Array:
     return middle[1:-1]
 
 
-def _fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
+def fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
     """The path turned and stretched about its beginning so that it ends where it shall; in between, pushed."""
     sample, goal = fixed[-1]
     start, made, wanted = path[0], path[sample] - path[0], goal - path[0]

@@ -1,0 +1,235 @@
+"""Reaching: the goal is hit, little changes of torque, and time runs both ways where nothing rubs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from lookat_pd import dynamics, ik, rotation
+from lookat_pd.dynamics import METHODS, Reach, mass, reach
+from lookat_pd.dynamics.paths import minimum_jerk
+from lookat_pd.errors import InvalidArgument
+from lookat_pd.rotation import Array
+
+from . import trees
+
+trees.mujoco()
+
+both = pytest.mark.parametrize("method", METHODS)
+HAND = (1, (0.0, 0.3, 0.0))
+START = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2]])
+GOAL = (0.3, 0.3, 0.0)
+SPATIAL = rotation.exp([[0.3, 0.0, -0.4], [0.0, 0.2, 1.2], [0.1, 0.0, 0.3]])
+
+
+def planar(goal: object = GOAL, start: Array = START, **given: object) -> Reach:
+    """A two-link arm in the plane of X and Y."""
+    settings = {"effector": HAND, "method": "optimal", "gravity": (0.0, 0.0, 0.0), **given}
+    return reach(trees.rods([0.3, 0.3], [2.0, 1.5]), start, goal, 0.6, 1.0 / 60.0, **settings)  # type: ignore[arg-type]
+
+
+def spatial(goal: object = (0.3, 0.3, 0.2), **given: object) -> Reach:
+    body = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5])
+    settings = {"effector": (2, (0.0, 0.2, 0.0)), **given}
+    return reach(body, SPATIAL, goal, 1.0, 1.0 / 30.0, **settings)  # type: ignore[arg-type]
+
+
+@both
+@settings(max_examples=6)
+@given(st.integers(0, 1000), st.booleans())
+def test_the_goal_is_hit_and_the_cost_is_no_higher_than_that_of_minimum_jerk(
+    method: str, seed: int, heavy: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    goal = rotation.normalize(random.normal(size=3)) * random.uniform(0.3, 0.7)
+    gravity = (0.0, 0.0, -9.81 if heavy else 0.0)
+    found = spatial(goal, method=method, gravity=gravity, passes=15)
+    assert np.linalg.norm(found.path[-1] - goal) < 1e-4
+    assert found.cost <= found.costs[0]
+    assert found.cost == found.costs.min()
+    assert_allclose(rotation.angle(rotation.multiply(rotation.inverse(found.rotations[0]), SPATIAL)), 0.0, atol=1e-9)
+
+
+@both
+def test_the_path_is_that_of_the_hand(method: str) -> None:
+    found, body = spatial(method=method, passes=5), trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5])
+    turned, places = body.forward(found.rotations)
+    assert_allclose(places[:, 2] + rotation.rotate(turned[:, 2], [0.0, 0.2, 0.0]), found.path, atol=1e-9)
+
+
+def test_the_cost_is_that_of_the_torques() -> None:
+    """Where frames are the steps; what differs is the change from rest and back to it."""
+    found = planar()
+    seen = 0.5 * np.sum(np.diff(found.torques, axis=0) ** 2) * 60.0
+    assert_allclose(found.cost, seen, rtol=0.05)
+    assert found.cost >= seen
+
+
+@pytest.mark.parametrize("gravity", [0.0, -9.81])
+def test_the_optimum_there_and_back_are_one_another_in_reverse_where_nothing_rubs(gravity: float) -> None:
+    there = planar(gravity=(0.0, gravity, 0.0))
+    back = planar(there.path[0], there.rotations[-1], gravity=(0.0, gravity, 0.0))
+    assert_allclose(back.path[::-1], there.path, atol=1e-3 * np.linalg.norm(there.path[-1] - there.path[0]))
+    assert_allclose(there.cost, back.cost, rtol=1e-3)
+
+
+def speed_peak(found: Reach) -> float:
+    """When the hand is fastest."""
+    return float(found.times[np.argmax(np.linalg.norm(np.diff(found.path, axis=0), axis=1))])
+
+
+def test_up_and_down_differ_under_gravity() -> None:
+    """From one side to points above and below that mirror each other, the paths are not mirror images."""
+    start = rotation.exp([[0.0, 0.0, -0.5 * np.pi - 0.6], [0.0, 0.0, 1.2]])
+    gravity = (0.0, -9.81, 0.0)
+    level = planar((0.35, 0.3, 0.0), start, gravity=(0.0, 0.0, 0.0))
+    up, down = (
+        planar((0.35, 0.3, 0.0), start, gravity=gravity),
+        planar((0.35, 0.3, 0.0), start, gravity=(0.0, 9.81, 0.0)),
+    )
+    assert np.abs(up.path - down.path).max() > 0.01
+    assert up.cost > level.cost
+    assert not np.allclose(up.cost, down.cost, rtol=0.05)
+
+
+def test_friction_makes_there_and_back_differ() -> None:
+    there = planar(damping=1.0)
+    back = planar(there.path[0], there.rotations[-1], damping=1.0)
+    assert np.abs(back.path[::-1] - there.path).max() > 0.002
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 100))
+def test_a_planar_reach_stays_in_its_plane(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    angle, size = random.uniform(-0.5, 2.0), random.uniform(0.25, 0.55)
+    found = planar((size * np.cos(angle), size * np.sin(angle), 0.0))
+    assert_allclose(found.path[:, 2], 0.0, atol=1e-9)
+
+
+def test_smoothing_comes_near_the_optimum() -> None:
+    assert planar(method="smoothing").cost < 1.15 * planar().cost
+
+
+@both
+def test_what_is_passed_on_the_way_is_passed_in_time(method: str) -> None:
+    found = spatial(method=method, via=[(0.5, (0.2, 0.5, 0.3))], passes=8)
+    assert np.linalg.norm(found.path[15] - (0.2, 0.5, 0.3)) < 1e-4
+    assert np.linalg.norm(found.path[-1] - (0.3, 0.3, 0.2)) < 1e-4
+
+
+@both
+def test_joints_stay_within_their_limits(method: str) -> None:
+    highest = np.full((3, 3), np.inf)
+    highest[1, 2] = 1.3
+    limits = ik.Limits(maximum=highest)
+    free, bound = spatial(method=method, passes=8), spatial(method=method, passes=8, limits=limits)
+    assert limits.excess(free.rotations).max() > 0.1
+    assert limits.excess(bound.rotations).max() < 1e-3
+    assert np.linalg.norm(bound.path[-1] - (0.3, 0.3, 0.2)) < 1e-4
+
+
+def test_joints_that_do_not_carry_the_hand_are_held() -> None:
+    body = trees.rods([0.3, 0.3, 0.2, 0.1], [2.0, 1.5, 0.5, 0.2])
+    start = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2], [0.3, 0.0, 0.0], [0.0, 0.2, 0.0]])
+    found = reach(body, start, GOAL, 0.6, 0.02, effector=2, passes=3)
+    held = rotation.angle(rotation.multiply(rotation.inverse(start[2:]), found.rotations[:, 2:]))
+    assert_allclose(held, 0.0, atol=1e-9)
+    assert np.abs(found.torques[:, 3]).max() > 0.0
+
+
+def test_a_strong_joint_does_more() -> None:
+    even, uneven = planar(), planar(strength=[10.0, 1.0])
+
+    def changes(found: Reach, joint: int) -> float:
+        return float(np.sum(np.diff(found.torques[:, joint], axis=0) ** 2))
+
+    assert changes(uneven, 1) < changes(even, 1)
+    assert changes(uneven, 0) > changes(even, 0)
+
+
+@both
+def test_frame_rates_show_the_same_motion(method: str) -> None:
+    body = trees.rods([0.3, 0.3], [2.0, 1.5])
+    fine, finer = (
+        reach(body, START, GOAL, 1.0, dt, effector=HAND, method=method, passes=10, gravity=(0.0, 0.0, 0.0))
+        for dt in (1.0 / 60.0, 1.0 / 240.0)
+    )
+    assert_allclose(finer.path[::4], fine.path, atol=1e-6)
+
+
+def test_an_arm_that_is_straight_bends() -> None:
+    body = trees.rods([0.3, 0.3], [2.0, 1.5])
+    found = reach(body, rotation.identity(2), (0.0, 0.4, 0.0), 0.6, 0.02, effector=HAND, passes=5)
+    assert np.linalg.norm(found.path[-1] - (0.0, 0.4, 0.0)) < 1e-4
+
+
+def test_work_can_be_stopped_and_keeps_its_best() -> None:
+    work = dynamics.reaching(trees.rods([0.3, 0.3], [2.0, 1.5]), START, GOAL, 0.6, 0.02, effector=HAND)
+    fractions = [next(work), next(work)]
+    with pytest.raises(StopIteration) as end:
+        work.send(True)
+    found = end.value.value
+    assert fractions == sorted(fractions)
+    assert len(found.costs) == 3
+    assert found.cost == found.costs.min()
+
+
+def test_a_minimum_jerk_path_is_the_polynomial_of_the_textbook() -> None:
+    t = np.linspace(0.0, 2.0, 21)
+    path = minimum_jerk(np.array([0.0, 2.0]), np.array([[0.0, 1.0, 2.0], [4.0, 1.0, 0.0]]), t)
+    s = t / 2.0
+    assert_allclose(path[:, 0], 4.0 * (10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5), atol=1e-9)
+    assert_allclose(path[:, 1], 1.0, atol=1e-9)
+
+
+def test_a_point_of_the_path_that_is_passed_anyway_changes_nothing() -> None:
+    t, ends = np.linspace(0.0, 1.0, 50), np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
+    free = minimum_jerk(np.array([0.0, 1.0]), ends, t)
+    middle = minimum_jerk(np.array([0.0, 1.0]), ends, np.array([0.3]))
+    bound = minimum_jerk(np.array([0.0, 0.3, 1.0]), np.stack([ends[0], middle[0], ends[1]]), t)
+    assert_allclose(bound, free, atol=1e-9)
+
+
+HERE = (trees.rods([0.3, 0.3], [2.0, 1.5]).forward(START)[1][1] + 0.0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"goal": (3.0, 0.0, 0.0)}, "out of reach by 2.4 m"),
+        ({"goal": (np.nan, 0.0, 0.0)}, "finite"),
+        ({"goal": (1.0, 0.0)}, "goal"),
+        ({"goal": HERE, "effector": 1}, "at its goal already"),
+        ({"duration": 0.0}, "duration"),
+        ({"duration": -1.0}, "duration"),
+        ({"dt": np.inf}, "between frames"),
+        ({"effector": 0}, "Nothing moves the effector"),
+        ({"effector": 7}, "no joint 7"),
+        ({"effector": (1, (0.0, np.nan, 0.0))}, "finite"),
+        ({"method": "best"}, "unknown"),
+        ({"passes": -1}, "passes"),
+        ({"passes": 1.5}, "passes"),
+        ({"start": rotation.identity(3)}, "shape of the start"),
+        ({"start": np.zeros((2, 4))}, "unit quaternions"),
+        ({"damping": -1.0}, "damping"),
+        ({"strength": [1.0, 0.0]}, "strength of joint 1"),
+        ({"via": [(2.0, (0.3, 0.3, 0.0))]}, "must pass between"),
+        ({"via": [(0.5, (0.3, 0.3, 0.0)), (0.2, (0.3, 0.3, 0.0))]}, "in order of time"),
+        ({"via": [(0.5, (9.0, 0.3, 0.0))]}, "out of reach"),
+        ({"limits": ik.Limits(maximum=np.full((2, 3), 0.1), minimum=np.full((2, 3), -0.1))}, "limits"),
+    ],
+)
+def test_what_cannot_be_reached_is_refused(wrong: dict, says: str) -> None:
+    given = {"goal": GOAL, "start": START, "duration": 1.0, "dt": 0.05, "effector": HAND, **wrong}
+    body, start, goal = trees.rods([0.3, 0.3], [2.0, 1.5]), given.pop("start"), given.pop("goal")
+    with pytest.raises(InvalidArgument, match=says):
+        reach(body, start, goal, given.pop("duration"), given.pop("dt"), **given)
+
+
+def test_capsules_make_a_body_that_reaches() -> None:
+    parts = mass.scaled_to(mass.capsule([0.3, 0.25, 0.1], [0.05, 0.04, 0.03]), 4.0)
+    body = dynamics.Body([-1, 0, 1], [[0.0, 0.0, 1.4], [0.0, 0.3, 0.0], [0.0, 0.25, 0.0]], *parts)
+    found = reach(body, SPATIAL, (0.2, 0.3, 1.5), 1.0, 0.05, effector=2, passes=5)
+    assert np.linalg.norm(found.path[-1] - (0.2, 0.3, 1.5)) < 1e-4
