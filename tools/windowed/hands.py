@@ -249,7 +249,10 @@ class Hands:
             found = yield from self.under_mouse(place)
             if found and found not in seen:
                 seen.append(found)
-                known[found] = y - 3  # away from its edge
+                known[found] = y - 3  # away from its upper edge
+                yield from self.hover((x, y - 3))
+                if (yield from self.under_mouse(place)) != found:
+                    known[found] = y + 3
             if meaning in found:
                 return Button(x, known[found], found)
         raise NotThere(f"no button for {meaning!r}; there are {seen}")
@@ -257,8 +260,9 @@ class Hands:
     def _busy(self, region: bpy.types.Region) -> np.ndarray:
         """Whether something is drawn (height,) in a region's rows, from the bottom up, beside their background."""
         seen = self.pixels(region.x, region.y, region.width, region.height)[::-1].astype(np.int16)
+        margin = seen[:, [round(0.02 * region.width)]]
         inside = seen[:, round(0.1 * region.width) : round(0.85 * region.width)]
-        return (abs(inside - inside[:, :1]).max(axis=2) > 8).any(axis=1)
+        return (abs(inside - margin).max(axis=2) > 8).any(axis=1)
 
     def visible(self, meaning: str, place: Sequence[str] = SIDEBAR, across: float = 0.62) -> Iterator[float]:
         """Whether there is such a button."""

@@ -1,0 +1,134 @@
+"""The panel Targets: lines added and moved, looks keyed from here on, markers, a conversation by its name."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+from character import armature, facing, look_at_ball, pose, select, settings
+from windowed.hands import Hands, Waiting
+from windowed.scripts import script
+
+import extension
+
+DIRECTING = ("panels.directing",)
+
+
+@contextmanager
+def _opened() -> Iterator[None]:
+    """The panel alone, under another name and open: Blender remembers of the other one that it was closed."""
+    main = bpy.types.LOOKAT_PD_PT_sidebar
+    closed = bpy.types.LOOKAT_PD_PT_sidebar_targets
+    where = {name: getattr(main, name) for name in ("bl_space_type", "bl_region_type", "bl_category")}
+    panel = type("LOOKAT_PD_PT_targets_opened", closed.__bases__, {**where, "bl_options": set()})
+    bpy.utils.register_class(panel)
+    main.poll = classmethod(lambda cls, context: False)
+    try:
+        yield
+    finally:
+        del main.poll
+        bpy.utils.unregister_class(panel)
+
+
+def _directing():
+    return extension.load("rig.directing")
+
+
+def _seen(frame: int) -> str:
+    """What is looked at, as Blender plays it."""
+    bpy.context.window_manager.windows[0].scene.frame_set(frame)
+    number = _directing().active(settings())
+    return "" if number is None else _directing().listed(settings())[number].label
+
+
+def _bird() -> bpy.types.Object:
+    bird = bpy.data.objects.new("Bird", None)
+    bird.location = (-1.5, -1.2, 2.2)
+    bpy.context.window_manager.windows[0].scene.collection.objects.link(bird)
+    return bird
+
+
+def _miss(frame: int, item: bpy.types.Object) -> float:
+    """Angle [deg] between where the head looks at a frame and where an object stands."""
+    bpy.context.window_manager.windows[0].scene.frame_set(frame)
+    way = np.array(item.location) - pose()[armature().pose.bones.keys().index("head")][:3, 3]
+    return float(np.degrees(np.arccos(np.clip(facing() @ way / np.linalg.norm(way), -1.0, 1.0))))
+
+
+@script(needs=DIRECTING)
+def looks_keyed_in_the_panel(hands: Hands) -> Waiting:
+    """Add what is selected, look at it from here, look away later; the head does so, and undo takes each step back."""
+    yield from look_at_ball(hands)
+    bird = _bird()
+    select(bird, armature())
+    scene = bpy.context.window_manager.windows[0].scene
+    settings().settle_time = 0.15
+    with _opened():
+        yield from hands.sidebar()
+        yield 0.5
+        bpy.ops.ed.undo_push(message="Ready")
+        yield from hands.click((yield from hands.find("lookat_pd.target_add", across=0.835)))
+        yield 0.3
+        assert [line.label for line in settings().targets] == ["Bird"], len(settings().targets)
+        scene.frame_set(20)
+        yield 0.2
+        button = yield from hands.find("lookat_pd.look_here()")
+        yield from hands.click(button)
+        scene.frame_set(45)
+        yield 0.2
+        yield from hands.click((yield from hands.find("lookat_pd.look_away")))
+        yield 0.5
+        hands.look("targets")
+        assert [_seen(frame) for frame in (1, 19, 20, 44, 45)] == ["Ball", "Ball", "Bird", "Bird", ""]
+        yield from hands.until(lambda: _miss(44, bpy.data.objects["Bird"]) < 0.5)
+        assert _miss(44, bpy.data.objects["Bird"]) < 0.5
+        yield from hands.undo()
+        assert [_seen(frame) for frame in (44, 45)] == ["Bird", "Bird"]
+        yield from hands.undo()
+        assert _seen(44) == "Ball"
+        yield from hands.undo()
+        assert not len(settings().targets)
+
+
+@script(needs=DIRECTING)
+def directed_by_markers(hands: Hands) -> Waiting:
+    """One click sets the list and the keys that the markers tell."""
+    yield from look_at_ball(hands)
+    _bird()
+    scene = bpy.context.window_manager.windows[0].scene
+    for name, frame in (("Bird", 15), ("away", 30), ("Ball", 45)):
+        scene.timeline_markers.new(name, frame=frame)
+    with _opened():
+        yield from hands.sidebar()
+        yield 0.5
+        bpy.ops.ed.undo_push(message="Ready")
+        yield from hands.click((yield from hands.find("lookat_pd.targets_from_markers")))
+        yield 0.3
+        hands.look("markers")
+        assert [_seen(frame) for frame in (1, 15, 30, 45)] == ["Ball", "Bird", "", "Ball"]
+        yield from hands.undo()
+        assert [_seen(frame) for frame in (15, 30)] == ["Ball", "Ball"]
+
+
+@script(needs=DIRECTING)
+def conversation_found_by_name(hands: Hands) -> Waiting:
+    """F3, a few letters, Enter: two characters look at each other; one undo takes all of it back."""
+    from rig import scenes
+
+    other = scenes.figure("Other")
+    other.location, other.rotation_euler.z = (0.4, -1.6, 0.0), 3.14
+    scene = bpy.context.window_manager.windows[0].scene
+    for name, frame in (("Hero", 1), ("Other", 30)):
+        scene.timeline_markers.new(name, frame=frame)
+    select(other, armature())
+    bpy.ops.ed.undo_push(message="Ready")
+    yield from hands.sidebar()
+    yield from hands.search("Converse")
+    yield 0.5
+    assert settings().exists and bpy.data.objects["Other"].pose.bones["head"].lookat_pd.exists
+    assert _seen(58) == "Other:head"
+    yield from hands.until(lambda: _miss(58, bpy.data.objects["Other"]) < 25.0)
+    hands.look("conversation")
+    yield from hands.undo()
+    assert not settings().exists
+    assert not bpy.data.objects["Other"].pose.bones["head"].lookat_pd.exists
