@@ -23,10 +23,15 @@ def listed(settings) -> list[Target]:
     return [Target(item, bone) if item is not None else Target() for item, bone in found]
 
 
+def chosen(settings) -> Target:
+    """The active target as the settings stand, whether it is looked at or not; an empty one where that is none."""
+    there, number = listed(settings), settings.active_target
+    return there[number] if number < len(there) else Target()
+
+
 def active(settings) -> int | None:
     """Number of what is looked at as the settings stand; None where they say away, or name nothing."""
-    there, number = listed(settings), settings.active_target
-    return number if settings.use and number < len(there) and there[number] != Target() else None
+    return settings.active_target if settings.use and chosen(settings) != Target() else None
 
 
 def add(armature: bpy.types.Object, bone: str, target: Target) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.rotation import Array
+from . import directing
 from .detection import detect, rest
 from .detection.links import Link
 from .settings import AIM_AXES
@@ -104,7 +105,8 @@ class Posed:
     @property
     def target(self) -> Array | None:
         """What is looked at (3,), where there is such a thing."""
-        item, bone = self.settings.target, self.settings.subtarget
+        chosen = directing.chosen(self.settings)
+        item, bone = chosen.object, chosen.bone
         if item is None:
             return None
         if bone:

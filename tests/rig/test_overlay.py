@@ -90,6 +90,19 @@ def test_target_may_be_a_bone(hero) -> None:
     assert overlay.Posed(hero, "head").target is None
 
 
+def test_the_active_target_is_the_one_shown(hero) -> None:
+    settings = hero.pose.bones["head"].lookat_pd
+    bird = bpy.data.objects.new("Bird", None)
+    bird.location = (1.0, 2.0, 3.0)
+    bpy.context.scene.collection.objects.link(bird)
+    settings.targets.add().object = bird
+    bpy.context.view_layer.update()
+    settings.active_target = 1
+    assert np.allclose(overlay.Posed(hero, "head").target, bird.location)
+    settings.active_target = 2
+    assert overlay.Posed(hero, "head").target is None
+
+
 def test_reach_lies_around_where_the_animation_looks_whatever_is_added(hero) -> None:
     before, ahead = overlay.Posed(hero, "head").fans({}), facing(hero)
     added = turn(hero)
