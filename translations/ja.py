@@ -42,7 +42,7 @@ INTERFACE = {
     "Keep the feet where the animation has them while the hips move": (
         "腰が動いている間、足をアニメーションの位置に保ちます"
     ),
-    "Torso Joins From": "胴が加わる角度",
+    "Torso From": "胴が加わる角度",
     "The torso takes part in turns larger than this; smaller ones are the head's and the eyes'": (
         "これより大きな回転には胴も加わります。小さな回転は頭と目だけで行います"
     ),
@@ -72,7 +72,7 @@ INTERFACE = {
     "How far the eyes turn downward": "目が下に向く角度",
     "Vergence": "輻輳",
     "How much the eyes turn towards each other for a near target": "近いターゲットに対して両目が寄る度合い",
-    "Largest Vergence": "最大輻輳",
+    "Vergence Limit": "最大輻輳",
     "Largest angle between the two lines of sight": "両目の視線がなす角度の最大値",
     "Blink": "まばたき",
     "Blink From": "まばたきする角度",
@@ -84,7 +84,7 @@ INTERFACE = {
     "Shape key that closes the lids; empty: found from the meshes, where lid bones are not": (
         "まぶたを閉じるシェイプキー。空欄で、まぶたのボーンもないときは、メッシュから検出します"
     ),
-    "Micro-Saccades": "微小サッカード",
+    "Microsaccades": "微小サッカード",
     "Size of the small quick movements of eyes that hold still; 0 for none": (
         "止まっている目の、小さく素早い動きの大きさ。0ではなし"
     ),
@@ -92,7 +92,7 @@ INTERFACE = {
     "How far the gaze wanders about its target, by chance; 0 for not at all": (
         "視線がターゲットのまわりを偶然にさまよう大きさ。0ではなし"
     ),
-    "Another number gives another drift and other micro-saccades": (
+    "Another number gives another drift and other microsaccades": (
         "数値を変えると、揺らぎと微小サッカードが変わります"
     ),
     # Look-at
@@ -1536,7 +1536,7 @@ SENTENCES = {
     ),
     "The eyes' {} must be 0 or more.": "目の{}は0以上にしてください。",
     "Saccades and blinks need a time above 0.": "サッカードとまばたきの時間は0より大きくしてください。",
-    "Micro-saccades need a rate above 0 that leaves each of them its time.": (
+    "Microsaccades need a rate above 0 that leaves each of them its time.": (
         "マイクロサッカードの頻度は0より大きく、1回ごとの時間が足りる値にしてください。"
     ),
     "The legs' {} must be of shape (frames, legs, {}).": (
