@@ -109,7 +109,7 @@ class Working:
             path, size = rotation_path(bone, mode), channel(mode)[1]
             for n, curve in enumerate(actions.curves_at(action, slot, path, size)):
                 old = None if curve is None else keys.Keys.read(curve)
-                self._undo.callback(_put_back, bag, path, n, old)
+                self._undo.callback(put_back, bag, path, n, old)
             self._put(action, slot, bone, mode, frames, values, base)
         action.update_tag()
         return action
@@ -168,7 +168,7 @@ _START = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 0.0, 0.0)
 """What a rotation is, to Blender's NLA, before the first strip; angles are 0."""
 
 
-def _put_back(bag: Any, path: str, index: int, old: keys.Keys | None) -> None:
+def put_back(bag: Any, path: str, index: int, old: keys.Keys | None) -> None:
     """Undo the writing of one F-curve: its keys as they were, or no curve at all."""
     curve = bag.fcurves.find(path, index=index)
     if curve is None:
@@ -176,10 +176,8 @@ def _put_back(bag: Any, path: str, index: int, old: keys.Keys | None) -> None:
     if old is not None:
         old.write(curve)
         return
-    group = curve.group
+    # Blender takes a group away with the last of its curves.
     bag.fcurves.remove(curve)
-    if group is not None and not len(group.channels):
-        bag.groups.remove(group)
 
 
 def _remove_tracks(data: bpy.types.AnimData, count: int) -> None:
