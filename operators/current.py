@@ -3,7 +3,7 @@
 import bpy
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import look_at, look_at_edit
+from ..rig import look_at, look_at_edit, targets
 from ..translations import messages
 
 
@@ -50,7 +50,7 @@ def other_selected_bones(context: bpy.types.Context) -> list[str]:
 def other_selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
     """The selected objects that are not part of the character."""
     item = armature(context)
-    return [other for other in context.selected_objects if not look_at_edit.belongs_to(other, item)]
+    return [other for other in context.selected_objects if not targets.belongs_to(other, item)]
 
 
 def selected_armatures(context: bpy.types.Context) -> list[bpy.types.Object]:

@@ -101,15 +101,6 @@ def is_selected(bone: bpy.types.PoseBone) -> bool:
     return bone.select if hasattr(bone, "select") else bone.bone.select
 
 
-def belongs_to(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
-    """Whether an object is the armature or part of its character: a child, or deformed by it."""
-    while item is not None:
-        if item == armature or item.find_armature() == armature:
-            return True
-        item = item.parent
-    return False
-
-
 def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:
     """An empty in front of the face, a character's height away."""
     skeleton = rest.skeleton(armature)

@@ -76,3 +76,12 @@ def hangs_on(target: Target, armature: bpy.types.Object) -> bool:
             seen.add(item)
             waiting.extend(user for user in users.get(item, ()) if not isinstance(user, _HOLDERS))
     return False
+
+
+def belongs_to(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
+    """Whether an object is the armature or part of its character: a child, or deformed by it."""
+    while item is not None:
+        if item == armature or item.find_armature() == armature:
+            return True
+        item = item.parent
+    return False
