@@ -221,7 +221,7 @@ def _tip(chain: Chain) -> Array:
 
 
 def _in_world(body: Tree, samples: Samples, path: Array) -> Array:
-    """Points (F, 3) [m] of the base's frame in the world, as the base stands at the first frame."""
-    lies, at = body.base_at(samples, 0)
+    """Points (F, 3) [m], one a frame, of the base's frame in the world."""
+    lies, at = body.base_pose(samples)
     local = at + rotation.rotate(lies, path / body.unit)
-    return local @ samples.worlds[0, :3, :3].T + samples.worlds[0, :3, 3]
+    return (samples.worlds[:, :3, :3] @ local[..., None])[..., 0] + samples.worlds[:, :3, 3]

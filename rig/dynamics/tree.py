@@ -58,19 +58,18 @@ class Tree:
         x, y, z = rotation.rotate(rotation.inverse(_pose_of(samples, self.base)[0][0]), local)
         return float(x), float(y), float(z)
 
-    def base_at(self, samples: Samples, k: int) -> tuple[Array, Array]:
-        """Rotation (4,) and position (3,) of the base in the armature's space at frame `k` of the samples."""
-        lies, places = _pose_of(samples, self.base)
-        return lies[k], places[k]
+    def base_pose(self, samples: Samples) -> tuple[Array, Array]:
+        """Rotations (F, 4) and positions (F, 3) of the base in the armature's space."""
+        return _pose_of(samples, self.base)
 
     def in_base(self, samples: Samples, point: Array, k: int) -> Array:
         """A point (3,) of the armature's space as the base has it at frame `k` of the samples [m]."""
-        lies, at = self.base_at(samples, k)
-        return self.unit * rotation.rotate(rotation.inverse(lies), point - at)
+        lies, places = self.base_pose(samples)
+        return self.unit * rotation.rotate(rotation.inverse(lies[k]), point - places[k])
 
     def base_motion(self, samples: Samples) -> tuple[Array, Array]:
         """Where the base is, (F, 3) [m], and how it lies, (F, 4), as seen from where it is at the first frame."""
-        lies, places = _pose_of(samples, self.base)
+        lies, places = self.base_pose(samples)
         worlds = samples.worlds
         size = self.unit / np.cbrt(np.abs(np.linalg.det(worlds[0, :3, :3])))
         turned = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), lies)

@@ -75,8 +75,10 @@ def test_the_hand_arrives(method: str, into: str) -> None:
     assert result.cost <= result.costs[0]
 
 
-def test_the_path_is_where_the_hand_is() -> None:
-    armature = hero(frames=(1,))
+@pytest.mark.parametrize("frames", [(1,), (1, 20)])
+def test_the_path_is_where_the_hand_is(frames: tuple[int, ...]) -> None:
+    """Also where the body moves."""
+    armature = hero(frames=frames)
     armature.location, armature.rotation_euler = (0.5, -1.0, 0.2), (0.0, 0.0, 1.0)
     bpy.context.view_layer.update()
     goal = np.array(armature.matrix_world) @ (*PLACE, 1.0)
