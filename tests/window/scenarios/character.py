@@ -1,5 +1,8 @@
 """The file that each scenario begins with: a small character with an animation, and a ball that flies past it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 import numpy as np
 from windowed.hands import Hands, Waiting
@@ -74,3 +77,19 @@ def look_at_ball(hands: Hands) -> Waiting:
     with hands.override():
         bpy.ops.lookat_pd.add("INVOKE_DEFAULT", True)
     yield from hands.sidebar()
+
+
+@contextmanager
+def opened(part: str) -> Iterator[None]:
+    """One sub-panel of the look-at alone, under another name and open: Blender remembers that the other was closed."""
+    main = bpy.types.LOOKAT_PD_PT_sidebar
+    closed = getattr(bpy.types, f"LOOKAT_PD_PT_sidebar_{part}")
+    where = {name: getattr(main, name) for name in ("bl_space_type", "bl_region_type", "bl_category")}
+    panel = type(f"LOOKAT_PD_PT_{part}_opened", closed.__bases__, {**where, "bl_options": set()})
+    bpy.utils.register_class(panel)
+    main.poll = classmethod(lambda cls, context: False)
+    try:
+        yield
+    finally:
+        del main.poll
+        bpy.utils.unregister_class(panel)

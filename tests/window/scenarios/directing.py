@@ -1,33 +1,14 @@
 """The panel Targets: lines added and moved, looks keyed from here on, markers, a conversation by its name."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import bpy
 import numpy as np
-from character import armature, facing, look_at_ball, pose, select, settings
+from character import armature, facing, look_at_ball, opened, pose, select, settings
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
 import extension
 
 DIRECTING = ("panels.directing",)
-
-
-@contextmanager
-def _opened() -> Iterator[None]:
-    """The panel alone, under another name and open: Blender remembers of the other one that it was closed."""
-    main = bpy.types.LOOKAT_PD_PT_sidebar
-    closed = bpy.types.LOOKAT_PD_PT_sidebar_targets
-    where = {name: getattr(main, name) for name in ("bl_space_type", "bl_region_type", "bl_category")}
-    panel = type("LOOKAT_PD_PT_targets_opened", closed.__bases__, {**where, "bl_options": set()})
-    bpy.utils.register_class(panel)
-    main.poll = classmethod(lambda cls, context: False)
-    try:
-        yield
-    finally:
-        del main.poll
-        bpy.utils.unregister_class(panel)
 
 
 def _directing():
@@ -63,7 +44,7 @@ def looks_keyed_in_the_panel(hands: Hands) -> Waiting:
     select(bird, armature())
     scene = bpy.context.window_manager.windows[0].scene
     settings().settle_time = 0.15
-    with _opened():
+    with opened("targets"):
         yield from hands.sidebar()
         yield 0.5
         bpy.ops.ed.undo_push(message="Ready")
@@ -98,7 +79,7 @@ def directed_by_markers(hands: Hands) -> Waiting:
     scene = bpy.context.window_manager.windows[0].scene
     for name, frame in (("Bird", 15), ("away", 30), ("Ball", 45)):
         scene.timeline_markers.new(name, frame=frame)
-    with _opened():
+    with opened("targets"):
         yield from hands.sidebar()
         yield 0.5
         bpy.ops.ed.undo_push(message="Ready")
