@@ -41,6 +41,7 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     rest = blink.column()
     rest.active = eyes.use_blink
     rest.prop(eyes, "blink_from")
+    rest.prop(eyes, "blink_angle")
     rest.prop(eyes, "blink_key", icon="SHAPEKEY_DATA")
     layout.prop(eyes, "drift")
     row = layout.row()

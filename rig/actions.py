@@ -30,26 +30,26 @@ def channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot, *, ensure: 
     return layer.strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
 
 
-def new_action(name: str, armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
+def new_action(name: str, item: bpy.types.ID) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
     action = bpy.data.actions.new(name)
-    return action, action.slots.new(id_type="OBJECT", name=armature.name)
+    return action, action.slots.new(id_type=item.id_type, name=item.name)
 
 
-def baked_name(armature: bpy.types.Object, into: str, ending: str) -> str:
+def baked_name(item: bpy.types.ID, into: str, ending: str) -> str:
     """What to call the action that holds a bake: as its source, which may be a copy or baked before, and the ending."""
-    data = armature.animation_data
+    data = item.animation_data
     source = data.action if data else None
-    name = armature.name if into == "LAYER" or source is None else source.name
+    name = item.name if into == "LAYER" or source is None else source.name
     return _COPIED.sub("", name).removesuffix(ending) + ending
 
 
-def check(armature: bpy.types.Object, into: str) -> None:
-    """Raise RigError where this armature's animation cannot take a bake of that kind."""
+def check(item: bpy.types.ID, into: str) -> None:
+    """Raise RigError where this armature's, or other item's, animation cannot take a bake of that kind."""
     if into not in INTO:
         raise RigError(f"Cannot bake into {into!r}; choose NEW, CURRENT or LAYER.")
-    data = armature.animation_data
+    data = item.animation_data
     action = data.action if data else None
-    name = armature.name
+    name = item.name
     if data and data.use_tweak_mode:
         raise RigError(f"'{name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and bake again.")
     if action is not None and data.action_slot is None:
@@ -67,7 +67,7 @@ def check(armature: bpy.types.Object, into: str) -> None:
             raise RigError(f"'{name}' has no current action; bake into a new one.")
         if action.library is not None or not action.is_editable:
             raise RigError(f"Action '{action.name}' is linked from a library; bake into a new action or a layer.")
-        others = [user.name for user in data.action_slot.users() if user != armature]
+        others = [user.name for user in data.action_slot.users() if user != item]
         if others:
             raise RigError(f"Action '{action.name}' also moves '{others[0]}'; bake into a new action or a layer.")
     if into == "LAYER" and data:

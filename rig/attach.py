@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..lookat_pd.errors import LookAtError
-from . import look_at, offsets
+from . import blink, look_at, offsets
 from .look_at import LookAt
 
 _bones_seen: dict[int, list[str]] = {}
@@ -55,6 +55,7 @@ def sync(armature: bpy.types.Object) -> list[Attached]:
     for number in set(offsets.places(armature)) - used:
         offsets.remove(armature, number)
     offsets.arrange(armature, [item.number for item in found])
+    blink.give_back(armature, (lid for item in found if item.look_at is not None for lid in item.look_at.shapes))
     return found
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from ..lookat_pd import gaze
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, attach, live, look_at, unkeyed
+from . import actions, attach, blink_bake, live, look_at, unkeyed
+from .blink import Lid
 from .body_answer import Answer
 from .look_at import LookAt
 from .sample import LOCATION
@@ -88,6 +89,7 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
         modes = {name: item.armature.pose.bones[name].rotation_mode for name in item.turned}
         actions.check_curves(item.armature, modes, options.into)
         actions.check_curves(item.armature, dict.fromkeys(item.moved, LOCATION), options.into)
+        blink_bake.check(item.shapes, options.into)
     with live.paused():
         return (yield from _bake(scene, look_ats, armatures, options))
 
@@ -98,6 +100,7 @@ def _bake(
     undone = [unkeyed.bring_back(item.armature, item.bone) for item in look_ats]
     still = [unkeyed.standing(item.armature, item.turned, item.moved) for item in look_ats]
     works: dict[bpy.types.Object, Working] = {}
+    blinks = {armature: blink_bake.Working(armature, _BAKED) for armature in armatures}
     frames = np.arange(options.first, options.last + 1)
     try:
         parts = _parts(scene, look_ats)
@@ -112,7 +115,11 @@ def _bake(
         for armature, work in works.items():
             name = options.name or actions.baked_name(armature, options.into, _BAKED)
             kept[armature] = work.commit(options.into, name)
+            chosen = [part for part in wanted if part.look_at.armature == armature]
+            blinks[armature].write(frames, _closing(chosen, frames), options.into, kept[armature])
     except BaseException:
+        for blinking in blinks.values():
+            blinking.rollback()
         for work in works.values():
             work.rollback()
         for undo in undone:
@@ -120,6 +127,8 @@ def _bake(
         raise
     for item, bones in zip(look_ats, still, strict=True):
         unkeyed.remember(item.armature, item.bone, bones)
+    for blinking in blinks.values():
+        blinking.finish()
     _mute(look_ats)
     return [_result(part, shot, kept[part.look_at.armature]) for part in wanted]
 
@@ -153,6 +162,18 @@ def _write(work: Working, frames: Array, parts: Sequence[Part]) -> None:
         for (bone, mode), (values, base) in part.turned(frames, done).items():
             work.write(bone, mode, frames, values, base)
             done[bone, mode] = values
+
+
+def _closing(parts: Sequence[Part], frames: Array) -> dict[Lid, Array]:
+    """How far the look-ats of one rig close shape keys (F,); the one that closes more has the word."""
+    found: dict[Lid, Array] = {}
+    for part in parts:
+        assert part.track is not None
+        first = int(frames[0] - part.track.first)
+        closing = part.track.closing[first : first + len(frames)]
+        for lid in part.look_at.shapes:
+            found[lid] = np.maximum(closing, found.get(lid, 0.0))
+    return found
 
 
 def _result(part: Part, shot: Shot, action: bpy.types.Action) -> Result:

@@ -12,7 +12,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.eyes import Eyes
 from ..lookat_pd.rotation import Array
 from ..lookat_pd.skeleton import Skeleton
-from . import offsets
+from . import blink, offsets
 from .detection import detect, limbs, rest
 from .detection.limbs import Arm, Eye, Leg
 
@@ -21,17 +21,21 @@ LAYERS = {
     "arms": ("body", "use_arm_recoil"),
     "feet": ("body", "use_planted_feet"),
     "eyes": ("eyes", "use"),
+    "blink": ("eyes", "use_blink"),
 }
 """What may answer a look-at besides its chain, and the setting that switches it on."""
 _COMFORTABLE = 2.0 / 3.0
 """The part of the ocular range in which eyes stay by choice; the rest is for what the head has not turned yet."""
+_AT_EYE = 0.12
+"""How far from the middle of its eye, as a part of the distance of the eyes, a lid may have its pivot."""
 
 
 @dataclass(frozen=True)
 class Body:
     """What answers the look-at of a chain, and how; nothing of it where a layer is switched off.
 
-    mover: the bone that moves the hips and all above them, "" for none. legs and arms: without those that the rig's
+    mover: the bone that moves the hips and all above them, "" for none. lids, shapes: what closes the eyes, bones that
+    turn or shape keys. legs and arms: without those that the rig's
     own inverse kinematics holds; reaching: all legs, held or not. turned, moved: bones that get offsets and ways,
     beyond the chain. sampled: bones to be sampled beyond the chain; anchors: for each the place in the chain of the
     bone that carries it, -1 for none. forward: the character's, in the rest frame of the mover; upright: its up in
@@ -43,10 +47,13 @@ class Body:
     reaching: tuple[Leg, ...] = ()
     arms: tuple[Arm, ...] = ()
     eyes: tuple[Eye, ...] = ()
+    lids: tuple[str, ...] = ()
+    shapes: tuple[blink.Lid, ...] = ()
     shift: WeightShift | None = None
     recoil: Recoil | None = None
     ocular: Eyes | None = None
     head_delay: float = 0.0
+    blink_angle: float = 0.0
     drift: float = 0.0
     seed: int = 0
     turned: tuple[str, ...] = ()
@@ -69,7 +76,8 @@ def switch_on(settings, layers: Iterable[str] = LAYERS) -> None:
 
 def is_wanted(settings) -> bool:
     """Whether anything but the chain of a look-at is asked to move."""
-    layers = (getattr(getattr(settings, group), switch) for group, switch in LAYERS.values())
+    # Only eyes that look blink.
+    layers = (getattr(getattr(settings, group), switch) for group, switch in LAYERS.values() if switch != "use_blink")
     return any(layers) or settings.eyes.drift > 0.0
 
 
@@ -103,6 +111,9 @@ def find(armature: bpy.types.Object, chain: Sequence[str], settings) -> Body | N
             notes.append("No arm was found that hangs on the rib cage, so none recoils.")
     if settings.eyes.use:
         eyes = _eyes(armature, chain, settings.eyes, notes)
+    lids, shapes = (), ()
+    if eyes and settings.eyes.use_blink:
+        lids, shapes = _lids(armature, chain, skeleton, eyes, settings.eyes.blink_key, notes)
     planted = tuple(leg for leg in legs if not leg.held) if wants.use_planted_feet else ()
     chosen = Body(
         mover=mover,
@@ -110,6 +121,8 @@ def find(armature: bpy.types.Object, chain: Sequence[str], settings) -> Body | N
         reaching=legs if wants.use_planted_feet else (),
         arms=arms,
         eyes=eyes,
+        lids=lids,
+        shapes=shapes,
         leg_length=_leg_length(skeleton, legs, chain),
         notes=tuple(notes),
     )
@@ -151,6 +164,7 @@ def tuned(body: Body, armature: bpy.types.Object, chain: Sequence[str], settings
         ocular=ocular,
         # As it was typed, not as single precision has it: 75 milliseconds end on a step of the solver.
         head_delay=round(eyes.head_delay, 6) if body.eyes else 0.0,
+        blink_angle=eyes.blink_angle,
         drift=eyes.drift,
         seed=eyes.seed,
     )
@@ -183,6 +197,36 @@ def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[
     return tuple(found)
 
 
+def _lids(
+    armature: bpy.types.Object,
+    chain: Sequence[str],
+    skeleton: Skeleton,
+    eyes: Sequence[Eye],
+    chosen: str,
+    notes: list[str],
+) -> tuple[tuple[str, ...], tuple[blink.Lid, ...]]:
+    """What closes the eyes: bones of lids, or else shape keys."""
+    lids = () if chosen else _lid_bones(armature, chain, skeleton, eyes)
+    shapes = () if lids else tuple(blink.find(armature, chosen))
+    if not lids and not shapes:
+        notes.append("No lid bone and no shape key was found that closes the eyes, so they stay open in a blink.")
+    blink.note(shapes, notes)
+    return lids, shapes
+
+
+def _lid_bones(
+    armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, eyes: Sequence[Eye]
+) -> tuple[str, ...]:
+    """Upper lids that turn about the middle of their eye, so that a turn closes it."""
+    lids = limbs.find_lids(armature)
+    if len(lids) != len(eyes) or any(lid in chain or not _is_plain(armature, lid, chain) for lid in lids):
+        return ()
+    middles = np.array([skeleton.heads[skeleton.index(eye.bone)] for eye in eyes])
+    pivots = np.array([skeleton.heads[skeleton.index(lid)] for lid in lids])
+    size = np.linalg.norm(np.ptp(middles, axis=0))
+    return tuple(lids) if np.all(np.linalg.norm(pivots - middles, axis=1) < _AT_EYE * size) else ()
+
+
 def _leg_length(skeleton: Skeleton, legs: Sequence[Leg], chain: Sequence[str]) -> float:
     """How long the legs are; of a body without any, as long as its chain."""
     lengths = []
@@ -210,11 +254,12 @@ def _placed(body: Body, armature: bpy.types.Object, chain: Sequence[str], skelet
         sampled.append(eye.bone)
         (moved if eye.target else turned).append(eye.target or eye.bone)
         sampled += [eye.target] if eye.target else []
+    turned += body.lids
     for bone in turned:
         if bone in chain:
             raise RigError(
-                f"Bone '{bone}' is in the chain of the look-at and cannot be an arm, a leg or an eye as well; "
-                "take it out of the chain."
+                f"Bone '{bone}' is in the chain of the look-at and cannot be a limb or an eye too; take it out of "
+                "the chain."
             )
     sampled = list(dict.fromkeys([*sampled, *turned]))
     forward, up = detect.find_axes(skeleton, rest.clues(armature))

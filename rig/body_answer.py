@@ -24,12 +24,14 @@ Posed = dict[str, tuple[Array, Array]]
 class Answer:
     """What is added to the bones `turned` and `moved` of a body: offsets (F, t, 4) and ways (F, m, 3).
 
-    gaze: what the eyes do, None without eyes. missed: (F,) how far [m] the worst foot is from its place.
+    gaze: what the eyes do, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
+    missed: (F,) how far [m] the worst foot is from its place.
     """
 
     offsets: Array
     moves: Array
     gaze: eyes.Result | None = None
+    closing: Array | None = None
     missed: float = 0.0
 
 
@@ -118,7 +120,7 @@ def answer(
         moves[body.mover] = _own_way(samples, body.mover, animated[body.mover][0], way)
     _swing_arms(body, animated, posed_now, offsets, dt)
     missed = _plant_feet(body, animated, posed_now, offsets)
-    seen = None
+    seen = closing = None
     if body.ocular is not None:
         first = float(samples.frames[0]) * dt
         centers, turns = (np.stack([posed_now[eye.bone][n] for eye in body.eyes], axis=1) for n in (1, 0))
@@ -138,7 +140,19 @@ def answer(
             arm = control[1] - about
             moved = np.where(still, 0.0, rotation.rotate(world, arm) - arm)
             moves[eye.target] = _own_way(samples, eye.target, control[0], moved)
-    return Answer(_stacked(offsets, body.turned, (frames, 4)), _stacked(moves, body.moved, (frames, 3)), seen, missed)
+        closing = seen.blink * influence
+        _close_lids(body, head, posed_now, closing, offsets)
+    turned, moved = _stacked(offsets, body.turned, (frames, 4)), _stacked(moves, body.moved, (frames, 3))
+    return Answer(turned, moved, seen, closing, missed)
+
+
+def _close_lids(body: Body, head: Array, now: Posed, closing: Array, offsets: dict[str, Array]) -> None:
+    """Turn the upper lids down, about the axis from side to side of the head."""
+    assert body.ocular is not None
+    axis = rotation.rotate(head, body.ocular.head_right)
+    for lid in body.lids:
+        local = rotation.rotate(rotation.inverse(now[lid][0]), axis)
+        offsets[lid] = rotation.exp(-body.blink_angle * closing[:, None] * local)
 
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:

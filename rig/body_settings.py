@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import radians
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -119,7 +119,7 @@ class LookAtBody(bpy.types.PropertyGroup):
     )
     use_planted_feet: _switch("Planted Feet", "Keep the feet where the animation has them while the hips move")
     torso_from: _angle(
-        "Torso Joins From",
+        "Torso From",
         "The torso takes part in turns larger than this; smaller ones are the head's and the eyes'",
         0.0,
         90.0,
@@ -164,29 +164,37 @@ class LookAtEyes(bpy.types.PropertyGroup):
     vergence: _number(
         "Vergence", "How much the eyes turn towards each other for a near target", 1.0, 1.0, subtype="FACTOR"
     )
-    vergence_limit: _angle("Largest Vergence", "Largest angle between the two lines of sight", 12.0, 60.0)
+    vergence_limit: _angle("Vergence Limit", "Largest angle between the two lines of sight", 12.0, 60.0)
     use_blink: _switch("Blink", "Close the lids during large shifts of the gaze")
     blink_from: _angle("Blink From", "Shifts of the gaze larger than this come with a blink", 33.0, 180.0)
+    blink_angle: _angle("Lid Angle", "How far the bones of the upper lids turn to close the eyes", 30.0, 90.0)
     blink_key: StringProperty(
         override=_EDITABLE,
         update=_needs_others,
         name="Shape Key",
         description="Shape key that closes the lids; empty: found from the meshes, where lid bones are not",
     )
-    micro: _angle("Micro-Saccades", "Size of the small quick movements of eyes that hold still; 0 for none", 0.0, 3.0)
+    micro: _angle("Microsaccades", "Size of the small quick movements of eyes that hold still; 0 for none", 0.0, 3.0)
     drift: _angle("Idle Drift", "How far the gaze wanders about its target, by chance; 0 for not at all", 0.0, 20.0)
     seed: IntProperty(
         override=_EDITABLE,
         update=_changed,
         name="Seed",
-        description="Another number gives another drift and other micro-saccades",
+        description="Another number gives another drift and other microsaccades",
         default=0,
         min=0,
         options=set(),
     )
 
 
-CLASSES = (LookAtTarget, LookAtBody, LookAtEyes)
+class LookAtBlink(bpy.types.PropertyGroup):
+    """What the animator has set a shape key to that shows a blink; its name is the shape key's. Not for animators."""
+
+    base: FloatProperty(options={"HIDDEN"})
+    owner: StringProperty(options={"HIDDEN"})
+
+
+CLASSES = (LookAtTarget, LookAtBody, LookAtEyes, LookAtBlink)
 TUNING = {
     "body": (
         "weight_shift",
@@ -207,6 +215,7 @@ TUNING = {
         "vergence",
         "vergence_limit",
         "blink_from",
+        "blink_angle",
         "micro",
         "drift",
         "seed",
@@ -223,8 +232,10 @@ BONES = {
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
+    bpy.types.Key.lookat_pd_blinks = CollectionProperty(type=LookAtBlink, options={"HIDDEN"})
 
 
 def unregister() -> None:
+    del bpy.types.Key.lookat_pd_blinks
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

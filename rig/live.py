@@ -16,7 +16,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ..lookat_pd.errors import LookAtError
-from . import attach, inputs, look_at, offsets, sample, settings
+from . import attach, blink, inputs, look_at, offsets, sample, settings
 from .live_scene import LiveScene, armatures
 from .look_at import LookAt
 
@@ -209,6 +209,7 @@ def _any(scene: bpy.types.Scene) -> bool:
         _looked, _objects = _structure, len(bpy.data.objects)
         armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
         _known = any(attach.live_bones(item) or any(offsets.on(item)) for item in armatures if item.pose)
+        _known = _known or blink.is_shown()
     return _known
 
 
@@ -352,3 +353,4 @@ def unregister() -> None:
     for item in bpy.data.objects:
         if item.type == "ARMATURE" and item.library is None:
             offsets.remove(item)
+    blink.give_back_lost()

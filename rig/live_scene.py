@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.errors import LookAtError
-from . import attach, body_settings, inputs, look_at, offsets, sample, settings
+from . import attach, blink, body_settings, inputs, look_at, offsets, sample, settings
 from .look_at import LookAt
 from .solving import BODY, FRESH, SETTINGS, TARGETS, Part, Shot
 
@@ -110,6 +110,7 @@ class LiveScene:
                     self.errors[key] = errors[key]
                 part.look_at = found.look_at
                 self.parts[key], self.places[key] = part, place
+        blink.give_back_lost(item.name_full for item in bpy.data.objects if item.pose and attach.live_bones(item))
         self.shot = Shot(scene, span[0], max(span[0], span[1]), list(self.parts.values()))
         self.kinds = inputs.KINDS
         if ready:
@@ -150,6 +151,8 @@ class LiveScene:
         for armature in armatures(scene):
             everything.update({inputs.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
+        for armature in {part.look_at.armature for part in self.parts.values() if _blinks(part.look_at)}:
+            own["SHAPES", armature.name_full] = repr(blink.told(armature)).encode()
         prints = dict(own)
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
@@ -160,7 +163,7 @@ class LiveScene:
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
         if not before or not different:
             return False
-        if any(kind in ("ARMATURE", "OBJECT", "OFFSETS") for kind, _ in different):
+        if any(kind in ("ARMATURE", "OBJECT", "OFFSETS", "SHAPES") for kind, _ in different):
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
         changed = False
@@ -220,14 +223,21 @@ class LiveScene:
         """Put the offsets of the current frame on the rigs."""
         # Of the keys, where time is stretched.
         frame = scene.frame_current_final
+        closing: dict[bpy.types.Object, dict[blink.Lid, float]] = {}
         for part in self.parts.values():
             armature = part.look_at.armature
             if armature.mode == "EDIT":
                 continue
+            lids = closing.setdefault(armature, {})
+            for lid in part.look_at.shapes:
+                share = part.track.closed(frame) if part.track is not None else 0.0
+                lids[lid] = max(share, lids.get(lid, 0.0))
             if part.track is not None:
                 part.track.put(armature, frame)
             elif part.stale == FRESH or part.samples is None:
                 offsets.put(armature, part.number, part.look_at.written, None)
+        for armature, lids in closing.items():
+            blink.show(armature, lids)
 
 
 def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -273,6 +283,12 @@ def _place(found: LookAt) -> tuple:
     axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
     answering = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
     return found.written, found.plain, targets, axes, found.armature.data.session_uid, answering
+
+
+def _blinks(found: LookAt) -> bool:
+    """Whether shape keys are asked to close its eyes."""
+    eyes = found.armature.pose.bones[found.bone].lookat_pd.eyes
+    return eyes.use and eyes.use_blink
 
 
 def _stands(found: LookAt) -> bool:

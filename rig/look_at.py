@@ -13,6 +13,7 @@ from ..lookat_pd.follow import Tuning
 from ..lookat_pd.skeleton import Skeleton
 from . import body, offsets
 from . import targets as looked_at
+from .blink import Lid
 from .body import Body
 from .detection import detect, rest
 from .sample import Target
@@ -57,6 +58,11 @@ class LookAt:
     def written(self) -> tuple[str, ...]:
         """The bone of each place that gets something added; one may turn and move."""
         return (*self.turned, *self.moved)
+
+    @property
+    def shapes(self) -> tuple[Lid, ...]:
+        """Shape keys that close the eyes."""
+        return () if self.body is None else self.body.shapes
 
     @property
     def bone(self) -> str:

@@ -263,8 +263,8 @@ class Track:
     """What a look-at adds at whole frames, to be put on its rig at any time.
 
     offsets: (F, b, 4) rotations of `turned` bones from frame `first` on; moves: (F, m, 3) ways of `moved` bones in
-    their own frames. Before and after them the nearest one holds; between two frames they go from one to the other
-    evenly.
+    their own frames; closing: (F,) how far shape keys close the lids, 0 to 1, which `put` leaves to others. Before and
+    after them the nearest one holds; between two frames they go from one to the other evenly.
     """
 
     def __init__(
@@ -275,11 +275,13 @@ class Track:
         offsets: Array,
         moved: Sequence[str] = (),
         moves: Array | None = None,
+        closing: Array | None = None,
     ) -> None:
         self.number, self.first = number, first
         self.turned, self.moved = tuple(turned), tuple(moved)
         self.offsets = offsets
         self.moves = np.zeros((len(offsets), len(moved), 3)) if moves is None else moves
+        self.closing = np.zeros(len(offsets)) if closing is None else closing
         self._all: list[list[Numbers | None]] | None = None
         self._frame: float | None = None
 
@@ -289,7 +291,8 @@ class Track:
             return False
         if (self.turned, self.moved) != (other.turned, other.moved):
             return False
-        return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.moves, other.moves)
+        values = ((track.offsets, track.moves, track.closing) for track in (self, other))
+        return all(np.array_equal(one, same) for one, same in zip(*values, strict=True))
 
     def row(self, frame: float) -> list[Numbers | None]:
         """What to `put` at a frame."""
@@ -309,6 +312,10 @@ class Track:
             rows = zip(angles(self.offsets), ways(self.moves), strict=True)
             self._all = [[*turns, *moves] for turns, moves in rows]
         return self._all[k]
+
+    def closed(self, frame: float) -> float:
+        """How far the lids are closed at a frame."""
+        return float(np.interp(frame - self.first, np.arange(len(self.closing)), self.closing))
 
     def put(self, armature: bpy.types.Object, frame: float) -> None:
         put(armature, self.number, (*self.turned, *self.moved), self.row(frame))

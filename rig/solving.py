@@ -240,15 +240,15 @@ class Part:
         object, so that nobody is disturbed.
         """
         look_at, frames = self.look_at, len(found)
-        rest, moves = rotation.identity(frames, len(look_at.turned) - len(look_at.bones)), None
+        rest, moves, closing = rotation.identity(frames, len(look_at.turned) - len(look_at.bones)), None, None
         if self.answer is not None:
-            rest, moves = self.answer.offsets, self.answer.moves
+            rest, moves, closing = self.answer.offsets, self.answer.moves, self.answer.closing
         elif look_at.body is not None and way is not None:
             assert self.samples is not None
             moves = body_answer.hips_only(look_at.body, self.samples, way)
         first = int(self.shot.frames[0])
         every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
-        track = offsets.Track(self.number, look_at.turned, first, every, look_at.moved, moves)
+        track = offsets.Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing)
         if not track.same_as(self.track):
             self.track = track
 

@@ -1,0 +1,173 @@
+"""Shape keys that close the eyes: which of a character's do, and showing blinks with them.
+
+While a blink is shown, what the animator has set stands with the shape keys themselves, `keys.lookat_pd_blinks`: an
+undo, a save or a copy takes both or neither.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
+from . import actions, targets
+from .detection import shape_keys
+from .working import animated_by_nla
+
+
+@dataclass(frozen=True)
+class Lid:
+    """A shape key that closes eyes. keys: the shape keys of its mesh; name: which of them."""
+
+    keys: bpy.types.Key
+    name: str
+
+    @property
+    def block(self) -> bpy.types.ShapeKey | None:
+        """None where it is gone."""
+        return self.keys.key_blocks.get(self.name)
+
+    @property
+    def path(self) -> str:
+        """Data path from its keys to its value."""
+        return f'key_blocks["{bpy.utils.escape_identifier(self.name)}"].value'
+
+
+def find(armature: bpy.types.Object, chosen: str) -> list[Lid]:
+    """The shape keys that close a character's eyes: those called as chosen, or "" as names tell. Raises RigError."""
+    found = []
+    for keys in _keys_of(armature):
+        names = keys.key_blocks.keys()[1:] if keys.use_relative else []
+        wanted = [name for name in names if name == chosen] if chosen else shape_keys.closing(names)
+        found += [Lid(keys, name) for name in wanted]
+    if chosen and not found:
+        raise RigError(f"No mesh of '{armature.name}' has a shape key '{chosen}' to close the eyes; choose another.")
+    return found
+
+
+def _keys_of(armature: bpy.types.Object) -> Iterator[bpy.types.Key]:
+    """The shape keys of all meshes that belong to a character."""
+    seen = set()
+    for item in bpy.data.objects:
+        keys = item.data.shape_keys if item.type == "MESH" else None
+        if keys is not None and keys not in seen and targets.belongs_to(item, armature):
+            seen.add(keys)
+            yield keys
+
+
+def state(lid: Lid) -> str:
+    """Whether a shape key is "FREE", "KEYED" in the current action, or "HELD": driven, or otherwise out of reach."""
+    if lid.block is None or not lid.keys.is_editable:
+        return "HELD"
+    data = lid.keys.animation_data
+    if data is None:
+        return "FREE"
+    if any(driver.data_path == lid.path for driver in data.drivers):
+        return "HELD"
+    if data.use_tweak_mode or (data.use_nla and (lid.path, 0) in animated_by_nla(data)):
+        return "HELD"
+    curve = actions.curves_at(data.action, data.action_slot, lid.path, 1)[0]
+    if curve is None:
+        return "FREE"
+    return "KEYED" if actions.plays(curve) and all(m.mute for m in curve.modifiers) else "HELD"
+
+
+def told(armature: bpy.types.Object) -> list[object]:
+    """All that decides which shape keys are found and what can be done with them, to tell whether it has changed."""
+    return [
+        (keys.name_full, [(name, state(Lid(keys, name))) for name in keys.key_blocks.keys()])
+        for keys in _keys_of(armature)
+    ]
+
+
+def note(lids: Iterable[Lid], notes: list[str]) -> None:
+    """Add to notes which of these shape keys show no blink, or only a baked one, and why."""
+    states = {lid.name: state(lid) for lid in lids}
+    for name, how in states.items():
+        if how == "KEYED":
+            notes.append(f"Shape key '{name}' has keys of its own, so blinks show with it once they are baked.")
+        elif how == "HELD":
+            notes.append(f"Shape key '{name}' is driven, in the NLA or not editable, so it shows no blink.")
+
+
+def closed(base: Array | float, closing: Array | float, top: float) -> Array:
+    """Values of a shape key that is set to `base`, with the lids closed by 0 to 1; top: the end of its slider."""
+    return base + np.maximum(min(top, 1.0) - np.asarray(base), 0.0) * closing
+
+
+def base(lid: Lid) -> float:
+    """What the animator has set a shape key to, whatever is shown."""
+    shown, block = _shown(lid), lid.block
+    return shown.base if shown is not None else 0.0 if block is None else block.value
+
+
+def remember(lid: Lid, armature: bpy.types.Object) -> None:
+    """Keep what the animator has set, to be given back."""
+    if _shown(lid) is None:
+        item = lid.keys.lookat_pd_blinks.add()
+        item.base, item.owner, item.name = lid.block.value, armature.name_full, lid.name
+
+
+def _shown(lid: Lid):
+    """What is kept of a shape key; None where nothing is."""
+    return lid.keys.lookat_pd_blinks.get(lid.name)
+
+
+def show(armature: bpy.types.Object, closing: Mapping[Lid, float]) -> None:
+    """Close lids as far as is told, 0 to 1; one that is not closed is given back.
+
+    What is there already is not written again, since a write makes Blender evaluate the mesh.
+    """
+    for lid, share in closing.items():
+        if share <= 0.0:
+            if _shown(lid) is not None:
+                _give_back(lid)
+        elif state(lid) == "FREE":
+            remember(lid, armature)
+            _set(lid, float(closed(base(lid), share, lid.block.slider_max)))
+
+
+def _set(lid: Lid, value: float) -> None:
+    value = float(np.float32(value))
+    if lid.block.value != value:
+        lid.block.value = value
+
+
+def _give_back(lid: Lid) -> None:
+    """Let a shape key be as the animator has set it; one that is animated now waits until it is not."""
+    if lid.block is not None and state(lid) != "FREE":
+        return
+    if lid.block is not None:
+        _set(lid, base(lid))
+    blinks = lid.keys.lookat_pd_blinks
+    blinks.remove(blinks.find(lid.name))
+
+
+def _all_shown() -> Iterator[tuple[Lid, str]]:
+    """Shape keys of which something is kept, and for which armature."""
+    for keys in bpy.data.shape_keys:
+        for item in list(keys.lookat_pd_blinks):
+            yield Lid(keys, item.name), item.owner
+
+
+def is_shown() -> bool:
+    """Whether there may be a shape key to be given back."""
+    return any(state(lid) == "FREE" for lid, _ in _all_shown())
+
+
+def give_back(armature: bpy.types.Object, but: Iterable[Lid] = ()) -> None:
+    """Give back the shape keys that an armature's look-ats have closed, except those still in use."""
+    kept = set(but)
+    for lid, owner in list(_all_shown()):
+        if owner == armature.name_full and lid not in kept:
+            _give_back(lid)
+
+
+def give_back_lost(owners: Iterable[str] = ()) -> None:
+    """Give back all shape keys but those of the armatures of these names."""
+    kept = set(owners)
+    for lid, owner in list(_all_shown()):
+        if owner not in kept:
+            _give_back(lid)

@@ -1,0 +1,117 @@
+"""Baking blinks: keys on the shape keys that close the eyes, only where they are closed and a frame on either side.
+
+What a shape key does anyway stays below: its value, or its keys, closed further.
+"""
+
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.rotation import Array
+from . import actions, blink, keys
+from .blink import Lid
+from .working import put_back
+
+
+def check(lids: Iterable[Lid], into: str) -> None:
+    """Raise RigError where the animation of shape keys cannot take a bake of that kind."""
+    for lid in lids:
+        if blink.state(lid) != "HELD":
+            actions.check(lid.keys, _place(lid.keys, into))
+
+
+def _place(item: bpy.types.Key, into: str) -> str:
+    """Where keys of shape keys go: NLA layers cannot be told what the greater of two values is."""
+    data = item.animation_data
+    return "CURRENT" if into == "CURRENT" and data is not None and data.action is not None else "NEW"
+
+
+class Working:
+    """A bake of blinks in progress on one armature's shape keys; `rollback` leaves everything as it was."""
+
+    def __init__(self, armature: bpy.types.Object, ending: str) -> None:
+        self._armature, self._ending = armature, ending
+        self._undo = ExitStack()
+        data = armature.animation_data
+        self._source = data.action if data else None
+        self._free: list[Lid] = []
+
+    def write(self, frames: Array, closing: Mapping[Lid, Array], into: str, action: bpy.types.Action) -> None:
+        """Key shape keys that are closed by 0 to 1 (F,) at whole frames (F,).
+
+        action: the one that the armature was baked into; shape keys without an action get a slot in it.
+        """
+        wanted: dict[bpy.types.Key, dict[Lid, Array]] = {}
+        for lid, shares in closing.items():
+            if np.any(shares > 0.0) and blink.state(lid) != "HELD":
+                wanted.setdefault(lid.keys, {})[lid] = shares
+        for item, lids in wanted.items():
+            self._free += [lid for lid in lids if blink.state(lid) == "FREE"]
+            self._write(item, frames, lids, into, action)
+
+    def _write(self, item: bpy.types.Key, frames: Array, lids: Mapping[Lid, Array], into: str, action) -> None:
+        data = item.animation_data
+        source, slot = (data.action, data.action_slot) if data is not None else (None, None)
+        found = {lid: _blinking(lid, source, slot, frames, shares) for lid, shares in lids.items()}
+        if _place(item, into) != "CURRENT":
+            source, slot = self._new_home(item, into, action)
+        bag = actions.channelbag(source, slot, ensure=True)
+        for lid, new in found.items():
+            curve = bag.fcurves.find(lid.path, index=0)
+            self._undo.callback(put_back, bag, lid.path, 0, None if curve is None else keys.Keys.read(curve))
+            new.write(curve or bag.fcurves.new(lid.path, index=0))
+        source.update_tag()
+
+    def _new_home(
+        self, item: bpy.types.Key, into: str, action: bpy.types.Action
+    ) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
+        """Give shape keys an action to be baked into: one with the armature's keys wherever that is possible."""
+        data = item.animation_data
+        if data is None:
+            data = item.animation_data_create()
+            self._undo.callback(item.animation_data_clear)
+        source, slot = data.action, data.action_slot
+        name = actions.baked_name(item, into, self._ending)
+        if source is None and into == "LAYER":
+            home, place = actions.new_action(name, item)
+            self._undo.callback(bpy.data.actions.remove, home)
+        elif source is None:
+            home, place = action, action.slots.new(id_type=item.id_type, name=item.name)
+            self._undo.callback(home.slots.remove, place)
+        elif source == self._source and into == "NEW":
+            home, place = action, action.slots[slot.identifier]
+        else:
+            home = source.copy()
+            home.name, place = name, home.slots[slot.identifier]
+            self._undo.callback(bpy.data.actions.remove, home)
+        if source is not None:
+            self._undo.callback(setattr, data, "action_slot", slot)
+        self._undo.callback(setattr, data, "action", source)
+        data.action = home
+        data.action_slot = place
+        if actions.keep(source):
+            self._undo.callback(setattr, source, "use_fake_user", False)
+        return home, place
+
+    def finish(self) -> None:
+        """All is well: what shape keys without keys were set to is given back once their new action is put aside."""
+        for lid in self._free:
+            blink.remember(lid, self._armature)
+
+    def rollback(self) -> None:
+        self._undo.close()
+
+
+def _blinking(lid: Lid, source: Any, slot: Any, frames: Array, closing: Array) -> keys.Keys:
+    """The keys of a shape key, with its blinks."""
+    curve = actions.curves_at(source, slot, lid.path, 1)[0]
+    value = blink.base(lid)
+    before = curve.evaluate if curve is not None else lambda frame: value
+    result, at = keys.Keys.read(curve), np.flatnonzero(closing > 0.0)
+    for run in np.split(at, np.flatnonzero(np.diff(at) > 1) + 1):
+        values = blink.closed(np.array([before(frame) for frame in frames[run]]), closing[run], lid.block.slider_max)
+        result = keys.replace(result, frames[run], values, before)
+    return result
