@@ -991,6 +991,18 @@ SENTENCES = {
     "No bone of an eye was found, so only the head looks; choose one under Eyes.": (
         "目のボーンが見つからないため、頭だけで見ます。「目」で選んでください。"
     ),
+    "No lid bone and no shape key was found that closes the eyes, so they stay open in a blink.": (
+        "目を閉じるまぶたのボーンもシェイプキーも見つからないため、まばたきしても目は開いたままです。"
+    ),
+    "No mesh of '{}' has a shape key '{}' to close the eyes; choose another.": (
+        "「{}」のどのメッシュにも、目を閉じるシェイプキー「{}」がありません。別のものを選んでください。"
+    ),
+    "Shape key '{}' has keys of its own, so blinks show with it once they are baked.": (
+        "シェイプキー「{}」にはキーフレームがあるため、まばたきはベイクすると現れます。"
+    ),
+    "Shape key '{}' is driven, in the NLA or not editable, so it shows no blink.": (
+        "シェイプキー「{}」はドライバーかNLAで動いているか、編集できないため、まばたきしません。"
+    ),
     "No leg of two bones and a foot was found, so no feet are planted.": (
         "2本のボーンと足からなる脚が見つからないため、足は固定されません。"
     ),
