@@ -79,7 +79,7 @@ def eyes_lead_while_scrubbing(hands: Hands) -> Waiting:
             yield 0.1
             eye, heads[frame] = _places(person, "eye.L", "head")
             way = np.array((1.5, -1.5, 1.7)) - eye[:3, 3]
-            missed[frame] = float(np.degrees(np.arccos(way @ eye[:3, 1] / np.linalg.norm(way))))
+            missed[frame] = float(np.degrees(np.arccos(min(way @ eye[:3, 1] / np.linalg.norm(way), 1.0))))
         assert missed[8] > 20.0
         assert max(missed[14], missed[40]) < 0.5
         assert np.abs(heads[14] - heads[40]).max() > 0.1, "the head is still on its way"
