@@ -18,6 +18,7 @@ MODULES = (
     "join",
     "ik",
     "ik_bake",
+    "dynamics",
     # Each further module stands here; it has run(), which returns rows of (what, figure).
 )
 

@@ -4,6 +4,7 @@ Units are metres, kilograms, seconds and radians; quaternions are w, x, y, z.
 """
 
 from .body import Body, RootMotion
+from .engine import available, reason
 from .forward import Trajectory, simulate
 from .interpolation import Interpolation, interpolate, interpolating
 from .reaches import METHODS, Reach, reach, reaching
@@ -15,9 +16,11 @@ __all__ = [
     "Reach",
     "RootMotion",
     "Trajectory",
+    "available",
     "interpolate",
     "interpolating",
     "reach",
     "reaching",
+    "reason",
     "simulate",
 ]

@@ -178,6 +178,11 @@ class Engine:
         data.qfrc_applied[:] = torques
         self._mujoco.mj_step(model, data)
 
+    def bare(self, h: float) -> tuple[Any, Any, Any]:
+        """The engine's module, model and data, for steps of h seconds by its own means."""
+        self.model.opt.timestep = h
+        return self._mujoco, self.model, self.data
+
     def coordinates(self, q: Array, position: Array | None = None) -> Array:
         """MuJoCo's coordinates (..., 4 m) of joints (..., m, 4) in its order, the root's place before them."""
         flat = q.reshape(*q.shape[:-2], -1)

@@ -20,6 +20,8 @@ from .engine import Engine
 
 _ROUNDS = 4
 """Estimates of the rotors; what is then left to the limit is clipped."""
+_MORE_ROUNDS = 2
+"""... where those of the step before are known."""
 
 _UNLIMITED = 1e30
 
@@ -31,6 +33,7 @@ class Muscles:
         self._engine, self._driven = engine, driven[:, None]
         self._limit = np.where(self._driven & np.isfinite(limit), limit, _UNLIMITED)
         self._extra = len(engine.w) - 3 * len(driven)
+        self._rotors, self._weak = np.ones(self._limit.shape), np.zeros(self._limit.shape, dtype=bool)
         engine.place()
         own = np.diagonal(engine.mass_matrix())[self._extra :].reshape(-1, 3)
         self._inertia = own.mean(axis=1, keepdims=True) if limit.shape[1] == 1 else own
@@ -47,12 +50,13 @@ class Muscles:
         need = size = self._sizes(needed)
         weak = size > limit
         if not weak.any():
+            self._weak = weak
             return wanted, needed, np.any(weak, axis=-1)
-        rotors = np.ones(limit.shape)
+        rotors, known = self._rotors, self._weak
         given = np.zeros(weak.shape, dtype=bool)
         at, acting = passive, needed
-        for _ in range(_ROUNDS):
-            fresh = weak & ~given
+        for _ in range(_MORE_ROUNDS if np.all(known[weak]) else _ROUNDS):
+            fresh = weak & ~given & ~known
             rotors = np.where(fresh, self._inertia * limit / np.maximum(size - limit, 1e-6 * limit), rotors)
             given = weak
             rotor = self._degrees(np.where(weak, rotors, 0.0))
@@ -65,8 +69,10 @@ class Muscles:
             # Of a joint alone, torque = need rotor / (rotor + inertia), whatever that is.
             need = np.maximum(need, 1.000001 * np.maximum(limit, made))
             guess = rotors * (need / np.maximum(made, 1e-30) - 1.0) * limit / (need - limit)
-            rotors = np.where(weak, np.clip(guess, 1e-3 * rotors, 1e3 * rotors), rotors)
+            guess = np.clip(guess, 1e-3 * rotors, 1e3 * rotors)
+            rotors = np.where(weak, np.clip(guess, 1e-9 * self._inertia, 1e6 * self._inertia), rotors)
             weak = weak | (size > limit) & ~given
+        self._rotors, self._weak = rotors, weak
         torques = self._clipped(np.where(at, acting, needed))
         for _ in range(2):
             engine.factor(extra, ~(at | passive))

@@ -16,11 +16,11 @@ from .smoothing import fitted
 _DEGREE = 5
 _SPANS = 10
 """Polynomials that a joint's curve is made of."""
-_NUDGE = 1e-5
+_NUDGE = 1e-6
 """Turn [rad] over which changes are differenced."""
 _MINOR = 0.1
 """Turns about an axis that are smaller than this part of the joint's turns about another stay what they are."""
-_CONVERGED = 1e-7
+_CONVERGED = 1e-6
 _WALL = 30.0
 """What a radian beyond a joint's limits counts, as part of all changes of torque."""
 _FRAMES = 4000
@@ -57,13 +57,16 @@ def optimized(
 
 def _step(values: Array, slopes: Array, places: Array, answers: Array, damping: float) -> Array:
     """The least squares of values + slopes x, with answers x = places."""
-    square, count = slopes.T @ slopes, len(places)
+    square, slope = slopes.T @ slopes, slopes.T @ values
     square[np.diag_indices(len(square))] *= 1.0 + damping
     square[np.diag_indices(len(square))] += 1e-12 * np.trace(square) / len(square)
-    whole = np.block([[square, answers.T], [answers, np.zeros((count, count))]])
-    right = np.concatenate((-slopes.T @ values, places))
-    scale = 1.0 / np.sqrt(np.concatenate((np.diagonal(square), np.ones(count))))
-    return (scale * np.linalg.lstsq(whole * scale[:, None] * scale, right * scale, rcond=1e-14)[0])[: len(square)]
+    scale = 1.0 / np.sqrt(np.diagonal(square))
+    found = (
+        np.linalg.solve(square * scale[:, None] * scale, np.column_stack((-slope * scale, (answers * scale).T)))
+        * scale[:, None]
+    )
+    free, pulls = found[:, 0], found[:, 1:]
+    return free + pulls @ np.linalg.lstsq(answers @ pulls, places - answers @ free, rcond=1e-10)[0]
 
 
 class _Problem:
@@ -114,12 +117,12 @@ class _Problem:
         """The changes (r,) and how they answer (r, b 3 a) to the numbers."""
         count = numbers.size
         nudges = _NUDGE * np.eye(count).reshape(count, *numbers.shape)
-        slopes = []
+        values, slopes = self.changes(numbers), []
         size = max(1, _FRAMES // len(self._basis))
         for begin in range(0, count, size):
             part = nudges[begin : begin + size]
-            slopes.append((self.changes(numbers + part) - self.changes(numbers - part)) / (2.0 * _NUDGE))
-        return self.changes(numbers), np.concatenate(slopes).T
+            slopes.append((self.changes(numbers + part) - values) / _NUDGE)
+        return values, np.concatenate(slopes).T
 
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
         """How far the fixed places are away (3 f,), and how the hand there answers (3 f, b 3 a) to the numbers."""

@@ -96,6 +96,8 @@ class Simulation:
         self.stops = None if disturbances.limits is None else Stops(disturbances.limits, engine, extra)
         engine.q[1 if extra else 0 :] = motion.at(motion.times[:1])[0][0][engine.order]
         self.muscles = None if limit is None else Muscles(engine, limit[engine.order], self.soft[extra::3])
+        bare = disturbances.limits is None and disturbances.reference is None and not np.any(disturbances.damping)
+        self.on_course = bare and not self.any_passive and root is None
         self.before = np.zeros(3 * n + extra)
         self.none = np.zeros(n, dtype=bool)
 
@@ -124,7 +126,14 @@ class Simulation:
             self.before[: self.extra] = (2.0 * way[0] - way[min(1, steps - 1)])[: self.extra]
             engine.w[: self.extra] = self.before[: self.extra]
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
-        begun = self.before
+        begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
+        if self.on_course:
+            # While the muscles suffice for the law's own motion there is nothing to simulate.
+            torques, over = self._needed(times, wanted, np.zeros((steps, *begun.shape)), begun)
+            if not np.any(over):
+                self._skip(wanted[-1], way[-1])
+                return Stretch(times, wanted, torques, np.linalg.norm(self.motion.left[interval], axis=-1))
+            self.on_course = False
         poses = np.empty((steps + 1, len(self.order), 4))
         torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
         for step in range(steps):
@@ -138,8 +147,7 @@ class Simulation:
         if interval < len(self.motion.times) - 1:
             error = rotation.log(rotation.multiply(rotation.inverse(wanted[-1]), poses[-1]))
             left = np.linalg.norm(error, axis=-1)
-            start = self._sorted(begun[self.extra :].reshape(1, -1, 3))[0]
-            poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, start)
+            poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, begun)
         return Stretch(times, poses, torques, left)
 
     def _coordinates(self, times: Array, wanted: Array, h: float) -> tuple[Array, Array]:
@@ -254,6 +262,11 @@ class Simulation:
             return found, np.zeros(len(self.order), dtype=bool)
         size = np.linalg.norm(found, axis=-1, keepdims=True) if limit.shape[1] == 1 else np.abs(found)
         return found, np.any(size > limit * (1.0 + _OVER), axis=(0, 2))
+
+    def _skip(self, pose: Array, way: Array) -> None:
+        """Go on from a pose (n, 4) at the end of a stretch on the law's own motion."""
+        self.engine.q[-len(self.order) :] = pose[self.order]
+        self.engine.w[:] = self.before = way
 
     def _put(self, pose: Array, turn: Array) -> None:
         """Go on from a pose (n, 4) which was turned by `turn` (n, 4)."""
