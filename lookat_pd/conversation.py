@@ -21,7 +21,7 @@ SPEAKER_AWAY, LISTENER_AWAY = 0.3, 0.08
 """Largest share of the time that speakers and listeners look elsewhere, at an amount of glances of 1."""
 _LOOK_BACK = 0.25
 """How often a listener looks first at who was speaking before."""
-_GLANCE = 0.5, 1.0
+_GLANCE = 0.4, 1.0
 _SETTLED = 1.2
 """No glances before this time of a turn [s]."""
 _OPENING = 0.2
@@ -92,6 +92,10 @@ def plan(turns: Sequence[Turn], people: int, end: float, manner: Manner = USUAL)
             found = somebody.speaking(turns[n], before) if speaks else somebody.listening(turns[n], before)
             seen += takewhile(lambda look, until=until: look.time < until, found)
         before = turns[n].speaker
+    for seen in looks:
+        if seen and seen[-1].at is None and seen[-1].time >= turns[begun[-1]].time:
+            # Nobody would come back from this glance.
+            seen.pop()
     return looks
 
 
@@ -135,7 +139,7 @@ class _Person:
             yield Look(arrival, turn.speaker)
         settled = turn.time + max(longest + DWELL, _SETTLED)
         others = [n for n in self._others() if n != turn.speaker]
-        for begin, back in self._glances(max(settled, arrival + DWELL), LISTENER_AWAY):
+        for begin, back in self._glances(arrival, max(settled, arrival + DWELL), LISTENER_AWAY):
             to_another = bool(others) and self.random.uniform() < _TO_ANOTHER
             yield Look(begin, others[self.random.integers(len(others))] if to_another else None)
             yield Look(back, turn.speaker)
@@ -146,7 +150,7 @@ class _Person:
         begin = max(turn.time + self.random.uniform(0.0, _OPENING), self.free_from)
         if self.looks_at != others[to]:
             yield Look(begin, others[to])
-        glances = self._glances(begin + _SETTLED, SPEAKER_AWAY)
+        glances = self._glances(begin, begin + _SETTLED, SPEAKER_AWAY)
         away, back = next(glances)
         change = self._next_change(begin)
         while min(away, change) < np.inf:
@@ -170,8 +174,11 @@ class _Person:
         """All others, beginning with the next one."""
         return [(self.person + n) % self.people for n in range(1, self.people)]
 
-    def _glances(self, start: float, most: float) -> Iterator[tuple[float, float]]:
-        """When a glance begins and when it ends, without an end; never more than a share `most` of the time so far."""
+    def _glances(self, start: float, earliest: float, most: float) -> Iterator[tuple[float, float]]:
+        """When a glance begins and when it ends, without an end; never more than a share `most` of the time from start.
+
+        earliest: no glance begins before.
+        """
         share = most * self.manner.glances
         if share <= 0.0:
             yield np.inf, np.inf
@@ -179,6 +186,6 @@ class _Person:
         time = start
         while True:
             length = self.random.uniform(*_GLANCE)
-            begin = time + length * (1.0 / share - 1.0) * self.random.uniform(1.0, 1.6)
+            begin = max(time + length * (1.0 / share - 1.0) * self.random.uniform(1.0, 1.6), earliest)
             time = begin + length
             yield begin, time

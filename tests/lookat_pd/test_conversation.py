@@ -128,6 +128,14 @@ def test_a_speaker_looks_away_seldom_and_never_first(talk, manner) -> None:
 
 
 @given(talks(), manners())
+def test_nobody_ends_in_a_glance(talk, manner) -> None:
+    turns, people, end = talk
+    last, _ = speeches(turns, end)[-1]
+    for looks in plan(turns, people, end, manner):
+        assert not looks or looks[-1].at is not None or looks[-1].time < last.time
+
+
+@given(talks(), manners())
 def test_without_glances_nobody_looks_away(talk, manner) -> None:
     turns, people, end = talk
     for looks in plan(turns, people, end, Manner(manner.seed, manner.reaction, 0.0)):
