@@ -1822,8 +1822,8 @@ SENTENCES = {
     "The hand passes at {} s, but must pass between 0 and {} s.": (
         "経由点の時刻は{}秒ですが、0から{}秒の間でなければなりません。"
     ),
-    "The hand stays {} m off its path to the goal; choose a goal that the joints' limits allow.": (
-        "ゴールへの道のりから手が{} m外れます。関節の制限で届くゴールを選択してください。"
+    "The hand stays {} m off its goal; choose a goal that the joints and their limits allow.": (
+        "手は目標から {} m 離れたままです。関節とその制限で届く目標を選んでください。"
     ),
     "The inertia of joint {} must be symmetric and positive about every axis; give the bone a thickness.": (
         "関節{}の慣性は対称で、どの軸についても正でなければなりません。ボーンに太さを与えてください。"
