@@ -1823,7 +1823,7 @@ SENTENCES = {
         "経由点の時刻は{}秒ですが、0から{}秒の間でなければなりません。"
     ),
     "The hand stays {} m off its goal; choose a goal that the joints and their limits allow.": (
-        "手は目標から {} m 離れたままです。関節とその制限で届く目標を選んでください。"
+        "手がゴールから{} m外れたままです。関節とその制限で届くゴールを選択してください。"
     ),
     "The inertia of joint {} must be symmetric and positive about every axis; give the bone a thickness.": (
         "関節{}の慣性は対称で、どの軸についても正でなければなりません。ボーンに太さを与えてください。"
