@@ -142,7 +142,7 @@ def _bake_file(wish: _Wish, scene: bpy.types.Scene, job: Job, row: Row, console:
     if job.output.suffix.lower() == ".glb":
         for result in results:
             baking.trim(result.action, extents[result.look_at.armature.name], first, last)
-    _fill(row, results, errors)
+    fill(row, results, errors)
 
 
 def _check_job(wish: _Wish, job: Job, row: Row) -> None:
@@ -220,7 +220,8 @@ def _target(scene: bpy.types.Scene, event: Event) -> Target:
     return Target(*rigs.find_target(scene, event.target))
 
 
-def _fill(row: Row, results: Sequence[bake.Result], errors: Sequence[float | None]) -> None:
+def fill(row: Row, results: Sequence[bake.Result], errors: Sequence[float | None]) -> None:
+    """Put into a row what was baked, and how well."""
     first = results[0]
     for result in results:
         row["warnings"] += result.look_at.body.notes if result.look_at.body is not None else ()
@@ -262,6 +263,7 @@ def _body_of(result: bake.Result) -> dict[str, Any]:
             "arms": [arm.upper for arm in answering.arms],
             "legs": [leg.upper for leg in answering.legs],
             "eyes": [eye.bone for eye in answering.eyes],
+            "lids": [*answering.lids, *dict.fromkeys(lid.name for lid in answering.shapes)],
         },
         "gaze_shifts": [
             {
