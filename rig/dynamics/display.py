@@ -1,5 +1,7 @@
 """What the viewport shows of masses: the ellipsoids that have the bones' inertia, as the pose stands."""
 
+from dataclasses import dataclass
+
 import bpy
 import numpy as np
 
@@ -15,14 +17,26 @@ _RINGS = np.stack(
     [np.roll(np.stack((np.cos(_ROUND), np.sin(_ROUND), 0.0 * _ROUND), axis=1), k, axis=1) for k in range(3)]
 )
 """(3, 25, 3), a circle about each axis."""
-_kept: dict[int, tuple[object, Masses, tuple[Array, Array], float]] = {}
-"""What the armatures weigh, and their ellipsoids, by what that depends on; may be thrown away at any time."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """key: what it depends on. rings: (b, 3, 25, 3) around those `bones` that weigh something, in the bones' frames."""
+
+    key: object
+    masses: Masses
+    bones: tuple[str, ...]
+    rings: Array
+
+
+_kept: dict[int, _Shown] = {}
+"""By armature; may be thrown away at any time."""
 
 
 def told(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses | None, str]:
     """What the bones weigh as far as that is known without measuring meshes; or None, and why in a sentence."""
     try:
-        return _current(scene, armature)[1], ""
+        return _current(scene, armature).masses, ""
     except LookAtError as error:
         return None, str(error)
 
@@ -30,18 +44,16 @@ def told(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses | N
 def ellipsoids(scene: bpy.types.Scene, armature: bpy.types.Object) -> dict[str, Array]:
     """Lines (m, 2, 3) in the world around each bone that weighs something; none where masses cannot be told."""
     try:
-        _, found, (axes, turns), unit = _current(scene, armature)
+        found = _current(scene, armature)
     except LookAtError:
         return {}
-    world, lines = np.array(armature.matrix_world), {}
-    for n, name in enumerate(found.bones):
-        if not found.properties.mass[n] > 0.0:
-            continue
-        rings = rotation.rotate(turns[n], _RINGS * axes[n]) + found.properties.center[n]
-        matrix = world @ np.array(armature.pose.bones[name].matrix)
-        points = rings / unit @ matrix[:3, :3].T + matrix[:3, 3]
-        lines[name] = np.stack((points[:, :-1], points[:, 1:]), axis=2).reshape(-1, 2, 3)
-    return lines
+    if not found.bones:
+        return {}
+    pose = armature.pose.bones
+    matrices = np.array(armature.matrix_world) @ np.array([pose[name].matrix for name in found.bones])
+    points = found.rings @ matrices[:, None, :3, :3].swapaxes(-1, -2) + matrices[:, None, None, :3, 3]
+    lines = np.stack((points[:, :, :-1], points[:, :, 1:]), axis=3).reshape(len(points), -1, 2, 3)
+    return dict(zip(found.bones, lines, strict=True))
 
 
 def forget() -> None:
@@ -49,16 +61,18 @@ def forget() -> None:
     _kept.clear()
 
 
-def _current(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[object, Masses, tuple[Array, Array], float]:
+def _current(scene: bpy.types.Scene, armature: bpy.types.Object) -> _Shown:
     measured = meshes.last(armature) if armature.lookat_pd_body.shape == "MESHES" else None
     key = _depends_on(scene, armature, id(measured))
     kept = _kept.get(armature.session_uid)
-    if kept is None or kept[0] != key:
+    if kept is None or kept.key != key:
         found = masses.of(scene, armature, measured)
         there = found.properties.mass > 0.0
-        weights = mass.MassProperties(np.where(there, found.properties.mass, 1.0), *found.properties[1:])
-        kept = key, found, mass.ellipsoid(weights), masses.metres(scene, armature)
-        _kept[armature.session_uid] = kept
+        weights = mass.MassProperties(*(column[there] for column in found.properties))
+        bones = tuple(name for name, weighs in zip(found.bones, there, strict=True) if weighs)
+        axes, turns = mass.ellipsoid(weights)
+        rings = rotation.rotate(turns[:, None, None], _RINGS * axes[:, None, None]) + weights.center[:, None, None]
+        kept = _kept[armature.session_uid] = _Shown(key, found, bones, rings / masses.metres(scene, armature))
     return kept
 
 
@@ -67,6 +81,8 @@ def _depends_on(scene: bpy.types.Scene, armature: bpy.types.Object, measured: in
     matrices, lengths = np.empty(16 * len(bones), dtype=np.float32), np.empty(len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", matrices)
     bones.foreach_get("length", lengths)
+    deform = np.empty(len(bones), dtype=bool)
+    bones.foreach_get("use_deform", deform)
     own = tuple((bone.lookat_pd_body.mass, bone.lookat_pd_body.density) for bone in armature.pose.bones)
     whole = s.shape, s.spread, s.build, s.total_mass, s.density, s.radius, masses.metres(scene, armature)
-    return whole, own, measured, tuple(bones.keys()), matrices.tobytes(), lengths.tobytes()
+    return whole, own, measured, tuple(bones.keys()), matrices.tobytes(), lengths.tobytes(), deform.tobytes()
