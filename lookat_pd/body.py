@@ -12,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from . import rotation
+from .chain import Chain
 from .errors import InvalidArgument
 from .follow import Follower, Tuning
-from .gaze import Chain
 from .rotation import Array
 from .second_order import check_tuning
 from .sharing import soft_limit

@@ -9,133 +9,18 @@ the right: new = animated * offset.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import refine, rotation
+from . import refine
+from .chain import Chain, Event, Solution
 from .errors import InvalidArgument
-from .follow import Follower, Tuning
+from .follow import Tuning
 from .rotation import Array
-from .second_order import largest_response, substeps
-from .sharing import Limits, Sharing, soft_limit
-from .view import Carried, View, near_branch, nearest_turn
-
-BEHIND_MARGIN = np.radians(30.0)
-"""How far past straight behind a target goes before the head comes round to the other side."""
-FINEST_STEP = 1.0 / 120.0
-"""What happens between two frames is seen in steps of this [s] at most, so that the frame rate does not matter."""
-_SETTLED = np.radians(0.08), np.radians(0.5)
-_MOST_OVERSHOOT = 2.0
-_INSTANT = 1e-9
-
-
-@dataclass(frozen=True)
-class Chain:
-    """What the chain's bones can do, head first; arrays over its b bones, angles in radians.
-
-    shares: fractions of the turn, above 0. settle_factors: times the look-at's settle time. yaw_limits (either side),
-    pitch_up_limits, pitch_down_limits: largest offsets. makes_up: whether the bone makes up for those below that lag;
-    the head always does, and those that do stand first. forward, up: (b, 3) unit axes in each bone's own frame that
-    point where the character faces and up when at rest; forward[0] is the aim axis. soft_edge: width over which limits
-    set in. near: distance within which a target is too close to be looked at, and the head turns to its animated pose.
-    """
-
-    shares: Array
-    settle_factors: Array
-    yaw_limits: Array
-    pitch_up_limits: Array
-    pitch_down_limits: Array
-    makes_up: Array
-    forward: Array
-    up: Array
-    soft_edge: float = np.radians(5.0)
-    near: float = 0.0
-    eyes_take: float = 0.0
-    eyes_reach: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    torso_from: float = 0.0
-
-    def __post_init__(self) -> None:
-        count = len(self.shares)
-        if not count:
-            raise InvalidArgument("The chain has no bones; it needs at least the aiming bone.")
-        numbers = ("shares", "settle_factors", "yaw_limits", "pitch_up_limits", "pitch_down_limits")
-        for name in numbers:
-            values = np.asarray(getattr(self, name), dtype=float)
-            least = 0.0 if name.endswith("limits") else 1e-9
-            if values.shape != (count,) or not np.all(np.isfinite(values) & (values >= least)):
-                raise InvalidArgument(f"The chain's {name.replace('_', ' ')} must be {count} positive numbers.")
-            object.__setattr__(self, name, values)
-        if not (0.0 <= self.eyes_take <= 1.0 and min(*self.eyes_reach, self.torso_from) >= 0.0):
-            raise InvalidArgument("What the chain leaves to the eyes is a fraction, within angles of 0 or more.")
-        makes_up = np.asarray(self.makes_up, dtype=bool).copy()
-        makes_up[0] = True
-        if np.any(makes_up[1:] & ~makes_up[:-1]):
-            raise InvalidArgument("The bones that make up for the others must stand first in the chain.")
-        object.__setattr__(self, "makes_up", makes_up)
-        up = np.asarray(self.up, float)
-        forward = rotation.normalize(self.forward)
-        up = rotation.normalize(up - np.sum(up * forward, axis=-1, keepdims=True) * forward)
-        object.__setattr__(self, "forward", forward)
-        object.__setattr__(self, "up", up)
-
-    def __len__(self) -> int:
-        return len(self.shares)
-
-    @property
-    def right(self) -> Array:
-        """(b, 3) axes about which a bone pitches up."""
-        return rotation.cross(self.forward, self.up)
-
-    def left_to_eyes(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
-        """The part of a turn (n,) that the eyes make, not the chain."""
-        if not self.eyes_take:
-            return np.zeros_like(yaw), np.zeros_like(pitch)
-        across, up, down = self.eyes_reach
-        return (
-            np.sign(yaw) * soft_limit(self.eyes_take * np.abs(yaw), across, across),
-            np.sign(pitch)
-            * np.where(
-                pitch > 0.0,
-                soft_limit(self.eyes_take * np.abs(pitch), up, up),
-                soft_limit(self.eyes_take * np.abs(pitch), down, down),
-            ),
-        )
-
-    def joined_by_torso(self, turn: Array) -> Array:
-        """The part of a turn (n,) that the torso shares in: what goes beyond its threshold."""
-        if not self.torso_from:
-            return turn
-        return turn - np.sign(turn) * soft_limit(np.abs(turn), self.torso_from, 0.5 * self.torso_from)
-
-
-@dataclass(frozen=True)
-class Event:
-    """At `time` [s] the look-at turns to the target of that index, or off where it is None."""
-
-    time: float
-    target: int | None
-
-
-@dataclass(frozen=True)
-class Solution:
-    """What `solve` found, over F frames and b bones, head first.
-
-    offsets: (F, b, 4) local rotations to multiply on the right of the animated ones; where the look-at is off and
-    released they are the identity, exactly. wanted: (F, b, 4) the bones' orientations, and position: (F, 3) the head's
-    place, in the space of the input. error: (F,) angle [rad] between aim axis and target, nan where there is no target.
-    settled: (F,) whether every controller has arrived; reachable: (F,) whether the target is within the chain's limits.
-    looked_at: (F,) index of the target, -1 for none.
-    """
-
-    offsets: Array
-    wanted: Array
-    position: Array
-    error: Array
-    settled: Array
-    reachable: Array
-    looked_at: Array
+from .run import BEHIND_MARGIN, INSTANT, Run
+from .second_order import substeps
 
 
 @dataclass(frozen=True)
@@ -221,7 +106,7 @@ def solve_shot(
     return run_shot(chain, tuning, shot, events).solution(*of_frames(shot, influence))
 
 
-def solve_shifted(run: "Run", shot: Shot, shift: Array, influence: ArrayLike = 1.0) -> Solution:
+def solve_shifted(run: Run, shot: Shot, shift: Array, influence: ArrayLike = 1.0) -> Solution:
     """The solution of a shot that `run_shot` went over, with the aiming bone moved by `shift` (F, 3), smooth, besides.
 
     Only what that changes is solved again: the aiming bone.
@@ -236,14 +121,14 @@ def of_frames(shot: Shot, influence: ArrayLike) -> tuple[Array, slice]:
     return np.broadcast_to(np.asarray(influence, float), (shot.frames,)), slice(None, None, shot.count)
 
 
-def run_shot(chain: Chain, tuning: Tuning, shot: Shot, events: Sequence[Event] = (Event(-1.0, 0),)) -> "Run":
+def run_shot(chain: Chain, tuning: Tuning, shot: Shot, events: Sequence[Event] = (Event(-1.0, 0),)) -> Run:
     """Go over a shot that was prepared; its solution is there to be asked for. Arguments as for `solve`."""
     if shot.rotations.shape[1] != len(chain):
         raise InvalidArgument(f"The chain has {len(chain)} bones, but the shot {shot.rotations.shape[1]}.")
     run = Run(chain, tuning)
     run.begin(shot.rotations, shot.positions, shot.targets, shot.dt / shot.count, shot.shift)
     for event, end in pieces(events, shot.dt * (shot.frames - 1), len(shot.targets)):
-        run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -_INSTANT)
+        run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)
     return run
 
 
@@ -252,7 +137,7 @@ def samples_per_frame(tuning: Tuning, dt: float) -> int:
 
     One for the integrators of engines: they are there to show what an engine does in its own steps.
     """
-    return substeps(dt, FINEST_STEP) if tuning.integrator == "exact" else 1
+    return substeps(dt, refine.FINEST_STEP) if tuning.integrator == "exact" else 1
 
 
 def pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:
@@ -263,319 +148,12 @@ def pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event
             raise InvalidArgument("The time of an event is not a number.")
         if event.target is not None and not 0 <= event.target < count:
             raise InvalidArgument(f"An event names target {event.target}, but there are {count}.")
-    early = [event for event in ordered if event.time < -_INSTANT]
-    inside = [event for event in ordered if -_INSTANT <= event.time <= last + _INSTANT]
-    if not inside or inside[0].time > _INSTANT:
+    early = [event for event in ordered if event.time < -INSTANT]
+    inside = [event for event in ordered if -INSTANT <= event.time <= last + INSTANT]
+    if not inside or inside[0].time > INSTANT:
         inside = (early[-1:] or [Event(-1.0, None)]) + inside
     ends = [event.time for event in inside[1:]] + [last]
     return list(zip(inside, ends, strict=True))
 
 
-@dataclass
-class _Below:
-    """What a part of the timeline is like up to the aiming bone: the bones below it have turned.
-
-    state: theirs at its start. stages: of each, its bones, states, goals and last state. left: yaw that is left to
-    turn, turning: rates of the yaw and pitch of all of them; for_eyes: yaw and pitch that are the eyes'.
-    """
-
-    state: Array
-    stages: list[tuple[slice, Array, Array, Array]]
-    carried: Carried
-    left: Array
-    turning: Array
-    for_eyes: tuple[Array, Array]
-
-    def turn(self, run: "Run", stage: slice, states: Array, goals: Array, last: Array) -> None:
-        """Take in a stage that was solved."""
-        held, vectors = run.turned(stage, states)
-        self.carried.turn(stage, held)
-        self.left = self.left - rotation.dot(vectors, run.up[stage]).sum(axis=-1)
-        rates = run.tuning.radians * states[..., -3:, 1]
-        self.turning = self.turning + [rotation.dot(rates, axis[stage]).sum(axis=-1) for axis in (run.up, run.right)]
-        self.stages.append((stage, states, goals, last.copy()))
-
-
-@dataclass
-class _Done:
-    """A part of the timeline that was gone over; target: None for off. The rest as `Run._on` has it."""
-
-    target: int | None
-    start: float
-    end: float
-    yaw: float = 0.0
-    teleported: bool = False
-    settled: bool = False
-    below: _Below | None = None
-
-
-class Run:
-    """One solve in progress. Bones run from the root up here, so that each finds those below it done.
-
-    state: (b, width, 2) of the controllers where the last piece has ended.
-    """
-
-    def __init__(self, chain: Chain, tuning: Tuning) -> None:
-        self.chain, self.tuning = chain, tuning
-        self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
-        factors, makes_up = chain.settle_factors[::-1], chain.makes_up[::-1]
-        self.makes_up, torso = makes_up, int(np.sum(~makes_up))
-        self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, len(chain))]
-        self.settle_times = tuning.settle_time * factors
-        self.limits = Limits(
-            chain.yaw_limits[::-1],
-            chain.pitch_up_limits[::-1],
-            chain.pitch_down_limits[::-1],
-            1.0 / min(largest_response(tuning.damping_ratio, tuning.feed_forward), _MOST_OVERSHOOT),
-            self.up,
-            self.right,
-        )
-        self.sharings = [self._sharing(stage.start) for stage in self.stages]
-        self.state = np.zeros((len(chain), tuning.width, 2))
-
-    def begin(self, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array) -> None:
-        """Go over these samples next, dt seconds apart, from the state that there is; arguments as for `solve`."""
-        self.rotations, self.positions, self.targets = rotations[:, ::-1], positions[:, ::-1], targets
-        self.dt, self.shift = dt, shift
-        frames, bones = rotations.shape[:2]
-        self.all = Follower(self.tuning, self.settle_times, dt)
-        self.followers = [self.all.part(stage) for stage in self.stages]
-        self.states = np.zeros((frames, *self.state.shape))
-        self.goals = np.zeros((frames, bones, self.tuning.width))
-        self.reachable = np.zeros(frames, dtype=bool)
-        self.looked_at = np.full(frames, -1)
-        self._done: list[_Done] = []
-
-    def again(self, shift: Array) -> None:
-        """Go over the same pieces again with another shift (n, 3) of the aiming bone, from rest."""
-        done, self._done = self._done, []
-        self.shift, self.state = shift, np.zeros_like(self.state)
-        for part in done:
-            if part.target is None:
-                self._off(part.start, part.end)
-            else:
-                self._on(part.target, part.start, part.end, part.yaw, part.teleported, settled=part.settled, known=part)
-
-    def _sharing(self, first: int) -> tuple[Sharing, Sharing, Sharing]:
-        """For yaw, pitch up and pitch down: how the bones from `first` to the head divide a turn."""
-        limits = self.limits
-        yaw, up, down = (
-            Sharing.of(self.chain.shares[::-1][first:], limits.goal * limit[first:], self.chain.soft_edge)
-            for limit in (limits.yaw, limits.pitch_up, limits.pitch_down)
-        )
-        return yaw, up, down
-
-    # Pieces of the timeline
-
-    def piece(
-        self, start: float, end: float, target: int | None, *, settled: bool, yaw: float | None = None
-    ) -> float | None:
-        """Run from start to end [s] with one target, or off; `settled`: begin where the controllers would end up.
-
-        yaw: of the target at the start, whole turns included, where that is known. Returns the yaw at the end.
-        """
-        if target is None:
-            self._off(start, end)
-            return None
-        window = self._window(start, end)
-        view = self._view(window, target)
-        if yaw is not None:
-            view = replace(view, yaw=near_branch(view.yaw, yaw))
-        for part_start, part_end, begin, teleported in self._parts(view, start, end, window):
-            self._on(target, part_start, part_end, begin, teleported, settled=settled)
-            settled, first = False, self._window(part_start, part_end).start - window.start
-            yaw = float(near_branch(view.yaw[first:], begin)[-1])
-        return yaw
-
-    def _window(self, start: float, end: float) -> slice:
-        """Frames from the one at or before `start` to the one at or after `end`."""
-        first = int(np.floor(start / self.dt + _INSTANT))
-        return slice(first, max(int(np.ceil(end / self.dt - _INSTANT)), first) + 1)
-
-    def _keep(self, window: slice, start: float, bones: slice, states: Array, goals: Array | float) -> None:
-        """Store what a piece found at the frames it covers; the frame before `start` is an earlier piece's."""
-        first = window.start + int(window.start * self.dt < start - _INSTANT)
-        skip = first - window.start
-        self.states[first : window.stop, bones] = states[skip:]
-        self.goals[first : window.stop, bones] = goals[skip:] if isinstance(goals, np.ndarray) else goals
-
-    def _off(self, start: float, end: float) -> None:
-        self._done.append(_Done(None, start, end))
-        window = self._window(start, end)
-        origin = window.start * self.dt
-        count = window.stop - window.start
-        states, self.state = self.all.release(count, start - origin, end - origin, self.state)
-        self._keep(window, start, slice(None), states, 0.0)
-        self.looked_at[window.start + int(origin < start - _INSTANT) : window.stop] = -1
-
-    def _parts(self, view: View, start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
-        """Split a piece where the target teleports or passes far enough behind to be met on the other side.
-
-        view: of the target at the window's frames. Returns (start, end, yaw at the frame at or before the start,
-        whole turns included, teleported at the end) for each part.
-        """
-        parts: list[tuple[float, float, float, bool]] = []
-        origin = window.start * self.dt
-        turn, begin = 0.0, start
-        yaw, unwrapped = view.yaw, np.unwrap(view.yaw)
-        teleports = refine.sudden(np.abs(np.diff(unwrapped))) | refine.sudden(np.abs(np.diff(view.pitch)))
-        limit = np.pi + BEHIND_MARGIN
-        if not np.any(teleports) and np.all(np.abs(unwrapped) <= limit):
-            return [(float(start), end, float(unwrapped[0]), False)]
-
-        def part(until: float, teleported: bool) -> tuple[float, float, float, bool]:
-            first = self._window(begin, until).start - window.start
-            return float(begin), until, float(unwrapped[first] + turn), teleported
-
-        for k in range(1, len(yaw)):
-            time = origin + k * self.dt
-            if time <= begin + _INSTANT:
-                continue
-            if teleports[k - 1]:
-                if time >= end - _INSTANT:
-                    return [*parts, part(end, True)]
-                parts.append(part(time, True))
-                # A new place is met the short way round, as after a switch.
-                begin, turn = time, yaw[k] - unwrapped[k]
-                continue
-            here, before = unwrapped[k] + turn, unwrapped[k - 1] + turn
-            if abs(here) > limit:
-                fraction = (limit - abs(before)) / (abs(here) - abs(before)) if abs(here) > abs(before) else 0.0
-                crossing = max(origin + (k - 1 + np.clip(fraction, 0.0, 1.0)) * self.dt, begin)
-                if begin + _INSTANT < crossing < end - _INSTANT:
-                    parts.append(part(crossing, False))
-                    begin = crossing
-                turn -= np.sign(here) * 2.0 * np.pi
-        return [*parts, part(end, False)]
-
-    # One part: goals and controllers, from the root up
-
-    def _on(
-        self,
-        target: int,
-        start: float,
-        end: float,
-        yaw: float,
-        teleported: bool,
-        *,
-        settled: bool,
-        known: "_Done | None" = None,
-    ) -> None:
-        """known: what was found of this part before; where it still holds, all but the aiming bone is as it was."""
-        window = self._window(start, end)
-        origin = window.start * self.dt
-        before = window.start * self.dt < start - _INSTANT
-        last_stage = self.stages[-1]
-        lower = slice(0, last_stage.start)
-        if known is not None and known.below is not None and np.array_equal(known.below.state, self.state[lower]):
-            done = known
-        else:
-            done = _Done(target, start, end, yaw, teleported, settled)
-        self._done.append(done)
-        if done.below is None:
-            carried = Carried(self.rotations[window], self.positions[window])
-            total = self._view(window, target)
-            left = near_branch(total.yaw, yaw)
-            for_eyes = self.chain.left_to_eyes(left, total.pitch)
-            turning = np.zeros((2, len(left)))
-            done.below = _Below(self.state[lower].copy(), [], carried, left, turning, for_eyes)
-        below = done.below
-        for stage, states, goals, last in below.stages:
-            self._keep(window, start, stage, states, goals)
-            self.state[stage] = last
-        for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
-            if stage.start < below.carried.done:
-                continue
-            carried = below.carried
-            if stage is last_stage:
-                carried = carried.copy()
-                carried.move_head(self.shift[window])
-            view = self._view(window, target, carried)
-            remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
-            pitch = (view.pitch - below.for_eyes[1]) * view.near
-            if not self.makes_up[stage.start]:
-                remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
-            # What the bones below are turning by now is known: without it the head would trail their motion too, and
-            # carry the aim past the target.
-            ahead = follower.lag[0] * below.turning
-            vectors = self._goals(stage, sharing, remaining - ahead[0], pitch - ahead[1])
-            goals = self.tuning.encode(vectors)
-            if teleported:
-                goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
-            state = self.state[stage]
-            if settled:
-                state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1)
-            states, last = follower.run(goals, start - origin, end - origin, state)
-            if before:
-                states[0] = self.states[window.start, stage]
-            self._keep(window, start, stage, states, goals)
-            self.state[stage] = last
-            if stage is not last_stage:
-                below.turn(self, stage, states, goals, last)
-        first = window.start + int(before)
-        reach = view.reached(sharing, remaining, pitch, self.chain.soft_edge)
-        self.reachable[first : window.stop] = reach[first - window.start :]
-        self.looked_at[first : window.stop] = target
-
-    def turned(self, stage: slice, states: Array) -> tuple[Array, Array]:
-        """Local offsets (n, stage, 4) of states, held within the limits, and the same as rotation vectors."""
-        free = self.tuning.decode(states[..., 0])
-        held = self.limits[stage].apply(free)
-        if held is free and self.tuning.method == "geodesic":
-            return held, states[..., 0]
-        return held, rotation.log(held)
-
-    def _goals(self, stage: slice, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array) -> Array:
-        """Rotation vectors (n, stage, 3) that the stage's bones should have."""
-        size = stage.stop - stage.start
-        across, upward, downward = sharing
-        yaws = np.sign(yaw)[:, None] * across.divide(np.abs(yaw))[:, :size]
-        pitches = np.where(
-            (pitch > 0.0)[:, None],
-            upward.divide(np.maximum(pitch, 0.0))[:, :size],
-            -downward.divide(np.maximum(-pitch, 0.0))[:, :size],
-        )
-        up, right = self.up[stage], self.right[stage]
-        turned = rotation.multiply(rotation.about(up, yaws), rotation.about(right, pitches))
-        return rotation.log(turned)
-
-    def offsets(self, states: Array, bones: slice) -> Array:
-        """Local rotations (n, bones, 4) of controller states, held within the limits however they overshoot."""
-        return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
-
-    def _view(self, window: slice, target: int, carried: Carried | None = None) -> View:
-        if carried is None:
-            carried = Carried(self.rotations[window], self.positions[window])
-        axes = self.forward[-1], self.up[-1], self.right[-1]
-        return View.of(
-            carried.head_rotation, self.targets[target, window] - carried.head_position, axes, self.chain.near
-        )
-
-    # Results
-
-    def solution(self, influence: Array, frames: slice) -> Solution:
-        """The result at the samples that are `frames`."""
-        states, goals, looked_at = self.states[frames], self.goals[frames], self.looked_at[frames]
-        offsets = self.offsets(states, slice(None))
-        if np.any(influence != 1.0):
-            offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
-        carried = Carried(self.rotations[frames], self.positions[frames])
-        carried.turn(slice(0, offsets.shape[1]), offsets)
-        position = carried.origin + self.shift[frames]
-        wanted = rotation.multiply(np.stack(carried.deltas, axis=1), carried.rotations)
-        aim = rotation.rotate(wanted[:, -1], self.forward[-1])
-        error = np.full(len(offsets), np.nan)
-        on = looked_at >= 0
-        direction = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))] - position
-        angle = rotation.angle_between(aim, direction)
-        error[on] = angle[on]
-        # What each bone is off adds up along the chain, and so does what the head anticipates of their motion.
-        away = self.tuning.radians * np.linalg.norm(states[..., 0] - goals, axis=-1).sum(axis=-1)
-        speed = self.tuning.radians * np.linalg.norm(states[..., 1], axis=-1).sum(axis=-1)
-        settled = (away + self.all.lag[-1] * speed < _SETTLED[0]) & (speed < _SETTLED[1])
-        return Solution(
-            offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable[frames] & on, looked_at
-        )
-
-
-__all__ = ["Chain", "Event", "Solution", "Tuning", "solve"]
+__all__ = ["BEHIND_MARGIN", "Chain", "Event", "Solution", "Tuning", "solve"]

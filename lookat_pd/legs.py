@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from . import refine, rotation
 from .errors import InvalidArgument
-from .gaze import FINEST_STEP
 from .rotation import Array
 from .second_order import substeps
 
@@ -72,7 +71,7 @@ def lowering(animated: Leg, carried: Leg, up: ArrayLike, dt: float, *, smooth: f
     far, here = carried.hip - animated.ankle, animated.hip - animated.ankle
     moves = np.maximum(*(np.linalg.norm(np.diff(v, axis=0), axis=-1) for v in (far, here)))
     jumps = np.any(refine.sudden(moves / np.maximum(length[1:], _NOTHING)), axis=-1)
-    count = substeps(dt, FINEST_STEP)
+    count = substeps(dt, refine.FINEST_STEP)
     far, here, length, up = (refine.curve(v, jumps, count) for v in (far, here, length, up))
     need = np.max(_need(far, here, length, rotation.normalize(up)), axis=-1)
     return _never_less(need, int(smooth * count / dt + _NOTHING))[::count]

@@ -11,6 +11,8 @@ import numpy as np
 from . import rotation
 from .rotation import Array
 
+FINEST_STEP = 1.0 / 120.0
+"""What happens between two frames is seen in steps of this [s] at most, so that the frame rate does not matter."""
 _DOUBT = np.radians(0.2)
 _JUMP_ANGLE, _JUMP_RATIO = np.radians(5.0), 5.0
 

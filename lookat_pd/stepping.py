@@ -6,11 +6,12 @@ Bones are listed head first, everything is in one space, offsets are local and m
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import gaze, rotation
+from . import refine, rotation
+from .chain import Chain
 from .errors import InvalidArgument
 from .follow import Follower, Tuning
-from .gaze import Chain
 from .rotation import Array
+from .run import Run
 from .second_order import substeps
 from .view import Carried
 
@@ -27,7 +28,7 @@ class Stepper:
     """
 
     def __init__(self, chain: Chain, tuning: Tuning) -> None:
-        self._run = gaze.Run(chain, tuning)
+        self._run = Run(chain, tuning)
         self._before: tuple[Array, Array, Array | None, Array] | None = None
         self._yaw: float | None = None
         self._free = self._run.state
@@ -64,7 +65,7 @@ class Stepper:
             raise InvalidArgument(f"The chain has {len(chain)} bones now and had {len(self.chain)}; begin anew.")
         state, same = self._run.state, tuning.method == self.tuning.method
         offsets = self.offsets
-        self._run = gaze.Run(chain, tuning)
+        self._run = Run(chain, tuning)
         if same:
             self._run.state = state
             self._free, self._since = state, 0.0
@@ -90,7 +91,7 @@ class Stepper:
             # A target that is new has been where it is.
             before = (*before[:2], now[2], before[3])
         if dt > 0.0:
-            count = max(substeps(dt, gaze.FINEST_STEP), _FEWEST)
+            count = max(substeps(dt, refine.FINEST_STEP), _FEWEST)
             self._run.begin(*_between(before, now, count), dt / count, _line(before[3], now[3], count))
             self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw)
         self._free, self._since = self._run.state, 0.0

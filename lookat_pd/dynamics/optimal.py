@@ -158,7 +158,10 @@ def _axes(turns: Array) -> Array:
 
 
 def _basis(samples: int) -> Array:
-    """B-splines (samples, b) that are 0 with two derivatives at the beginning, and constant so at the end."""
+    """B-splines (samples, b) that begin at 0 and at rest, and end at rest.
+
+    Their second derivatives are free: the cost of the torque's jump from rest keeps them low.
+    """
     knots = np.concatenate((np.zeros(_DEGREE), np.linspace(0.0, 1.0, _SPANS + 1), np.ones(_DEGREE)))
     x = np.linspace(0.0, 1.0, samples)[:, None]
     inside = (x >= knots[:-1]) & ((x < knots[1:]) | ((x >= 1.0) & (knots[1:] >= 1.0) & (knots[:-1] < 1.0)))
@@ -170,4 +173,4 @@ def _basis(samples: int) -> Array:
         up = np.where(knots[degree:-1] > left, (x - left) / rise, 0.0)
         down = np.where(right > knots[1:-degree], (right - x) / fall, 0.0)
         values = up * values[:, :-1] + down * values[:, 1:]
-    return np.concatenate((values[:, 3:-3], values[:, -3:].sum(axis=1, keepdims=True)), axis=1)
+    return np.concatenate((values[:, 2:-2], values[:, -2:].sum(axis=1, keepdims=True)), axis=1)

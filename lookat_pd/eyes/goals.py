@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from .. import refine, rotation
-from ..gaze import BEHIND_MARGIN
 from ..rotation import Array
+from ..run import BEHIND_MARGIN
 from ..sharing import soft_limit
 from ..view import View, nearest_turn
 from .ability import Eyes, bounded

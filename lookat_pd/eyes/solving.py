@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
+from ..chain import Event
 from ..errors import InvalidArgument
-from ..gaze import Event, pieces
+from ..gaze import pieces
 from ..rotation import Array
 from . import blink, saccade
 from .ability import Eyes, bounded
@@ -60,7 +61,7 @@ def solve(
 
     Eyes hold their goal without delay while the head moves, as far as their range goes. Where the goal is another, or
     jumps, the difference goes away in a saccade that starts with the position and velocity that the eyes have. How long
-    it takes depends on how the head sets out meanwhile: samples no further apart than `gaze.FINEST_STEP` tell that.
+    it takes depends on how the head sets out meanwhile: samples no further apart than `refine.FINEST_STEP` tell that.
     """
     scene = _scene(eyes, head, orientations, centers, animated, targets, dt)
     run = _Run(eyes, scene, time)
