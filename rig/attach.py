@@ -1,5 +1,6 @@
 """Which look-ats are live, and their constraints on the rig: made, moved and taken away as look-ats come and go."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
@@ -62,7 +63,7 @@ def sync(armature: bpy.types.Object) -> list[Attached]:
 def _attach(armature: bpy.types.Object, bone: str, number: int) -> Attached:
     try:
         resolved = look_at.resolve(armature, bone)
-        offsets.install(armature, number, resolved.turned, resolved.targets[0].object, resolved.moved)
+        offsets.install(armature, number, resolved.turned, resolved.something, resolved.moved)
     except LookAtError as error:
         for owner, constraint in list(offsets.on(armature)):
             if offsets.number_of(constraint) == number and constraint.influence != 0.0:
@@ -88,15 +89,28 @@ def _follow_renames(armature: bpy.types.Object) -> None:
                 item.bone = owners[0]
         if settings.chain and settings.chain[0].bone not in names:
             settings.chain[0].bone = bone
-        if settings.subtarget and settings.target is not None and settings.target.type == "ARMATURE":
-            _follow_target(settings)
-    for item in {armature, *(armature.pose.bones[bone].lookat_pd.target for bone in live_bones(armature))}:
+        # To write what is there already would have Blender evaluate the rig, without end.
+        if now := _new_name(settings.target, settings.subtarget):
+            settings.subtarget = now
+        for item in settings.targets:
+            if now := _new_name(item.object, item.bone):
+                item.bone = now
+    for item in {armature, *_looked_at(armature)}:
         if item is not None and item.type == "ARMATURE":
             _bones_seen[item.session_uid] = item.data.bones.keys()
 
 
-def _follow_target(settings) -> None:
-    before = _bones_seen.get(settings.target.session_uid, [])
-    now = settings.target.data.bones.keys()
-    if settings.subtarget not in now and settings.subtarget in before and len(now) == len(before):
-        settings.subtarget = now[before.index(settings.subtarget)]
+def _looked_at(armature: bpy.types.Object) -> Iterator[bpy.types.Object | None]:
+    for bone in live_bones(armature):
+        settings = armature.pose.bones[bone].lookat_pd
+        yield settings.target
+        yield from (item.object for item in settings.targets)
+
+
+def _new_name(item: bpy.types.Object | None, bone: str) -> str:
+    """What a bone of a target that was renamed is called now; "" for all others."""
+    if not bone or item is None or item.type != "ARMATURE":
+        return ""
+    before, now = _bones_seen.get(item.session_uid, []), item.data.bones.keys()
+    renamed = bone not in now and bone in before and len(now) == len(before)
+    return now[before.index(bone)] if renamed else ""

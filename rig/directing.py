@@ -23,6 +23,11 @@ def listed(settings) -> list[Target]:
     return [Target(item, bone) if item is not None else Target() for item, bone in found]
 
 
+def names_any(settings) -> bool:
+    """Whether there is anything that a look-at may look at."""
+    return any(target != Target() for target in listed(settings))
+
+
 def chosen(settings) -> Target:
     """The active target as the settings stand, whether it is looked at or not; an empty one where that is none."""
     there, number = listed(settings), settings.active_target

@@ -186,6 +186,29 @@ def test_the_head_goes_where_it_is_told(hero) -> None:
     assert np.allclose(scenes.poses(hero, [100]), animated, atol=1e-6)
 
 
+def test_without_a_main_target(hero) -> None:
+    """The list alone is enough: looked at, and baked."""
+    of(hero).target = None
+    of(hero).settle_time = 0.1
+    look(hero, 1, 1)
+    live.update(bpy.context.scene)
+    bird = scenes.place_of(bpy.data.objects["Bird"])
+    assert scenes.error(hero, bird, [60]) < 0.1
+    scenes.run_bake(hero, last=60)
+    assert scenes.error(hero, bird, [60]) < 0.1
+
+
+def test_a_bone_that_is_looked_at_may_be_renamed(hero) -> None:
+    other = scenes.figure("Other")
+    other.location.x = 2.0
+    directing.add(hero, "head", Target(other, "hand.R"))
+    live.update(bpy.context.scene)
+    other.data.bones["hand.R"].name = "paw"
+    live.touch()
+    live.update(bpy.context.scene)
+    assert names(hero)[-1] == "Other:paw"
+
+
 # Numbers change, what is meant stays
 
 
