@@ -509,9 +509,8 @@ class Shot:
         """Give a look-at its constraints until `close`, if it has none that stay."""
         armature, look_at = part.look_at.armature, part.look_at
         if not offsets.is_installed(armature, part.number, look_at.turned, look_at.moved):
-            target = next((target.object for target in look_at.targets if target.object is not None), None)
             self._installed.callback(offsets.remove, armature, part.number)
-            offsets.install(armature, part.number, look_at.turned, target, look_at.moved)
+            offsets.install(armature, part.number, look_at.turned, look_at.something, look_at.moved)
 
     def _alone(self, part: Part) -> Iterator[float]:
         body, target = self._below(part, self.parts)
