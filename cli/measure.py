@@ -36,9 +36,13 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generat
 
 
 def settled_frames(result: Result) -> Array:
-    """Indices of the frames whose look-at is settled with the target in reach."""
-    solution = result.solution
-    return np.flatnonzero(solution.settled & solution.reachable & (solution.looked_at >= 0))
+    """Indices of the frames whose look-at is settled with the target in reach, the eyes on it."""
+    solution, answer = result.solution, result.answer
+    found = solution.settled & solution.reachable & (solution.looked_at >= 0)
+    if answer is not None and answer.gaze is not None:
+        # Eyes look away before the head does.
+        found &= np.isfinite(answer.gaze.error)
+    return np.flatnonzero(found)
 
 
 def _largest_error(result: Result, seen: Samples, worlds: Array, bones: Array) -> float | None:

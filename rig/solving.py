@@ -427,7 +427,9 @@ class Part:
 
     def _settled_error(self, error: Array) -> float:
         assert self.solution is not None
-        chosen = error[self.solution.settled & self.solution.reachable & (self._setting("influence") >= 1.0)]
+        # Eyes that look away have no error, while the head has not set out yet.
+        wanted = self.solution.settled & self.solution.reachable & np.isfinite(error)
+        chosen = error[wanted & (self._setting("influence") >= 1.0)]
         return float(chosen.max()) if len(chosen) else np.nan
 
     # Results

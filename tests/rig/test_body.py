@@ -331,3 +331,8 @@ def test_a_person_may_look_with_one_eye_of_its_own_choice() -> None:
     settings.eyes.left = "eye.R"
     found = look_at.resolve(armature, "head")
     assert [eye.bone for eye in found.body.eyes] == ["eye.R"]
+
+
+def test_the_aim_error_leaves_out_the_moment_in_which_only_the_eyes_look_away() -> None:
+    armature, _ = looking()
+    assert np.degrees(baked(armature).settled_error) < 0.5
