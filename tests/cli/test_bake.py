@@ -497,3 +497,40 @@ def test_the_action_played_before_is_kept(call, tmp_path, tools) -> None:
     assert call("bake", source, "--output", tmp_path / "out.blend", "--action", "Other", "--target", "Ball").code == 0
     tools.reopen(tmp_path / "out.blend")
     assert played in bpy.data.actions
+
+
+def test_blinks_are_in_a_glb_as_shape_keys(call, tmp_path, tools) -> None:
+    hero = tools.make_character()
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side, x in (("L", 0.03), ("R", -0.03)):
+        eye = hero.data.edit_bones.new(f"eye.{side}")
+        eye.head, eye.tail, eye.parent = (x, -0.08, 1.68), (x, -0.1, 1.68), hero.data.edit_bones["head"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    mesh = bpy.data.meshes.new("Face")
+    mesh.from_pydata([(0.0, -0.1, 1.6), (0.0, -0.1, 1.7), (0.1, -0.1, 1.6)], [], [(0, 1, 2)])
+    item = bpy.data.objects.new("Face", mesh)
+    bpy.context.scene.collection.objects.link(item)
+    item.parent = hero
+    item.modifiers.new("Armature", "ARMATURE").object = hero
+    item.vertex_groups.new(name="head").add([0, 1, 2], 1.0, "REPLACE")
+    for name in ("Basis", "Fcl_EYE_Joy", "Fcl_EYE_Close"):
+        key = item.shape_key_add(name=name, from_mix=False)
+        key.value = 0.0
+        key.data[0].co.z += 0.01 * len(mesh.shape_keys.key_blocks)
+    gaze = tmp_path / "gaze.json"
+    gaze.write_text(json.dumps([{"frame": 20, "point": [2.0, -1.5, 1.7]}]), "utf-8")
+    words = "--gaze", gaze, "--body", "eyes,blink", "--range", "1", "60"
+    row = call("bake", tools.export(tmp_path / "in.glb"), "--output", tmp_path / "out.glb", *words).row
+    assert row["body"]["lids"] == ["Fcl_EYE_Close"]
+    tools.reopen(tmp_path / "out.glb")
+    action = bpy.data.actions[row["action"]]
+    slot = next(slot for slot in action.slots if slot.target_id_type == "KEY")
+    closing = {
+        name: load("rig.actions").curves_at(action, slot, f'key_blocks["{name}"].value', 1)[0]
+        for name in ("Fcl_EYE_Close", "Fcl_EYE_Joy")
+    }
+    values = {name: np.array([curve.evaluate(frame) for frame in range(1, 61)]) for name, curve in closing.items()}
+    blinking = np.flatnonzero(values["Fcl_EYE_Close"] > 1e-4) + 1
+    assert blinking[0] in (20, 21) and blinking[-1] <= 26
+    assert values["Fcl_EYE_Close"].max() > 0.9
+    assert np.all(values["Fcl_EYE_Joy"] == 0.0)

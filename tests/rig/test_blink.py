@@ -188,6 +188,51 @@ def test_a_file_saved_during_a_blink_remembers(tmp_path) -> None:
     assert keys.key_blocks["Blink"].value == np.float32(0.2)
 
 
+def test_undo_takes_the_value_and_what_is_remembered_together() -> None:
+    armature, _ = looking()
+    keys = face(armature, "Blink", "Smile")
+    keys.key_blocks["Blink"].value = 0.1
+    scenes.goto(1)
+    bpy.ops.ed.undo_push(message="At rest")
+
+    def block(name: str = "Blink") -> bpy.types.ShapeKey:
+        return bpy.data.shape_keys[0].key_blocks[name]
+
+    # What plays is no step: the blink is shown when the one before it is undone.
+    bpy.data.objects["Person"].pose.bones["hand.L"].location.x = 0.1
+    bpy.ops.ed.undo_push(message="Posed")
+    if not bpy.ops.ed.undo.poll():
+        pytest.skip("there is no undo without a window")
+    scenes.goto(ON + 1)
+    shown = block().value
+    assert shown > 0.5
+    bpy.ops.ed.undo()
+    scenes.goto(1)
+    assert block().value == np.float32(0.1)
+    # And the other way round: the undone step is within a blink, its follower seen from outside.
+    scenes.goto(ON + 1)
+    bpy.ops.ed.undo_push(message="Blinking")
+    block("Smile").value = 0.5
+    bpy.ops.ed.undo_push(message="Smiling")
+    scenes.goto(1)
+    bpy.ops.ed.undo()
+    scenes.goto(ON + 1)
+    assert (block().value, block("Smile").value) == (shown, 0.0)
+    scenes.goto(1)
+    assert block().value == np.float32(0.1)
+
+
+def test_of_two_look_ats_the_one_that_closes_more_has_the_word() -> None:
+    armature, settings = looking()
+    keys = face(armature, "Blink")
+    alone = values(keys, "Blink")
+    other = bodies.look(armature, scenes.ball((0.0, -2.0, 1.7), "Straight"), "neck")
+    other.chain.clear()
+    other.chain.add().bone = "neck"
+    settings.influence = 0.999
+    assert values(keys, "Blink") == pytest.approx(0.999 * alone, abs=1e-3)
+
+
 # Which
 
 
