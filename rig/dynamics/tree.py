@@ -110,7 +110,7 @@ def build(
         moves = carrying.by_parents(armature, joints, bones)
     else:
         moves = carrying.by_turning(sampler, armature, joints, bones, samples)
-    order = np.argsort(moves[: len(joints)].sum(axis=1), kind="stable").tolist()
+    order = [int(n) for n in np.argsort(moves[: len(joints)].sum(axis=1), kind="stable")]
     turning = tuple(joints[n] for n in order)
     moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]
     parents = carrying.nearest(moves)[: len(turning)]
