@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..rig.dynamics.settings import PRESETS
+from ..rig.dynamics.presets import PRESETS
 from .scene_preset import ScenePreset, choice
 
 

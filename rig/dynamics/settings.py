@@ -61,67 +61,6 @@ _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 TENSION = 9.2334
 """Leaves a thousandth of the way at the key."""
 
-PRESETS = {
-    "HUMAN_ARM": (
-        "Human Arm",
-        "Strong enough for what arms do, and no more; gravity pulls",
-        {
-            "tension": 7.5,
-            "limit": "STRENGTH",
-            "strength": 6.0,
-            "use_gravity": True,
-            "inertia": "TRUE",
-            "passive": False,
-            "settle": 0.0,
-            "joint_damping": 0.3,
-            "method": "SMOOTHING",
-        },
-    ),
-    "HEAVY": (
-        "Heavy",
-        "Hardly strong enough for its own weight: starts late, arrives late, goes past its keys",
-        {
-            "tension": 5.0,
-            "limit": "STRENGTH",
-            "strength": 1.5,
-            "use_gravity": True,
-            "inertia": "TRUE",
-            "passive": False,
-            "settle": 0.5,
-            "joint_damping": 0.0,
-            "method": "SMOOTHING",
-        },
-    ),
-    "PUPPET": (
-        "Puppet",
-        "Loose and without weight, pulled from key to key",
-        {
-            "tension": 4.7,
-            "limit": "NONE",
-            "use_gravity": False,
-            "inertia": "REFERENCE",
-            "passive": False,
-            "settle": 0.3,
-            "joint_damping": 0.0,
-            "method": "SMOOTHING",
-        },
-    ),
-    "TAIL": (
-        "Tail",
-        "Without muscles: swings behind what carries it, and back",
-        {
-            "tension": TENSION,
-            "limit": "NONE",
-            "use_gravity": False,
-            "inertia": "TRUE",
-            "passive": True,
-            "stiffness": 1.5,
-            "damping": 0.3,
-            "settle": 1.0,
-        },
-    ),
-}
-
 
 class BoneBodySettings(bpy.types.PropertyGroup):
     """What is special about one bone."""

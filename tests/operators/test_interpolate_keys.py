@@ -10,7 +10,7 @@ from lookat_pd import rotation
 actions = load("rig.actions")
 engine = load("lookat_pd.dynamics.engine")
 operator = load("operators.interpolate_keys")
-settings = load("rig.dynamics.settings")
+presets = load("rig.dynamics.presets")
 
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
@@ -75,7 +75,7 @@ def test_in_betweens_into(hero, into, told) -> None:
             assert [values[frame - 1] for frame in KEYS] == [before[path][frame - 1] for frame in KEYS]
 
 
-@pytest.mark.parametrize("preset", settings.PRESETS)
+@pytest.mark.parametrize("preset", presets.PRESETS)
 def test_presets_all_give_a_motion(hero, preset) -> None:
     assert bpy.ops.lookat_pd.dynamics_preset(preset=preset) == {"FINISHED"}
     assert bpy.ops.lookat_pd.interpolate_keys() == {"FINISHED"}
