@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
 
 from . import scenes
+from .test_bake_rigs import RIGIFY, human_file, rig, rigify  # noqa: F401
 from .test_look_at_copy import EYES
 
 conversation = load("rig.conversation")
@@ -210,3 +212,35 @@ def test_a_character_from_a_library(people, tmp_path) -> None:
     mine = wanted.objects[0].override_create(remap_local_usages=True)
     conversation.converse(bpy.context.scene, [(1, people[0])], [people[0], mine], Options(STARE))
     assert seen(mine, 60) == "Anna"
+
+
+# Real characters
+
+
+def talk_with_a_figure(armature: bpy.types.Object) -> bpy.types.Object:
+    """The figure stands a few steps before the character; the character speaks first, then the figure."""
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 120
+    other = scenes.figure("Bo")
+    other.location, other.rotation_euler.z = (0.6, -2.5, 0.0), np.pi
+    conversation.converse(scene, [(1, armature), (60, other)], [armature, other], Options(STARE))
+    return other
+
+
+def test_every_rig_can_talk(rig) -> None:  # noqa: F811
+    """Both look-ats can be solved, and the figure looks at a place of the face that the rig has."""
+    other = talk_with_a_figure(rig)
+    bone = look_at.bones_with_look_at(rig)[0]
+    assert look_at.resolve(rig, bone).targets[0] == Target(other, "head")
+    seen = look_at.resolve(other, "head").targets[0]
+    assert seen.object == rig
+    head, eye = (np.array(rig.data.bones[name].head_local) for name in (bone, seen.bone))
+    height = np.ptp([bone.head_local for bone in rig.data.bones], axis=0).max()
+    assert np.linalg.norm(eye - head) < 0.25 * height
+
+
+def test_a_rigify_human_listens(rigify) -> None:  # noqa: F811
+    rigify.animation_data_clear()
+    other = talk_with_a_figure(rigify)
+    live.update(bpy.context.scene)
+    assert scenes.error(rigify, scenes.place_of(other, "head"), [120]) < RIGIFY
