@@ -27,7 +27,7 @@ _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
 """Fractions done after weighing, sampling and solving."""
 _FINE = 1.0 / 240.0
 """Seconds between the samples of a motion whose keys lie between frames."""
-_MISSED = np.radians(0.01)
+_MISSED = np.radians(0.05)
 """Angle from which on a key counts as missed."""
 _HIT = 1e-5
 """Angle [rad] within which a key is hit but for rounding."""

@@ -9,7 +9,7 @@ PRESETS = {
         {
             "tension": 7.5,
             "limit": "STRENGTH",
-            "strength": 6.0,
+            "strength": 8.0,
             "use_gravity": True,
             "inertia": "TRUE",
             "passive": False,
