@@ -103,11 +103,11 @@ def base(lid: Lid) -> float:
     return shown.base if shown is not None else 0.0 if block is None else block.value
 
 
-def remember(lid: Lid, armature: bpy.types.Object) -> None:
-    """Keep what the animator has set, to be given back."""
+def remember(lid: Lid, owner: str) -> None:
+    """Keep what the animator has set, to be given back. owner: name of the armature that closes it."""
     if _shown(lid) is None:
         item = lid.keys.lookat_pd_blinks.add()
-        item.base, item.owner, item.name = lid.block.value, armature.name_full, lid.name
+        item.base, item.owner, item.name = lid.block.value, owner, lid.name
 
 
 def _shown(lid: Lid):
@@ -115,17 +115,17 @@ def _shown(lid: Lid):
     return lid.keys.lookat_pd_blinks.get(lid.name)
 
 
-def show(armature: bpy.types.Object, closing: Mapping[Lid, float]) -> None:
-    """Close lids as far as is told, 0 to 1; one that is not closed is given back.
+def show(closing: Mapping[Lid, tuple[float, str]]) -> None:
+    """Close lids by 0 to 1, for the armature of that name; one that is not closed is given back.
 
     What is there already is not written again, since a write makes Blender evaluate the mesh.
     """
-    for lid, share in closing.items():
+    for lid, (share, owner) in closing.items():
         if share <= 0.0:
             if _shown(lid) is not None:
                 _give_back(lid)
         elif state(lid) == "FREE":
-            remember(lid, armature)
+            remember(lid, owner)
             _set(lid, float(closed(base(lid), share, lid.block.slider_max)))
 
 

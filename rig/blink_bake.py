@@ -99,7 +99,7 @@ class Working:
     def finish(self) -> None:
         """All is well: what shape keys without keys were set to is given back once their new action is put aside."""
         for lid in self._free:
-            blink.remember(lid, self._armature)
+            blink.remember(lid, self._armature.name_full)
 
     def rollback(self) -> None:
         self._undo.close()

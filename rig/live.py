@@ -318,7 +318,9 @@ def _let_go(*_: object) -> None:
 
 @persistent
 def _before_save(*_: object) -> None:
+    """Save what the animator has set; to give that back calls for an evaluation, and that closes the lids again."""
     sample.park_all()
+    blink.give_back_lost()
 
 
 _HANDLERS = (

@@ -223,21 +223,20 @@ class LiveScene:
         """Put the offsets of the current frame on the rigs."""
         # Of the keys, where time is stretched.
         frame = scene.frame_current_final
-        closing: dict[bpy.types.Object, dict[blink.Lid, float]] = {}
+        closing: dict[blink.Lid, tuple[float, str]] = {}
         for part in self.parts.values():
             armature = part.look_at.armature
             if armature.mode == "EDIT":
                 continue
-            lids = closing.setdefault(armature, {})
             for lid in part.look_at.shapes:
+                # Characters may share a face; who closes it more has the word.
                 share = part.track.closed(frame) if part.track is not None else 0.0
-                lids[lid] = max(share, lids.get(lid, 0.0))
+                closing[lid] = max((share, armature.name_full), closing.get(lid, (0.0, "")))
             if part.track is not None:
                 part.track.put(armature, frame)
             elif part.stale == FRESH or part.samples is None:
                 offsets.put(armature, part.number, part.look_at.written, None)
-        for armature, lids in closing.items():
-            blink.show(armature, lids)
+        blink.show(closing)
 
 
 def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:

@@ -175,12 +175,15 @@ def test_a_slider_moved_between_blinks_is_where_the_next_one_begins() -> None:
     assert values(keys, "Blink").min() == pytest.approx(0.4)
 
 
-def test_a_file_saved_during_a_blink_remembers(tmp_path) -> None:
+def test_a_file_saved_during_a_blink_has_the_animators_value(tmp_path) -> None:
     armature, _ = looking()
     keys = face(armature, "Blink")
     keys.key_blocks["Blink"].value = 0.2
     shown = values(keys, "Blink", [ON + 1])[0]
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "blink.blend"))
+    assert keys.key_blocks["Blink"].value == np.float32(0.2)
+    bpy.context.view_layer.update()
+    assert keys.key_blocks["Blink"].value == np.float32(shown), "it is on again"
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "blink.blend"))
     keys = bpy.data.shape_keys[0]
     assert values(keys, "Blink", [ON + 1])[0] == shown
@@ -220,6 +223,20 @@ def test_undo_takes_the_value_and_what_is_remembered_together() -> None:
     assert (block().value, block("Smile").value) == (shown, 0.0)
     scenes.goto(1)
     assert block().value == np.float32(0.1)
+
+
+def test_characters_that_share_a_face_blink_when_either_does() -> None:
+    armature, _ = looking()
+    keys = face(armature, "Blink")
+    alone = values(keys, "Blink")
+    other = bodies.person("Other", moving=False)
+    bodies.look(other, scenes.ball((0.0, -2.0, 1.7), "Straight"))
+    twin = bpy.data.objects.new("Twin", keys.user)
+    bpy.context.scene.collection.objects.link(twin)
+    scenes.child(twin, other)
+    assert values(keys, "Blink") == pytest.approx(alone, abs=1e-6)
+    look_at_edit.remove(armature, "head")
+    assert np.all(values(keys, "Blink") == 0.0)
 
 
 def test_of_two_look_ats_the_one_that_closes_more_has_the_word() -> None:
