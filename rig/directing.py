@@ -5,6 +5,7 @@ beyond the list, is nothing to look at.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from math import inf
 
 import bpy
@@ -44,8 +45,8 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
 
     Raises RigError, and then changes nothing.
     """
+    settings = _settings(armature, bone)
     check(armature, bone, target)
-    settings = armature.pose.bones[bone].lookat_pd
     found = listed(settings)
     if target != Target():
         if target in found:
@@ -72,7 +73,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
 
     The first further target becomes the main one if that is taken. Raises RigError, and then changes nothing.
     """
-    settings = armature.pose.bones[bone].lookat_pd
+    settings = _settings(armature, bone)
     found = listed(settings)
     _check_number(bone, found, number)
     setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
@@ -81,7 +82,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
 
 def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     """Let two targets change places. Keys go on meaning what they meant. Raises RigError, and then changes nothing."""
-    settings = armature.pose.bones[bone].lookat_pd
+    settings = _settings(armature, bone)
     found = listed(settings)
     for place in (number, to):
         _check_number(bone, found, place)
@@ -92,7 +93,7 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
 
 def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: int, frame: float) -> None:
     """Key that a target is looked at from a frame on. Before it, what was stays. Raises RigError."""
-    found = listed(armature.pose.bones[bone].lookat_pd)
+    found = listed(_settings(armature, bone))
     _check_number(bone, found, number)
     if found[number] == Target():
         raise RigError(f"Target {number} of the look-at on '{bone}' names nothing; choose an object for it.")
@@ -108,6 +109,7 @@ def write_keys(
     scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, looks: Sequence[tuple[float, int | None]]
 ) -> None:
     """Key what is looked at from which frame on, in order of time: numbers, None for nothing. Raises RigError."""
+    _settings(armature, bone)
     setting_keys.check(armature)
     begin = key_range(scene)[0]
     setting_keys.put(armature, bone, "use", [(frame, number is not None) for frame, number in looks], begin)
@@ -132,6 +134,7 @@ def from_markers(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) 
     Keys of targets and of on and off that were there are replaced; what is new comes into the list. Returns the number
     of markers. Raises RigError, and then changes nothing.
     """
+    _settings(armature, bone)
     setting_keys.check(armature)
     wanted: list[tuple[int, Target | None]] = []
     unknown = []
@@ -163,6 +166,14 @@ def _named(scene: bpy.types.Scene, name: str) -> Target:
     return Target(item, bone) if item is not None and item.pose and bone in item.pose.bones else Target()
 
 
+def _settings(armature: bpy.types.Object, bone: str):
+    """Those of the look-at on a bone. Raises RigError where they cannot be changed."""
+    look_at.check_armature(armature)
+    if bone not in armature.pose.bones:
+        raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+    return armature.pose.bones[bone].lookat_pd
+
+
 def _check_number(bone: str, found: Sequence[Target], number: int) -> None:
     if not 0 <= number < len(found):
         raise RigError(f"The look-at on '{bone}' has no target {number}; choose one from its list.")
@@ -179,5 +190,6 @@ def _write(settings, wanted: Sequence[Target]) -> None:
             item.object, item.bone = target.object, target.bone
     for n in range(len(items) - 1, len(wanted) - 2, -1):
         items[n].object, items[n].bone = None, ""
-        items.remove(n)
+        with suppress(TypeError):
+            items.remove(n)
     settings.id_data.update_tag(refresh={"OBJECT"})

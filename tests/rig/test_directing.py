@@ -313,6 +313,42 @@ def test_tweak_mode_is_no_place_for_keys(hero) -> None:
         look(hero, 30, 1)
 
 
+def overridden(tmp_path) -> bpy.types.Object:
+    """The character with its targets, linked from a library, and its library override."""
+    make()
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, set(bpy.data.objects), fake_user=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 100
+    with bpy.data.libraries.load(path, link=True) as (there, wanted):
+        wanted.objects = list(there.objects)
+    for item in wanted.objects:
+        bpy.context.scene.collection.objects.link(item)
+    return bpy.data.objects["Hero"].override_create(remap_local_usages=True)
+
+
+def test_a_library_override_is_directed(tmp_path) -> None:
+    hero = overridden(tmp_path)
+    with pytest.raises(errors.RigError, match="make a library override"):
+        look(hero.override_library.reference, 20, 1)
+    directing.add(hero, "head", Target(scenes.ball(name="Dog")))
+    look(hero, 20, 3)
+    look(hero, 40, 1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    hero = next(item for item in bpy.data.objects if item.override_library)
+    assert names(hero) == ["Ball", "Bird", "Cat", "Dog"]
+    assert seen(hero, 1, 20, 40) == ["Ball", "Dog", "Bird"]
+
+
+def test_what_an_override_has_from_its_library_is_emptied(tmp_path) -> None:
+    hero = overridden(tmp_path)
+    look(hero, 20, 2)
+    directing.remove(hero, "head", 1)
+    assert names(hero) == ["Ball", "Cat", ""]
+    assert seen(hero, 1, 20) == ["Ball", "Cat"]
+
+
 # Markers
 
 
