@@ -16,8 +16,8 @@ _DAMPING = 1e-4
 _BLOCKED = 0.05
 """A joint that limits keep from this part of its turn gives way to the others."""
 _JUMP = 6.0
-"""What changes from rest and to it count more than those between samples. At a smooth start the torque of the first step
-is a sixth of the second's; counted plainly, motions would begin a step early."""
+"""What changes from rest and to it count more than those between samples. At a smooth start the torque of the first
+step is a sixth of the second's; counted plainly, motions would begin a step early."""
 _STEP = 0.3
 """Part of the arm's length that a correction goes for at once."""
 

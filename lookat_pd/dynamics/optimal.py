@@ -14,7 +14,7 @@ from .arm import Arm
 from .smoothing import fitted
 
 _DEGREE = 5
-_SPANS = 10
+_SPANS = 8
 """Polynomials that a joint's curve is made of."""
 _NUDGE = 1e-6
 """Turn [rad] over which changes are differenced."""
@@ -173,4 +173,4 @@ def _basis(samples: int) -> Array:
         up = np.where(knots[degree:-1] > left, (x - left) / rise, 0.0)
         down = np.where(right > knots[1:-degree], (right - x) / fall, 0.0)
         values = up * values[:, :-1] + down * values[:, 1:]
-    return np.concatenate((values[:, 2:-2], values[:, -2:].sum(axis=1, keepdims=True)), axis=1)
+    return np.concatenate((values[:, 3:-3], values[:, -3:].sum(axis=1, keepdims=True)), axis=1)

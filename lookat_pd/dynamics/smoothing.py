@@ -55,7 +55,7 @@ def _averaged(torques: Array) -> Array:
     """
     middle = torques.copy()
     for _ in range(max(1, round((len(torques) / _SAMPLES) ** 2))):
-        middle[1:-1] = (middle[:-2] + middle[1:-1] + middle[2:]) / 3.0
+        middle[2:-2] = (middle[1:-3] + middle[2:-2] + middle[3:-1]) / 3.0
     return middle[1:-1]
 
 
