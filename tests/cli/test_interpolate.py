@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
+from extension import load
+
 THIGH, SHIN = "thigh.L", "shin.L"
+engine = load("lookat_pd.dynamics.engine")
+
+pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
 
 @pytest.fixture
@@ -121,9 +126,7 @@ def test_refusals_name_the_remedy(words, message, shot, call, tmp_path) -> None:
 
 
 def test_without_the_engine(shot, call, tmp_path, monkeypatch) -> None:
-    from extension import load
-
-    monkeypatch.setattr(load("lookat_pd.dynamics.engine"), "reason", lambda: "The physics engine is missing.")
+    monkeypatch.setattr(engine, "reason", lambda: "The physics engine is missing.")
     for verb, words in (("interpolate", ("--bone", THIGH)), ("reach", ("--bone", SHIN, "--point", "0,0,0"))):
         outcome = call(verb, shot, *words, "--output", tmp_path / "out.blend")
         assert outcome.code == 1 and outcome.row["error"] == "The physics engine is missing."

@@ -6,7 +6,12 @@ import bpy
 import numpy as np
 import pytest
 
+from extension import load
+
 FOOT = "foot.L"
+engine = load("lookat_pd.dynamics.engine")
+
+pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ engine = load("lookat_pd.dynamics.engine")
 operator = load("operators.interpolate_keys")
 presets = load("rig.dynamics.presets")
 
+pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
+
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
     ("arm", "hips", (0.1, 0, 1.2), (0.4, -0.02, 1.2)),

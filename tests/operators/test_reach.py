@@ -9,6 +9,9 @@ from lookat_pd import rotation
 
 operator = load("operators.reach")
 reaching = load("rig.dynamics.reaching")
+engine = load("lookat_pd.dynamics.engine")
+
+pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),

@@ -17,6 +17,9 @@ channels = load("rig.channels")
 interpolation = load("rig.dynamics.interpolation")
 sample = load("rig.sample")
 errors = load("lookat_pd.errors")
+engine = load("lookat_pd.dynamics.engine")
+
+pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
 BONES = ("chest", "upper_arm.L", "hand.L")
 KEYS = (1, 6, 13, 20, 60)

@@ -16,6 +16,9 @@ actions = load("rig.actions")
 reaching = load("rig.dynamics.reaching")
 sample = load("rig.sample")
 errors = load("lookat_pd.errors")
+engine = load("lookat_pd.dynamics.engine")
+
+pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
 ARM = (
     ("shoulder.L", "chest", (0.05, 0, 1.45), (0.15, 0, 1.45)),

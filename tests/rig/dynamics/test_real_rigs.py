@@ -17,6 +17,9 @@ masses = load("rig.dynamics.masses")
 meshes = load("rig.dynamics.meshes")
 reaching = load("rig.dynamics.reaching")
 sample = load("rig.sample")
+engine = load("lookat_pd.dynamics.engine")
+
+pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
 # File, clip, bones that move, frames of poses: the last file begins with a leap out of its bind pose.
 MOVED = [
