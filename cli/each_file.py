@@ -94,5 +94,6 @@ def _result(row: Row) -> str:
     aim = "" if error is None else f", aim error {error:.3f} degrees"
     off = row.get("effector_error")
     if off is not None and off == off:
-        aim = f", effector off by {off:.2g} (median)"
+        which = " (median)" if "largest_effector_error" in row else ""
+        aim = f", effector off by {off:.2g}{which}"
     return f"{row['input']} -> {row['output']}: {row['bone']}, frames {first} to {last}{aim}"
