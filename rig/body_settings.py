@@ -190,8 +190,8 @@ class LookAtEyes(bpy.types.PropertyGroup):
 class LookAtBlink(bpy.types.PropertyGroup):
     """What the animator has set a shape key to that shows a blink; its name is the shape key's. Not for animators."""
 
-    base: FloatProperty(options={"HIDDEN"})
-    owner: StringProperty(options={"HIDDEN"})
+    base: FloatProperty(override=_EDITABLE, options={"HIDDEN"})
+    owner: StringProperty(override=_EDITABLE, options={"HIDDEN"})
 
 
 CLASSES = (LookAtTarget, LookAtBody, LookAtEyes, LookAtBlink)
@@ -232,7 +232,9 @@ BONES = {
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Key.lookat_pd_blinks = CollectionProperty(type=LookAtBlink, options={"HIDDEN"})
+    bpy.types.Key.lookat_pd_blinks = CollectionProperty(
+        type=LookAtBlink, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"}, options={"HIDDEN"}
+    )
 
 
 def unregister() -> None:

@@ -137,9 +137,9 @@ class LookAtChainBone(bpy.types.PropertyGroup):
 class LookAtUnkeyed(bpy.types.PropertyGroup):
     """Channels that had no keys before a bake, and their values then. Not for animators."""
 
-    bone: StringProperty(name="Bone", options={"HIDDEN"})
-    mode: StringProperty(name="Rotation Mode", options={"HIDDEN"})
-    values: FloatVectorProperty(name="Unkeyed Pose", size=4, options={"HIDDEN"})
+    bone: StringProperty(override=_EDITABLE, name="Bone", options={"HIDDEN"})
+    mode: StringProperty(override=_EDITABLE, name="Rotation Mode", options={"HIDDEN"})
+    values: FloatVectorProperty(override=_EDITABLE, name="Unkeyed Pose", size=4, options={"HIDDEN"})
 
 
 class LookAtSettings(bpy.types.PropertyGroup):
@@ -344,7 +344,12 @@ class LookAtSettings(bpy.types.PropertyGroup):
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
     chain_index: IntProperty(override=_EDITABLE, name="Highlighted Bone", options={"HIDDEN"})
-    unkeyed: CollectionProperty(type=LookAtUnkeyed, name="Unkeyed", options={"HIDDEN"})
+    unkeyed: CollectionProperty(
+        type=LookAtUnkeyed,
+        name="Unkeyed",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+        options={"HIDDEN"},
+    )
     targets: CollectionProperty(
         type=body_settings.LookAtTarget,
         name="Further Targets",
@@ -379,7 +384,8 @@ def _touch_overrides(*_: object) -> None:
         if item.type == "ARMATURE" and item.override_library and item.override_library.reference:
             for owner in (item, item.override_library.reference):
                 for bone in owner.pose.bones if owner.pose else ():
-                    _ = bone.lookat_pd.exists
+                    settings = bone.lookat_pd
+                    _ = settings.exists, settings.body.mover, settings.eyes.use
 
 
 def register() -> None:

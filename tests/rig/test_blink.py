@@ -179,16 +179,17 @@ def test_a_file_saved_during_a_blink_has_the_animators_value(tmp_path) -> None:
     armature, _ = looking()
     keys = face(armature, "Blink")
     keys.key_blocks["Blink"].value = 0.2
-    shown = values(keys, "Blink", [ON + 1])[0]
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "blink.blend"))
-    assert keys.key_blocks["Blink"].value == np.float32(0.2)
+    shown, path = values(keys, "Blink", [ON + 1])[0], str(tmp_path / "blink.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.meshes = ["Face"]
+    assert into.meshes[0].shape_keys.key_blocks["Blink"].value == np.float32(0.2)
     bpy.context.view_layer.update()
-    assert keys.key_blocks["Blink"].value == np.float32(shown), "it is on again"
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "blink.blend"))
+    assert keys.key_blocks["Blink"].value == np.float32(shown), "it goes on where it was saved"
+    bpy.ops.wm.open_mainfile(filepath=path)
     keys = bpy.data.shape_keys[0]
     assert values(keys, "Blink", [ON + 1])[0] == shown
     assert values(keys, "Blink", [1])[0] == np.float32(0.2)
-    assert keys.key_blocks["Blink"].value == np.float32(0.2)
 
 
 def test_undo_takes_the_value_and_what_is_remembered_together() -> None:
@@ -248,6 +249,34 @@ def test_of_two_look_ats_the_one_that_closes_more_has_the_word() -> None:
     other.chain.add().bone = "neck"
     settings.influence = 0.999
     assert values(keys, "Blink") == pytest.approx(0.999 * alone, abs=1e-3)
+
+
+def test_faces_of_library_overrides_blink_where_their_shape_keys_are_overridden(tmp_path) -> None:
+    face(bodies.person(moving=False), "Blink").key_blocks["Blink"].value = 0.25
+    path = str(tmp_path / "person.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.objects = ["Person", "Face"]
+    armature, mesh = (item.override_create(remap_local_usages=True) for item in into.objects)
+    for item in (armature, mesh):
+        scene.collection.objects.link(item)
+    mesh.modifiers[0].object = armature
+    bodies.look(armature, scenes.ball(FAR))
+    scenes.settings_keyed(armature, "head", "use", [(1, False), (ON, True)])
+    scenes.goto(ON + 1)
+    notes = " ".join(live.status(scene, armature, "head").notes)
+    assert "'Blink' is driven, in the NLA or not editable" in notes
+    mesh.data.override_create(remap_local_usages=True)
+    live.touch()
+    shown = values(mesh.data.shape_keys, "Blink", [ON + 1])[0]
+    assert shown > 0.5
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    keys = next(item for item in bpy.data.shape_keys if item.library is None)
+    assert keys.key_blocks["Blink"].value == 0.25
+    assert values(keys, "Blink", [ON + 1])[0] == shown
 
 
 # Which

@@ -411,6 +411,33 @@ def test_library_override_works(tmp_path, into) -> None:
     assert error(hero, place_of(target), (1, *scenes.STILL)) < 0.1
 
 
+def test_bones_of_a_library_override_that_have_no_keys_are_remembered(tmp_path) -> None:
+    hero, target = linked(tmp_path, override=True), ball()
+    hero.pose.bones["head"].rotation_mode = "XYZ"
+    hero.pose.bones["head"].rotation_euler.x = 0.25
+    aim(hero, target)
+    for _ in range(2):
+        run_bake(hero)
+        scenes.goto(30)
+        assert hero.pose.bones["head"].rotation_euler.x != 0.25
+        hero.animation_data.action = None
+        settings_of(hero).mute = False
+    look_at_edit.remove(hero, "head")
+    assert hero.pose.bones["head"].rotation_euler.x == 0.25
+
+
+def test_what_the_body_of_a_library_override_does_survives_saving(tmp_path) -> None:
+    hero, target = linked(tmp_path, override=True), ball()
+    aim(hero, target)
+    settings_of(hero).eyes.use = settings_of(hero).body.use_arm_recoil = True
+    path = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    hero = next(item for item in bpy.data.objects if item.type == "ARMATURE" and item.override_library)
+    settings = settings_of(hero)
+    assert (settings.eyes.use, settings.eyes.use_blink, settings.body.use_arm_recoil) == (True, False, True)
+
+
 def test_look_at_on_a_library_override_survives_saving(tmp_path) -> None:
     hero, target = linked(tmp_path, override=True), ball()
     animate(hero)
