@@ -14,12 +14,14 @@ from .arm import Arm
 from .engine import Engine
 from .law import smooth_step
 
-_FREQUENCY = 4.0
+_FREQUENCY = 8.0
 """Of the weak control along the path, times the duration [rad]."""
-_SAMPLES = 40
-"""For which one average of three is enough."""
 _FIRMER = 1.4
 """By how much it becomes firmer where a pass has gained nothing; the next goes on from the best."""
+_FASTER, _SLOWER = 3.0, 0.3
+"""After a pass that gained, the next goes so many times as far the way it leads; after one that did not, less far."""
+_SAMPLES = 28
+"""For which one average of three is enough."""
 
 
 def smoothed(
@@ -33,17 +35,23 @@ def smoothed(
     joints[arm.joints] = True
     engine = Engine(arm.body, arm.gravity, joints=joints, pose=arm.start)
     runner = _Runner(arm, engine, h)
-    best, frequency = motion, _FREQUENCY
+    best, frequency, pace = motion, _FREQUENCY, 1.0
     least, torques = arm.analysed(motion, h)
+    path = arm.place(motion)[0]
     for _ in range(passes):
         made = runner.run(best, _averaged(torques), frequency)
-        motion, off = arm.follow(made, fitted(arm.place(made)[0], fixed))
+        led = _arriving(fitted(arm.place(made)[0], fixed), path, fixed)
+        ahead = rotation.exp(pace * rotation.log(rotation.multiply(rotation.inverse(best), made)))
+        motion, off = arm.follow(rotation.multiply(best, ahead), path + pace * (led - path))
         cost, found = arm.analysed(motion, h)
         if off > arm.near:
             cost = np.inf
         yield motion, cost
         if cost < least:
-            best, least, torques = motion, cost, found
+            best, least, torques, path = motion, cost, found, arm.place(motion)[0]
+            pace *= _FASTER
+        elif pace > 1.0:
+            pace = max(1.0, _SLOWER * pace)
         else:
             frequency *= _FIRMER
 
@@ -76,6 +84,17 @@ def fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
         push[begin : sample + 1] = before + part * (apart - before)
         begin, before = sample, apart
     return path + push
+
+
+def _arriving(path: Array, before: Array, fixed: list[tuple[int, Array]]) -> Array:
+    """The path with the speed that it had before at its end, where the hand comes to rest."""
+    begin = fixed[-2][0] if len(fixed) > 1 else 0
+    part = np.linspace(0.0, 1.0, len(path) - begin)[:, None]
+    # 0 at both ends with two derivatives, but for a slope of 1 at the end.
+    slope = part**3 * (-4.0 + part * (7.0 - 3.0 * part))
+    result = path.copy()
+    result[begin:] += ((before[-1] - before[-2]) - (path[-1] - path[-2])) / -slope[-2] * slope
+    return result
 
 
 class _Runner:
