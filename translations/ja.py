@@ -1737,8 +1737,8 @@ SENTENCES = {
     "The rotation of bone '{}' is locked; unlock it in the sidebar's Item tab, or leave the bone out.": (
         "ボーン「{}」の回転がロックされています。サイドバーの「アイテム」タブで解除するか、選択から外してください。"
     ),
-    "Bone '{}' carries nothing that has mass; give it a mass of its own, or leave it out.": (
-        "ボーン「{}」が動かすものに質量がありません。質量を与えるか、選択から外してください。"
+    "Bone '{}' carries nothing that has mass; give it some, switch its limb to FK, or leave it out.": (
+        "ボーン「{}」が動かすものに質量がありません。質量を与えるか、手足をFKに切り替えるか、選択から外してください。"
     ),
     "Object '{}' has no size; give it, and its parents, a scale above zero.": (
         "オブジェクト「{}」に大きさがありません。親も含めてスケールを0より大きくしてください。"

@@ -165,5 +165,7 @@ def _loads(
         pieces[carrier].append(mass.moved(own, turn, offset))
     for name, parts in zip(joints, pieces, strict=True):
         if not parts:
-            raise RigError(f"Bone '{name}' carries nothing that has mass; give it a mass of its own, or leave it out.")
+            raise RigError(
+                f"Bone '{name}' carries nothing that has mass; give it some, switch its limb to FK, or leave it out."
+            )
     return [mass.combined(*(np.array(column) for column in zip(*parts, strict=True))) for parts in pieces]
