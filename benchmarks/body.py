@@ -10,7 +10,7 @@ from bake import FRAMES, medians, quiet
 
 from standalone import load
 
-body, live, solving = load("rig.body"), load("rig.live"), load("rig.solving")
+body, live, part, solving = (load(f"rig.{name}") for name in ("body", "live", "part", "solving"))
 
 REPEATS = 25
 CROWD, CROWD_FRAMES, CROWD_REPEATS = 100, 100, 3
@@ -27,13 +27,13 @@ def solve(scene: bpy.types.Scene, characters: Sequence[Any], layers: Sequence[st
         for group, switch in body.LAYERS.values():
             setattr(getattr(settings, group), switch, False)
         body.switch_on(settings, layers)
-        parts.append(solving.Part(character.look_at, 1))
+        parts.append(part.Part(character.look_at, 1))
     shot = solving.Shot(scene, 1, frames, parts)
     _finish(shot.steps(parts))
 
     def work() -> float:
-        for part in parts:
-            part.stale = solving.SETTINGS
+        for one in parts:
+            one.stale = part.SETTINGS
         begin = perf_counter()
         _finish(shot.steps(parts))
         return perf_counter() - begin

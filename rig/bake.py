@@ -18,8 +18,9 @@ from . import actions, attach, blink_bake, live, look_at, unkeyed
 from .blink import Lid
 from .body_answer import Answer
 from .look_at import LookAt
+from .part import Part
 from .sample import LOCATION
-from .solving import Part, Shot
+from .solving import Shot
 from .unkeyed import Channels
 from .working import Working
 

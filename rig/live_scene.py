@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from ..lookat_pd.errors import LookAtError
 from . import attach, blink, body_settings, inputs, look_at, offsets, sample, settings
 from .look_at import LookAt
-from .solving import BODY, FRESH, SETTINGS, TARGETS, Part, Shot
+from .part import BODY, FRESH, SETTINGS, TARGETS, Part
+from .solving import Shot
 
 _CHECK_LATER = 0.3
 """Seconds after the last move of a slider until all that it may not have changed is looked at."""
@@ -302,7 +304,7 @@ def _same(one: LookAt, other: LookAt) -> bool:
     return _alike(one.chain, other.chain) and (one.body is None or _alike(one.body, other.body))
 
 
-def _alike(one: object, other: object) -> bool:
+def _alike(one: Any, other: Any) -> bool:
     """Whether two dataclasses of one kind hold the same, arrays and further dataclasses in them included."""
     if type(one) is not type(other):
         return False

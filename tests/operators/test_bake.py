@@ -9,7 +9,7 @@ from extension import load
 look_at_edit = load("rig.look_at_edit")
 actions = load("rig.actions")
 bake = load("operators.bake")
-solving = load("rig.solving")
+part = load("rig.part")
 
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
@@ -150,7 +150,7 @@ def test_a_mistake_in_the_program_is_not_swallowed_and_nothing_changes(hero, mon
     def broken(*_, **__):
         raise ZeroDivisionError("injected")
 
-    monkeypatch.setattr(solving.channels, "turned", broken)
+    monkeypatch.setattr(part.channels, "turned", broken)
     with pytest.raises(RuntimeError, match="injected"):
         bpy.ops.lookat_pd.bake()
     assert hero.animation_data.action == action and len(bpy.data.actions) == 1 and len(bpy.data.scenes) == 1

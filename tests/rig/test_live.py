@@ -20,7 +20,7 @@ live = load("rig.live")
 look_at_edit = load("rig.look_at_edit")
 offsets = load("rig.offsets")
 sample = load("rig.sample")
-solving = load("rig.solving")
+part_module = load("rig.part")
 
 GOOD = 0.1  # degrees
 FRAMES = (1, 8, 20, 33, 60)
@@ -251,7 +251,7 @@ class Work:
         for owner, name, count in (
             (sample.Sampler, "sample", "body"),
             (sample.Sampler, "sample_points", "points"),
-            (solving.gaze, "solve_shot", "solves"),
+            (part_module.gaze, "solve_shot", "solves"),
             (inputs, "fingerprint", "prints"),
         ):
             patch.setattr(owner, name, self._counted(getattr(owner, name), count))
@@ -534,7 +534,7 @@ def test_stopped_half_way_nothing_is_left(variant, steps, tmp_path) -> None:
     before = scenes.snapshot()
     found = live._scenes[bpy.context.scene.session_uid]
     for part in found.parts.values():
-        part.stale = solving.BODY
+        part.stale = part_module.BODY
     found.begin()
     for _ in range(steps):
         next(found.job)

@@ -11,7 +11,7 @@ from .scenes import CHAIN, aim, ball, figure, run_bake, swaying
 
 actions = load("rig.actions")
 bake = load("rig.bake")
-solving = load("rig.solving")
+part = load("rig.part")
 working = load("rig.working")
 look_at = load("rig.look_at")
 sample = load("rig.sample")
@@ -86,13 +86,13 @@ def test_stopped_after_any_step_nothing_has_happened(into) -> None:
 
 
 PLACES = {
-    "solver": (solving.gaze, "solve_shot"),
-    "channels": (solving.channels, "turned"),
-    "carry": (solving.carry, "realize"),
+    "solver": (part.gaze, "solve_shot"),
+    "channels": (part.channels, "turned"),
+    "carry": (part.carry, "realize"),
     "keys": (working.keys.Keys, "write"),
     "sampler": (sample.Sampler, "_fill"),
     "sampling": (sample.Sampler, "sample"),
-    "constraints": (solving.offsets, "install"),
+    "constraints": (part.offsets, "install"),
     "commit": (working.Working, "commit"),
     "layer": (working, "_push_down"),
     "curves": (working.actions, "new_curve"),
