@@ -1,7 +1,7 @@
 """Joints that the law of motion drives while something is in its way: weak muscles, friction, stops, loose joints.
 
 The law is taken relative to its own motion without disturbance, which is known in closed form: where nothing disturbs
-it the simulation follows that to the last bit, whatever the step. Feedback, friction and springs are implicit in the
+it the simulation follows that but for rounding, whatever the step. Feedback, friction and springs are implicit in the
 step, so that no gain and no mass ratio makes it unstable (Stable PD: Tan, Liu, Turk 2011). Steps have a length of their
 own, and keys lie on them: the frame rate plays no part.
 """

@@ -194,6 +194,15 @@ def test_torques_stay_within_their_limits(seed: int, limit: float, falls: bool) 
 
 
 @engine
+def test_torques_about_each_axis_stay_within_their_limits() -> None:
+    keys, times = wave()
+    limit = np.array([[5.0, 1.0, 20.0], [np.inf, np.inf, 6.0], [3.0, 3.0, 3.0]])
+    found = interpolate(arm(), keys, times, 0.02, torque_limit=limit)
+    assert np.all(np.abs(found.torques) <= limit * (1.0 + 1e-6))
+    assert found.missed.max() > 0.01
+
+
+@engine
 def test_a_limit_that_bites_at_first_still_lets_the_key_be_hit() -> None:
     keys, times = wave(1)
     body = trees.rods([0.3], [2.0])
@@ -274,6 +283,22 @@ def test_a_moving_root_swings_the_tail() -> None:
     assert apart(found.rotations, falling.rotations).max() < substep
     assert substep < 0.05
     assert rotation.angle(falling.rotations[-1]).max() > 0.5
+
+
+@engine
+def test_a_root_is_moved_by_nothing_but_its_own_motion() -> None:
+    """Whatever hinders the joints: strong ones on a root that swings go as they would on one that stands."""
+    keys, times = wave()
+    t = np.arange(36) * 0.05
+    swung = np.zeros((36, 3))
+    swung[:, 0] = np.sin(5.0 * t)
+    turned = rotation.exp(np.stack([0.0 * t, np.sin(4.0 * t), 0.0 * t], axis=-1))
+    plain = interpolate(arm(), keys, times, 0.05)
+    found = interpolate(arm(), keys, times, 0.05, root=(swung, turned), torque_limit=1e6)
+    assert apart(found.rotations, plain.rotations).max() < 1e-6
+    weak = interpolate(arm(), keys, times, 0.05, root=(swung, turned), torque_limit=10.0)
+    still = interpolate(arm(), keys, times, 0.05, torque_limit=10.0)
+    assert apart(weak.rotations, still.rotations).max() > 0.05
 
 
 def test_a_moving_root_changes_the_torques_of_the_plain_motion() -> None:
