@@ -14,7 +14,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import rotation
 from ..rotation import Array
 from .engine import Engine
 
@@ -89,14 +88,14 @@ class Muscles:
     def _sizes(self, torques: Array) -> Array:
         """What of torques (nv,) is limited, (m, 1) or (m, 3)."""
         parts = torques[self._extra :].reshape(-1, 3)
-        return np.sqrt(rotation.dot(parts, parts))[:, None] if self._limit.shape[1] == 1 else np.abs(parts)
+        return np.sqrt(np.einsum("ji,ji->j", parts, parts))[:, None] if self._limit.shape[1] == 1 else np.abs(parts)
 
     def _clipped(self, torques: Array) -> Array:
         part = np.minimum(1.0, self._limit / np.maximum(self._sizes(torques), 1e-30))
         return np.concatenate((torques[: self._extra], torques[self._extra :] * self._wide(part)))
 
     def _wide(self, values: Array) -> Array:
-        return np.broadcast_to(values, (len(values), 3)).ravel()
+        return np.repeat(values, 3) if values.shape[1] == 1 else values.ravel()
 
     def _degrees(self, values: Array) -> Array:
         """Values (m, 1) or (m, 3) of joints as (nv,), 0 for the root."""

@@ -194,8 +194,8 @@ class Simulation:
     def _slowed(self, way: Array) -> None:
         """No joint turns faster than makes sense: what else light bones at weak heavy ones do is anybody's guess."""
         speeds, wanted = (values[self.extra :].reshape(-1, 3) for values in (self.engine.w, way))
-        most = max(_FASTEST, 2.0 * float(np.sqrt(rotation.dot(wanted, wanted).max())))
-        square = rotation.dot(speeds, speeds)
+        most = max(_FASTEST, 2.0 * float(np.sqrt(np.einsum("ji,ji->j", wanted, wanted).max())))
+        square = np.einsum("ji,ji->j", speeds, speeds)
         if square.max() > most * most:
             speeds *= np.minimum(1.0, most / np.sqrt(np.maximum(square, 1e-300)))[:, None]
 
