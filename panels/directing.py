@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..rig import directing
+from ..rig import directing, targets
 from . import keyed
 
 
@@ -39,7 +39,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
 
 def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:
     """Number and name of a target, with a filled circle where it is looked at now."""
-    target = directing.listed(settings)[number]
+    target = targets.listed(settings)[number]
     row = layout.row(align=True)
     row.label(text=f"{number}   {target.label or '…'}", translate=False)
     icon = "RADIOBUT_ON" if directing.active(settings) == number else "RADIOBUT_OFF"

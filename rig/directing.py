@@ -18,20 +18,14 @@ from .sample import Target, key_range
 _AWAY = ("off", "away")
 
 
-def listed(settings) -> list[Target]:
-    """What a look-at may look at, by number."""
-    found = [(settings.target, settings.subtarget), *((item.object, item.bone) for item in settings.targets)]
-    return [Target(item, bone) if item is not None else Target() for item, bone in found]
-
-
 def names_any(settings) -> bool:
     """Whether there is anything that a look-at may look at."""
-    return any(target != Target() for target in listed(settings))
+    return any(target != Target() for target in targets.listed(settings))
 
 
 def chosen(settings) -> Target:
     """The active target as the settings stand, whether it is looked at or not; an empty one where that is none."""
-    there, number = listed(settings), settings.active_target
+    there, number = targets.listed(settings), settings.active_target
     return there[number] if number < len(there) else Target()
 
 
@@ -47,7 +41,7 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
     """
     settings = _settings(armature, bone)
     check(armature, bone, target)
-    found = listed(settings)
+    found = targets.listed(settings)
     if target != Target():
         if target in found:
             return found.index(target)
@@ -74,7 +68,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     The first further target becomes the main one if that is taken. Raises RigError, and then changes nothing.
     """
     settings = _settings(armature, bone)
-    found = listed(settings)
+    found = targets.listed(settings)
     _check_number(bone, found, number)
     setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
     _write(settings, found[:number] + found[number + 1 :] or [Target()])
@@ -83,7 +77,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
 def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     """Let two targets change places. Keys go on meaning what they meant. Raises RigError, and then changes nothing."""
     settings = _settings(armature, bone)
-    found = listed(settings)
+    found = targets.listed(settings)
     for place in (number, to):
         _check_number(bone, found, place)
     setting_keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
@@ -93,7 +87,7 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
 
 def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: int, frame: float) -> None:
     """Key that a target is looked at from a frame on. Before it, what was stays. Raises RigError."""
-    found = listed(_settings(armature, bone))
+    found = targets.listed(_settings(armature, bone))
     _check_number(bone, found, number)
     if found[number] == Target():
         raise RigError(f"Target {number} of the look-at on '{bone}' names nothing; choose an object for it.")

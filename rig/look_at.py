@@ -168,7 +168,7 @@ def resolve(
         raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
     settings = armature.pose.bones[bone].lookat_pd
     if targets is None:
-        targets = [Target(settings.target, settings.subtarget), *_further_targets(settings)]
+        targets = looked_at.listed(settings)
         if all(target == Target() for target in targets):
             raise RigError(f"The look-at on '{bone}' has no target; choose an object for it to look at.")
     skeleton = rest.skeleton(armature)
@@ -195,11 +195,6 @@ def retuned(found: LookAt) -> LookAt:
     with_eyes = answering is not None and bool(answering.eyes)
     chain = replace(found.chain, **body.left_to_others(settings, with_eyes))
     return replace(found, tuning=tuning(settings), chain=chain, body=answering)
-
-
-def _further_targets(settings) -> list[Target]:
-    """Those of the list; an empty line of it stands for nothing to look at."""
-    return [Target(item.object, item.bone) if item.object is not None else Target() for item in settings.targets]
 
 
 def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[detect.Link]:

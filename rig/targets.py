@@ -27,6 +27,12 @@ def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> N
         )
 
 
+def listed(settings) -> list[Target]:
+    """What a look-at may look at by its settings, by number; an empty line of the list is no target."""
+    found = [(settings.target, settings.subtarget), *((item.object, item.bone) for item in settings.targets)]
+    return [Target(item, bone) if item is not None else Target() for item, bone in found]
+
+
 def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) -> None:
     """Raise RigError where an object, or the bone of it, is no place that a chain of the armature can turn to."""
     if not item.users_scene and not item.library:

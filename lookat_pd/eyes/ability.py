@@ -21,7 +21,7 @@ class Eyes:
     frame; the ocular range, yaw_limit to either side, pitch_up_limit and pitch_down_limit, is about them. soft_edge:
     width over which the range sets in, half of it inside. vergence: share of the true one, up to vergence_limit.
     A saccade lasts saccade_start + saccade_rate [s/rad] times the angle that the eyes turn in the head. Shifts of gaze
-    of blink_from and more come with a blink of blink_close and blink_open. micro: size of the largest micro-saccades, 0
+    of blink_from and more come with a blink of blink_close and blink_open. micro: size of the largest microsaccades, 0
     for none; micro_rate: how many there are in a second; seed: which.
     Raises InvalidArgument.
     """
@@ -60,7 +60,7 @@ class Eyes:
         if not min(self.saccade_start, self.blink_close, self.blink_open) > 0.0:
             raise InvalidArgument("Saccades and blinks need a time above 0.")
         if not 0.0 < self.micro_rate * self.saccade_time(self.micro) < 1.0:
-            raise InvalidArgument("Micro-saccades need a rate above 0 that leaves each of them its time.")
+            raise InvalidArgument("Microsaccades need a rate above 0 that leaves each of them its time.")
 
     def __len__(self) -> int:
         return len(self.forward)

@@ -1,4 +1,4 @@
-"""Micro-saccades: eyes that hold still twitch a little, by chance that a seed decides.
+"""Microsaccades: eyes that hold still twitch a little, by chance that a seed decides.
 
 Each cell of absolute time has one, whatever the frame rate and the range are.
 """

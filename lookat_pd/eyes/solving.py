@@ -56,7 +56,7 @@ def solve(
     head: (n, 4) orientation of the head as the look-at turns it. orientations: (n, k, 4) and centers: (n, k, 3) of the
     eyes as that head carries them, themselves not turned yet. animated: (n, k, 4) orientations of the eyes where
     nothing is turned. targets: (m, n, 3) positions. events: what is looked at from when, sample 0 being at 0 s, as for
-    `gaze.solve`. time: of sample 0 [s], so that chance is the same over any range. Micro-saccades are made only while a
+    `gaze.solve`. time: of sample 0 [s], so that chance is the same over any range. Microsaccades are made only while a
     target is looked at and between shifts. Raises InvalidArgument.
 
     Eyes hold their goal without delay while the head moves, as far as their range goes. Where the goal is another, or

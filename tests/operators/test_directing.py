@@ -8,6 +8,7 @@ from extension import load
 from .test_setup import make, settings, thing
 
 directing = load("rig.directing")
+targets = load("rig.targets")
 look_at_edit = load("rig.look_at_edit")
 current = load("operators.current")
 converse = load("operators.converse")
@@ -25,7 +26,7 @@ def hero() -> bpy.types.Object:
 
 
 def names(armature: bpy.types.Object) -> list[str]:
-    return [target.label for target in directing.listed(settings(armature))]
+    return [target.label for target in targets.listed(settings(armature))]
 
 
 def seen(armature: bpy.types.Object, frame: int) -> str | None:

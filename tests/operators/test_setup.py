@@ -155,9 +155,16 @@ def test_add_is_grey_without_an_armature() -> None:
 
 def defaults(armature: bpy.types.Object, bone: str) -> bool:
     found = settings(armature, bone)
-    names = [name for name in found.bl_rna.properties.keys() if name not in ("rna_type", "name", "target")]
-    # Merely to read a pointer that is not set makes Blender set it to nothing.
-    return not any(found.is_property_set(name) for name in names) and found.target is None and not len(found.chain)
+    return found.target is None and not len(found.chain) and not _set(found)
+
+
+def _set(group) -> list[str]:
+    """Settings of a group, and of groups in it, that have a value of their own."""
+    names = [name for name in group.bl_rna.properties.keys() if name not in ("rna_type", "name", "target")]
+    groups = [name for name in names if isinstance(getattr(group, name), bpy.types.PropertyGroup)]
+    # Merely to read a pointer that is not set makes Blender set it to nothing, or to a group that holds nothing.
+    own = [name for name in names if name not in groups and group.is_property_set(name)]
+    return own + [name for inner in groups for name in _set(getattr(group, inner))]
 
 
 def test_remove_leaves_nothing(hero) -> None:

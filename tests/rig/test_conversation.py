@@ -14,6 +14,7 @@ from .test_look_at_copy import EYES
 
 conversation = load("rig.conversation")
 directing = load("rig.directing")
+targets = load("rig.targets")
 errors = load("lookat_pd.errors")
 live = load("rig.live")
 look_at = load("rig.look_at")
@@ -54,7 +55,7 @@ def seen(armature: bpy.types.Object, frame: int) -> str | None:
     """Whom somebody looks at, as Blender plays it."""
     bpy.context.scene.frame_set(frame)
     number = directing.active(of(armature))
-    return None if number is None else directing.listed(of(armature))[number].object.name
+    return None if number is None else targets.listed(of(armature))[number].object.name
 
 
 def told(armature: bpy.types.Object) -> list[str | None]:

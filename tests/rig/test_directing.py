@@ -12,6 +12,7 @@ from . import scenes
 
 actions = load("rig.actions")
 directing = load("rig.directing")
+targets = load("rig.targets")
 errors = load("lookat_pd.errors")
 live = load("rig.live")
 look_at_edit = load("rig.look_at_edit")
@@ -38,7 +39,7 @@ def of(armature: bpy.types.Object):
 
 
 def names(armature: bpy.types.Object) -> list[str]:
-    return [target.label for target in directing.listed(of(armature))]
+    return [target.label for target in targets.listed(of(armature))]
 
 
 def curve(armature: bpy.types.Object, setting: str):

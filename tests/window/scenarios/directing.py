@@ -19,7 +19,7 @@ def _seen(frame: int) -> str:
     """What is looked at, as Blender plays it."""
     bpy.context.window_manager.windows[0].scene.frame_set(frame)
     number = _directing().active(settings())
-    return "" if number is None else _directing().listed(settings())[number].label
+    return "" if number is None else extension.load("rig.targets").listed(settings())[number].label
 
 
 def _bird() -> bpy.types.Object:
