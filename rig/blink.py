@@ -74,12 +74,9 @@ def state(lid: Lid) -> str:
     return "KEYED" if actions.plays(curve) and all(m.mute for m in curve.modifiers) else "HELD"
 
 
-def told(armature: bpy.types.Object) -> list[object]:
-    """All that decides which shape keys are found and what can be done with them, to tell whether it has changed."""
-    return [
-        (keys.name_full, [(name, state(Lid(keys, name))) for name in keys.key_blocks.keys()])
-        for keys in _keys_of(armature)
-    ]
+def told(armature: bpy.types.Object, lids: Iterable[Lid]) -> tuple[object, ...]:
+    """All that decides which shape keys are found and what can be done with these, to tell whether it has changed."""
+    return [(keys.name_full, keys.key_blocks.keys()) for keys in _keys_of(armature)], [state(lid) for lid in lids]
 
 
 def note(lids: Iterable[Lid], notes: list[str]) -> None:

@@ -153,8 +153,11 @@ class LiveScene:
         for armature in armatures(scene):
             everything.update({inputs.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
-        for armature in {part.look_at.armature for part in self.parts.values() if _blinks(part.look_at)}:
-            own["SHAPES", armature.name_full] = repr(blink.told(armature)).encode()
+        for (_, number), part in self.parts.items():
+            found = part.look_at
+            if _blinks(found):
+                faces = blink.told(found.armature, found.shapes)
+                own["SHAPES", f"{found.armature.name_full} {number}"] = repr(faces).encode()
         prints = dict(own)
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None

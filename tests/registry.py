@@ -4,7 +4,18 @@ from collections.abc import Iterator
 
 import bpy
 
-EXTENSIBLE = ("PoseBone", "Bone", "Object", "Key", "Armature", "Action", "Scene", "WindowManager", "Screen", "Collection")
+EXTENSIBLE = (
+    "PoseBone",
+    "Bone",
+    "Object",
+    "Key",
+    "Armature",
+    "Action",
+    "Scene",
+    "WindowManager",
+    "Screen",
+    "Collection",
+)
 BASES = ("PropertyGroup", "Operator", "Panel", "Menu", "Header", "UIList", "AddonPreferences", "Gizmo", "GizmoGroup")
 
 

@@ -337,6 +337,19 @@ def test_without_anything_that_closes_the_eyes_there_is_a_note() -> None:
     assert any("stay open" in note for note in status.notes)
 
 
+def test_shape_keys_that_come_later_are_found() -> None:
+    armature, _ = looking()
+    keys = face(armature, "Smile")
+    assert values(keys, "Smile").max() == 0.0
+    assert live.status(bpy.context.scene, armature, "head").notes
+    key = bpy.data.objects["Face"].shape_key_add(name="Blink", from_mix=False)
+    key.value = 0.0
+    assert values(keys, "Blink").max() > 0.9
+    key.name = "Zu"
+    assert values(keys, "Zu").max() == 0.0
+    assert live.status(bpy.context.scene, armature, "head").notes
+
+
 def test_a_shape_key_that_is_animated_is_left_alone_and_noted() -> None:
     armature, _ = looking()
     keys = face(armature, "Blink_L", "Blink_R")
