@@ -178,6 +178,18 @@ class Engine:
         data.qfrc_applied[:] = torques
         self._mujoco.mj_step(model, data)
 
+    def push(self, torques: Array, h: float) -> None:
+        """A step of h seconds under torques (3 m,), with what is on the diagonal of the mass matrix from before."""
+        mujoco, model, data, found = self._mujoco, self.model, self.data, self._found
+        self.place()
+        mujoco.mj_rne(model, data, 0, found[0])
+        mujoco.mj_makeM(model, data)
+        mujoco.mj_factorM(model, data)
+        mujoco.mj_solveM(model, data, found, (torques - found[0])[None])
+        found *= h
+        data.qvel[:] += found[0]
+        self.advance(h)
+
     def bare(self, h: float) -> tuple[Any, Any, Any]:
         """The engine's module, model and data, for steps of h seconds by its own means."""
         self.model.opt.timestep = h

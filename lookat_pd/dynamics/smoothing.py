@@ -126,13 +126,10 @@ class _Runner:
         engine.q[:] = wanted[0].reshape(-1, 4)
         v, q = engine.w, engine.data.qpos
         v[:] = 0.0
-        nothing = np.zeros(len(v))
+        engine.factor(extra)
         for step in range(steps):
             found[step] = q
-            engine.place()
-            push = given[step] + pull * engine.apart(wanted[step]) + drag * (way[step] - v) - self._friction * v
-            engine.factor(extra)
-            v += h * engine.solve((push - engine.inverse(nothing))[None])[0]
-            engine.advance(h)
+            held = pull * engine.apart(wanted[step]) + drag * (way[step] - v)
+            engine.push(given[step] + held - self._friction * v, h)
         found[steps] = q
         return found.reshape(steps + 1, -1, 4)[:, self._order]
