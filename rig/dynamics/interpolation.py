@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.errors import RigError
@@ -17,7 +18,7 @@ from .. import actions, live
 from ..sample import Sampler, Samples, seconds_per_frame
 from ..transitions import clips
 from ..working import Working
-from . import carrying, keyed, masses, parts, strength, tree
+from . import apart, carrying, keyed, masses, parts, strength, tree
 from .keyed import Keyed
 from .parts import part
 from .tree import Tree
@@ -99,7 +100,8 @@ def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, wish: Wish) ->
     else:
         found = keyed.find(armature, wish.bones, first=wish.first, last=wish.last, selected=wish.selected)
     others = [bone for bone in wish.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
-    return Keyed((*found.bones, *others), found.frames)
+    owned = np.concatenate((found.owned, np.ones((len(found.frames), len(others)), dtype=bool)), axis=1)
+    return Keyed((*found.bones, *others), found.frames, owned)
 
 
 def _is_passive(armature: bpy.types.Object, scene: bpy.types.Scene, bone: str) -> bool:
@@ -120,8 +122,10 @@ def _work(
             with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
                 samples = yield from part(parts.sampled(sampler, plan.sampled), _WEIGHED, _SAMPLED)
                 body = tree.build(armature, sampler, samples, found.bones, weights, unit)
-            motion = yield from part(_solving(scene, wish, plan, samples, body), _SAMPLED, _SOLVED)
-            rotations = _rotations(plan, samples, body, motion, strength.of(scene, body).passive)
+            owned = found.owned[:, [found.bones.index(name) for name in body.bones]]
+            motion = yield from part(_solving(scene, wish, plan, samples, body, owned), _SAMPLED, _SOLVED)
+            kept = owned & ~strength.of(scene, body).passive
+            rotations = _rotations(plan, samples, body, motion, kept)
             work = Working(armature)
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
                 work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown])
@@ -170,18 +174,23 @@ class _Plan:
 
 def _together(frames: Array, others: Array) -> Array:
     """Both in order; of two at one time the other one."""
-    apart = np.abs(frames[:, None] - others).min(axis=1) > _SAME
-    return np.sort(np.concatenate((frames[apart], others)))
+    away = np.abs(frames[:, None] - others).min(axis=1) > _SAME
+    return np.sort(np.concatenate((frames[away], others)))
 
 
 def _solving(
-    scene: bpy.types.Scene, wish: Wish, plan: _Plan, samples: Samples, body: Tree
+    scene: bpy.types.Scene, wish: Wish, plan: _Plan, samples: Samples, body: Tree, owned: NDArray[np.bool_]
 ) -> Generator[float, None, dynamics.Interpolation]:
-    """The motion at the frames that are solved."""
+    """The motion at the frames that are solved. owned: (k, n), which joint has which key."""
     powers = strength.of(scene, body)
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
     keys[:, powers.passive] = keys[0, powers.passive]
     at = np.abs(plan.sampled[None] - plan.solved[:, None]).argmin(axis=1)
+    gravity = body.gravity(scene, samples) if wish.gravity else (0.0, 0.0, 0.0)
+    settle = float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0])
+    if not owned.all() and apart.can_be(powers, wish.inertia):
+        times, animated = plan.seconds(plan.keys), body.poses(samples)[at]
+        return apart.interpolating(body, animated, keys, times, owned, plan.step, powers, gravity, settle)
     places, turns = (part[at] for part in body.base_motion(samples))
     stands = np.ptp(places, axis=0).max() < _STILL and rotation.angle(turns).max() < _STILL
     return dynamics.interpolating(
@@ -191,29 +200,27 @@ def _solving(
         plan.step,
         residual=powers.residual,
         torque_limit=powers.torque_limit,
-        gravity=body.gravity(scene, samples) if wish.gravity else (0.0, 0.0, 0.0),
+        gravity=gravity,
         inertia=wish.inertia,
         passive=powers.passive,
         stiffness=powers.stiffness,
         damping=powers.damping,
-        settle=float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0]),
+        settle=settle,
         root=None if stands else (places, turns),
     )
 
 
-def _rotations(plan: _Plan, samples: Samples, body: Tree, motion: dynamics.Interpolation, passive: Array) -> Array:
-    """Local rotations (S, n, 4) of the motion at all frames looked at, keys that were hit exactly as they are."""
-    wanted = plan.seconds(plan.sampled) / plan.step
-    before = np.minimum((wanted + 1e-6).astype(int), len(motion.rotations) - 1)
-    after = np.minimum(before + 1, len(motion.rotations) - 1)
-    share = np.clip(wanted - before, 0.0, 1.0)
-    share = np.where(share < 1e-5, 0.0, share)
-    rotations = rotation.slerp(motion.rotations[before], motion.rotations[after], share[:, None])
+def _rotations(
+    plan: _Plan, samples: Samples, body: Tree, motion: dynamics.Interpolation, kept: NDArray[np.bool_]
+) -> Array:
+    """Local rotations (S, n, 4) of the motion at all frames looked at, keys (k, n) that were hit exactly as they are
+    where they are to be `kept`."""
+    rotations = apart.between(motion.rotations, plan.seconds(plan.sampled) / plan.step)
     at_keys = np.searchsorted(plan.sampled, plan.keys)
     # What was keyed keeps its numbers: a motion knows it but for rounding.
     keys = body.poses(samples)[at_keys]
     near = rotation.angle(rotation.multiply(rotation.inverse(rotations[at_keys]), keys)) < _HIT
-    hit = near | ((plan.step < plan.dt) & (motion.missed_joints < _HIT) & ~passive)
+    hit = near | ((plan.step < plan.dt) & (motion.missed_joints < _HIT) & kept)
     rotations[at_keys] = np.where(hit[..., None], keys, rotations[at_keys])
     return rotations
 

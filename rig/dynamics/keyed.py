@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
@@ -19,10 +20,11 @@ _SAME = 1e-3
 
 @dataclass(frozen=True)
 class Keyed:
-    """bones: those that have keys. frames: (k,) at which any of them has one, in order."""
+    """bones: those that have keys. frames: (k,) at which any of them has one, in order. owned: (k, b) which has."""
 
     bones: tuple[str, ...]
     frames: Array
+    owned: NDArray[np.bool_]
 
 
 def find(
@@ -57,7 +59,8 @@ def find(
         raise RigError(
             f"Bone '{found[0]}' has only one key, at frame {together[0]:g}; in-betweens need at least two poses."
         )
-    return Keyed(tuple(found), together)
+    owned = [(np.abs(together[:, None] - own) <= _SAME).any(axis=1) for own in frames]
+    return Keyed(tuple(found), together, np.stack(owned, axis=1))
 
 
 def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]) -> Keyed:
@@ -67,7 +70,7 @@ def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]
         raise RigError(f"None of the bones of '{armature.name}' that are meant has keys; key at least two poses.")
     for name in found:
         _check_unlocked(armature.pose.bones[name])
-    return Keyed(tuple(found), np.array(frames, dtype=float))
+    return Keyed(tuple(found), np.array(frames, dtype=float), np.ones((len(frames), len(found)), dtype=bool))
 
 
 def has_keys(armature: bpy.types.Object, bone: str) -> bool:

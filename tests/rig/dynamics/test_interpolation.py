@@ -372,3 +372,43 @@ def test_driven_rotations_and_rest_position_are_refused() -> None:
     armature.pose.bones["hand.L"].driver_remove("rotation_quaternion", 1)
     armature.data.pose_position = "REST"
     refused(armature, "rest position")
+
+
+# Keys at different times
+
+
+def offbeat() -> bpy.types.Object:
+    """The hand has its keys four frames after the arm's."""
+    armature = scenes.figure()
+    scenes.animate(armature, frames=(1, 13, 20), bones=("upper_arm.L",), size=0.5)
+    hand = armature.pose.bones["hand.L"]
+    for frame, angle in ((5, 0.0), (17, 0.6), (24, -0.3)):
+        scenes.set_rotation(hand, (0.1, 0.0, angle))
+        hand.keyframe_insert("rotation_quaternion", frame=frame)
+    return armature
+
+
+def test_each_bone_is_on_its_own_beat() -> None:
+    """Bones with keys at different times move as each of them does alone."""
+    alone = {}
+    for bone in ("upper_arm.L", "hand.L"):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        armature = offbeat()
+        alone[bone] = rotations(armature, run(armature, [bone]).action, bone, range(1, 30))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    armature = offbeat()
+    result = run(armature, ["upper_arm.L", "hand.L"])
+    assert result.misses == [] and list(result.keys) == [1, 5, 13, 17, 20, 24]
+    for bone, motion in alone.items():
+        assert apart(rotations(armature, result.action, bone, range(1, 30)), motion) < 1e-4, bone
+    assert np.isfinite(result.motion.torques).all()
+
+
+def test_where_bones_feel_each_other_a_key_of_one_is_a_pose_of_all() -> None:
+    armature = offbeat()
+    settings().limit, settings().torque = "TORQUE", 1e4
+    result = run(armature, ["upper_arm.L", "hand.L"])
+    assert result.misses == []
+    for bone in ("upper_arm.L", "hand.L"):
+        seen = rotations(armature, result.action, bone, result.keys)
+        assert apart(seen, rotations(armature, sway(), bone, result.keys)) < 1e-4
