@@ -33,7 +33,7 @@ def body_answers_at_once(hands: Hands) -> Waiting:
     person = _person()
     scene = bpy.context.window_manager.windows[0].scene
     scene.frame_set(50)
-    with opened("body"):
+    with opened("sidebar_body"):
         yield from hands.sidebar()
         yield 0.5
         settings = person.pose.bones[HEAD].lookat_pd
@@ -67,7 +67,7 @@ def eyes_lead_while_scrubbing(hands: Hands) -> Waiting:
     """Switch the eyes on by mouse and scrub: they are on the ball while the head is still on its way."""
     person = _person()
     scene = bpy.context.window_manager.windows[0].scene
-    with opened("eyes"):
+    with opened("sidebar_eyes"):
         yield from hands.sidebar()
         yield 0.5
         yield from hands.click((yield from hands.find("LookAtEyes.use")))

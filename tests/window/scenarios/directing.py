@@ -44,7 +44,7 @@ def looks_keyed_in_the_panel(hands: Hands) -> Waiting:
     select(bird, armature())
     scene = bpy.context.window_manager.windows[0].scene
     settings().settle_time = 0.15
-    with opened("targets"):
+    with opened("sidebar_targets"):
         yield from hands.sidebar()
         yield 0.5
         bpy.ops.ed.undo_push(message="Ready")
@@ -79,7 +79,7 @@ def directed_by_markers(hands: Hands) -> Waiting:
     scene = bpy.context.window_manager.windows[0].scene
     for name, frame in (("Bird", 15), ("away", 30), ("Ball", 45)):
         scene.timeline_markers.new(name, frame=frame)
-    with opened("targets"):
+    with opened("sidebar_targets"):
         yield from hands.sidebar()
         yield 0.5
         bpy.ops.ed.undo_push(message="Ready")

@@ -1,16 +1,11 @@
 """A bone dragged by inverse kinematics: clicked and led with the mouse, each solver's key, Esc, undo, redo."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import bpy
 import numpy as np
 from bpy_extras import view3d_utils
-from character import armature, pose, select
+from character import armature, opened, pose, select
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
-
-import extension
 
 DRAG = ("operators.ik_drag",)
 BONE = "hand.L"
@@ -210,22 +205,6 @@ def drag_out_of_reach_and_back(hands: Hands) -> Waiting:
     assert not hands.window.modal_operators
 
 
-@contextmanager
-def _opened() -> Iterator[None]:
-    """The panel under another name, open: Blender remembers of the other one that it was closed."""
-    closed = extension.load("panels.ik")
-    closed.unregister()
-    own = {name: value for name, value in vars(closed.LOOKAT_PD_PT_ik).items() if name[:2] != "__"}
-    kept = {name: value for name, value in own.items() if name not in ("bl_rna", "is_registered", "bl_options")}
-    panel = type("LOOKAT_PD_PT_ik_opened", (bpy.types.Panel,), kept)
-    bpy.utils.register_class(panel)
-    try:
-        yield
-    finally:
-        bpy.utils.unregister_class(panel)
-        closed.register()
-
-
 @script(needs=("panels.ik",))
 def ik_baked_from_the_panel(hands: Hands) -> Waiting:
     """The panel says what is missing, shows how the solver converges, and bakes; one undo takes it back."""
@@ -235,7 +214,7 @@ def ik_baked_from_the_panel(hands: Hands) -> Waiting:
     _settings().target = bpy.data.objects["Ball"]
     bpy.data.objects["Ball"].animation_data_clear()
     bpy.data.objects["Ball"].location = (0.3, -0.25, 1.3)
-    with _opened():
+    with opened("ik"):
         yield from hands.sidebar()
         yield 0.5
         bpy.ops.ed.undo_push(message="Ready")
