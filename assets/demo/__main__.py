@@ -1,16 +1,18 @@
-"""The demo: a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again.
+"""The demo, two scenes of it.
 
     python assets/demo --output build/demo
 
-Writes look_at.blend, the picture look_at.png of what moved when, and report.json.
+In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again. In
+conversation.blend two of them talk, with all that a body does about it. Beside them are a picture of what moves when of
+each, a filmstrip of the conversation, and report.json.
 """
 
 import argparse
-import io
 import os
 import sys
 import time
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 # Run as a folder, this one is first on the path: the repository's root must be instead.
@@ -32,29 +34,25 @@ LAST = 310
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="assets/demo", description="Bake a look-at onto an animated character.")
+    parser = argparse.ArgumentParser(prog="assets/demo", description="Bake look-ats onto animated characters.")
     parser.add_argument("--output", type=Path, default=Path("build/demo"), metavar="FOLDER")
     folder = parser.parse_args(arguments).output
     folder.mkdir(parents=True, exist_ok=True)
     package = load()
     package.register()
-    started = time.perf_counter()
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    with redirect_stdout(io.StringIO()):  # Rigify tells how long each of its steps took
-        demo = load("assets.demo.human").build_scene()
-    demo.scene.frame_end = LAST
-    print(f"Built a Rigify human of {len(demo.rig.pose.bones)} bones in {time.perf_counter() - started:.1f} s.")
-    row = _bake(demo, folder / "look_at.blend", folder / "look_at.png")
-    load("cli.report").write(folder / "report.json", [row])
-    print(f"Baked {', '.join(row['chain'])} over {LAST} frames in {row['seconds']:.2f} s;")
-    print(f"settled, the head misses its target by at most {row['settled_error_deg']:.3f} degrees.")
-    print(f"Look at {folder / 'look_at.blend'}, {folder / 'look_at.png'} and {folder / 'report.json'}.")
+    rows = [_look_at(folder), _conversation(folder)]
+    load("cli.report").write(folder / "report.json", rows)
+    print(f"Both are in {folder / 'report.json'}.")
     return 0
 
 
-def _bake(demo, blend: Path, picture: Path) -> dict:
-    look_at, edit, bake, sample = (load(f"rig.{name}") for name in ("look_at", "look_at_edit", "bake", "sample"))
+def _look_at(folder: Path) -> dict:
+    blend, picture = folder / "look_at.blend", folder / "look_at.png"
+    demo = _build(lambda: load("assets.demo.human").build_scene())
     scene, rig = demo.scene, demo.rig
+    scene.frame_end = LAST
+    print(f"A Rigify human of {len(rig.pose.bones)} bones looks at a ball and a bird.")
+    look_at, edit, sample = (load(f"rig.{name}") for name in ("look_at", "look_at_edit", "sample"))
     started = time.perf_counter()
     head = look_at.find_head(rig)
     edit.add(scene, rig, head, demo.ball)
@@ -62,29 +60,85 @@ def _bake(demo, blend: Path, picture: Path) -> dict:
     names = {"Ball": 0, "Bird": 1}
     schedule = tuple((event["frame"], names.get(event.get("target"))) for event in EVENTS)
     ready = look_at.resolve(rig, head, targets, schedule)
-    options = bake.Options(scene.frame_start, scene.frame_end)
-    result = _finish(bake.bake(scene, [ready], options))[0]
-    rig.pose.bones[head].lookat_pd.mute = True
+    results = _bake(scene, [ready])
     seconds = time.perf_counter() - started
     with sample.Sampler(scene, rig, ready.bones[:1], targets) as sampler:
-        seen = sample.run(sampler.sample(result.frames.tolist()))
-    load("assets.demo.plot").draw(result, seen, EVENTS, sample.seconds_per_frame(scene), picture)
-    bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
-    measure, report = load("cli.measure"), load("cli.report")
-    return {
-        **report.new_row(Path("the demo's own scene")),
+        seen = sample.run(sampler.sample(results[0].frames.tolist()))
+    load("assets.demo.plot").draw(results[0], seen, EVENTS, results[0].dt, picture)
+    row = _save(scene, blend, results, seconds) | {"gaze": list(EVENTS)}
+    print(f"Baked {', '.join(row['chain'])} over {LAST} frames in {seconds:.2f} s;")
+    print(f"settled, the head misses its target by at most {row['settled_error_deg']:.3f} degrees.")
+    print(f"Look at {blend} and {picture}.")
+    return row
+
+
+def _conversation(folder: Path) -> dict:
+    blend, picture, strip = (folder / name for name in ("conversation.blend", "conversation.png", "filmstrip.png"))
+    conversation = load("assets.demo.conversation")
+    talk = _build(lambda: conversation.build_scene(bpy.context.scene))
+    scene = talk.scene
+    names = " and ".join(rig.name for rig in talk.people)
+    print(f"\n{names} talk, with eyes, blinks, hips, arms and feet; a bird flies by.")
+    look_at = load("rig.look_at")
+    started = time.perf_counter()
+    results = _bake(scene, [look_at.resolve(rig, look_at.find_head(rig)) for rig in talk.people])
+    row = _save(scene, blend, results, time.perf_counter() - started)
+    print(f"Baked both over {scene.frame_end} frames in {row['seconds']:.2f} s;")
+    worst = max(shift["gaze_error_deg"] or 0.0 for one in row["look_ats"] for shift in one["gaze_shifts"])
+    print(f"once there, their eyes miss whom they look at by at most {worst:.3f} degrees.")
+    load("assets.demo.talk_plot").draw(scene, results, conversation.SPOKEN, picture)
+    with _silence():
+        load("assets.demo.filmstrip").draw(scene, conversation.MOMENTS, strip)
+    print(f"Look at {blend}, {picture} and {strip}.")
+    return row
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Rigify tells how long each of its steps took, and Blender, not by Python, what it wrote."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        os.dup2(nowhere.fileno(), 1)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def _build(build):
+    """What is built in an empty file."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with _silence():
+        return build()
+
+
+def _bake(scene: bpy.types.Scene, ready: list) -> list:
+    bake = load("rig.bake")
+    return _finish(bake.bake(scene, ready, bake.Options(scene.frame_start, scene.frame_end)))
+
+
+def _save(scene: bpy.types.Scene, blend: Path, results: list, seconds: float) -> dict:
+    """Write the file, and return its row of the report."""
+    with _silence():
+        bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
+    first = results[0].look_at
+    row = {
+        **load("cli.report").new_row(Path("the demo's own scene")),
         "output": str(blend),
         "ok": True,
-        "rig": rig.name,
-        "bone": head,
-        "aim_axis": list(ready.aim_axis),
-        "chain": list(ready.bones),
-        "frames": [int(result.frames[0]), int(result.frames[-1])],
+        "rig": first.armature.name,
+        "bone": first.bone,
+        "aim_axis": list(first.aim_axis),
+        "chain": list(first.bones),
+        "frames": [scene.frame_start, scene.frame_end],
         "fps": scene.render.fps / scene.render.fps_base,
         "seconds": seconds,
-        "settled_error_deg": _finish(measure.settled_errors(scene, [result]))[0],
-        "gaze": list(EVENTS),
+        "warnings": [],
     }
+    load("cli.verbs.bake").fill(row, results, _finish(load("cli.measure").settled_errors(scene, results)))
+    return row
 
 
 def _finish(steps):

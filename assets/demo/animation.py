@@ -111,7 +111,8 @@ def animate_body(rig: bpy.types.Object, first: int, last: int, fps: float) -> bp
     _key_feet(performer)
     _key_right_arm(performer)
     _key_left_hand(performer)
-    _key_fingers(performer)
+    if "f_index.01_master.L" in rig.pose.bones:
+        _key_fingers(performer)
     return action
 
 

@@ -38,9 +38,12 @@ class Demo:
     camera: bpy.types.Object
 
 
-def build_human(scene: bpy.types.Scene, name: str = "Human") -> bpy.types.Object:
-    """A generated Rigify rig with a mannequin body at the origin of `scene`; looks to -Y, 2 m tall. Returns the rig."""
-    rig = generate_human(scene, name)
+def build_human(scene: bpy.types.Scene, name: str = "Human", *, light: bool = False) -> bpy.types.Object:
+    """A generated Rigify rig with a mannequin body at the origin of `scene`; looks to -Y, 2 m tall. Returns the rig.
+
+    light: with fewer controls, as `generate_human` has it.
+    """
+    rig = generate_human(scene, name, light=light)
     collection = bpy.data.collections.new(f"{name} Mesh")
     scene.collection.children.link(collection)
     body = build_body(rig, collection)
@@ -57,9 +60,9 @@ def build_scene(scene: bpy.types.Scene | None = None) -> Demo:
     rig = build_human(scene)
     action = animate_body(rig, FIRST, LAST, FPS)
     ball, bird = add_targets(scene, FIRST, LAST, FPS)
-    _add_ground(scene)
-    _add_light(scene)
-    camera = _add_camera(scene)
+    add_ground(scene)
+    add_light(scene)
+    camera = add_camera(scene, (1.9, -5.4, 1.75), (0.0, -0.25, 1.28), 36.0)
     scene.frame_set(FIRST)
     with active_scene(scene):
         _make_active(scene, rig)
@@ -83,7 +86,7 @@ def _make_active(scene: bpy.types.Scene, rig: bpy.types.Object) -> None:
     layer.objects.active = rig
 
 
-def _add_ground(scene: bpy.types.Scene) -> None:
+def add_ground(scene: bpy.types.Scene) -> None:
     mesh = bpy.data.meshes.new("Ground")
     half = 40.0
     mesh.from_pydata([(-half, -half, 0), (half, -half, 0), (half, half, 0), (-half, half, 0)], [], [(0, 1, 2, 3)])
@@ -93,7 +96,7 @@ def _add_ground(scene: bpy.types.Scene) -> None:
     scene.collection.objects.link(ground)
 
 
-def _add_light(scene: bpy.types.Scene) -> None:
+def add_light(scene: bpy.types.Scene) -> None:
     data = bpy.data.lights.new("Sun", "SUN")
     data.energy, data.angle = 4.0, radians(6.0)
     sun = bpy.data.objects.new("Sun", data)
@@ -111,13 +114,15 @@ def _add_light(scene: bpy.types.Scene) -> None:
     scene.world = world
 
 
-def _add_camera(scene: bpy.types.Scene) -> bpy.types.Object:
-    """Three-quarter front, the whole figure and the targets' way in the picture."""
+def add_camera(
+    scene: bpy.types.Scene, place: tuple[float, float, float], at: tuple[float, float, float], lens: float
+) -> bpy.types.Object:
+    """A camera at `place`, the scene's own, that looks at `at`; lens in millimetres."""
     data = bpy.data.cameras.new("Camera")
-    data.lens = 36.0
+    data.lens = lens
     camera = bpy.data.objects.new("Camera", data)
-    camera.location = (1.9, -5.4, 1.75)
-    camera.rotation_euler = (Vector((0.0, -0.25, 1.28)) - camera.location).to_track_quat("-Z", "Y").to_euler()
+    camera.location = place
+    camera.rotation_euler = (Vector(at) - camera.location).to_track_quat("-Z", "Y").to_euler()
     scene.collection.objects.link(camera)
     scene.camera = camera
     return camera

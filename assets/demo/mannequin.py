@@ -208,7 +208,8 @@ def _add_head(surface: Surface, bones: bpy.types.ArmatureBones) -> None:
         eye = bones[f"ORG-eye.{side}"].head_local
         brow = [(-0.026, -0.027, 0.037), (-0.005, -0.0255, 0.044), (0.014, -0.012, 0.043), (0.027, 0.006, 0.036)]
         _add_stroke(surface, [(eye.x + sign * x, eye.y + y, eye.z + z) for x, y, z in brow], 0.0052, DARK, weigh)
-        _add_eyelid(surface, eye + EYE_SHIFT, sign, weigh)
+        lid = f"DEF-upper_lid.{side}"
+        _add_eyelid(surface, eye + EYE_SHIFT, sign, rigid(lid) if lid in bones else weigh)
         ear = Vector((sign * 0.098, -0.022, 1.872))
         surface.loft(ellipsoid_rings(ear, Z * 0.033, X * 0.011, Y * 0.021, 7), 10, SKIN, weigh)
 

@@ -12,6 +12,8 @@ from mathutils import Matrix
 # What an animator of this character works with; the rest stays one click away in the rig's own panel.
 SHOWN_COLLECTIONS = {"Torso", "Arm.L (IK)", "Arm.R (FK)", "Leg.L (IK)", "Leg.R (IK)", "Root"}
 
+EYES, FINGERS = ("eye", "upper_lid"), ("f_", "thumb", "palm")
+
 
 @contextmanager
 def rigify_enabled() -> Iterator[None]:
@@ -57,16 +59,23 @@ def active_scene(scene: bpy.types.Scene) -> Iterator[None]:
             window.scene = before
 
 
-def generate_human(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
-    """Add Rigify's human metarig, generate the rig `name` from it at the world's origin, and remove the metarig."""
+def generate_human(scene: bpy.types.Scene, name: str, *, light: bool = False) -> bpy.types.Object:
+    """Add Rigify's human metarig, generate the rig `name` from it at the world's origin, and remove the metarig.
+
+    light: eyes and upper lids in place of the whole face, and fingers without controls; less than half the bones.
+    """
     armatures = set(bpy.data.armatures)
     with active_scene(scene), rigify_enabled():
         bpy.ops.object.armature_human_metarig_add()
         metarig = bpy.context.object
         metarig.matrix_world = Matrix()  # the operator puts it at the 3D cursor
         metarig.data.rigify_rig_basename = name
+        if light:
+            _lighten(metarig)
         bpy.ops.pose.rigify_generate()
         rig = metarig.data.rigify_target_rig
+        if light:
+            _hang_eyes_on_head(rig)
         if bpy.context.object and bpy.context.object.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
         bpy.data.objects.remove(metarig)
@@ -77,6 +86,33 @@ def generate_human(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
     _tuck_widgets_away(scene, rig)
     _show_main_controls(rig)
     return rig
+
+
+def _lighten(metarig: bpy.types.Object) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = metarig.data.edit_bones
+    for side in "LR":
+        eye, lid = bones[f"eye.{side}"], bones.new(f"upper_lid.{side}")
+        lid.head, lid.tail, lid.roll = eye.head, eye.tail, eye.roll
+        eye.parent = lid.parent = bones["spine.006"]
+    for bone in (*bones["face"].children_recursive, bones["face"]):
+        bones.remove(bone)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for bone in metarig.pose.bones:
+        if bone.name.startswith(EYES):
+            bone.rigify_type = "basic.super_copy"
+        elif bone.name.startswith(FINGERS):
+            # One bone as it is, and none that copies it.
+            bone.name, bone.rigify_type = f"DEF-{bone.name}", "basic.raw_copy"
+
+
+def _hang_eyes_on_head(rig: bpy.types.Object) -> None:
+    """On the control, not on the bone that copies it: then nothing comes between the two."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for bone in bones:
+        if bone.name.startswith(EYES):
+            bone.parent = bones["head"]
 
 
 def _tuck_widgets_away(scene: bpy.types.Scene, rig: bpy.types.Object) -> None:

@@ -31,10 +31,17 @@ def add_targets(
 ) -> tuple[bpy.types.Object, bpy.types.Object]:
     """Link the animated targets "Ball" and "Bird" to `scene`; a range much longer than ten seconds repeats them."""
     ball = _link(scene, "Ball", _ball_mesh())
+    _fly(ball, BALL_FLIGHT, first, last, fps)
+    return ball, add_bird(scene, first, last, fps)
+
+
+def add_bird(
+    scene: bpy.types.Scene, first: int, last: int, fps: float, flight: tuple = BIRD_FLIGHT
+) -> bpy.types.Object:
+    """Link the target "Bird" to `scene`; it flies as a table like those above says."""
     bird = _link(scene, "Bird", _bird_mesh())
-    for target, flight in ((ball, BALL_FLIGHT), (bird, BIRD_FLIGHT)):
-        _fly(target, flight, first, last, fps)
-    return ball, bird
+    _fly(bird, flight, first, last, fps)
+    return bird
 
 
 def _link(scene: bpy.types.Scene, name: str, mesh: bpy.types.Mesh) -> bpy.types.Object:

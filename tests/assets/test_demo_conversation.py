@@ -1,0 +1,149 @@
+"""The demo's conversation: two who are no copies of each other, what they look at when, and that it bakes well."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+bake = load("rig.bake")
+conversation = load("assets.demo.conversation")
+directing = load("rig.directing")
+limbs = load("rig.detection.limbs")
+look_at = load("rig.look_at")
+rotation = load("lookat_pd.rotation")
+targets = load("rig.targets")
+
+SEEN = range(102, 124)
+"""Frames in which both look from each other to the bird."""
+
+
+@pytest.fixture(scope="module")
+def talk_file(tmp_path_factory) -> str:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    for rig in conversation.build_scene(bpy.context.scene).people:
+        settings(rig).mute = True  # their own animation alone: what is live would be solved first
+    path = str(tmp_path_factory.mktemp("talk") / "talk.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
+    return path
+
+
+@pytest.fixture
+def people(talk_file: str) -> list[bpy.types.Object]:
+    bpy.ops.wm.open_mainfile(filepath=talk_file)
+    return [bpy.data.objects[name] for name in conversation.PLACES]
+
+
+def settings(rig: bpy.types.Object):
+    return rig.pose.bones["head"].lookat_pd
+
+
+def world(rig: bpy.types.Object, bone: str) -> np.ndarray:
+    evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array(evaluated.matrix_world @ evaluated.pose.bones[bone].matrix)
+
+
+def points(name: str) -> np.ndarray:
+    """Vertices of an evaluated mesh in its own space, as the rig bends it."""
+    thing = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    found = np.empty(3 * len(thing.data.vertices), dtype=np.float32)
+    thing.data.vertices.foreach_get("co", found)
+    return found.reshape(-1, 3) @ np.array(thing.matrix_world)[:3, :3].T + np.array(thing.matrix_world)[:3, 3]
+
+
+def sees(rig: bpy.types.Object, frame: int) -> str | None:
+    bpy.context.scene.frame_set(frame)
+    number = directing.active(settings(rig))
+    return None if number is None else targets.listed(settings(rig))[number].object.name
+
+
+def test_they_differ_in_height(people) -> None:
+    anna, bo = (world(rig, "ORG-eye.L")[2, 3] for rig in people)
+    assert 0.15 < bo - anna < 0.30
+
+
+def test_they_are_no_copies_of_each_other(people) -> None:
+    apart = []
+    for frame in range(1, conversation.LAST, 20):
+        bpy.context.scene.frame_set(frame)
+        first, second = (np.array(rig.pose.bones["DEF-hand.R"].matrix)[:3, 3] for rig in people)
+        apart.append(np.linalg.norm(first - second))
+    assert np.median(apart) > 0.1
+
+
+def test_they_never_touch(people) -> None:
+    for frame in range(1, conversation.LAST, 6):
+        bpy.context.scene.frame_set(frame)
+        anna, bo = (points(f"{rig.name} Body")[::8] for rig in people)
+        assert np.linalg.norm(anna[:, None] - bo, axis=-1).min() > 0.1, frame
+
+
+def test_everything_is_on_and_found(people) -> None:
+    for rig in people:
+        body = look_at.resolve(rig, "head").body
+        assert [eye.bone for eye in body.eyes] == ["eye.L", "eye.R"]
+        assert body.lids == ("upper_lid.L", "upper_lid.R")
+        assert body.mover == "torso"
+        assert body.arms
+        assert not body.notes
+        assert limbs.find_legs(rig)  # held by the rig's own inverse kinematics
+        assert settings(rig).eyes.drift > 0.0 < settings(rig).eyes.micro
+
+
+@pytest.mark.parametrize("side", "LR")
+def test_eyeball_and_lid_turn_with_their_controls(people, side: str) -> None:
+    rig = people[0]
+    pupil, body = points(f"Anna Eye.{side}"), points("Anna Body")
+    for bone, name, before in (("eye", f"Anna Eye.{side}", pupil), ("upper_lid", "Anna Body", body)):
+        control = rig.pose.bones[f"{bone}.{side}"]
+        control.rotation_mode = "XYZ"
+        control.rotation_euler = (0.5, 0.0, 0.0)
+        bpy.context.view_layer.update()
+        moved = np.linalg.norm(points(name) - before, axis=1)
+        assert 0.005 < moved.max() < 0.03, bone
+        middle = world(rig, f"eye.{side}")[:3, 3]
+        assert np.linalg.norm(before[moved > 1e-4] - middle, axis=1).max() < 0.04, bone
+
+
+def test_they_look_at_each_other_and_at_the_bird(people) -> None:
+    anna, bo = people
+    assert sees(anna, 5) is None and sees(bo, 5) is None
+    assert sees(anna, 48) == "Bo" and sees(bo, 48) == "Anna"
+    assert sees(anna, 68) is None  # a glance
+    assert sees(anna, 132) == sees(bo, 132) == "Bird"
+    assert sees(anna, conversation.LAST) == "Bo" and sees(bo, conversation.LAST) == "Anna"
+
+
+def test_baked_their_eyes_arrive_and_their_feet_stay(people) -> None:
+    scene = bpy.context.scene
+
+    def feet() -> np.ndarray:
+        rows = []
+        for frame in SEEN:
+            scene.frame_set(frame)
+            rows.append(
+                [world(rig, f"DEF-{bone}.{side}") for rig in people for bone in ("foot", "toe") for side in "LR"]
+            )
+        return np.array(rows)
+
+    before = feet()
+    for rig in people:
+        settings(rig).mute = False
+        settings(rig).eyes.drift = settings(rig).eyes.micro = 0.0
+    steps = bake.bake(scene, [look_at.resolve(rig, "head") for rig in people], bake.Options(SEEN[0], SEEN[-1]))
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        results = end.value
+    assert np.abs(feet()[..., :3, 3] - before[..., :3, 3]).max() < 1e-4
+    bird = bpy.data.objects["Bird"]
+    for rig, result in zip(people, results, strict=True):
+        assert settings(rig).mute
+        assert np.abs(result.answer.moves).max() > 0.005  # the hips
+        ahead = result.look_at.body.ocular.forward
+        scene.frame_set(SEEN[-1])
+        eyes = [world(rig, eye.bone) for eye in result.look_at.body.eyes]
+        aim = np.mean([eye[:3, :3] @ axis for eye, axis in zip(eyes, ahead, strict=True)], axis=0)
+        away = np.array(bird.matrix_world)[:3, 3] - np.mean([eye[:3, 3] for eye in eyes], axis=0)
+        assert np.degrees(rotation.angle_between(aim, away)) < 0.5
