@@ -60,7 +60,7 @@ class LOOKAT_PD_OT_chain_remove(_ChainOperator, bpy.types.Operator):
             return current.complain(
                 self, "The aiming bone stays in its chain; highlight another bone, or remove the look-at."
             )
-        settings.chain.remove(settings.chain_index)
+        look_at_edit.take_link(settings, settings.chain_index)
         settings.chain_index -= 1
         return {"FINISHED"}
 

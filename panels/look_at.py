@@ -167,7 +167,7 @@ class _Limits(_Part):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
-        for item in settings.chain:
+        for item in look_at.named_links(settings):
             column = layout.column(align=True)
             column.label(text=item.bone, icon="BONE_DATA", translate=False)
             column.prop(item, "yaw_limit", text="Sideways")

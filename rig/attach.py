@@ -79,7 +79,7 @@ def _follow_renames(armature: bpy.types.Object) -> None:
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
         held = places.get(settings.number, {})
-        for place, item in enumerate(settings.chain):
+        for place, item in enumerate(look_at.named_links(settings)):
             # A constraint stays on its bone whatever that is called now.
             owners = held.get(place, [])
             if (renamed or item.bone not in names) and owners and item.bone not in owners:

@@ -197,11 +197,17 @@ def retuned(found: LookAt) -> LookAt:
     return replace(found, tuning=tuning(settings), chain=chain, body=answering)
 
 
+def named_links(settings) -> list:
+    """The lines of a look-at's chain that name a bone; what a library override cannot take away is emptied."""
+    return [item for item in settings.chain if item.bone]
+
+
 def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[detect.Link]:
     settings = armature.pose.bones[bone].lookat_pd
-    if not len(settings.chain):
+    items = named_links(settings)
+    if not items:
         return detect.find_chain(skeleton, bone, rest.clues(armature))
-    names = [item.bone for item in settings.chain]
+    names = [item.bone for item in items]
     if names[0] != bone:
         raise RigError(
             f"The chain of the look-at on '{bone}' begins with '{names[0]}'; put '{bone}' first, or detect the chain "
@@ -213,7 +219,7 @@ def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[de
         if names.count(name) > 1:
             raise RigError(f"The chain of the look-at on '{bone}' holds '{name}' twice; remove one of them.")
     making_up, links = True, []
-    for item in settings.chain:
+    for item in items:
         making_up = making_up and (item.makes_up or not links)
         links.append(
             detect.Link(

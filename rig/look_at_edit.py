@@ -1,6 +1,7 @@
 """Changing look-ats: adding one with its chain, removing it, keying its settings."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import bpy
 import numpy as np
@@ -136,4 +137,11 @@ def write_chain(settings, links: Sequence[detect.Link]) -> None:
         item.yaw_limit, item.makes_up = link.yaw_limit, link.makes_up
         item.pitch_up_limit, item.pitch_down_limit = link.pitch_up_limit, link.pitch_down_limit
     for n in range(len(settings.chain) - 1, len(links) - 1, -1):
-        settings.chain.remove(n)
+        take_link(settings, n)
+
+
+def take_link(settings, place: int) -> None:
+    """Take a bone out of a chain; a line that a library override has from its library is emptied."""
+    settings.chain[place].bone = ""
+    with suppress(TypeError):
+        settings.chain.remove(place)

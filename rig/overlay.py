@@ -12,7 +12,7 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.rotation import Array
-from . import directing
+from . import directing, look_at
 from .detection import detect, rest
 from .detection.links import Link
 from .settings import AIM_AXES
@@ -165,7 +165,7 @@ class Posed:
 
     def _limits(self) -> Array:
         """(b, 3) to either side, up and down."""
-        links = self.settings.chain if len(self.settings.chain) else self.at_rest.detected
+        links = look_at.named_links(self.settings) or self.at_rest.detected
         return np.array([(link.yaw_limit, link.pitch_up_limit, link.pitch_down_limit) for link in links])
 
     def _fan(self, forward: Array, aside: Array, low: float, high: float, edges: Array) -> Fan:
@@ -209,7 +209,7 @@ def forget() -> None:
 
 def _at_rest(armature: bpy.types.Object, bone: str) -> _AtRest:
     settings = armature.pose.bones[bone].lookat_pd
-    named = tuple(item.bone for item in settings.chain)
+    named = tuple(item.bone for item in look_at.named_links(settings))
     bones = armature.data.bones
     matrices = np.empty(16 * len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", matrices)

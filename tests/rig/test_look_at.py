@@ -14,6 +14,8 @@ from .scenes import CHAIN, aim, animate, ball, error, figure, place_of, run_bake
 
 actions = load("rig.actions")
 bake = load("rig.bake")
+detect = load("rig.detection.detect")
+rest = load("rig.detection.rest")
 look_at = load("rig.look_at")
 look_at_edit = load("rig.look_at_edit")
 sample = load("rig.sample")
@@ -400,6 +402,25 @@ def test_refuses_a_linked_armature(tmp_path) -> None:
     hero = linked(tmp_path, override=False)
     assert "override" in complaint(lambda: look_at_edit.add(bpy.context.scene, hero, "head", None))
     assert "override" in complaint(lambda: look_at.resolve(hero, "head"))
+
+
+def test_a_chain_that_an_override_has_from_its_library_can_be_shortened(tmp_path) -> None:
+    hero = figure()
+    aim(hero, ball())
+    path = str(tmp_path / "hero.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.objects = ["Hero"]
+    hero = into.objects[0].override_create(remap_local_usages=True)
+    bpy.context.scene.collection.objects.link(hero)
+    settings = hero.pose.bones["head"].lookat_pd
+    settings.target = ball(name="Other")
+    links = detect.find_chain(rest.skeleton(hero), "head", rest.clues(hero))
+    look_at_edit.write_chain(settings, links[:2])
+    assert look_at.resolve(hero, "head").bones == tuple(link.bone for link in links[:2])
+    bpy.context.view_layer.update()
+    assert error(hero, place_of(settings.target), (1,)) < 0.1
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
