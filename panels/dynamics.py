@@ -31,8 +31,6 @@ class _Dynamics:
 
 
 class _Part(_Dynamics):
-    bl_parent_id = "LOOKAT_PD_PT_dynamics"
-
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return current.why_no_armature(context) is None
@@ -60,6 +58,7 @@ class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_bone(_Part, bpy.types.Panel):
     bl_label = "Active Bone"
+    bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -82,6 +81,7 @@ class LOOKAT_PD_PT_dynamics_bone(_Part, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_body(_Part, bpy.types.Panel):
     bl_label = "Body"
+    bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, scene, armature = self.prepared(), context.scene, current.armature(context)
@@ -113,6 +113,7 @@ class LOOKAT_PD_PT_dynamics_body(_Part, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_reach(_Part, bpy.types.Panel):
     bl_label = "Reach"
+    bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), context.scene.lookat_pd_dynamics
