@@ -6,7 +6,7 @@ NEWEST = $$(tools/environments newest)
 help: ## say what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
-demo: ## a character that looks at a moving target: build/demo/look_at.blend and .png
+demo: ## a character that looks at a ball, and two who talk: build/demo/*.blend, and pictures
 	@python=$(NEWEST) && "$$python" assets/demo --output build/demo
 
 test: ## all tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest

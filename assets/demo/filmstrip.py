@@ -22,7 +22,7 @@ def draw(scene: bpy.types.Scene, moments: Sequence[tuple[int, str]], path: Path)
     rows = -(-len(moments) // COLUMNS)
     dpi = 100
     figure, places = plt.subplots(
-        rows, COLUMNS, figsize=(COLUMNS * WIDTH / dpi, rows * (HEIGHT + 30) / dpi), squeeze=False
+        rows, COLUMNS, figsize=(COLUMNS * WIDTH / dpi, rows * (HEIGHT + 30) / dpi), dpi=dpi, squeeze=False
     )
     figure.subplots_adjust(0.002, 0.005, 0.998, 0.953, wspace=0.01, hspace=0.1)
     with TemporaryDirectory() as folder:
@@ -30,13 +30,15 @@ def draw(scene: bpy.types.Scene, moments: Sequence[tuple[int, str]], path: Path)
             scene.frame_set(frame)
             scene.render.filepath = str(Path(folder) / f"{frame}.png")
             bpy.ops.render.render(write_still=True, scene=scene.name)
-            # Fewer shades than there are: noise that nobody sees would make the file twice as large.
-            axes.imshow(np.round(plt.imread(scene.render.filepath) * (SHADES - 1)) / (SHADES - 1))
+            axes.imshow(plt.imread(scene.render.filepath))
             axes.set_title(
                 f"{(frame - scene.frame_start) / scene.render.fps:.2f} s   {words}", fontsize=12, loc="left", pad=4
             )
             axes.axis("off")
-    figure.savefig(path, dpi=dpi)
+    figure.canvas.draw()
+    # With all shades, noise that nobody sees would make the file twice as large.
+    levels = (SHADES - 1) / 255.0
+    plt.imsave(path, np.round(np.round(np.asarray(figure.canvas.buffer_rgba())[..., :3] * levels) / levels) / 255.0)
     plt.close(figure)
 
 
