@@ -62,7 +62,7 @@ class LOOKAT_PD_PT_dynamics_bone(_Part, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and current.bone(context) is not None
+        return _Part.poll(context) and current.bone(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, bone = self.prepared(), current.bone(context)
