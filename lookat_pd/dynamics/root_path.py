@@ -32,7 +32,10 @@ class RootPath:
 
     def motion(self, t: Array) -> RootMotion:
         """All that inverse dynamics asks for at times (m,)."""
-        before, now, after = (self.at(t + shift)[1] for shift in (-_STEP, 0.0, _STEP))
+        # Beyond the samples the frame stands still: at the ends differences would see it stop in no time.
+        first, last = self.curve.start, self.curve.start + self.curve.dt * (len(self.curve.values) - 1)
+        inside = np.clip(t, first + _STEP, last - _STEP)
+        before, now, after = (self.at(inside + shift)[1] for shift in (-_STEP, 0.0, _STEP))
         first = rotation.log(rotation.multiply(now, rotation.inverse(before)))
         second = rotation.log(rotation.multiply(after, rotation.inverse(now)))
         linear = self.curve.at(t)[1][:, :3]

@@ -301,6 +301,18 @@ def test_a_root_is_moved_by_nothing_but_its_own_motion() -> None:
     assert apart(weak.rotations, still.rotations).max() > 0.05
 
 
+def test_a_turning_root_does_not_stop_at_the_ends() -> None:
+    """What turns evenly throughout asks for the same torque at the first and last moment as in between."""
+    times = np.array([0.0, 1.0])
+    bent = rotation.exp(np.array([[0.3, 0.2, 0.5], [0.6, -0.2, 0.1], [0.2, 0.4, 0.3]]))
+    keys = np.stack((bent, bent))
+    spin = rotation.about(np.array([0.0, 0.0, 1.0]), np.linspace(0.0, 2.0, 21))
+    found = interpolate(arm(), keys, times, 0.05, root=(np.zeros((21, 3)), spin))
+    sizes = np.linalg.norm(found.torques, axis=-1)
+    # As near as the curve through the samples is at its ends.
+    assert_allclose(sizes[[0, -1]], sizes[[10, 10]], rtol=0.01)
+
+
 def test_a_moving_root_changes_the_torques_of_the_plain_motion() -> None:
     body, (keys, times) = arm(), wave()
     t = np.arange(36) * 0.05
