@@ -81,11 +81,12 @@ def _build_person(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
     aside, turn, size = PLACES[name]
     rig.location.x, rig.rotation_euler.z, rig.scale = aside, radians(turn), (size, size, size)
     if name == "Anna":
-        animate_body(rig, FIRST, STORY_LAST, FPS)
         rig.children[0].data.materials[1] = paint("Red Shirt")
+        action = animate_body(rig, FIRST, STORY_LAST, FPS)
     else:
         # Twice the same, so that the scene's range lies within.
-        animate_body(rig, FIRST - AHEAD, 2 * STORY_LAST - FIRST - AHEAD, FPS)
+        action = animate_body(rig, FIRST - AHEAD, 2 * STORY_LAST - FIRST - AHEAD, FPS)
+    action.name = f"{name} Idle"
     return rig
 
 
