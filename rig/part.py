@@ -75,8 +75,8 @@ class Part:
         count = len(self.look_at.bones)
         return self.samples.rotations[:, :count], self.samples.positions[:, :count]
 
-    def steps(self, shot: "Shot", playing: Playing) -> Iterator[float]:
-        """Bring the solution up to date. Raises LookAtError."""
+    def steps(self, shot: "Shot", playing: Playing, *, rough: bool = False) -> Iterator[float]:
+        """Bring the solution up to date; `rough`: but do not verify it yet. Raises LookAtError."""
         look_at = self.look_at
         self.shot, self.playing = shot, playing
         answering = look_at.body
@@ -101,7 +101,7 @@ class Part:
                 else:
                     self._answer(self.solution.offsets, way, None)
             else:
-                yield from self._verify(sampler, share, way)
+                yield from self._verify(sampler, share, way, rough=rough)
         self.stale = FRESH
 
     # Sampling
@@ -303,7 +303,7 @@ class Part:
 
     # Controls that act through constraints
 
-    def _verify(self, sampler: Sampler, share: float, way: Array | None) -> Iterator[float]:
+    def _verify(self, sampler: Sampler, share: float, way: Array | None, *, rough: bool) -> Iterator[float]:
         """Measure how the controls carry each other, then evaluate the result and correct it until it is right.
 
         way: (F, 3) of the hips, where a body answers; it does once the chain is right.
@@ -319,6 +319,9 @@ class Part:
         shift: Array = np.zeros((len(self.shot.frames), 3)) if way is None else way
         found = carry.realize(self.solution.wanted, animated, self._carry, correction, self._active())
         self.rough = True
+        if rough:
+            self._keep(found, way)
+            return
         for turn in range(1, VERIFICATIONS + 1 + _MORE):
             self._keep(found.copy(), way)
             yield share

@@ -82,9 +82,9 @@ class Shot:
         if part.stale != FRESH:
             yield from self._one(part, self._playing(below))
 
-    def _one(self, part: Part, playing: Playing) -> Iterator[float]:
+    def _one(self, part: Part, playing: Playing, *, rough: bool = False) -> Iterator[float]:
         try:
-            yield from part.steps(self, playing)
+            yield from part.steps(self, playing, rough=rough)
         except LookAtError as error:
             if self._failed is None:
                 raise
@@ -117,7 +117,8 @@ class Shot:
                     playing.append((other.look_at.armature, found[other]))
                 # Whatever the others did before this solve began must not matter.
                 part.stale = BODY
-                for fraction in self._one(part, playing):
+                # Where the others' heads are is known well enough without; the last round verifies.
+                for fraction in self._one(part, playing, rough=turn < ROUNDS - 1):
                     yield (turn + (k + fraction) / len(group)) / ROUNDS
                 if part.track is not None:
                     now[part] = part.track
