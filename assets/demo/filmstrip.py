@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 WIDTH, HEIGHT, COLUMNS = 360, 270, 4
-SAMPLES, SHADES = 4, 64
+SAMPLES, SHADES = 6, 64
 
 
 def draw(scene: bpy.types.Scene, moments: Sequence[tuple[int, str]], path: Path) -> None:
@@ -48,7 +48,7 @@ def _prepare(scene: bpy.types.Scene) -> None:
     render, cycles = scene.render, scene.cycles
     render.engine = "CYCLES"
     render.resolution_x, render.resolution_y, render.resolution_percentage = WIDTH, HEIGHT, 100
-    render.use_persistent_data, render.dither_intensity = True, 0.0
+    render.dither_intensity = 0.0
     scene.view_settings.view_transform = "Standard"
     cycles.device, cycles.samples, cycles.use_adaptive_sampling, cycles.max_bounces = "CPU", SAMPLES, False, 1
-    cycles.use_denoising, cycles.denoising_quality = True, "FAST"
+    cycles.use_denoising, cycles.denoising_quality, cycles.denoising_prefilter = True, "FAST", "NONE"
