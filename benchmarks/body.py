@@ -10,7 +10,8 @@ from bake import FRAMES, medians, quiet
 
 from standalone import load
 
-body, live, part, solving = (load(f"rig.{name}") for name in ("body", "live", "part", "solving"))
+layers = load("rig.body.layers")
+live, part, solving = (load(f"rig.{name}") for name in ("live", "part", "solving"))
 
 REPEATS = 25
 CROWD, CROWD_FRAMES, CROWD_REPEATS = 100, 100, 3
@@ -24,9 +25,9 @@ def solve(scene: bpy.types.Scene, characters: Sequence[Any], layers: Sequence[st
     parts = []
     for character in characters:
         settings = character.armature.pose.bones[character.bones[0]].lookat_pd
-        for group, switch in body.LAYERS.values():
+        for group, switch in layers.LAYERS.values():
             setattr(getattr(settings, group), switch, False)
-        body.switch_on(settings, layers)
+        layers.switch_on(settings, layers)
         parts.append(part.Part(character.look_at, 1))
     shot = solving.Shot(scene, 1, frames, parts)
     _finish(shot.steps(parts))

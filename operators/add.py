@@ -4,7 +4,8 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import body, look_at, look_at_edit
+from ..rig import look_at, look_at_edit
+from ..rig.body import layers
 from . import current
 
 
@@ -51,7 +52,7 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
         except LookAtError as error:
             return current.complain(self, error)
         if self.whole_body:
-            body.switch_on(armature.pose.bones[bone].lookat_pd)
+            layers.switch_on(armature.pose.bones[bone].lookat_pd)
         self.bone = bone
         look_at_edit.activate(armature, bone)
         return {"FINISHED"}

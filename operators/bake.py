@@ -4,7 +4,8 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import RigError
-from ..rig import bake, directing, look_at, sample
+from ..rig import bake, look_at, sample
+from ..rig.directing import looks
 from ..translations import messages
 from . import current, job
 
@@ -92,7 +93,7 @@ def why_not(context: bpy.types.Context, *, but_muted: bool = False) -> str | Non
     settings = [armature.pose.bones[name].lookat_pd for name in look_at.bones_with_look_at(armature)]
     if all(item.mute for item in settings) and not but_muted:
         return "Every look-at here is muted, as it is after a bake; unmute the one to bake"
-    if any(not item.mute and not directing.names_any(item) for item in settings):
+    if any(not item.mute and not looks.names_any(item) for item in settings):
         return "Choose a target to look at"
     return None
 

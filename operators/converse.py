@@ -5,7 +5,7 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty
 
 from ..lookat_pd.conversation import Manner
 from ..lookat_pd.errors import LookAtError
-from ..rig import conversation
+from ..rig.directing import conversation
 from . import current
 
 

@@ -4,7 +4,8 @@ import bpy
 from bpy.props import BoolProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import directing, look_at
+from ..rig import look_at
+from ..rig.directing import looks
 from . import current, targets
 
 
@@ -39,7 +40,7 @@ class LOOKAT_PD_OT_look_here(_DirectingOperator, bpy.types.Operator):
         bone, scene = current.look_at_bone(context), context.scene
         try:
             number = self._number(context, bone)
-            directing.look(scene, bone.id_data, bone.name, number, directing.here(scene))
+            looks.look(scene, bone.id_data, bone.name, number, looks.here(scene))
         except LookAtError as error:
             return current.complain(self, error)
         return {"FINISHED"}
@@ -50,7 +51,7 @@ class LOOKAT_PD_OT_look_here(_DirectingOperator, bpy.types.Operator):
         others = current.other_selected_objects(context)
         if not others:
             raise RigError("Nothing else is selected; select the object to look at, then the character with Shift.")
-        return directing.add(bone.id_data, bone.name, look_at.face(others[0]))
+        return looks.add(bone.id_data, bone.name, look_at.face(others[0]))
 
 
 class LOOKAT_PD_OT_look_away(_DirectingOperator, bpy.types.Operator):
@@ -62,7 +63,7 @@ class LOOKAT_PD_OT_look_away(_DirectingOperator, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, scene = current.look_at_bone(context), context.scene
         try:
-            directing.look_away(scene, bone.id_data, bone.name, directing.here(scene))
+            looks.look_away(scene, bone.id_data, bone.name, looks.here(scene))
         except LookAtError as error:
             return current.complain(self, error)
         return {"FINISHED"}
@@ -82,7 +83,7 @@ class LOOKAT_PD_OT_targets_from_markers(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
         try:
-            count = directing.from_markers(context.scene, bone.id_data, bone.name)
+            count = looks.from_markers(context.scene, bone.id_data, bone.name)
         except LookAtError as error:
             return current.complain(self, error)
         many = "s" if count > 1 else ""

@@ -12,7 +12,8 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy_extras import view3d_utils
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import directing, follow
+from ..rig import follow
+from ..rig.directing import looks
 from ..rig.sample import Target
 from ..translations import messages
 from . import current
@@ -327,7 +328,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     settings = current.look_at_bone(context).lookat_pd
     if settings.mute:
         return "This look-at is muted; unmute it to follow"
-    if directing.chosen(settings) == Target():
+    if looks.chosen(settings) == Target():
         return "Choose a target to look at"
     return None
 

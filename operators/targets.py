@@ -4,7 +4,8 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import directing, look_at
+from ..rig import look_at
+from ..rig.directing import looks
 from ..rig.sample import Target
 from . import current
 
@@ -38,8 +39,8 @@ class LOOKAT_PD_OT_target_add(_TargetsOperator, bpy.types.Operator):
         wanted = [look_at.face(item) for item in others] or [Target()]
         try:
             for target in wanted:
-                directing.check(bone.id_data, bone.name, target)
-            numbers = [directing.add(bone.id_data, bone.name, target) for target in wanted]
+                looks.check(bone.id_data, bone.name, target)
+            numbers = [looks.add(bone.id_data, bone.name, target) for target in wanted]
         except LookAtError as error:
             return current.complain(self, error)
         bone.lookat_pd.targets_index = numbers[-1] - 1
@@ -67,7 +68,7 @@ class LOOKAT_PD_OT_target_remove(_TargetsOperator, bpy.types.Operator):
         if self.number < 0 and highlighted(settings) == 0:
             return current.complain(self, "No line of the list is highlighted; click the one to remove.")
         try:
-            directing.remove(bone.id_data, bone.name, number)
+            looks.remove(bone.id_data, bone.name, number)
         except LookAtError as error:
             return current.complain(self, error)
         settings.targets_index = min(settings.targets_index, len(settings.targets) - 1)
@@ -92,7 +93,7 @@ class LOOKAT_PD_OT_target_move(_TargetsOperator, bpy.types.Operator):
         if number == 0 or to > len(settings.targets):
             return {"CANCELLED"}
         try:
-            directing.move(bone.id_data, bone.name, number, to)
+            looks.move(bone.id_data, bone.name, number, to)
         except LookAtError as error:
             return current.complain(self, error)
         settings.targets_index = max(to - 1, 0)

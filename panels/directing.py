@@ -2,7 +2,8 @@
 
 import bpy
 
-from ..rig import directing, targets
+from ..rig import targets
+from ..rig.directing import looks
 from . import keyed
 
 
@@ -42,7 +43,7 @@ def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:
     target = targets.listed(settings)[number]
     row = layout.row(align=True)
     row.label(text=f"{number}   {target.label or '…'}", translate=False)
-    icon = "RADIOBUT_ON" if directing.active(settings) == number else "RADIOBUT_OFF"
+    icon = "RADIOBUT_ON" if looks.active(settings) == number else "RADIOBUT_OFF"
     row.operator("lookat_pd.look_here", text="", icon=icon, emboss=False).number = number
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import bpy
 
 from ..lookat_pd.errors import LookAtError
-from . import blink, look_at, offsets
+from . import look_at, offsets
+from .body import blink
 from .look_at import LookAt
 
 _bones_seen: dict[int, list[str]] = {}

@@ -14,9 +14,10 @@ import numpy as np
 from ..lookat_pd import gaze
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import actions, attach, blink_bake, live, look_at, unkeyed
-from .blink import Lid
-from .body_answer import Answer
+from . import actions, attach, live, look_at, unkeyed
+from .body import blink_bake
+from .body.answer import Answer
+from .body.blink import Lid
 from .look_at import LookAt
 from .part import Part
 from .sample import LOCATION

@@ -16,7 +16,8 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ..lookat_pd.errors import LookAtError
-from . import attach, blink, inputs, look_at, offsets, sample, settings
+from . import attach, inputs, look_at, offsets, sample, settings
+from .body import blink
 from .live_scene import LiveScene, armatures
 from .look_at import LookAt
 

@@ -9,7 +9,9 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.errors import LookAtError
-from . import attach, blink, body_settings, inputs, look_at, offsets, sample, settings
+from . import attach, inputs, look_at, offsets, sample, settings
+from .body import blink
+from .body import settings as body_settings
 from .look_at import LookAt
 from .part import BODY, FRESH, SETTINGS, TARGETS, Part
 from .solving import Shot

@@ -11,10 +11,11 @@ from ..lookat_pd import gaze, pd, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.follow import Tuning
 from ..lookat_pd.skeleton import Skeleton
-from . import body, offsets
+from . import offsets
 from . import targets as looked_at
-from .blink import Lid
-from .body import Body
+from .body import layers
+from .body.blink import Lid
+from .body.layers import Body
 from .detection import detect, rest
 from .sample import Target
 from .settings import AIM_AXES, DAMPING_RATIOS
@@ -180,7 +181,7 @@ def resolve(
     _check_free(armature, bones)
     plain = is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in targets)
     chain = _chain(armature, skeleton, links, settings)
-    answering = body.find(armature, bones, settings)
+    answering = layers.find(armature, bones, settings)
     found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, plain, answering)
     return retuned(found)
 
@@ -191,9 +192,9 @@ def retuned(found: LookAt) -> LookAt:
     answering = found.body
     if answering is not None:
         aim = found.chain.forward[0], found.chain.up[0]
-        answering = body.tuned(answering, found.armature, found.bones, settings, aim)
+        answering = layers.tuned(answering, found.armature, found.bones, settings, aim)
     with_eyes = answering is not None and bool(answering.eyes)
-    chain = replace(found.chain, **body.left_to_others(settings, with_eyes))
+    chain = replace(found.chain, **layers.left_to_others(settings, with_eyes))
     return replace(found, tuning=tuning(settings), chain=chain, body=answering)
 
 

@@ -9,8 +9,9 @@ from mathutils import Vector
 
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
-from . import actions, attach, setting_keys, targets, unkeyed
+from . import actions, attach, targets, unkeyed
 from .detection import detect, rest
+from .directing import keys as setting_keys
 from .look_at import check_armature, exists_on, face
 from .sample import Target
 

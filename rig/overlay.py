@@ -12,9 +12,10 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.rotation import Array
-from . import directing, look_at
+from . import look_at
 from .detection import detect, rest
 from .detection.links import Link
+from .directing import looks
 from .settings import AIM_AXES
 
 _STEP = np.radians(4.0)
@@ -105,7 +106,7 @@ class Posed:
     @property
     def target(self) -> Array | None:
         """What is looked at (3,), where there is such a thing."""
-        chosen = directing.chosen(self.settings)
+        chosen = looks.chosen(self.settings)
         item, bone = chosen.object, chosen.bone
         if item is None:
             return None

@@ -16,7 +16,8 @@ import numpy as np
 from ..lookat_pd import body, carry, gaze, idle, refine, rotation
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
-from . import body_answer, channels, inputs, offsets
+from . import channels, inputs, offsets
+from .body import answer
 from .look_at import KEYABLE, LookAt
 from .sample import LOCATION, Sampler, Samples, Target, seen_from
 from .unkeyed import Channels
@@ -65,7 +66,7 @@ class Part:
         self._prepared: tuple[tuple, gaze.Shot] | None = None
         self._doubts: tuple[Samples, Array] | None = None
         self._keyed: dict[str, bool] = {}
-        self.answer: body_answer.Answer | None = None
+        self.answer: answer.Answer | None = None
         self._run: tuple[gaze.Run, gaze.Shot] | None = None
 
     @property
@@ -245,7 +246,7 @@ class Part:
             rest, moves, closing = self.answer.offsets, self.answer.moves, self.answer.closing
         elif look_at.body is not None and way is not None:
             assert self.samples is not None
-            moves = body_answer.hips_only(look_at.body, self.samples, way)
+            moves = answer.hips_only(look_at.body, self.samples, way)
         first = int(self.shot.frames[0])
         every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
         track = offsets.Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing)
@@ -259,12 +260,12 @@ class Part:
         assert self.samples is not None and self.solution is not None
         answering = self.look_at.body
         assert answering is not None
-        animated = body_answer.posed(answering, self.samples)
+        animated = answer.posed(answering, self.samples)
         turn = body.head_turn(self.look_at.chain, self.solution.offsets)
-        way = body_answer.shifted(answering, animated, turn, self.shot.dt)
+        way = answer.shifted(answering, animated, turn, self.shot.dt)
         if answering.reaching and answering.mover:
-            now = body_answer.carried(answering, self.samples, self._carrying(self.solution.offsets, way))
-            down = body_answer.lowered(answering, animated, now, self.shot.dt)
+            now = answer.carried(answering, self.samples, self._carrying(self.solution.offsets, way))
+            down = answer.lowered(answering, animated, now, self.shot.dt)
             way = way - down[:, None] * answering.upright
         if np.any(way):
             assert self._run is not None
@@ -283,20 +284,20 @@ class Part:
         s, look_at = self.samples, self.look_at
         answering = look_at.body
         assert s is not None and self.solution is not None and answering is not None
-        animated, targets = body_answer.posed(answering, s), s.targets
+        animated, targets = answer.posed(answering, s), s.targets
         if seen is None:
-            now = body_answer.carried(answering, s, self._carrying(found, way))
+            now = answer.carried(answering, s, self._carrying(found, way))
             head = self.solution.wanted[:, 0]
         else:
             moving = np.any(found != rotation.IDENTITY, axis=(1, 2)) | np.any(way != 0.0, axis=1)
-            now = body_answer.where(moving, body_answer.posed(answering, seen), animated)
+            now = answer.where(moving, answer.posed(answering, seen), animated)
             head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
             targets = seen.targets
         if answering.drift:
             times = self._begin + np.arange(len(s.frames)) * self.shot.dt
             targets = self._drifting(targets, s.positions[:, 0], times)
         influence = self._setting("influence")
-        self.answer = body_answer.answer(answering, s, head, now, way, targets, self._events(), self.shot.dt, influence)
+        self.answer = answer.answer(answering, s, head, now, way, targets, self._events(), self.shot.dt, influence)
         if self.answer.gaze is not None:
             self.error = self._settled_error(self.answer.gaze.error)
         self._keep(found)
@@ -364,10 +365,10 @@ class Part:
             return way
         up = np.array(answering.upright)
         before = np.maximum(-(way @ up), 0.0)
-        now = body_answer.risen(body_answer.posed(answering, seen), before[:, None] * up)
+        now = answer.risen(answer.posed(answering, seen), before[:, None] * up)
         moving = self._active() | np.any(way != 0.0, axis=1)
-        animated = body_answer.posed(answering, self.samples)
-        down = body_answer.lowered(answering, animated, body_answer.where(moving, now, animated), self.shot.dt)
+        animated = answer.posed(answering, self.samples)
+        down = answer.lowered(answering, animated, answer.where(moving, now, animated), self.shot.dt)
         if np.abs(down - before).max() < _LEVEL:
             return way
         return way + (before - down)[:, None] * up

@@ -18,7 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import body_settings
+from .body import settings as body_settings
 
 DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
 AIM_AXES = {

@@ -14,7 +14,9 @@ from math import radians
 import bpy
 
 from ...lookat_pd.conversation import Manner
-from ...rig import body, conversation, directing, look_at, look_at_edit
+from ...rig import look_at, look_at_edit
+from ...rig.body import layers
+from ...rig.directing import conversation, looks
 from ...rig.sample import Target
 from .animation import animate_body
 from .human import FPS, add_camera, add_ground, add_light, build_human
@@ -95,7 +97,7 @@ def _switch_all_on(scene: bpy.types.Scene, rig: bpy.types.Object, seed: int) -> 
     look_at_edit.add(scene, rig, head, None)
     settings = rig.pose.bones[head].lookat_pd
     settings.use = False
-    body.switch_on(settings)
+    layers.switch_on(settings)
     settings.eyes.head_share = 0.8
     settings.eyes.drift, settings.eyes.micro, settings.eyes.seed = radians(0.6), radians(0.3), seed
 
@@ -109,5 +111,5 @@ def _direct(scene: bpy.types.Scene, people: list[bpy.types.Object], bird: bpy.ty
     conversation.converse(scene, before, people, conversation.Options(manner, end=min(BIRD_SEEN.values()) - 1))
     for name, rig in named.items():
         head = look_at.find_head(rig)
-        directing.look(scene, rig, head, directing.add(rig, head, Target(bird)), BIRD_SEEN[name])
+        looks.look(scene, rig, head, looks.add(rig, head, Target(bird)), BIRD_SEEN[name])
     conversation.converse(scene, after, people, conversation.Options(manner))

@@ -10,7 +10,9 @@ from typing import Any
 import bpy
 
 from ...lookat_pd.errors import RigError
-from ...rig import bake, body, look_at, shifts
+from ...rig import bake, look_at
+from ...rig.body import layers as body
+from ...rig.body import shifts
 from ...rig.look_at import LookAt, Schedule
 from ...rig.presets import apply as apply_preset
 from ...rig.sample import Target

@@ -8,7 +8,7 @@ from extension import load
 
 bake = load("rig.bake")
 conversation = load("assets.demo.conversation")
-directing = load("rig.directing")
+directing = load("rig.directing.looks")
 limbs = load("rig.detection.limbs")
 look_at = load("rig.look_at")
 rotation = load("lookat_pd.rotation")

@@ -7,7 +7,7 @@ from extension import load
 
 from .test_setup import make, settings, thing
 
-directing = load("rig.directing")
+directing = load("rig.directing.looks")
 targets = load("rig.targets")
 look_at_edit = load("rig.look_at_edit")
 current = load("operators.current")

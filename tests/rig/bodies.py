@@ -9,7 +9,7 @@ from extension import load
 
 from . import scenes
 
-body = load("rig.body")
+body = load("rig.body.layers")
 
 # Name, parent, head, tail: a person of 1.8 m who faces -Y, arms hanging, knees a little bent.
 _MIDDLE = (

@@ -10,7 +10,7 @@ from extension import load
 
 from . import bodies, scenes
 
-blink = load("rig.blink")
+blink = load("rig.body.blink")
 live = load("rig.live")
 look_at = load("rig.look_at")
 look_at_edit = load("rig.look_at_edit")

@@ -10,10 +10,10 @@ from . import bodies, scenes
 from .bodies import CHAIN, EYES, FEET, apart
 
 bake = load("rig.bake")
-body = load("rig.body")
+body = load("rig.body.layers")
 live = load("rig.live")
 look_at = load("rig.look_at")
-shifts = load("rig.shifts")
+shifts = load("rig.body.shifts")
 LAST = 120
 FRAMES = range(1, LAST + 1)
 ON, OFF = 10, 60

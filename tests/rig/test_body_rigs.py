@@ -11,7 +11,7 @@ from .test_bake_rigs import RIGS, WITHOUT_CLIPS, around, at_rest, human_file, op
 
 __all__ = ["human_file", "rigify"]
 
-body = load("rig.body")
+body = load("rig.body.layers")
 live = load("rig.live")
 look_at = load("rig.look_at")
 

@@ -12,8 +12,8 @@ from . import scenes
 from .test_bake_rigs import RIGIFY, human_file, rig, rigify  # noqa: F401
 from .test_look_at_copy import EYES
 
-conversation = load("rig.conversation")
-directing = load("rig.directing")
+conversation = load("rig.directing.conversation")
+directing = load("rig.directing.looks")
 targets = load("rig.targets")
 errors = load("lookat_pd.errors")
 live = load("rig.live")

@@ -11,7 +11,7 @@ from extension import load
 from . import scenes
 
 actions = load("rig.actions")
-directing = load("rig.directing")
+directing = load("rig.directing.looks")
 targets = load("rig.targets")
 errors = load("lookat_pd.errors")
 live = load("rig.live")

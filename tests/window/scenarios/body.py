@@ -27,7 +27,7 @@ def _places(person: bpy.types.Object, *bones: str) -> np.ndarray:
     return np.array([seen[bone].matrix for bone in bones])
 
 
-@script(needs=("rig.body",))
+@script(needs=("rig.body.layers",))
 def body_answers_at_once(hands: Hands) -> Waiting:
     """Switch weight shift and planted feet on by mouse: hips move, feet do not; undo takes it back."""
     person = _person()
@@ -62,7 +62,7 @@ def body_answers_at_once(hands: Hands) -> Waiting:
         assert np.abs(_places(person, "hips", "foot.L", "toe.R") - before).max() < 1e-5
 
 
-@script(needs=("rig.body",))
+@script(needs=("rig.body.layers",))
 def eyes_lead_while_scrubbing(hands: Hands) -> Waiting:
     """Switch the eyes on by mouse and scrub: they are on the ball while the head is still on its way."""
     person = _person()

@@ -12,7 +12,7 @@ DIRECTING = ("panels.directing",)
 
 
 def _directing():
-    return extension.load("rig.directing")
+    return extension.load("rig.directing.looks")
 
 
 def _seen(frame: int) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from ..lookat_pd.errors import RigError
-from . import actions, inputs
+from ...lookat_pd.errors import RigError
+from .. import actions, inputs
 
 SWITCHES = ("use", "active_target")
 

@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.body import Recoil, WeightShift
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.eyes import Eyes
-from ..lookat_pd.rotation import Array
-from ..lookat_pd.skeleton import Skeleton
-from . import blink, offsets
-from .detection import detect, limbs, rest
-from .detection.limbs import Arm, Eye, Leg
+from ...lookat_pd import rotation
+from ...lookat_pd.body import Recoil, WeightShift
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.eyes import Eyes
+from ...lookat_pd.rotation import Array
+from ...lookat_pd.skeleton import Skeleton
+from .. import offsets
+from ..detection import detect, limbs, rest
+from ..detection.limbs import Arm, Eye, Leg
+from . import blink
 
 LAYERS = {
     "weight": ("body", "use_weight_shift"),

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lookat_pd import body as answers
-from ..lookat_pd import eyes, gaze, legs, rotation
-from ..lookat_pd.body import Carrying
-from ..lookat_pd.rotation import Array
-from . import channels
-from .body import Body
-from .sample import Samples
+from ...lookat_pd import body as answers
+from ...lookat_pd import eyes, gaze, legs, rotation
+from ...lookat_pd.body import Carrying
+from ...lookat_pd.rotation import Array
+from .. import channels
+from ..sample import Samples
+from .layers import Body
 
 Posed = dict[str, tuple[Array, Array]]
 """Bones' orientations (F, 4) and positions (F, 3) in armature space, by name."""

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import bpy
 
-from ..lookat_pd.errors import RigError
+from ...lookat_pd.errors import RigError
 
 
 def read(scene: bpy.types.Scene) -> list[tuple[int, str]]:

@@ -10,10 +10,11 @@ from math import inf
 
 import bpy
 
-from ..lookat_pd.errors import RigError
-from . import look_at, marker_names, setting_keys, targets
-from .detection import detect, rest
-from .sample import Target, key_range
+from ...lookat_pd.errors import RigError
+from .. import look_at, targets
+from ..detection import detect, rest
+from ..sample import Target, key_range
+from . import keys, markers
 
 _AWAY = ("off", "away")
 
@@ -45,7 +46,7 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
     if target != Target():
         if target in found:
             return found.index(target)
-        if settings.target is None and not setting_keys.frames(armature, bone, "active_target"):
+        if settings.target is None and not keys.frames(armature, bone, "active_target"):
             _write(settings, [target, *found[1:]])
             return 0
     _write(settings, [*found, target])
@@ -70,7 +71,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     settings = _settings(armature, bone)
     found = targets.listed(settings)
     _check_number(bone, found, number)
-    setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
+    keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
     _write(settings, found[:number] + found[number + 1 :] or [Target()])
 
 
@@ -80,7 +81,7 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     found = targets.listed(settings)
     for place in (number, to):
         _check_number(bone, found, place)
-    setting_keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
+    keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
     found[number], found[to] = found[to], found[number]
     _write(settings, found)
 
@@ -104,13 +105,13 @@ def write_keys(
 ) -> None:
     """Key what is looked at from which frame on, in order of time: numbers, None for nothing. Raises RigError."""
     _settings(armature, bone)
-    setting_keys.check(armature)
+    keys.check(armature)
     begin = key_range(scene)[0]
-    setting_keys.put(armature, bone, "use", [(frame, number is not None) for frame, number in looks], begin)
+    keys.put(armature, bone, "use", [(frame, number is not None) for frame, number in looks], begin)
     numbers = [(frame, number) for frame, number in looks if number is not None]
     if numbers:
-        setting_keys.put(armature, bone, "active_target", numbers, begin)
-    setting_keys.show(armature, bone, here(scene))
+        keys.put(armature, bone, "active_target", numbers, begin)
+    keys.show(armature, bone, here(scene))
 
 
 def here(scene: bpy.types.Scene) -> float:
@@ -129,23 +130,23 @@ def from_markers(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) 
     of markers. Raises RigError, and then changes nothing.
     """
     _settings(armature, bone)
-    setting_keys.check(armature)
+    keys.check(armature)
     wanted: list[tuple[int, Target | None]] = []
     unknown = []
-    for frame, name in marker_names.read(scene):
+    for frame, name in markers.read(scene):
         target = None if name.lower() in _AWAY else _named(scene, name)
         if target == Target():
             unknown.append(name)
         wanted.append((frame, target))
     if unknown:
         raise RigError(
-            f"The scene has nothing called {marker_names.quoted(unknown)}; name each marker after an object, a bone "
+            f"The scene has nothing called {markers.quoted(unknown)}; name each marker after an object, a bone "
             "(Hero:head), or off."
         )
     for _, target in wanted:
         if target is not None:
             check(armature, bone, target)
-    setting_keys.clear(armature, bone, -inf, inf, key_range(scene)[0])
+    keys.clear(armature, bone, -inf, inf, key_range(scene)[0])
     looks = [(frame, None if target is None else add(armature, bone, target)) for frame, target in wanted]
     write_keys(scene, armature, bone, [(key_frame(scene, frame), number) for frame, number in looks])
     return len(looks)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, targets
-from .detection import shape_keys
-from .working import animated_by_nla
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from .. import actions, targets
+from ..detection import shape_keys
+from ..working import animated_by_nla
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.rotation import Array
-from .bake import Result
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
+from ..bake import Result
 
 _UNDER_WAY = 0.02
 """The part of its turn after which a bone is said to have set out."""
@@ -34,12 +34,13 @@ class Onsets:
 
 def onsets(result: Result) -> list[Onsets]:
     """The shifts of the gaze of a look-at with eyes, in order; none of one without."""
-    seen = result.answer.gaze if result.answer is not None else None
-    if seen is None:
+    answering, answer = result.look_at.body, result.answer
+    seen = answer.gaze if answer is not None else None
+    if seen is None or answering is None:
         return []
-    dt, offsets = result.dt, result.solution.offsets
-    times = dt * np.arange(len(offsets))
-    last = [number for number, makes_up in enumerate(result.look_at.chain.makes_up) if not makes_up]
+    offsets = result.solution.offsets
+    times = result.dt * np.arange(len(offsets))
+    torso = [number for number, makes_up in enumerate(result.look_at.chain.makes_up) if not makes_up]
     found = []
     ends = [*(shift.time for shift in seen.shifts[1:]), np.inf]
     for shift, end in zip(seen.shifts, ends, strict=True):
@@ -47,12 +48,13 @@ def onsets(result: Result) -> list[Onsets]:
         landed = chosen & (times >= shift.time + shift.duration)
         error = seen.error[landed]
         arrived = np.flatnonzero(error < _ARRIVED) if len(error) else []
+        called = shift.time + answering.head_delay
         found.append(
             Onsets(
                 time=shift.time,
                 eyes=shift.time,
-                head=_onset(times[chosen], offsets[chosen, 0]),
-                torso=_onset(times[chosen], offsets[chosen, last[0]]) if last else np.nan,
+                head=_onset(times, offsets[:, 0], called, end),
+                torso=_onset(times, offsets[:, torso[0]], called, end) if torso else np.nan,
                 duration=shift.duration,
                 amplitude=shift.amplitude,
                 arrival=float(times[landed][arrived[0]]) if len(arrived) else np.nan,
@@ -62,13 +64,22 @@ def onsets(result: Result) -> list[Onsets]:
     return found
 
 
-def _onset(times: Array, offsets: Array) -> float:
-    """When a bone with these local offsets (n, 4) has set out; nan where it does not turn."""
-    if len(times) < 2:
+def _onset(times: Array, offsets: Array, called: float, end: float) -> float:
+    """When a bone with these local offsets (n, 4) has set out for what it was `called` for; nan if not before `end`.
+
+    A bone that is still on its way somewhere else sets out where it leaves that way.
+    """
+    after = np.flatnonzero((times > called) & (times < end - 1e-9))
+    first = after[0] - 1 if len(after) else 0
+    if first < 1:
         return np.nan
-    turn = rotation.angle(rotation.multiply(rotation.inverse(offsets[0]), offsets))
-    whole = turn.max()
+    here, dt = offsets[first], times[1] - times[0]
+    speed = rotation.log(rotation.multiply(rotation.inverse(offsets[first - 1]), here)) / dt
+    on = rotation.multiply(here, rotation.exp(speed * (times[after] - times[first])[:, None]))
+    left = np.append(0.0, rotation.angle(rotation.multiply(rotation.inverse(on), offsets[after])))
+    whole = rotation.angle(rotation.multiply(rotation.inverse(here), offsets[after])).max()
     if whole < _STILL:
         return np.nan
     # A controller sets out with a jump of its acceleration: the root of the turn grows evenly.
-    return float(np.interp(np.sqrt(_UNDER_WAY * whole), np.sqrt(np.maximum.accumulate(turn)), times))
+    begin = np.append(called, times[after])
+    return float(np.interp(np.sqrt(_UNDER_WAY * whole), np.sqrt(np.maximum.accumulate(left)), begin))

@@ -10,10 +10,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.rotation import Array
-from . import actions, blink, keys
+from ...lookat_pd.rotation import Array
+from .. import actions, keys
+from ..working import put_back
+from . import blink
 from .blink import Lid
-from .working import put_back
 
 
 def check(lids: Iterable[Lid], into: str) -> None:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..lookat_pd import conversation
-from ..lookat_pd.conversation import Manner, Turn
-from ..lookat_pd.errors import RigError
-from . import directing, look_at, look_at_edit, marker_names, setting_keys
-from .detection import limbs
-from .sample import Target, key_range, seconds_per_frame
+from ...lookat_pd import conversation
+from ...lookat_pd.conversation import Manner, Turn
+from ...lookat_pd.errors import RigError
+from .. import look_at, look_at_edit
+from ..detection import limbs
+from ..sample import Target, key_range, seconds_per_frame
+from . import keys, looks, markers
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,14 @@ def converse(
     dt, who = seconds_per_frame(scene), [person.armature for person in people]
     said = [Turn(frame * dt, who.index(speaker)) for frame, speaker in turns]
     plan = conversation.plan(said, len(people), end * dt, options.manner)
-    for person, looks in zip(people, plan, strict=True):
+    for person, planned in zip(people, plan, strict=True):
         _make_look_at(scene, person)
-        setting_keys.clear(person.armature, person.bone, turns[0][0], end, key_range(scene)[0])
-        faces = {look.at: people[look.at].face for look in looks if look.at is not None}
-        numbers = {at: directing.add(person.armature, person.bone, face) for at, face in sorted(faces.items())}
-        keys = {round(look.time / dt): None if look.at is None else numbers[look.at] for look in looks}
-        if keys:
-            directing.write_keys(scene, person.armature, person.bone, list(keys.items()))
+        keys.clear(person.armature, person.bone, turns[0][0], end, key_range(scene)[0])
+        faces = {look.at: people[look.at].face for look in planned if look.at is not None}
+        numbers = {at: looks.add(person.armature, person.bone, face) for at, face in sorted(faces.items())}
+        switches = {round(look.time / dt): None if look.at is None else numbers[look.at] for look in planned}
+        if switches:
+            looks.write_keys(scene, person.armature, person.bone, list(switches.items()))
 
 
 def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) -> list[tuple[float, bpy.types.Object]]:
@@ -72,20 +73,20 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
     names = {item.name: item for item in armatures}
     found = [
         (frame, name, names.get(name) or names.get(name.partition(":")[0].strip()))
-        for frame, name in marker_names.read(scene)
+        for frame, name in markers.read(scene)
     ]
     unknown = [name for _, name, speaker in found if speaker is None]
     if unknown:
         raise RigError(
-            f"Nobody selected is called {marker_names.quoted(unknown)}; name each marker after the armature that "
+            f"Nobody selected is called {markers.quoted(unknown)}; name each marker after the armature that "
             "begins to speak there."
         )
-    return [(directing.key_frame(scene, frame), speaker) for frame, _, speaker in found]
+    return [(looks.key_frame(scene, frame), speaker) for frame, _, speaker in found]
 
 
 def _person(armature: bpy.types.Object) -> _Person:
     look_at.check_armature(armature)
-    setting_keys.check(armature)
+    keys.check(armature)
     bone = _looking(armature)
     eyes = limbs.find_eyes(armature)
     # People look each other in the eye; the bone of the head begins at the neck.
@@ -120,14 +121,14 @@ def _check(
     for person in people:
         for other in people:
             if other is not person:
-                directing.check(person.armature, person.bone, other.face)
+                looks.check(person.armature, person.bone, other.face)
         if turns and not replace:
             _check_free(person, turns[0][0], end)
 
 
 def _check_free(person: _Person, first: float, last: float) -> None:
-    for setting in setting_keys.SWITCHES:
-        if any(first <= frame <= last for frame in setting_keys.frames(person.armature, person.bone, setting)):
+    for setting in keys.SWITCHES:
+        if any(first <= frame <= last for frame in keys.frames(person.armature, person.bone, setting)):
             raise RigError(
                 f"The look-at of '{person.armature.name}' has keys there already, of another conversation perhaps; "
                 "choose Replace to delete them."
