@@ -10,6 +10,8 @@ from . import look_at, offsets
 from .body import blink
 from .look_at import LookAt
 
+_CHOSEN = (("body", "mover"), ("eyes", "left"), ("eyes", "right"))
+"""Settings that may name further bones of the rig."""
 _bones_seen: dict[int, list[str]] = {}
 """Names of the bones of each armature when last seen, by session identifier: what is renamed keeps its place."""
 
@@ -96,6 +98,9 @@ def _follow_renames(armature: bpy.types.Object) -> None:
         for item in settings.targets:
             if now := _new_name(item.object, item.bone):
                 item.bone = now
+        for group, name in _CHOSEN:
+            if now := _new_name(armature, getattr(getattr(settings, group), name)):
+                setattr(getattr(settings, group), name, now)
     for item in {armature, *_looked_at(armature)}:
         if item is not None and item.type == "ARMATURE":
             _bones_seen[item.session_uid] = item.data.bones.keys()

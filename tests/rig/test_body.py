@@ -336,3 +336,13 @@ def test_a_person_may_look_with_one_eye_of_its_own_choice() -> None:
 def test_the_aim_error_leaves_out_the_moment_in_which_only_the_eyes_look_away() -> None:
     armature, _ = looking()
     assert np.degrees(baked(armature).settled_error) < 0.5
+
+
+def test_chosen_bones_may_be_renamed() -> None:
+    armature, settings = looking()
+    settings.eyes.left, settings.body.mover = "eye.R", "hips"
+    bpy.context.view_layer.update()
+    armature.data.bones["eye.R"].name, armature.data.bones["hips"].name = "Auge.R", "Becken"
+    bpy.context.view_layer.update()
+    assert (settings.eyes.left, settings.body.mover) == ("Auge.R", "Becken")
+    assert live.status(bpy.context.scene, armature, "head").state == "SOLVED"
