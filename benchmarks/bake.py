@@ -102,7 +102,12 @@ def play_own_action(character: Any) -> None:
 def phases() -> Iterator[Times]:
     """Seconds spent in sampling, solving and writing while this lasts."""
     times: Times = {"sampling": 0.0, "solving": 0.0, "writing": 0.0}
-    parts = (("sampling", sample.Sampler, "sample"), ("solving", gaze, "solve"), ("writing", working.Working, "write"))
+    parts = (
+        ("sampling", sample.Sampler, "sample"),
+        ("solving", gaze, "prepare"),
+        ("solving", gaze, "solve_shot"),
+        ("writing", working.Working, "write"),
+    )
     plain = [getattr(owner, name) for _, owner, name in parts]
     for (phase, owner, name), function in zip(parts, plain, strict=True):
         setattr(owner, name, _timed_steps(function, times) if phase == "sampling" else _timed(function, times, phase))
