@@ -761,7 +761,7 @@ INTERFACE = {
     "The scene's gravity pulls at the body": "シーンの重力が体にかかります",
     "Inertia": "慣性",
     "What the joints take the body to weigh, pose by pose": "関節が、体の重さをどう見込んでいるか",
-    "True": "実際の値",
+    "Own Mass": "自身の質量",
     "The joints know what they have to move: a heavier body moves just the same": (
         "関節は動かすものの重さを知っています。重い体でも同じように動きます"
     ),

@@ -38,7 +38,7 @@ LIMIT_ITEMS = (
     ("TORQUE", "Torque", "In newton metres, whatever the limb weighs"),
 )
 INERTIA_ITEMS = (
-    ("TRUE", "True", "The joints know what they have to move: a heavier body moves just the same"),
+    ("TRUE", "Own Mass", "The joints know what they have to move: a heavier body moves just the same"),
     (
         "REFERENCE",
         "Reference",
