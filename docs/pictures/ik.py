@@ -5,19 +5,10 @@ import numpy as np
 from bpy_extras import view3d_utils
 from scene import rig, view
 from windowed.hands import VIEWPORT, Hands, Waiting
+from windowed.panels import opened
 from windowed.scripts import script
 
-import extension
-
 HAND = "hand_fk.L"
-
-
-def _opened() -> None:
-    """The panel as if its header had been clicked."""
-    panel = extension.load("panels.ik")
-    panel.unregister()
-    panel.LOOKAT_PD_PT_ik.bl_options = set()
-    panel.register()
 
 
 def _pixel(hands: Hands, point) -> tuple[int, int]:
@@ -39,19 +30,19 @@ def ik(hands: Hands) -> Waiting:
     cup.location, cup.empty_display_size = (0.35, -0.3, 1.25), 0.05
     scene.lookat_pd_ik.target, scene.lookat_pd_ik.orientation = cup, "KEEP"
     scene.lookat_pd_ik.length = 2
-    _opened()
-    yield from hands.sidebar()
-    yield from view(hands, (0.55, 0.0, 1.3), 2.4, (0.42, -1.0, 0.12))
-    matrix = armature.matrix_world @ armature.pose.bones[HAND].matrix
-    start = _pixel(hands, matrix.translation)
-    yield from hands.move(start)
-    with hands.override():
-        bpy.ops.lookat_pd.ik_drag("INVOKE_DEFAULT", use_active=True)
-    yield 0.2
-    for part in np.linspace(0.0, 1.0, 6):
-        yield from hands.move((round(start[0] + -60 * part), round(start[1] + 130 * part)))
-        yield 0.1
-    yield 0.4
-    area = hands.area("VIEW_3D")
-    hands.keep("ik", area.x, area.y, area.width, area.height)
-    yield from hands.key("ESC")
+    with opened("ik", alone=False):
+        yield from hands.sidebar()
+        yield from view(hands, (0.55, 0.0, 1.3), 2.4, (0.42, -1.0, 0.12))
+        matrix = armature.matrix_world @ armature.pose.bones[HAND].matrix
+        start = _pixel(hands, matrix.translation)
+        yield from hands.move(start)
+        with hands.override():
+            bpy.ops.lookat_pd.ik_drag("INVOKE_DEFAULT", use_active=True)
+        yield 0.2
+        for part in np.linspace(0.0, 1.0, 6):
+            yield from hands.move((round(start[0] + -60 * part), round(start[1] + 130 * part)))
+            yield 0.1
+        yield 0.4
+        area = hands.area("VIEW_3D")
+        hands.keep("ik", area.x, area.y, area.width, area.height)
+        yield from hands.key("ESC")

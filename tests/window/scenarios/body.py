@@ -2,8 +2,9 @@
 
 import bpy
 import numpy as np
-from character import HEAD, opened, select
+from character import HEAD, select
 from windowed.hands import Hands, Waiting
+from windowed.panels import opened
 from windowed.scripts import script
 
 

@@ -2,8 +2,9 @@
 
 import bpy
 import numpy as np
-from character import armature, facing, look_at_ball, opened, pose, select, settings
+from character import armature, facing, look_at_ball, pose, select, settings
 from windowed.hands import Hands, Waiting
+from windowed.panels import opened
 from windowed.scripts import script
 
 import extension

@@ -3,8 +3,9 @@
 import bpy
 import numpy as np
 from bpy_extras import view3d_utils
-from character import armature, opened, pose, select
+from character import armature, pose, select
 from windowed.hands import VIEWPORT, Hands, Waiting
+from windowed.panels import opened
 from windowed.scripts import script
 
 DRAG = ("operators.ik_drag",)
