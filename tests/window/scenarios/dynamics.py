@@ -2,8 +2,9 @@
 
 import bpy
 import numpy as np
-from character import armature, opened, select
+from character import armature, select
 from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
+from windowed.panels import opened
 from windowed.scripts import script
 
 PANEL = ("panels.dynamics",)
