@@ -20,14 +20,14 @@ WHOLE = "everything"
 Row = tuple[str, str]
 
 
-def solve(scene: bpy.types.Scene, characters: Sequence[Any], layers: Sequence[str], frames: int) -> Callable[[], float]:
+def solve(scene: bpy.types.Scene, characters: Sequence[Any], wanted: Sequence[str], frames: int) -> Callable[[], float]:
     """Time to solve look-ats anew from samples that are there, with these layers on, as when a slider is moved."""
     parts = []
     for character in characters:
         settings = character.armature.pose.bones[character.bones[0]].lookat_pd
         for group, switch in layers.LAYERS.values():
             setattr(getattr(settings, group), switch, False)
-        layers.switch_on(settings, layers)
+        layers.switch_on(settings, wanted)
         parts.append(part.Part(character.look_at, 1))
     shot = solving.Shot(scene, 1, frames, parts)
     _finish(shot.steps(parts))
@@ -57,7 +57,7 @@ def _layers() -> list[Row]:
     character = scenes.chain_character(scene, FRAMES, body=True)
     kinds = {"plain": (), **{layer: (layer,) for layer in ("weight", "arms", "feet", "eyes")}}
     kinds[WHOLE] = ("weight", "arms", "feet", "eyes")
-    works = {name: solve(scene, [character], layers, FRAMES) for name, layers in kinds.items()}
+    works = {name: solve(scene, [character], wanted, FRAMES) for name, wanted in kinds.items()}
     times = medians(works, REPEATS)
     found = [(f"{scenes.BONES} bones, {FRAMES} frames: the plain look-at, solved", f"{1e3 * times['plain']:.1f} ms")]
     for name in list(kinds)[1:]:

@@ -10,7 +10,7 @@ from ..ik import Limits
 from ..rotation import Array
 from .body import STILL, Body, matrices
 
-_CLOSE = 1e-7
+_CLOSE = 1e-6
 """Part of the arm's length that counts as no distance."""
 _DAMPING = 1e-4
 _BLOCKED = 0.05
@@ -80,8 +80,17 @@ class Arm:
         result[..., self.joints, :] = motion
         return result
 
+    def points(self, motion: Array) -> Array:
+        """Where the point is (..., 3)."""
+        local = matrices(motion)
+        point = np.broadcast_to(self._arms[-1], (*motion.shape[:-2], 3))
+        for number in range(len(self.joints) - 1, -1, -1):
+            before = self._arms[number - 1] if number else self.shoulder
+            point = before + (local[..., number, :, :] @ point[..., None])[..., 0]
+        return point
+
     def place(self, motion: Array) -> tuple[Array, Array]:
-        """The point (..., 3), and how it answers (..., 3, 3 a) to turns of each joint in its own frame."""
+        """The same, and how it answers (..., 3, 3 a) to turns of each joint in its own frame."""
         count, local = len(self.joints), matrices(motion)
         axes, places = np.empty(local.shape), np.empty((*motion.shape[:-1], 3))
         place, turn = np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3)), None

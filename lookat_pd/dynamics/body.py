@@ -253,8 +253,9 @@ def matrices(q: Array) -> Array:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4); `rotation.to_matrix` takes several times as long."""
     w, x, y, z = (q[..., n] for n in range(4))
     result = np.empty((*q.shape[:-1], 3, 3))
-    xx, yy, zz = 2.0 * x * x, 2.0 * y * y, 2.0 * z * z
-    xy, xz, yz, wx, wy, wz = 2.0 * x * y, 2.0 * x * z, 2.0 * y * z, 2.0 * w * x, 2.0 * w * y, 2.0 * w * z
+    x2, y2, z2 = 2.0 * x, 2.0 * y, 2.0 * z
+    xx, yy, zz = x * x2, y * y2, z * z2
+    xy, xz, yz, wx, wy, wz = x * y2, x * z2, y * z2, w * x2, w * y2, w * z2
     result[..., 0, 0], result[..., 0, 1], result[..., 0, 2] = 1.0 - yy - zz, xy - wz, xz + wy
     result[..., 1, 0], result[..., 1, 1], result[..., 1, 2] = xy + wz, 1.0 - xx - zz, yz - wx
     result[..., 2, 0], result[..., 2, 1], result[..., 2, 2] = xz - wy, yz + wx, 1.0 - xx - yy

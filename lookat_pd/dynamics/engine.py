@@ -187,8 +187,8 @@ class Engine:
         mujoco.mj_factorM(model, data)
         mujoco.mj_solveM(model, data, found, (torques - found[0])[None])
         found *= h
-        data.qvel[:] += found[0]
-        self.advance(h)
+        self.w += found[0]
+        mujoco.mj_integratePos(model, data.qpos, self.w, h)
 
     def bare(self, h: float) -> tuple[Any, Any, Any]:
         """The engine's module, model and data, for steps of h seconds by its own means."""

@@ -105,7 +105,7 @@ class _Problem:
         arm, motion = self._arm, self.motion(numbers)
         if arm.limits is not None:
             motion = arm.clamped(motion)
-            motion, off = arm.follow(motion, fitted(arm.place(motion)[0], self._fixed))
+            motion, off = arm.follow(motion, fitted(arm.points(motion), self._fixed))
             if off > arm.near:
                 return motion, np.inf
         return motion, arm.cost(motion, self._h)
@@ -130,7 +130,7 @@ class _Problem:
         nudges = _NUDGE * np.eye(numbers.size).reshape(numbers.size, *numbers.shape)
 
         def places(tried: Array) -> Array:
-            return self._arm.place(self._turned(tried, samples))[0]
+            return self._arm.points(self._turned(tried, samples))
 
         answers = (places(numbers + nudges) - places(numbers - nudges)) / (2.0 * _NUDGE)
         apart = np.stack([place for _, place in self._fixed]) - places(numbers)

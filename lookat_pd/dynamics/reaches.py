@@ -172,7 +172,7 @@ def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration:
     return Reach(
         times,
         arm.whole(shown),
-        arm.place(shown)[0],
+        arm.points(shown),
         smooth(arm.torques(motion, h)),
         min(costs),
         np.array(costs),
@@ -182,7 +182,7 @@ def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration:
 
 def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tuple[Array, Array]:
     """The minimum-jerk path (N + 1, 3) through the fixed places, and a motion (N + 1, a, 4) along it."""
-    begin = arm.place(arm.rest)[0]
+    begin = arm.points(arm.rest)
     distance = float(np.linalg.norm(fixed[-1][1] - begin))
     if distance < _HIT and len(fixed) == 1:
         raise InvalidArgument("The hand is at its goal already; move the goal.")
@@ -205,7 +205,7 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
     if off > arm.near and arm.limits is not None:
         # Limits may bar the straight way to what is within reach: then each joint goes its own.
         led = arm.clamped(motion)
-        path = arm.place(led)[0]
+        path = arm.points(led)
         off = max(float(np.linalg.norm(path[sample] - place)) for sample, place in fixed)
     if off > _HIT:
         raise InvalidArgument(

@@ -37,10 +37,10 @@ def smoothed(
     runner = _Runner(arm, engine, h)
     best, frequency, pace = motion, _FREQUENCY, 1.0
     least, torques = arm.analysed(motion, h)
-    path = arm.place(motion)[0]
+    path = arm.points(motion)
     for _ in range(passes):
         made = runner.run(best, _averaged(torques), frequency)
-        led = _arriving(fitted(arm.place(made)[0], fixed), path, fixed)
+        led = _arriving(fitted(arm.points(made), fixed), path, fixed)
         ahead = rotation.exp(pace * rotation.log(rotation.multiply(rotation.inverse(best), made)))
         motion, off = arm.follow(rotation.multiply(best, ahead), path + pace * (led - path))
         cost, found = arm.analysed(motion, h)
@@ -48,7 +48,7 @@ def smoothed(
             cost = np.inf
         yield motion, cost
         if cost < least:
-            best, least, torques, path = motion, cost, found, arm.place(motion)[0]
+            best, least, torques, path = motion, cost, found, arm.points(motion)
             pace *= _FASTER
         elif pace > 1.0:
             pace = max(1.0, _SLOWER * pace)
@@ -122,6 +122,8 @@ class _Runner:
         pull = frequency**2 * self._inertia
         drag = 2.0 * frequency * self._inertia + h * pull
         extra = h * (drag + self._friction)
+        # What does not depend on the state, and what the velocity takes away.
+        driven, lost = given[:-1] + drag * way[:-1], drag + self._friction
         found = np.empty(wanted.shape)
         engine.q[:] = wanted[0].reshape(-1, 4)
         v, q = engine.w, engine.data.qpos
@@ -129,7 +131,6 @@ class _Runner:
         engine.factor(extra)
         for step in range(steps):
             found[step] = q
-            held = pull * engine.apart(wanted[step]) + drag * (way[step] - v)
-            engine.push(given[step] + held - self._friction * v, h)
+            engine.push(driven[step] + pull * engine.apart(wanted[step]) - lost * v, h)
         found[steps] = q
         return found.reshape(steps + 1, -1, 4)[:, self._order]
