@@ -25,9 +25,9 @@ def identity(*shape: int) -> Array:
 
 
 def normalize(v: ArrayLike) -> Array:
-    """Vectors or quaternions (..., n) scaled to length 1; zero stays zero."""
+    """Vectors or quaternions (..., 3 or 4) scaled to length 1; zero stays zero."""
     v = np.asarray(v, dtype=float)
-    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    length = _length(v)
     return v / np.where(length > 0.0, length, 1.0)
 
 
@@ -43,17 +43,23 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     )
 
 
-def _components(a: ArrayLike) -> list[Array]:
-    """The elements along the last axis, each (...); moveaxis and unpacking cost more than the arithmetic."""
+def _components(a: ArrayLike) -> tuple[Array, ...]:
+    """The three or four elements along the last axis, each (...).
+
+    moveaxis and unpacking, or a loop, cost more than the arithmetic.
+    """
     a = np.asarray(a, dtype=float)
-    return [a[..., n] for n in range(a.shape[-1])]
+    if a.shape[-1] == 3:
+        return a[..., 0], a[..., 1], a[..., 2]
+    return a[..., 0], a[..., 1], a[..., 2], a[..., 3]
 
 
-def _stacked(first: Array, *others: Array) -> Array:
-    """Equal shapes (...) to one array (..., n), like np.stack along the last axis, which is slow on small arrays."""
-    result = np.empty((*first.shape, 1 + len(others)))
-    for n, values in enumerate((first, *others)):
-        result[..., n] = values
+def _stacked(first: Array, second: Array, third: Array, fourth: Array | None = None) -> Array:
+    """Equal shapes (...) to one array (..., 3 or 4), like np.stack along the last axis, slow on small arrays."""
+    result = np.empty((*first.shape, 3 if fourth is None else 4))
+    result[..., 0], result[..., 1], result[..., 2] = first, second, third
+    if fourth is not None:
+        result[..., 3] = fourth
     return result
 
 
@@ -63,16 +69,14 @@ def inverse(q: ArrayLike) -> Array:
 
 
 def dot(a: ArrayLike, b: ArrayLike) -> Array:
-    """Inner product (...) of vectors or quaternions (..., n), faster than a sum over so short an axis."""
-    first, *others = zip(_components(a), _components(b), strict=True)
-    total = first[0] * first[1]
-    for x, y in others:
-        total = total + x * y
-    return total
+    """Inner product (...) of vectors or quaternions (..., 3 or 4), faster than a sum over so short an axis."""
+    ones, others = _components(a), _components(b)
+    total = ones[0] * others[0] + ones[1] * others[1] + ones[2] * others[2]
+    return total + ones[3] * others[3] if len(ones) == 4 else total
 
 
 def _length(v: Array) -> Array:
-    """Length (..., 1) of vectors (..., n)."""
+    """Length (..., 1) of vectors or quaternions (..., 3 or 4)."""
     return np.sqrt(dot(v, v))[..., None]
 
 
