@@ -25,7 +25,7 @@ def identity(*shape: int) -> Array:
 
 
 def normalize(v: ArrayLike) -> Array:
-    """Vectors or quaternions (..., 3 or 4) scaled to length 1; zero stays zero."""
+    """Vectors or quaternions (..., n) scaled to length 1; zero stays zero."""
     v = np.asarray(v, dtype=float)
     length = _length(v)
     return v / np.where(length > 0.0, length, 1.0)
@@ -44,14 +44,15 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def _components(a: ArrayLike) -> tuple[Array, ...]:
-    """The three or four elements along the last axis, each (...).
-
-    moveaxis and unpacking, or a loop, cost more than the arithmetic.
-    """
+    """The elements along the last axis, each (...); moveaxis and unpacking cost more than the arithmetic."""
     a = np.asarray(a, dtype=float)
-    if a.shape[-1] == 3:
+    size = a.shape[-1]
+    # Written out for vectors and quaternions: even a loop costs as much as what follows.
+    if size == 3:
         return a[..., 0], a[..., 1], a[..., 2]
-    return a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    if size == 4:
+        return a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    return tuple(a[..., n] for n in range(size))
 
 
 def _stacked(first: Array, second: Array, third: Array, fourth: Array | None = None) -> Array:
@@ -69,14 +70,16 @@ def inverse(q: ArrayLike) -> Array:
 
 
 def dot(a: ArrayLike, b: ArrayLike) -> Array:
-    """Inner product (...) of vectors or quaternions (..., 3 or 4), faster than a sum over so short an axis."""
-    ones, others = _components(a), _components(b)
-    total = ones[0] * others[0] + ones[1] * others[1] + ones[2] * others[2]
-    return total + ones[3] * others[3] if len(ones) == 4 else total
+    """Inner product (...) of vectors or quaternions (..., n), faster than a sum over so short an axis."""
+    first, *others = zip(_components(a), _components(b), strict=True)
+    total = first[0] * first[1]
+    for x, y in others:
+        total = total + x * y
+    return total
 
 
 def _length(v: Array) -> Array:
-    """Length (..., 1) of vectors or quaternions (..., 3 or 4)."""
+    """Length (..., 1) of vectors (..., n)."""
     return np.sqrt(dot(v, v))[..., None]
 
 

@@ -403,3 +403,10 @@ def test_continuous_angles_of_several_bones_are_independent() -> None:
     together = rotation.continuous_euler(e)
     for bone in range(3):
         assert_allclose(together[:, bone], rotation.continuous_euler(e[:, bone]))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 7])
+def test_vectors_of_any_width_have_products_and_lengths(width: int) -> None:
+    a, b = np.random.default_rng(width).normal(size=(2, 5, width))
+    assert_allclose(rotation.dot(a, b), np.sum(a * b, axis=-1), atol=1e-12)
+    assert_allclose(np.linalg.norm(rotation.normalize(a), axis=-1), 1.0, atol=1e-12)
