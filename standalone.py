@@ -1,7 +1,7 @@
 """The add-on package without Blender's add-on machinery: for the command line, the demo, tests and benchmarks.
 
     from standalone import load
-    actions = load("rig.actions")
+    actions = load("rig.animation.actions")
 
 The folder of this file must be on `sys.path`. The solvers are then one and the same modules under both their
 names, `lookat_pd` and `lookat_pd_addon.lookat_pd`, so that their classes and exceptions exist once.
@@ -60,6 +60,6 @@ def package() -> ModuleType:
 
 
 def load(name: str = "") -> ModuleType:
-    """The module of that dotted name inside the add-on package, "rig.actions" say; the package itself for ""."""
+    """The module of that dotted name inside the add-on package, such as "rig.sampling.sampler"; the package for ""."""
     root = package().__name__
     return importlib.import_module(f"{root}.{name}" if name else root)

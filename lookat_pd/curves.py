@@ -57,7 +57,7 @@ def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:
     return beside[1:] | beside[:-1]
 
 
-def shot(
+def refined(
     rotations: Array, positions: Array, targets: Array, shift: Array, count: int
 ) -> tuple[Array, Array, Array, Array]:
     """A shot (rotations (F, b, 4), positions (F, b, 3), targets (n, F, 3), shift (F, 3)) with `count` samples a frame.

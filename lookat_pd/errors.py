@@ -1,12 +1,25 @@
 """The exceptions of the project: every message names the thing and the remedy in one sentence."""
 
+from typing import Any
+
+from .message import Message
+
 
 class LookAtError(Exception):
-    """Root of everything this project raises on purpose; the message is meant for the user."""
+    """Root of everything this project raises on purpose; the message is meant for the user.
+
+    Takes a template and its values, or a finished Message; `str` gives the Message.
+    """
+
+    def __init__(self, template: str = "", /, **values: Any) -> None:
+        super().__init__(Message(template, **values))
+
+    def __str__(self) -> str:
+        return self.args[0]
 
 
 class InvalidArgument(LookAtError, ValueError):
-    """A value that no method can work with: the message says what was wanted and what came."""
+    """A value that no method can work with: the message says what is expected and what was given."""
 
 
 class RigError(LookAtError):

@@ -151,14 +151,6 @@ def _join(w: Array, xyz: Array) -> Array:
     return np.concatenate((np.broadcast_to(w, (*xyz.shape[:-1], 1)), xyz), axis=-1)
 
 
-def to_axis_angle(q: ArrayLike) -> tuple[Array, Array]:
-    """Quaternions (..., 4) to unit axis (..., 3) and angle (...) in [0, pi]; the axis of no rotation is +Y."""
-    v = log(q)
-    length = np.linalg.norm(v, axis=-1)
-    axis = np.where(length[..., None] > _TINY, normalize(v), np.array([0.0, 1.0, 0.0]))
-    return axis, length
-
-
 def shortest_arc(a: ArrayLike, b: ArrayLike, up: ArrayLike | None = None) -> Array:
     """Smallest rotations (..., 4) that turn the direction a (..., 3) onto b (..., 3).
 
@@ -252,7 +244,11 @@ def from_matrix(m: ArrayLike) -> Array:
 
 def _order(order: str) -> tuple[int, int, int, float]:
     if order not in EULER_ORDERS:
-        raise InvalidArgument(f"Euler order {order!r} is unknown; use one of {', '.join(EULER_ORDERS)}.")
+        raise InvalidArgument(
+            "Euler order {order!r} is unknown; use one of {euler_orders}.",
+            order=order,
+            euler_orders=", ".join(EULER_ORDERS),
+        )
     i, j, k = ("XYZ".index(letter) for letter in order)
     return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
 

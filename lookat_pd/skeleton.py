@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import rotation
 from .errors import InvalidArgument
+from .message import Message
 from .rotation import Array
 
 
@@ -33,13 +34,19 @@ class Skeleton:
             kind = int if field == "parents" else float
             value, shape = np.asarray(getattr(self, field), dtype=kind), (n, *width)
             if value.size != np.prod(shape):
-                raise InvalidArgument(f"A skeleton of {n} bones needs {field} of shape {shape}, not {value.shape}.")
+                raise InvalidArgument(
+                    "A skeleton of {count} bones needs {field} of shape {shape}, not {value_shape}.",
+                    count=n,
+                    field=Message(field),
+                    shape=shape,
+                    value_shape=value.shape,
+                )
             object.__setattr__(self, field, value.reshape(shape))
         if len(set(self.names)) != n:
-            raise InvalidArgument("A skeleton needs a name of its own for every bone.")
+            raise InvalidArgument("The bone names of a skeleton must be unique; rename the duplicates.")
         if np.any(self.parents >= np.arange(n)):
             bone = self.names[int(np.argmax(self.parents >= np.arange(n)))]
-            raise InvalidArgument(f"Bone {bone!r} stands before its parent; list parents first.")
+            raise InvalidArgument("Bone {bone!r} is listed before its parent; list parents first.", bone=bone)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -49,7 +56,7 @@ class Skeleton:
         try:
             return list(self.names).index(name)
         except ValueError:
-            raise InvalidArgument(f"There is no bone called {name!r}.") from None
+            raise InvalidArgument("There is no bone {name!r}; choose one that exists.", name=name) from None
 
     def ancestors(self, bone: int) -> list[int]:
         """The bone's parent, its parent's parent and so on to the root."""
@@ -80,18 +87,35 @@ class Skeleton:
     def forward(self, basis: ArrayLike, translation: ArrayLike | None = None) -> tuple[Array, Array]:
         """Forward kinematics: basis rotations (..., n, 4), and optionally translations (..., n, 3), both in each
         bone's own rest frame, to orientations (..., n, 4) and head positions (..., n, 3) in armature space."""
-        basis = np.asarray(basis, dtype=float)
         rest, offset = self.local_rest
-        orientations, positions = np.empty(basis.shape), np.empty((*basis.shape[:-1], 3))
-        for bone, parent in enumerate(self.parents):
-            here = offset[bone]
-            if translation is not None:
-                here = here + rotation.rotate(rest[bone], np.asarray(translation, dtype=float)[..., bone, :])
-            local = rotation.multiply(rest[bone], basis[..., bone, :])
-            if parent < 0:
-                orientations[..., bone, :], positions[..., bone, :] = local, here
-            else:
-                above = orientations[..., parent, :]
-                orientations[..., bone, :] = rotation.multiply(above, local)
-                positions[..., bone, :] = positions[..., parent, :] + rotation.rotate(above, here)
-        return orientations, positions
+        if translation is not None:
+            offset = offset + rotation.rotate(rest, translation)
+        return forward(self.parents.tolist(), offset, rotation.multiply(rest, basis))
+
+
+def forward(
+    parents: Sequence[int],
+    offsets: Array,
+    rotations: Array,
+    base: tuple[Array, Array] | None = None,
+) -> tuple[Array, Array]:
+    """Orientations (..., n, 4) and positions (..., n, 3) of joints, in the space of their base.
+
+    parents: (n,), -1 for a root; parents stand before their children. offsets: (..., n, 3) in the parent's frame.
+    rotations: (..., n, 4) relative to the parent. base: position (..., 3) and orientation (..., 4) of what carries the
+    roots, if it is not the space itself. Leading axes broadcast.
+    """
+    batch = np.broadcast_shapes(offsets.shape[:-2], rotations.shape[:-2], *(values.shape[:-1] for values in base or ()))
+    orientations, positions = np.empty((*batch, len(parents), 4)), np.empty((*batch, len(parents), 3))
+    for joint, parent in enumerate(parents):
+        offset, turn = offsets[..., joint, :], rotations[..., joint, :]
+        if parent >= 0:
+            origin, above = positions[..., parent, :], orientations[..., parent, :]
+        elif base is not None:
+            origin, above = base
+        else:
+            orientations[..., joint, :], positions[..., joint, :] = turn, offset
+            continue
+        orientations[..., joint, :] = rotation.multiply(above, turn)
+        positions[..., joint, :] = origin + rotation.rotate(above, offset)
+    return orientations, positions

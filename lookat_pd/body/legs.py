@@ -11,10 +11,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from . import refine, rotation
-from .errors import InvalidArgument
-from .rotation import Array
-from .second_order import substeps
+from .. import curves, rotation
+from ..errors import InvalidArgument
+from ..pd.second_order import substeps
+from ..rotation import Array
 
 FULL_STRETCH = 0.995
 """Of a leg's length: how far a leg is stretched that the animation does not stretch further itself."""
@@ -43,7 +43,9 @@ class Leg:
         for place, field in enumerate(fields(self)):
             value, wanted = np.asarray(getattr(self, field.name), dtype=float), (*shape, 3 if place < 3 else 4)
             if len(shape) < 2 or value.shape != wanted:
-                raise InvalidArgument(f"The legs' {field.name} must be of shape (frames, legs, {wanted[-1]}).")
+                raise InvalidArgument(
+                    "The legs' {field} must be of shape (frames, legs, {wanted}).", field=field.name, wanted=wanted[-1]
+                )
             object.__setattr__(self, field.name, value)
 
     @property
@@ -70,9 +72,9 @@ def lowering(animated: Leg, carried: Leg, up: ArrayLike, dt: float, *, smooth: f
     up = np.broadcast_to(np.asarray(up, dtype=float), (frames, 3))
     far, here = carried.hip - animated.ankle, animated.hip - animated.ankle
     moves = np.maximum(*(np.linalg.norm(np.diff(v, axis=0), axis=-1) for v in (far, here)))
-    jumps = np.any(refine.sudden(moves / np.maximum(length[1:], _NOTHING)), axis=-1)
-    count = substeps(dt, refine.FINEST_STEP)
-    far, here, length, up = (refine.curve(v, jumps, count) for v in (far, here, length, up))
+    jumps = np.any(curves.sudden(moves / np.maximum(length[1:], _NOTHING)), axis=-1)
+    count = substeps(dt, curves.FINEST_STEP)
+    far, here, length, up = (curves.curve(v, jumps, count) for v in (far, here, length, up))
     need = np.max(_need(far, here, length, rotation.normalize(up)), axis=-1)
     return _never_less(need, int(smooth * count / dt + _NOTHING))[::count]
 

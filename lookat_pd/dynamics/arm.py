@@ -6,15 +6,13 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotation
-from ..ik import Limits
+from ..ik import Limits, damped
 from ..rotation import Array
 from .body import STILL, Body, matrices
 
 _CLOSE = 1e-6
 """Part of the arm's length that counts as no distance."""
 _DAMPING = 1e-4
-_BLOCKED = 0.05
-"""A joint that limits keep from this part of its turn gives way to the others."""
 _JUMP = 6.0
 """What changes from rest and to it count more than those between samples. At a smooth start the torque of the first
 step is a sixth of the second's; counted plainly, motions would begin a step early."""
@@ -105,6 +103,7 @@ class Arm:
 
     def follow(self, motion: Array, path: Array, iterations: int = 12) -> tuple[Array, float]:
         """The motion nearby (m, a, 4) whose point is on a path (m, 3), and by how much it is off at most."""
+        motion = self.clamped(motion)
         nearest, least = motion, np.inf
         for _ in range(iterations + 1):
             point, answers = self.place(motion)
@@ -115,30 +114,39 @@ class Arm:
             if least < _CLOSE * self.length:
                 break
             apart = apart * np.minimum(1.0, _STEP * self.length / np.maximum(size, 1e-300))[:, None]
-            turns = self._turns(answers, apart)
+            free, damping = np.ones(answers[:, 0].shape), np.full(len(answers), _DAMPING * self.length)
+            turns = damped.solved(answers, free, apart, damping)
             moved = self._moved(motion, turns)
             if self.limits is not None:
                 made = rotation.log(rotation.multiply(rotation.inverse(motion), moved)).reshape(turns.shape)
-                blocked = np.abs(made - turns) > _BLOCKED * np.abs(turns) + 1e-12
-                # What the limits hold back is taken over by the joints that are still free.
-                held = np.where(blocked, made, 0.0)
-                rest = apart - np.einsum("fij,fj->fi", answers, held)
-                moved = self._moved(motion, held + self._turns(answers * ~blocked[:, None], rest))
+                moved = self._moved(motion, damped.around_limits(answers, free, apart, damping, turns, made))
             motion = moved
         return nearest, least
-
-    def _turns(self, answers: Array, apart: Array) -> Array:
-        """The least turns (m, 3 a) that take the point on by (m, 3), damped."""
-        square = answers @ np.swapaxes(answers, -1, -2) + (_DAMPING * self.length) ** 2 * np.eye(3)
-        return (np.swapaxes(answers, -1, -2) @ np.linalg.solve(square, apart[..., None]))[..., 0]
 
     def _moved(self, motion: Array, turns: Array) -> Array:
         turns = rotation.exp(turns.reshape(*motion.shape[:-1], 3))
         return self.clamped(rotation.normalize(rotation.multiply(motion, turns)))
 
     def clamped(self, motion: Array) -> Array:
-        """The motion within the joints' limits."""
-        return motion if self.limits is None else self.limits.clamp(self.whole(motion))[..., self.joints, :]
+        """The motion within the joints' limits; locked angles are those of the start."""
+        if self.limits is None:
+            return motion
+        whole = self.whole(motion)
+        return self.limits.clamp(whole, np.broadcast_to(self.start, whole.shape))[..., self.joints, :]
+
+    def between(self, begin: Array, end: Array, part: Array) -> Array:
+        """Poses (m, a, 4) that are parts (m, 1) of the way from one pose to another (a, 4), each joint by itself.
+
+        With limits the joints' rotation vectors from rest are interpolated: the shortest way from one limit to the
+        other may lead through what they bar.
+        """
+        if self.limits is None:
+            return rotation.slerp(begin, end, part)
+        rest = rotation.identity(len(self.joints))
+        if self.limits.rest is not None:
+            rest = np.asarray(self.limits.rest)[self.joints]
+        first, last = (rotation.log(rotation.multiply(rotation.inverse(rest), pose)) for pose in (begin, end))
+        return rotation.multiply(rest, rotation.exp(first + part[..., None] * (last - first)))
 
     def speeds(self, motion: Array, h: float) -> Array:
         """Mean velocities (..., N + 2, a, 3) in each step, and in the steps at rest before and after."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import InvalidArgument
+from ..message import Message
 from ..rotation import Array
 from . import checks
 
@@ -64,20 +65,34 @@ class Body:
             )
         called = [str(joint) for joint in range(n)] if self.names is None else [repr(name) for name in self.names]
         if len(called) != n:
-            raise InvalidArgument(f"A body of {n} joints needs as many names, not {len(called)}.")
+            raise InvalidArgument(
+                "A body of {count} joints needs {count} names, not {names}.", count=n, names=len(called)
+            )
         for joint, parent in enumerate(parents.tolist()):
             if not -1 <= parent < joint:
-                raise InvalidArgument(f"Joint {called[joint]} stands before its parent, {parent}; list parents first.")
+                raise InvalidArgument(
+                    "Joint {joint} is listed before its parent {parent}; list parents first.",
+                    joint=called[joint],
+                    parent=parent,
+                )
         object.__setattr__(self, "parents", parents.copy())
         object.__setattr__(self, "names", tuple(called))
         for name, shape in (("offsets", (n, 3)), ("masses", (n,)), ("centers", (n, 3)), ("inertias", (n, 3, 3))):
             values = np.array(getattr(self, name), dtype=float)
             if values.shape != shape:
-                raise InvalidArgument(f"A body of {n} joints needs {name} of shape {shape}, not {values.shape}.")
+                raise InvalidArgument(
+                    "A body of {count} joints needs {name} of shape {shape}, not {values_shape}.",
+                    count=n,
+                    name=Message(name),
+                    shape=shape,
+                    values_shape=values.shape,
+                )
             wrong = ~np.isfinite(values.reshape(n, -1)).all(axis=1)
             if np.any(wrong):
                 raise InvalidArgument(
-                    f"The {name} of joint {called[int(np.argmax(wrong))]} hold a value that is not a number; mend it."
+                    "The {name} of joint {joint} contain a value that is not a number; enter numbers.",
+                    name=Message(name),
+                    joint=called[int(np.argmax(wrong))],
                 )
             object.__setattr__(self, name, values)
         self._check_masses(called)
@@ -86,15 +101,18 @@ class Body:
         masses, inertias = np.asarray(self.masses), np.asarray(self.inertias)
         if np.any(masses <= 0.0):
             joint = int(np.argmax(masses <= 0.0))
-            raise InvalidArgument(f"The mass of joint {called[joint]} must be above 0 kg, not {masses[joint]:g}.")
+            raise InvalidArgument(
+                "The mass of joint {joint} must be above 0 kg, not {mass:g}.", joint=called[joint], mass=masses[joint]
+            )
         size = np.abs(inertias).max(axis=(1, 2))
         skew = np.abs(inertias - np.swapaxes(inertias, 1, 2)).max(axis=(1, 2))
         wrong = (skew > 1e-6 * size) | (np.linalg.eigvalsh(inertias)[:, 0] <= 1e-12 * size)
         if np.any(wrong):
             joint = int(np.argmax(wrong))
             raise InvalidArgument(
-                f"The inertia of joint {called[joint]} must be symmetric and positive about every axis; "
-                "give the bone a thickness."
+                "The inertia of joint {joint} must be symmetric and positive about every axis; "
+                "increase the thickness of the bone.",
+                joint=called[joint],
             )
         object.__setattr__(self, "inertias", 0.5 * (inertias + np.swapaxes(inertias, 1, 2)))
 

@@ -7,31 +7,24 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import InvalidArgument
+from ..ik.checks import array
+from ..message import Message
 from ..rotation import Array
 
 _UNIT = 1e-3
 """By how much the length of a quaternion may be off 1 before it is taken for a mistake."""
 
 
-def array(name: str, values: ArrayLike, *tail: int) -> Array:
-    """Finite numbers of shape (..., *tail)."""
-    try:
-        result = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidArgument(f"The {name} must be an array of numbers.") from None
-    if result.shape[result.ndim - len(tail) :] != tail or result.ndim < len(tail):
-        shape = ", ".join(("...", *(str(size) for size in tail)))
-        raise InvalidArgument(f"The shape of the {name} must be ({shape}), not {result.shape}.")
-    if not np.all(np.isfinite(result)):
-        raise InvalidArgument(f"The {name} must be finite numbers; one of them is infinite or not a number.")
-    return result
-
-
 def exactly(name: str, values: ArrayLike, *shape: int) -> Array:
     """Finite numbers of just this shape."""
     result = array(name, values, *shape)
     if result.ndim != len(shape):
-        raise InvalidArgument(f"The shape of the {name} must be {shape}, not {result.shape}.")
+        raise InvalidArgument(
+            "The shape of the {name} must be {shape}, not {result_shape}.",
+            name=Message(name),
+            shape=shape,
+            result_shape=result.shape,
+        )
     return result
 
 
@@ -39,14 +32,18 @@ def quaternions(name: str, values: ArrayLike, *tail: int) -> Array:
     """Quaternions (..., *tail, 4) that are near enough to unit length, made so."""
     result = array(name, values, *tail, 4)
     if np.any(np.abs(np.linalg.norm(result, axis=-1) - 1.0) > _UNIT):
-        raise InvalidArgument(f"The {name} must be unit quaternions, w first; divide each by its length.")
+        raise InvalidArgument(
+            "The {name} must be unit quaternions, w first; divide each by its length.", name=Message(name)
+        )
     return rotation.normalize(result)
 
 
 def positive(name: str, value: float, unit: str) -> float:
     """A finite number above 0."""
     if not (np.ndim(value) == 0 and np.isfinite(value) and value > 0.0):
-        raise InvalidArgument(f"The {name} must be above 0 {unit}, not {value}.")
+        raise InvalidArgument(
+            "The {name} must be above 0 {unit}, not {value}.", name=Message(name), unit=unit, value=value
+        )
     return float(value)
 
 
@@ -56,14 +53,24 @@ def not_negative(name: str, values: ArrayLike | None, n: int, called: Sequence[s
     wrong = ~(np.isfinite(result) & (result >= 0.0))
     if np.any(wrong):
         joint = int(np.argmax(wrong))
-        raise InvalidArgument(f"The {name} of joint {called[joint]} must be 0 or more, not {result[joint]:g}.")
+        raise InvalidArgument(
+            "The {name} of joint {joint} must be 0 or more, not {result:g}.",
+            name=Message(name),
+            joint=called[joint],
+            result=result[joint],
+        )
     return result
 
 
 def _each(name: str, values: ArrayLike, n: int) -> Array:
     result = np.asarray(values, dtype=float)
     if result.shape not in ((), (n,)):
-        raise InvalidArgument(f"The {name} must be one number or {n}, one for each joint, not {result.shape}.")
+        raise InvalidArgument(
+            "The {name} must be one number or {count}, one for each joint, not {shape}.",
+            name=Message(name),
+            count=n,
+            shape=result.shape,
+        )
     return np.broadcast_to(result, (n,)).copy()
 
 
@@ -74,7 +81,9 @@ def residuals(values: ArrayLike, n: int, called: Sequence[str]) -> Array:
     if np.any(wrong):
         joint = int(np.argmax(wrong))
         raise InvalidArgument(
-            f"The residual of joint {called[joint]} must lie between 0 and 1, not at {result[joint]:g}; 0.001 is tight."
+            "The residual of joint {joint} must be between 0 and 1, not {residual:g}; 0.001 is a good value.",
+            joint=called[joint],
+            residual=result[joint],
         )
     return result
 
@@ -85,13 +94,16 @@ def torque_limits(values: ArrayLike | None, n: int, called: Sequence[str]) -> Ar
         return None
     result = np.asarray(values, dtype=float)
     if result.shape not in ((), (n,), (n, 3)):
-        raise InvalidArgument(f"The torque limit must be one number, {n} or ({n}, 3), not {result.shape}.")
+        raise InvalidArgument(
+            "The torque limit must be one number, {count} or ({count}, 3), not {shape}.", count=n, shape=result.shape
+        )
     result = np.broadcast_to(result, (n,))[:, None] if result.ndim < 2 else result
     wrong = ~(result > 0.0)
     if np.any(wrong):
         joint = int(np.argmax(wrong.any(axis=1)))
         raise InvalidArgument(
-            f"The torque limit of joint {called[joint]} must be above 0 N m; make the joint passive to have no torque."
+            "The torque limit of joint {joint} must be above 0 N m; make the joint passive to have no torque.",
+            joint=called[joint],
         )
     return None if np.all(np.isinf(result)) else result.copy()
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidArgument
 from ..ik import Limits
+from ..ik.checks import same_joints
 from ..rotation import Array
 from . import checks
 from .body import Body
@@ -57,11 +58,15 @@ def simulate(
     velocity = np.zeros((n, 3)) if velocity is None else checks.exactly("velocity", velocity, n, 3)
     given = np.zeros((n, 3)) if torques is None else checks.array("torques", torques, n, 3)
     if given.ndim > 2 and given.shape[:-2] != times.shape:
-        raise InvalidArgument(f"Torques must be of shape ({n}, 3) or ({len(times)}, {n}, 3), not {given.shape}.")
+        raise InvalidArgument(
+            "Torques must be of shape ({count}, 3) or ({time_count}, {count}, 3), not {shape}.",
+            count=n,
+            time_count=len(times),
+            shape=given.shape,
+        )
     pushes = np.broadcast_to(given, (len(times), n, 3))
     friction = checks.not_negative("damping", damping, n, body.called)
-    if limits is not None and len(limits) != n:
-        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+    same_joints(limits, n)
     engine = Engine(body, checks.gravity(gravity))
     order = engine.order
     engine.q[:], engine.w[:] = start[order], velocity[order].ravel()

@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from .. import rotation
 from ..errors import InvalidArgument
 from ..ik import Limits
+from ..ik.checks import same_joints
 from ..rotation import Array
 from . import checks, law, mass
 from .body import Body
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
+from .stepwise import drained
 
 INERTIAS = ("true", "reference")
 _THINNEST = 0.1
@@ -41,68 +43,6 @@ class Interpolation:
     residuals: Array
 
 
-def interpolate(
-    body: Body,
-    keys: ArrayLike,
-    key_times: ArrayLike,
-    dt: float,
-    *,
-    residual: ArrayLike = 0.001,
-    torque_limit: ArrayLike | None = None,
-    gravity: ArrayLike = (0.0, 0.0, 0.0),
-    inertia: str = "true",
-    reference: Body | None = None,
-    passive: ArrayLike | None = None,
-    damping: ArrayLike | None = None,
-    stiffness: ArrayLike | None = None,
-    limits: Limits | None = None,
-    root: tuple[ArrayLike, ArrayLike] | None = None,
-    settle: float = 0.0,
-) -> Interpolation:
-    """In-betweens of keys (k, n, 4) at rising key_times (k,) [s], sampled every `dt` seconds.
-
-    The frames are at key_times[0] + i dt, up to key_times[-1] + settle; the motion begins at rest. Between two keys the
-    error of each joint dies away critically damped, what is left at the key is spread over the interval, and the
-    velocity is carried over the key. residual: (n,) or one number, the part of the way that the law leaves undone at
-    the key: small is tense, large is slack. gravity: (3,) [m/s^2], in the frame of the roots' offsets. settle: seconds
-    after the last key in which the motion comes to rest.
-
-    Without more, masses and gravity change the torques and not the motion. They do change it, and the physics engine is
-    needed, with:
-    torque_limit: one number, (n,) or (n, 3) [N m], bound on the length of the torque or on its parts about each axis.
-    inertia: "reference" has the torques of the body `reference` (default: one of the same shape and the density of
-    water) drive this one. passive: (n,) bool, joints that only their surroundings move; they begin as keyed. damping:
-    (n,) or one number [N m s/rad], friction that the law does not allow for. stiffness: (n,) or one number [N m/rad],
-    springs that draw passive joints to their keyed motion. limits: what joints are allowed; keys are clamped to it.
-
-    root: positions (F, 3) and rotations (F, 4) of the frame under the roots, one a frame.
-
-    Raises InvalidArgument; EngineMissing.
-    """
-    work = interpolating(
-        body,
-        keys,
-        key_times,
-        dt,
-        residual=residual,
-        torque_limit=torque_limit,
-        gravity=gravity,
-        inertia=inertia,
-        reference=reference,
-        passive=passive,
-        damping=damping,
-        stiffness=stiffness,
-        limits=limits,
-        root=root,
-        settle=settle,
-    )
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value
-
-
 def interpolating(
     body: Body,
     keys: ArrayLike,
@@ -121,16 +61,36 @@ def interpolating(
     root: tuple[ArrayLike, ArrayLike] | None = None,
     settle: float = 0.0,
 ) -> Generator[float, None, Interpolation]:
-    """`interpolate` in slices: yields the fraction done."""
+    """In-betweens of keys (k, n, 4) at rising key_times (k,) [s], sampled every `dt` seconds.
+
+    The frames are at key_times[0] + i dt, up to key_times[-1] + settle; the motion begins at rest. Between two keys the
+    error of each joint dies away critically damped, what is left at the key is spread over the interval, and the
+    velocity is carried over the key. residual: (n,) or one number, the part of the way that the law leaves undone at
+    the key: small is tense, large is slack. gravity: (3,) [m/s^2], in the frame of the roots' offsets. settle: seconds
+    after the last key in which the motion comes to rest.
+
+    Without more, masses and gravity change the torques and not the motion. They do change it, and the physics engine is
+    needed, with:
+    torque_limit: one number, (n,) or (n, 3) [N m], bound on the length of the torque or on its parts about each axis.
+    inertia: "reference" has the torques of the body `reference` (default: one of the same shape and the density of
+    water) drive this one. passive: (n,) bool, joints that only their surroundings move; they begin as keyed. damping:
+    (n,) or one number [N m s/rad], friction that the law does not allow for. stiffness: (n,) or one number [N m/rad],
+    springs that draw passive joints to their keyed motion. limits: what joints are allowed; keys are clamped to it.
+
+    root: positions (F, 3) and rotations (F, 4) of the frame under the roots, one a frame.
+
+    Yields the fraction done. `interpolate` takes the same and returns the Interpolation at once.
+
+    Raises InvalidArgument; EngineMissing.
+    """
     n = len(body)
     dt, gravity = checks.positive("time between frames", dt, "s"), checks.gravity(gravity)
     keys, times = _checked_keys(keys, key_times, n)
     if not (np.isfinite(settle) and settle >= 0.0):
-        raise InvalidArgument(f"The time to settle must be 0 s or more, not {settle}.")
+        raise InvalidArgument("The settle time must be 0 s or more, not {settle}.", settle=settle)
     if inertia not in INERTIAS:
-        raise InvalidArgument(f"Inertia {inertia!r} is unknown; use true or reference.")
-    if limits is not None and len(limits) != n:
-        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+        raise InvalidArgument("Inertia {inertia!r} is unknown; use true or reference.", inertia=inertia)
+    same_joints(limits, n)
     disturbances = Disturbances(
         torque_limit=checks.torque_limits(torque_limit, n, body.called),
         passive=_flags(passive, n),
@@ -152,6 +112,9 @@ def interpolating(
     simulation = Simulation(body, motion, gravity, disturbances, path)
     stretches = yield from simulation.run(max(times[-1] + settle, frames[-1]))
     return _sampled(frames, keys, motion, stretches, disturbances)
+
+
+interpolate = drained("interpolate", interpolating)
 
 
 def _sampled(
@@ -187,15 +150,17 @@ def _sampled(
 def _checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, Array]:
     keys = checks.quaternions("keys", keys, n)
     if keys.ndim != 3:
-        raise InvalidArgument(f"The shape of the keys must be (k, {n}, 4), not {keys.shape}.")
+        raise InvalidArgument("The shape of the keys must be (k, {count}, 4), not {shape}.", count=n, shape=keys.shape)
     if len(keys) < 2:
-        raise InvalidArgument("There is nothing between fewer than two keys; give at least two.")
+        raise InvalidArgument("Interpolation needs at least two keys; add keys.")
     times = checks.exactly("key times", key_times, len(keys))
     wrong = np.diff(times) <= 0.0
     if np.any(wrong):
         i = int(np.argmax(wrong))
         raise InvalidArgument(
-            f"The keys must be in order of time, each at its own, but {times[i + 1]:g} s follows {times[i]:g} s."
+            "The keys must be in order of time and at different times, but {time:g} s follows {before:g} s.",
+            time=times[i + 1],
+            before=times[i],
         )
     return keys, times
 
@@ -203,7 +168,7 @@ def _checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array,
 def _flags(passive: ArrayLike | None, n: int) -> NDArray[np.bool_]:
     flags = np.zeros(n, dtype=bool) if passive is None else np.asarray(passive)
     if flags.shape != (n,) or flags.dtype != bool:
-        raise InvalidArgument(f"Passive must be {n} truth values, one for each joint.")
+        raise InvalidArgument("Passive must be {count} truth values, one for each joint.", count=n)
     return flags
 
 
@@ -221,7 +186,7 @@ def _is_plain(given: Disturbances) -> bool:
 def _reference(body: Body, reference: Body | None) -> Body:
     if reference is not None:
         if not np.array_equal(np.asarray(reference.parents), np.asarray(body.parents)):
-            raise InvalidArgument("The reference body must have the same joints; make it from the same bones.")
+            raise InvalidArgument("The reference body must have the same joints; build it from the same bones.")
         return reference
     own = mass.MassProperties(np.asarray(body.masses), np.asarray(body.centers), np.asarray(body.inertias))
     axes, _ = mass.ellipsoid(own)

@@ -33,7 +33,7 @@ def capsule(length: ArrayLike, radius: ArrayLike, density: ArrayLike = WATER) ->
     """
     length, radius, density = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (length, radius, density)))
     if not np.all(np.isfinite(length) & (length >= 0.0)):
-        raise InvalidArgument("A capsule's length must be 0 m or more; give the bone a length.")
+        raise InvalidArgument("The length of a capsule must be 0 m or more; set the length of the bone.")
     if not np.all(np.isfinite(radius) & (radius > 0.0)):
         raise InvalidArgument("A capsule's radius must be above 0 m; make it larger.")
     _check_density(density)
@@ -80,7 +80,11 @@ def mesh_parts(
     corners = _corners(vertices, triangles)
     _check_density(density)
     if owners.shape != (len(triangles),):
-        raise InvalidArgument(f"Each of the {len(triangles)} triangles needs one owner; {owners.shape} were given.")
+        raise InvalidArgument(
+            "Each of the {triangles} triangles needs one owner; the shape of the owners is {shape}.",
+            triangles=len(triangles),
+            shape=owners.shape,
+        )
     mass, center, inertia = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3, 3))
     for part in range(count):
         mine = owners == part
@@ -98,7 +102,7 @@ def combined(mass: ArrayLike, center: ArrayLike, inertia: ArrayLike) -> MassProp
     mass, center, inertia = (np.asarray(a, dtype=float) for a in (mass, center, inertia))
     total = mass.sum()
     if not total > 0.0:
-        raise InvalidArgument("The pieces together have no mass; give at least one of them some.")
+        raise InvalidArgument("The segments have no mass; set the mass of at least one.")
     middle = mass @ center / total
     return MassProperties(total, middle, np.sum(inertia + _point_inertia(mass, center - middle), axis=0))
 
@@ -114,9 +118,9 @@ def scaled_to(properties: MassProperties, total: float) -> MassProperties:
     """The same bodies (n,), all denser or lighter by one factor, so that they weigh `total` [kg] together."""
     weight = float(np.sum(properties.mass))
     if not (np.isfinite(total) and total > 0.0):
-        raise InvalidArgument(f"The total mass must be above 0 kg, not {total}.")
+        raise InvalidArgument("The total mass must be above 0 kg, not {total}.", total=total)
     if not weight > 0.0:
-        raise InvalidArgument("The bones have no mass that could be scaled; give at least one of them some.")
+        raise InvalidArgument("The bones have no mass to scale; set the mass of at least one.")
     factor = total / weight
     return MassProperties(properties.mass * factor, properties.center, properties.inertia * factor)
 
@@ -134,7 +138,7 @@ def ellipsoid(properties: MassProperties) -> tuple[Array, Array]:
 def _check_density(density: ArrayLike) -> None:
     density = np.asarray(density, dtype=float)
     if not np.all(np.isfinite(density) & (density > 0.0)):
-        raise InvalidArgument("The density must be above 0 kg/m³; that of water is 1000.")
+        raise InvalidArgument("The density must be above 0 kg/m³; water has 1000 kg/m³.")
 
 
 def _diagonal(*moments: Array) -> Array:
@@ -153,7 +157,9 @@ def _corners(vertices: ArrayLike, triangles: ArrayLike) -> Array:
     if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.all(np.isfinite(vertices)):
         raise InvalidArgument("A mesh's vertices must be an array (v, 3) of finite numbers.")
     if triangles.ndim != 2 or triangles.shape[1] != 3:
-        raise InvalidArgument(f"A mesh's triangles must be an array (t, 3) of indices, not {triangles.shape}.")
+        raise InvalidArgument(
+            "A mesh's triangles must be an array (t, 3) of indices, not {shape}.", shape=triangles.shape
+        )
     return vertices[triangles]
 
 

@@ -3,7 +3,7 @@
 The cost is half the integral of the squared torque changes, sum over joints. Source: Uno, Kawato, Suzuki, 1989.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..errors import InvalidArgument
 from ..ik import Effector, Limits, solve_tree
+from ..ik.checks import same_joints
 from ..rotation import Array
 from . import checks
 from .arm import Arm
@@ -21,6 +22,7 @@ from .optimal import optimized
 from .paths import minimum_jerk
 from .smoothing import smoothed
 from .splines import Spline
+from .stepwise import drained
 
 METHODS = ("smoothing", "optimal")
 _LEAST_STEPS, _MOST_STEPS = 20, 40
@@ -28,6 +30,10 @@ _LEAST_STEPS, _MOST_STEPS = 20, 40
 them."""
 _HIT = 1e-5
 """How near [m] to its goal a hand must come."""
+_LAST_STEPS = 50
+"""With how many a pose that inverse kinematics has found comes to its goal, at most."""
+_JUMP = 1.0
+"""A larger turn [rad] between two samples is no motion: the joints switch to another pose with the hand there."""
 
 
 @dataclass(frozen=True)
@@ -47,59 +53,6 @@ class Reach:
     minimum_jerk: Array
 
 
-def reach(
-    body: Body,
-    start: ArrayLike,
-    goal: ArrayLike,
-    duration: float,
-    dt: float,
-    *,
-    effector: int | tuple[int, ArrayLike],
-    method: str = "smoothing",
-    passes: int = 50,
-    gravity: ArrayLike = (0.0, 0.0, -9.81),
-    damping: ArrayLike = 0.0,
-    via: Sequence[tuple[float, ArrayLike]] = (),
-    limits: Limits | None = None,
-    strength: ArrayLike | None = None,
-) -> Reach:
-    """The motion from the pose start (n, 4), at rest, to one that has the hand at goal (3,) [m] after `duration` [s].
-
-    The hand is the origin of the joint `effector`, which only the joints above it move; a pair (joint, point (3,))
-    names another point in the joint's frame, such as the end of its bone. Joints that do not carry it keep their pose.
-    Frames are `dt` seconds apart from 0 on; the last is at the duration where that is a multiple of dt.
-
-    method: "smoothing" averages the torques of the motion over and over, at most `passes` times, and keeps the best;
-    "optimal" minimizes the cost itself, in at most `passes` iterations. Neither is ever worse than the hand's
-    minimum-jerk path. The cost is half the sum over time of |change of torque|^2 / step, over all joints, in steps that
-    are frames or, from 40 on, fewer. gravity: (3,) [m/s^2]. damping: (n,) or one number [N m s/rad], friction in the
-    joints. via: times [s] and places (3,) that the hand passes. limits: what joints are allowed. strength: (n,), how
-    much torque counts as 1.
-
-    Raises InvalidArgument; with "smoothing" EngineMissing.
-    """
-    work = reaching(
-        body,
-        start,
-        goal,
-        duration,
-        dt,
-        effector=effector,
-        method=method,
-        passes=passes,
-        gravity=gravity,
-        damping=damping,
-        via=via,
-        limits=limits,
-        strength=strength,
-    )
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value
-
-
 def reaching(
     body: Body,
     start: ArrayLike,
@@ -116,18 +69,34 @@ def reaching(
     limits: Limits | None = None,
     strength: ArrayLike | None = None,
 ) -> Generator[float, bool | None, Reach]:
-    """`reach` in slices: yields the fraction done; sent True it ends with the best so far."""
+    """The motion from the pose start (n, 4), at rest, to one that has the hand at goal (3,) [m] after `duration` [s].
+
+    The hand is the origin of the joint `effector`, which only the joints above it move; a pair (joint, point (3,))
+    names another point in the joint's frame, such as the end of its bone. Joints that do not carry it keep their pose.
+    Frames are `dt` seconds apart from 0 on; the last is at the duration where that is a multiple of dt.
+
+    method: "smoothing" averages the torques of the motion over and over, at most `passes` times, and keeps the best;
+    "optimal" minimizes the cost itself, in at most `passes` iterations. Neither is ever worse than the hand's
+    minimum-jerk path. The cost is half the sum over time of |change of torque|^2 / step, over all joints, in steps that
+    are frames or, from 40 on, fewer. gravity: (3,) [m/s^2]. damping: (n,) or one number [N m s/rad], friction in the
+    joints. via: times [s] and places (3,) that the hand passes. limits: what joints are allowed. strength: (n,), how
+    much torque counts as 1.
+
+    Yields the fraction done; sent True it ends with the best so far. `reach` takes the same and returns the Reach at
+    once. Raises InvalidArgument; with "smoothing" EngineMissing.
+    """
     n = len(body)
     duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
     if method not in METHODS:
-        raise InvalidArgument(f"Method {method!r} is unknown; use one of {', '.join(METHODS)}.")
+        raise InvalidArgument(
+            "Method {method!r} is unknown; use one of {methods}.", method=method, methods=", ".join(METHODS)
+        )
     if not (isinstance(passes, int | np.integer) and passes >= 0):
-        raise InvalidArgument(f"The number of passes must be a whole number, 0 or more, not {passes}.")
-    if limits is not None and len(limits) != n:
-        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+        raise InvalidArgument("The number of passes must be a whole number, 0 or more, not {passes}.", passes=passes)
+    same_joints(limits, n)
     start = checks.quaternions("start", start, n)
     if start.ndim != 2:
-        raise InvalidArgument(f"The shape of the start must be ({n}, 4), not {start.shape}.")
+        raise InvalidArgument("The shape of the start must be ({count}, 4), not {shape}.", count=n, shape=start.shape)
     joint, point = _effector(effector, n)
     arm = Arm(
         body,
@@ -141,8 +110,9 @@ def reaching(
     )
     if not arm.joints:
         raise InvalidArgument(
-            f"Nothing moves the effector, the origin of joint {body.called[joint]}; "
-            "name a joint further out, or a point on its bone."
+            "No joint moves the effector at the origin of joint {joint}; choose a joint further "
+            "down the chain, or a point on its bone.",
+            joint=body.called[joint],
         )
     frames = int(np.floor(duration / dt + 1e-6))
     whole = abs(frames * dt - duration) < 1e-6 * duration
@@ -160,6 +130,9 @@ def reaching(
         if (yield (number + 1) / passes):
             break
     return _sampled(arm, best, path, costs, duration, dt, h)
+
+
+reach = drained("reach", reaching)
 
 
 def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
@@ -181,37 +154,61 @@ def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration:
 
 
 def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tuple[Array, Array]:
-    """The minimum-jerk path (N + 1, 3) through the fixed places, and a motion (N + 1, a, 4) along it."""
+    """The motion (N + 1, a, 4) to begin with, and the path (N + 1, 3) of its hand.
+
+    The path is the minimum-jerk one through the fixed places. Where the joints cannot lead the hand along it, each
+    joint turns in minimum jerk to a pose that has the hand in its place, and the path is what comes of that.
+    """
     begin = arm.points(arm.rest)
     distance = float(np.linalg.norm(fixed[-1][1] - begin))
     if distance < _HIT and len(fixed) == 1:
-        raise InvalidArgument("The hand is at its goal already; move the goal.")
+        raise InvalidArgument("The effector is already at its goal; move the goal.")
     for _, place in fixed:
         away = float(np.linalg.norm(place - arm.shoulder))
-        if away > arm.length:
+        if away > arm.length + _HIT:
             raise InvalidArgument(
-                f"The goal is out of reach by {away - arm.length:.3g} m; bring it nearer, or choose a longer chain."
+                "The goal is out of reach by {distance:.3g} m; move it closer, or choose a longer chain.",
+                distance=away - arm.length,
             )
     times = h * np.array([0, *(sample for sample, _ in fixed)])
     path = minimum_jerk(times, np.stack([begin, *(place for _, place in fixed)]), h * np.arange(steps + 1))
-    motion = np.empty((steps + 1, *arm.rest.shape))
-    pose, since = arm.rest, 0
-    for sample, place in fixed:
-        there = _solved(arm, pose, place)
-        part = smooth_step(np.arange(sample - since + 1) / (sample - since))[0]
-        motion[since : sample + 1] = rotation.slerp(pose, there, part[:, None])
-        pose, since = there, sample
-    led, off = arm.follow(motion, path)
-    if off > arm.near and arm.limits is not None:
-        # Limits may bar the straight way to what is within reach: then each joint goes its own.
-        led = arm.clamped(motion)
-        path = arm.points(led)
-        off = max(float(np.linalg.norm(path[sample] - place)) for sample, place in fixed)
-    if off > _HIT:
+    poses = [arm.rest]
+    for _, place in fixed:
+        poses.append(_solved(arm, poses[-1], place))
+    led, off = arm.follow(_direct(poses, fixed, rotation.slerp), path)
+    if off <= arm.near and not _jumps(led):
+        return path, led
+    # A hinge, or limits, may bar the line though its end is within reach.
+    free = arm.clamped(_direct(poses, fixed, arm.between))
+    way = arm.points(free)
+    missed = max(float(np.linalg.norm(way[sample] - place)) for sample, place in fixed)
+    if missed <= _HIT and (off > arm.near or not _jumps(free)):
+        return way, free
+    if off > max(arm.near, _HIT):
         raise InvalidArgument(
-            f"The hand stays {off:.3g} m off its goal; choose a goal that the joints and their limits allow."
+            "The effector misses its goal by {missed:.3g} m; choose a goal within the limits of the joints.",
+            missed=missed,
         )
     return path, led
+
+
+def _direct(poses: Sequence[Array], fixed: list[tuple[int, Array]], blend: Callable[..., Array]) -> Array:
+    """The motion (N + 1, a, 4) in minimum jerk from pose to pose (a, 4), each reached at its sample and at rest.
+
+    blend: makes of two poses and parts (m, 1) of the way the poses (m, a, 4) between.
+    """
+    parts, since = [poses[0][None]], 0
+    for (sample, _), before, after in zip(fixed, poses[:-1], poses[1:], strict=True):
+        part = smooth_step(np.arange(1, sample - since + 1) / (sample - since))[0]
+        parts.append(blend(before, after, part[:, None]))
+        since = sample
+    return np.concatenate(parts)
+
+
+def _jumps(motion: Array) -> bool:
+    """Whether a joint of a motion (N + 1, a, 4) switches to another pose from one sample to the next."""
+    turned = rotation.angle(rotation.multiply(rotation.inverse(motion[:-1]), motion[1:]))
+    return bool(turned.max() > _JUMP)
 
 
 def _solved(arm: Arm, pose: Array, place: Array) -> Array:
@@ -229,17 +226,20 @@ def _solved(arm: Arm, pose: Array, place: Array) -> Array:
         np.asarray(body.parents).tolist(),
         np.asarray(body.offsets),
         arm.whole(pose),
-        [Effector(arm.effector, place, tuple(arm.point))],
+        [Effector(arm.effector, place, arm.point)],
         tolerance=1e-7,
         limits=limits,
     )
-    return found.rotations[arm.joints]
+    # At limits, and where the arm is stretched, that comes near; these steps come to the point.
+    return arm.follow(found.rotations[arm.joints][None], place[None], _LAST_STEPS)[0][0]
 
 
 def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
     joint, point = effector if isinstance(effector, tuple) else (effector, np.zeros(3))
     if not isinstance(joint, int | np.integer) or not 0 <= joint < n:
-        raise InvalidArgument(f"There is no joint {joint} to be an effector; joints are 0 to {n - 1}.")
+        raise InvalidArgument(
+            "There is no joint {joint} to be an effector; joints are 0 to {last}.", joint=joint, last=n - 1
+        )
     return int(joint), checks.exactly("effector's point", point, 3)
 
 
@@ -247,7 +247,7 @@ def _strengths(strength: ArrayLike | None, body: Body) -> Array:
     result = checks.not_negative("strength", 1.0 if strength is None else strength, len(body), body.called)
     if np.any(result == 0.0):
         joint = int(np.argmax(result == 0.0))
-        raise InvalidArgument(f"The strength of joint {body.called[joint]} must be above 0; 1 is normal.")
+        raise InvalidArgument("The strength of joint {joint} must be above 0; 1 is normal.", joint=body.called[joint])
     return result
 
 
@@ -258,10 +258,14 @@ def _fixed(
     found, before = [], 0
     for time, place in via:
         if not (np.isfinite(time) and 0.0 < time < duration):
-            raise InvalidArgument(f"The hand passes at {time} s, but must pass between 0 and {duration:g} s.")
+            raise InvalidArgument(
+                "A waypoint is at {time} s, but must be between 0 and {duration:g} s; change its time.",
+                time=time,
+                duration=duration,
+            )
         sample = round(time / h)
         if not before < sample < steps:
-            raise InvalidArgument("What the hand passes must be in order of time, each at its own; spread the times.")
+            raise InvalidArgument("The waypoints must be in order of time and at different times; change their times.")
         found.append((sample, checks.exactly("via", place, 3)))
         before = sample
     return [*found, (steps, checks.exactly("goal", goal, 3))]

@@ -21,7 +21,6 @@ _PERCENT = {
 }
 PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 """Segments of which a body has two."""
-SEGMENTS = tuple(_PERCENT)
 BUILDS = ("mean", "male", "female")
 
 
@@ -32,7 +31,7 @@ def fractions(build: str = "mean") -> dict[str, float]:
     BUILDS. Raises InvalidArgument.
     """
     if build not in BUILDS:
-        raise InvalidArgument(f"Build {build!r} is unknown; use one of {', '.join(BUILDS)}.")
+        raise InvalidArgument("Build {build!r} is unknown; use one of {builds}.", build=build, builds=", ".join(BUILDS))
     chosen = {"mean": (0.5, 0.5), "male": (1.0, 0.0), "female": (0.0, 1.0)}[build]
     found = {name: sum(w * p for w, p in zip(chosen, pair, strict=True)) for name, pair in _PERCENT.items()}
     whole = sum(part * (2 if name in PAIRED else 1) for name, part in found.items())

@@ -7,6 +7,6 @@ Pejsa, Mutlu and Gleicher 2012).
 
 from .ability import Eyes
 from .saccade import Shift
-from .solving import Result, solve
+from .solve import EyeSolution, solve
 
-__all__ = ["Eyes", "Result", "Shift", "solve"]
+__all__ = ["EyeSolution", "Eyes", "Shift", "solve"]

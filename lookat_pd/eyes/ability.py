@@ -6,8 +6,8 @@ import numpy as np
 
 from .. import rotation
 from ..errors import InvalidArgument
+from ..gaze.turn_distribution import soft_limit
 from ..rotation import Array
-from ..sharing import soft_limit
 
 _LIMITS = ("yaw_limit", "pitch_up_limit", "pitch_down_limit")
 _POSITIVE = ("vergence", "vergence_limit", "saccade_start", "saccade_rate", "blink_from", "micro", "soft_edge")
@@ -47,20 +47,24 @@ class Eyes:
     def __post_init__(self) -> None:
         forward, ahead, up = (np.asarray(a, dtype=float) for a in (self.forward, self.head_forward, self.head_up))
         if forward.ndim != 2 or forward.shape[1] != 3 or not len(forward):
-            raise InvalidArgument(f"The eyes' forward axes must be an array (eyes, 3), not {forward.shape}.")
+            raise InvalidArgument(
+                "The eyes' forward axes must be an array (eyes, 3), not {shape}.", shape=forward.shape
+            )
         up = up - np.sum(up * ahead) / max(np.sum(ahead * ahead), 1e-300) * ahead
         if not all(np.all(np.isfinite(a)) and np.all(np.linalg.norm(a, axis=-1) > 1e-9) for a in (forward, ahead, up)):
-            raise InvalidArgument("The axes of eyes and head must have a length, and the head's must not be parallel.")
+            raise InvalidArgument(
+                "The axes of the eyes and the head must not be zero, and the two axes of the head must not be parallel."
+            )
         object.__setattr__(self, "forward", rotation.normalize(forward))
         object.__setattr__(self, "head_forward", rotation.normalize(ahead))
         object.__setattr__(self, "head_up", rotation.normalize(up))
         for name in (*_LIMITS, *_POSITIVE):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
-                raise InvalidArgument(f"The eyes' {name.replace('_', ' ')} must be 0 or more.")
+                raise InvalidArgument("The eyes' {name} must be 0 or more.", name=name.replace("_", " "))
         if not min(self.saccade_start, self.blink_close, self.blink_open) > 0.0:
-            raise InvalidArgument("Saccades and blinks need a time above 0.")
+            raise InvalidArgument("The durations of saccades and blinks must be above 0 s.")
         if not 0.0 < self.micro_rate * self.saccade_time(self.micro) < 1.0:
-            raise InvalidArgument("Microsaccades need a rate above 0 that leaves each of them its time.")
+            raise InvalidArgument("The rate of microsaccades must be above 0 and leave time for each; reduce the rate.")
 
     def __len__(self) -> int:
         return len(self.forward)

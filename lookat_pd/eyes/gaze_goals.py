@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import refine, rotation
+from .. import curves, rotation
+from ..gaze.target_angles import TargetAngles, nearest_turn
+from ..gaze.timeline import BEHIND_MARGIN
+from ..gaze.turn_distribution import soft_limit
 from ..rotation import Array
-from ..run import BEHIND_MARGIN
-from ..sharing import soft_limit
-from ..view import View, nearest_turn
 from .ability import Eyes, bounded
 
 _POLE = np.radians(60.0), np.radians(75.0), np.radians(80.0)
@@ -40,7 +40,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Path:
+class GazePath:
     """Where one target is, from sample `first` on, w samples dt apart.
 
     seen: (w, 1 + k, 2) as it is; goal: (w, c) the eyes' angles within their range and, last, how much the range is
@@ -120,7 +120,7 @@ class Goals:
 
         near: distance within which they fade out. fades: yaw does, near straight up or down, where it means nothing.
         """
-        view = View.of(self.scene.head[window, None], directions, self.axes, near)
+        view = TargetAngles.of(self.scene.head[window, None], directions, self.axes, near)
         weight = np.ones_like(view.yaw)
         if fades:
             limit = np.where(view.pitch > 0.0, self.eyes.pitch_up_limit, self.eyes.pitch_down_limit)
@@ -131,7 +131,7 @@ class Goals:
         angles = np.stack((yaw * weight * view.near, view.pitch * view.near), axis=-1)
         return angles, np.abs(np.diff(yaw[:, 0])) > np.pi
 
-    def path(self, target: int | None, start: float, end: float) -> Path:
+    def path(self, target: int | None, start: float, end: float) -> GazePath:
         """From `start` to `end` [s], of a target or, where that is None, of the animation."""
         scene = self.scene
         anchor = int(np.floor(start / scene.dt + _INSTANT))
@@ -145,11 +145,13 @@ class Goals:
             directions, near = self._towards(target, window)
             seen, sides = self._angles(window, directions, anchor - first, near, fades=True)
             goal = bounded(seen, self.eyes.range + self.edge, self.edge)
-        jumps = refine.sudden(np.linalg.norm(np.diff(goal, axis=0), axis=-1))
+        jumps = curves.sudden(np.linalg.norm(np.diff(goal, axis=0), axis=-1))
         edges = [0, *(np.flatnonzero(jumps.any(axis=1) | sides) + 1).tolist(), len(goal)]
         stretches = [(a, b - 1) for a, b in pairwise(edges)]
         widened = np.full((len(goal), 1), float(target is None))
-        return Path(seen, np.concatenate((goal.reshape(len(goal), -1), widened), axis=1), first, scene.dt, stretches)
+        return GazePath(
+            seen, np.concatenate((goal.reshape(len(goal), -1), widened), axis=1), first, scene.dt, stretches
+        )
 
     def _towards(self, target: int, window: slice) -> tuple[Array, float]:
         """Directions (w, 1 + k, 3) to a target, as long as it is far, and from where on it is too near to look at."""
@@ -173,7 +175,7 @@ def _on_one_side(yaws: Array, anchor: int) -> Array:
     What passes behind keeps its side until it is well past, as it does for the head, lest they turn opposite ways.
     """
     yaw = np.unwrap(yaws[:, 0])
-    jumps = np.flatnonzero(refine.sudden(np.abs(np.diff(yaw)))) + 1
+    jumps = np.flatnonzero(curves.sudden(np.abs(np.diff(yaw)))) + 1
     for stretch in np.split(yaw, jumps):
         reference = int(np.clip(anchor, 0, len(stretch) - 1))
         anchor -= len(stretch)

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..chain import Event
 from ..errors import InvalidArgument
-from ..gaze import pieces
+from ..gaze.chain import Event
+from ..gaze.solve import pieces
+from ..message import Message
 from ..rotation import Array
 from . import blink, saccade
 from .ability import Eyes, bounded
-from .goals import Goals, Path, Scene
+from .gaze_goals import GazePath, Goals, Scene
 from .micro import Twitches
 from .saccade import Decay, Shift
 
@@ -23,7 +24,7 @@ _STILL = 1e-9
 
 
 @dataclass(frozen=True)
-class Result:
+class EyeSolution:
     """What `solve` found, over n samples and k eyes.
 
     offsets: (n, k, 4) local rotations to multiply on the right of the eyes' orientations; where the look-at is off, no
@@ -50,7 +51,7 @@ def solve(
     events: Sequence[Event],
     *,
     time: float = 0.0,
-) -> Result:
+) -> EyeSolution:
     """Offsets of the eyes for n samples dt [s] apart, all in one space.
 
     head: (n, 4) orientation of the head as the look-at turns it. orientations: (n, k, 4) and centers: (n, k, 3) of the
@@ -79,12 +80,14 @@ def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
     shapes = (count, 4), (count, k, 4), (count, k, 3), (count, k, 4), (len(targets), count, 3)
     found = head.shape, orientations.shape, centers.shape, animated.shape, targets.shape
     if found != shapes:
-        raise InvalidArgument(f"Head, eyes and targets must be arrays {shapes}, not {found}.")
+        raise InvalidArgument(
+            "Head, eyes and targets must be arrays {shapes}, not {found}.", shapes=shapes, found=found
+        )
     if not (count and np.isfinite(dt) and dt > 0.0):
         raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
     for name, moving in (("pose", (head, orientations, centers, animated)), ("target", (targets,))):
         if not all(np.all(np.isfinite(values)) for values in moving):
-            raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
+            raise InvalidArgument("The {name} has a value that is not finite; fix its animation.", name=Message(name))
     return Scene(head, orientations, centers, animated, targets, float(dt))
 
 
@@ -92,7 +95,7 @@ def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
 class _Part:
     """What the eyes do from `start` [s] on: a stretch of a path, and until `landed` [s] the saccade to it."""
 
-    path: Path
+    path: GazePath
     stretch: tuple[int, int]
     start: float
     landed: float
@@ -137,7 +140,7 @@ class _Run:
             self._keep(self.latest, target, begin, stop)
             settled = False
 
-    def _shift(self, target: int | None, path: Path, stretch: tuple[int, int], time: float) -> Decay:
+    def _shift(self, target: int | None, path: GazePath, stretch: tuple[int, int], time: float) -> Decay:
         """The saccade that begins at `time` [s], towards a stretch of a path."""
         eyes, before = self.eyes, self.latest or self._off(time)
         value, slope = before.at(time)
@@ -194,7 +197,7 @@ class _Run:
         self.looked_at[samples] = -1 if target is None else target
         self.resting[samples] = (target is None) & (self.times[samples] >= part.landed - _INSTANT)
 
-    def result(self) -> Result:
+    def result(self) -> EyeSolution:
         eyes, scene = self.eyes, self.scene
         angles = self.state[:, :-1].reshape(len(scene), -1, 2)
         angles = bounded(angles, self.goals.limits(self.state[:, -1]), self.goals.edge)
@@ -207,4 +210,4 @@ class _Run:
         on = np.flatnonzero(self.looked_at >= 0)
         direction = scene.targets[self.looked_at[on], on] - scene.centers[on].mean(axis=1)
         error[on] = rotation.angle_between(looking[on, 0], direction)
-        return Result(offsets, looking[:, 0], error, blink.closing(eyes, self.shifts, self.times), self.shifts)
+        return EyeSolution(offsets, looking[:, 0], error, blink.closing(eyes, self.shifts, self.times), self.shifts)

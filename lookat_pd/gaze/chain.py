@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import rotation
-from .errors import InvalidArgument
-from .rotation import Array
-from .sharing import soft_limit
+from .. import rotation
+from ..errors import InvalidArgument
+from ..message import Message
+from ..rotation import Array
+from .turn_distribution import soft_limit
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,11 @@ class Chain:
     """What the chain's bones can do, head first; arrays over its b bones, angles in radians.
 
     shares: fractions of the turn, above 0. settle_factors: times the look-at's settle time. yaw_limits (either side),
-    pitch_up_limits, pitch_down_limits: largest offsets. makes_up: whether the bone makes up for those below that lag;
-    the head always does, and those that do stand first. forward, up: (b, 3) unit axes in each bone's own frame that
-    point where the character faces and up when at rest; forward[0] is the aim axis. soft_edge: width over which limits
-    set in. near: distance within which a target is too close to be looked at, and the head turns to its animated pose.
+    pitch_up_limits, pitch_down_limits: largest offsets. compensates_lag: whether the bone makes up for those below that
+    lag; the head always does, and those that do stand first. forward, up: (b, 3) unit axes in each bone's own frame
+    that point where the character faces and up when at rest; forward[0] is the aim axis. soft_edge: width over which
+    limits set in. near: distance within which a target is too close to be looked at, and the head turns to its animated
+    pose.
     """
 
     shares: Array
@@ -29,7 +31,7 @@ class Chain:
     yaw_limits: Array
     pitch_up_limits: Array
     pitch_down_limits: Array
-    makes_up: Array
+    compensates_lag: Array
     forward: Array
     up: Array
     soft_edge: float = np.radians(5.0)
@@ -41,21 +43,27 @@ class Chain:
     def __post_init__(self) -> None:
         count = len(self.shares)
         if not count:
-            raise InvalidArgument("The chain has no bones; it needs at least the aiming bone.")
+            raise InvalidArgument("The chain has no bones; add at least the aiming bone.")
         numbers = ("shares", "settle_factors", "yaw_limits", "pitch_up_limits", "pitch_down_limits")
         for name in numbers:
             values = np.asarray(getattr(self, name), dtype=float)
             least = 0.0 if name.endswith("limits") else 1e-9
             if values.shape != (count,) or not np.all(np.isfinite(values) & (values >= least)):
-                raise InvalidArgument(f"The chain's {name.replace('_', ' ')} must be {count} positive numbers.")
+                raise InvalidArgument(
+                    "The chain's {name} must be {count} positive numbers.",
+                    name=Message(name.replace("_", " ")),
+                    count=count,
+                )
             object.__setattr__(self, name, values)
         if not (0.0 <= self.eyes_take <= 1.0 and min(*self.eyes_reach, self.torso_from) >= 0.0):
-            raise InvalidArgument("What the chain leaves to the eyes is a fraction, within angles of 0 or more.")
-        makes_up = np.asarray(self.makes_up, dtype=bool).copy()
-        makes_up[0] = True
-        if np.any(makes_up[1:] & ~makes_up[:-1]):
-            raise InvalidArgument("The bones that make up for the others must stand first in the chain.")
-        object.__setattr__(self, "makes_up", makes_up)
+            raise InvalidArgument("The share of the eyes must be between 0 and 1, and its angles 0 or more.")
+        compensates_lag = np.asarray(self.compensates_lag, dtype=bool).copy()
+        compensates_lag[0] = True
+        if np.any(compensates_lag[1:] & ~compensates_lag[:-1]):
+            raise InvalidArgument(
+                "The bones that compensate for the lag must be the first of the chain; reorder the chain."
+            )
+        object.__setattr__(self, "compensates_lag", compensates_lag)
         up = np.asarray(self.up, float)
         forward = rotation.normalize(self.forward)
         up = rotation.normalize(up - np.sum(up * forward, axis=-1, keepdims=True) * forward)

@@ -7,8 +7,8 @@ the offsets follow; what is still missing when the result is evaluated goes into
 
 import numpy as np
 
-from . import rotation
-from .rotation import Array
+from .. import rotation
+from ..rotation import Array
 
 _WHOLE = 0.02
 _ANSWER = 0.25, 2.0
@@ -39,7 +39,7 @@ def inherited(animated: Array, offsets: Array, carry: Array, bone: int) -> Array
     return turn
 
 
-def own_answer(carry: Array, bone: int) -> float:
+def own_response(carry: Array, bone: int) -> float:
     """How much of its own offset a bone makes: constraints may let only a part of it through."""
     own = float(carry[bone, bone])
     return 1.0 if abs(own - 1.0) < _WHOLE else float(np.clip(own, *_ANSWER))
@@ -60,7 +60,7 @@ def realize(wanted: Array, animated: Array, carry: Array, correction: Array, act
         below = rotation.multiply(correction[:, bone], inherited(animated, offsets, carry, bone))
         carried = rotation.multiply(below, animated[:, bone])
         own = rotation.multiply(rotation.inverse(carried), wanted[:, bone])
-        own = _scaled(np.where(own[:, :1] < 0.0, -own, own), 1.0 / own_answer(carry, bone))
+        own = _scaled(np.where(own[:, :1] < 0.0, -own, own), 1.0 / own_response(carry, bone))
         offsets[:, bone] = np.where(active[:, None], own, rotation.IDENTITY)
     return offsets
 
@@ -69,14 +69,14 @@ def correct(measured: Array, animated: Array, offsets: Array, carry: Array) -> A
     """The correction (F, b, 4) that makes the model give the `measured` orientations (F, b, 4) for these offsets."""
     correction = np.empty_like(measured)
     for bone in range(measured.shape[1]):
-        own = rotation.multiply(animated[:, bone], _scaled(offsets[:, bone], own_answer(carry, bone)))
+        own = rotation.multiply(animated[:, bone], _scaled(offsets[:, bone], own_response(carry, bone)))
         received = rotation.multiply(measured[:, bone], rotation.inverse(own))
         model = inherited(animated, offsets, carry, bone)
         correction[:, bone] = rotation.multiply(received, rotation.inverse(model))
     return correction
 
 
-class Homing:
+class AimCorrection:
     """Brings one bone's axis to where it should point by measured steps, while nothing below the bone moves.
 
     axis: (3,) in the bone's own frame. answer: how much of a step is expected to show; later steps go by how much of

@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
-from .errors import InvalidArgument
+from ..errors import InvalidArgument
 
 DWELL = 0.3
 """Nobody's gaze changes twice within this time [s]."""
@@ -62,12 +62,14 @@ class Manner:
         shortest, longest = self.reaction
         if not 0.0 <= shortest <= longest < np.inf:
             raise InvalidArgument(
-                f"The reaction times must be 0 or more, the shorter first, not {shortest} and {longest}."
+                "The reaction times must be 0 or more with the shorter one first, not {shortest} and {longest}.",
+                shortest=shortest,
+                longest=longest,
             )
         if not 0.0 <= self.glances <= 1.0:
-            raise InvalidArgument(f"The amount of glances must be between 0 and 1, not {self.glances}.")
+            raise InvalidArgument("The amount of glances must be between 0 and 1, not {glances}.", glances=self.glances)
         if self.seed < 0:
-            raise InvalidArgument(f"The seed must be 0 or more, not {self.seed}.")
+            raise InvalidArgument("The seed must be 0 or more, not {seed}.", seed=self.seed)
 
 
 USUAL = Manner()
@@ -101,14 +103,18 @@ def plan(turns: Sequence[Turn], people: int, end: float, manner: Manner = USUAL)
 
 def _check(turns: Sequence[Turn], people: int, end: float) -> None:
     if people < 2:
-        raise InvalidArgument(f"A conversation needs at least two people, not {people}.")
+        raise InvalidArgument(
+            "A conversation needs at least two people, not {people}; add participants.", people=people
+        )
     if not turns:
-        raise InvalidArgument("Nobody speaks; say who begins when.")
+        raise InvalidArgument("The conversation has no turns; add at least one speaker with a start time.")
     if not all(0 <= turn.speaker < people for turn in turns):
-        raise InvalidArgument(f"The speakers must be numbers from 0 to {people - 1}.")
+        raise InvalidArgument("The speakers must be numbers from 0 to {last}.", last=people - 1)
     times = [*(turn.time for turn in turns), end]
     if not np.all(np.isfinite(times)) or any(later <= earlier for earlier, later in pairwise(times)):
-        raise InvalidArgument("Each turn of a conversation must begin after the one before, and the end be last.")
+        raise InvalidArgument(
+            "The turns of a conversation must be in order of time, and the end after the last one; sort the turns."
+        )
 
 
 class _Person:

@@ -5,8 +5,8 @@ The drift is a function of time alone, so that it is the same at any frame rate 
 
 import numpy as np
 
-from . import rotation
-from .rotation import Array
+from .. import rotation
+from ..rotation import Array
 
 _FREQUENCIES = np.array([0.07, 0.13, 0.23, 0.41, 0.71])
 """Of the waves that the drift is made of [Hz]; no two have a common beat that anybody would notice."""

@@ -6,21 +6,22 @@ Bones are listed head first, everything is in one space, offsets are local and m
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import refine, rotation
+from .. import curves, rotation
+from ..errors import InvalidArgument
+from ..message import Message
+from ..pd.followers import Follower, Tuning
+from ..pd.second_order import substeps
+from ..rotation import Array
 from .chain import Chain
-from .errors import InvalidArgument
-from .follow import Follower, Tuning
-from .rotation import Array
-from .run import Run
-from .second_order import substeps
-from .view import Carried
+from .target_angles import Carried
+from .timeline import Timeline
 
 _FEWEST = 2
 """Samples a step, at least: one alone could not be told from a target that leaps."""
 _FIXED_POINT = 6
 
 
-class Stepper:
+class RealtimeLookAt:
     """A look-at whose state is carried from step to step.
 
     Over a step, the pose turns and the target moves evenly from where they were at the step before. It does not matter
@@ -28,7 +29,7 @@ class Stepper:
     """
 
     def __init__(self, chain: Chain, tuning: Tuning) -> None:
-        self._run = Run(chain, tuning)
+        self._run = Timeline(chain, tuning)
         self._before: tuple[Array, Array, Array | None, Array] | None = None
         self._yaw: float | None = None
         self._free = self._run.state
@@ -62,10 +63,14 @@ class Stepper:
     def retune(self, chain: Chain, tuning: Tuning) -> None:
         """Go on with other settings from where the bones are. Raises InvalidArgument for a chain of other length."""
         if len(chain) != len(self.chain):
-            raise InvalidArgument(f"The chain has {len(chain)} bones now and had {len(self.chain)}; begin anew.")
+            raise InvalidArgument(
+                "The chain has {bones} bones instead of {bones_before}; start again.",
+                bones=len(chain),
+                bones_before=len(self.chain),
+            )
         state, same = self._run.state, tuning.method == self.tuning.method
         offsets = self.offsets
-        self._run = Run(chain, tuning)
+        self._run = Timeline(chain, tuning)
         if same:
             self._run.state = state
             self._free, self._since = state, 0.0
@@ -82,7 +87,7 @@ class Stepper:
         """
         now = self._checked(rotations, positions, target, shift)
         if not (np.isfinite(dt) and dt >= 0.0):
-            raise InvalidArgument(f"A step takes 0 seconds or more, not {dt}.")
+            raise InvalidArgument("The time step must be 0 s or more, not {dt}.", dt=dt)
         before, self._before = self._before or now, now
         if now[2] is None:
             self._release(dt)
@@ -91,7 +96,7 @@ class Stepper:
             # A target that is new has been where it is.
             before = (*before[:2], now[2], before[3])
         if dt > 0.0:
-            count = max(substeps(dt, refine.FINEST_STEP), _FEWEST)
+            count = max(substeps(dt, curves.FINEST_STEP), _FEWEST)
             self._run.begin(*_between(before, now, count), dt / count, _line(before[3], now[3], count))
             self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw)
         self._free, self._since = self._run.state, 0.0
@@ -106,13 +111,19 @@ class Stepper:
         to = (3,) if place is None else place.shape
         if rotations.shape != (bones, 4) or positions.shape != (bones, 3) or to != (3,):
             raise InvalidArgument(
-                f"{bones} chain bones, rotations {rotations.shape}, positions {positions.shape} and targets {to} do "
-                "not fit together."
+                "The shapes of {bones} chain bones, rotations {shape}, positions {positions_shape} and "
+                "targets {targets} do not match.",
+                bones=bones,
+                shape=rotations.shape,
+                positions_shape=positions.shape,
+                targets=to,
             )
         shift = np.broadcast_to(np.asarray(shift, float), (3,))
         for name, values in (("pose", rotations), ("pose", positions), ("pose", shift), ("target", place)):
             if values is not None and not np.all(np.isfinite(values)):
-                raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
+                raise InvalidArgument(
+                    "The {name} has a value that is not finite; fix its animation.", name=Message(name)
+                )
         return rotations, positions, place, shift
 
     def _release(self, dt: float) -> None:

@@ -14,17 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import refine
+from .. import curves
+from ..errors import InvalidArgument
+from ..message import Message
+from ..pd.followers import Tuning
+from ..pd.second_order import substeps
+from ..rotation import Array
 from .chain import Chain, Event, Solution
-from .errors import InvalidArgument
-from .follow import Tuning
-from .rotation import Array
-from .run import BEHIND_MARGIN, INSTANT, Run
-from .second_order import substeps
+from .timeline import BEHIND_MARGIN, INSTANT, Timeline
 
 
 @dataclass(frozen=True)
-class Shot:
+class GazeSamples:
     """What is looked from and at over F frames of dt seconds, with `count` samples a frame, as `prepare` makes it."""
 
     rotations: Array
@@ -43,9 +44,9 @@ def prepare(
     targets: ArrayLike,
     dt: float,
     shift: ArrayLike = 0.0,
-    between: refine.Between | None = None,
-) -> Shot:
-    """What `solve_shot` needs of a shot; it may be solved again with other settings, but for the tuning's integrator.
+    between: curves.Between | None = None,
+) -> GazeSamples:
+    """What `solve_samples` needs; it may be solved again with other settings, but for the tuning's integrator.
 
     Arguments as for `solve`. Raises InvalidArgument.
     """
@@ -53,21 +54,24 @@ def prepare(
     frames, bones = rotations.shape[:2]
     if positions.shape != (frames, bones, 3) or targets.shape[1:] != (frames, 3):
         raise InvalidArgument(
-            f"Rotations {rotations.shape}, positions {positions.shape} and targets {targets.shape} do not fit together."
+            "The shapes of rotations {shape}, positions {positions_shape} and targets {targets_shape} do not match.",
+            shape=rotations.shape,
+            positions_shape=positions.shape,
+            targets_shape=targets.shape,
         )
     if not (frames and np.isfinite(dt) and dt > 0.0):
         raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
     for name, values in (("pose", rotations), ("pose", positions), ("target", targets)):
         if not np.all(np.isfinite(values)):
-            raise InvalidArgument(f"The {name} holds a value that is not a finite number; mend its animation.")
+            raise InvalidArgument("The {name} has a value that is not finite; fix its animation.", name=Message(name))
     shift = np.broadcast_to(np.asarray(shift, float), (frames, 3))
     fine = samples_per_frame(tuning, dt)
     if fine > 1:
-        rotations, positions, targets, shift = refine.shot(rotations, positions, targets, shift, fine)
+        rotations, positions, targets, shift = curves.refined(rotations, positions, targets, shift, fine)
         if between is not None:
             rotations[between.places], positions[between.places] = between.rotations, between.positions
             targets[:, between.places] = between.targets
-    return Shot(rotations, positions, targets, shift, frames, fine, dt)
+    return GazeSamples(rotations, positions, targets, shift, frames, fine, dt)
 
 
 def solve(
@@ -80,7 +84,7 @@ def solve(
     events: Sequence[Event] = (Event(-1.0, 0),),
     influence: ArrayLike = 1.0,
     shift: ArrayLike = 0.0,
-    between: refine.Between | None = None,
+    between: curves.Between | None = None,
 ) -> Solution:
     """Offsets of the chain for every frame.
 
@@ -91,43 +95,49 @@ def solve(
     move the aiming bone beyond these offsets. between: the shot at some of the `samples_per_frame` moments between
     frames, where it is known. Raises InvalidArgument.
     """
-    shot = prepare(tuning, rotations, positions, targets, dt, shift, between)
-    return solve_shot(chain, tuning, shot, events, influence)
+    samples = prepare(tuning, rotations, positions, targets, dt, shift, between)
+    return solve_samples(chain, tuning, samples, events, influence)
 
 
-def solve_shot(
+def solve_samples(
     chain: Chain,
     tuning: Tuning,
-    shot: Shot,
+    samples: GazeSamples,
     events: Sequence[Event] = (Event(-1.0, 0),),
     influence: ArrayLike = 1.0,
 ) -> Solution:
     """Offsets of the chain for every frame of a shot that was prepared; otherwise as `solve`."""
-    return run_shot(chain, tuning, shot, events).solution(*of_frames(shot, influence))
+    return run_timeline(chain, tuning, samples, events).solution(*of_frames(samples, influence))
 
 
-def solve_shifted(run: Run, shot: Shot, shift: Array, influence: ArrayLike = 1.0) -> Solution:
+def solve_shifted(run: Timeline, samples: GazeSamples, shift: Array, influence: ArrayLike = 1.0) -> Solution:
     """The solution of a shot that `run_shot` went over, with the aiming bone moved by `shift` (F, 3), smooth, besides.
 
     Only what that changes is solved again: the aiming bone.
     """
     still = np.zeros(max(len(shift) - 1, 0), dtype=bool)
-    run.again(refine.curve(np.asarray(shift, float), still, shot.count))
-    return run.solution(*of_frames(shot, influence))
+    run.again(curves.curve(np.asarray(shift, float), still, samples.count))
+    return run.solution(*of_frames(samples, influence))
 
 
-def of_frames(shot: Shot, influence: ArrayLike) -> tuple[Array, slice]:
+def of_frames(samples: GazeSamples, influence: ArrayLike) -> tuple[Array, slice]:
     """What `Run.solution` wants for the whole frames of a shot."""
-    return np.broadcast_to(np.asarray(influence, float), (shot.frames,)), slice(None, None, shot.count)
+    return np.broadcast_to(np.asarray(influence, float), (samples.frames,)), slice(None, None, samples.count)
 
 
-def run_shot(chain: Chain, tuning: Tuning, shot: Shot, events: Sequence[Event] = (Event(-1.0, 0),)) -> Run:
+def run_timeline(
+    chain: Chain, tuning: Tuning, samples: GazeSamples, events: Sequence[Event] = (Event(-1.0, 0),)
+) -> Timeline:
     """Go over a shot that was prepared; its solution is there to be asked for. Arguments as for `solve`."""
-    if shot.rotations.shape[1] != len(chain):
-        raise InvalidArgument(f"The chain has {len(chain)} bones, but the shot {shot.rotations.shape[1]}.")
-    run = Run(chain, tuning)
-    run.begin(shot.rotations, shot.positions, shot.targets, shot.dt / shot.count, shot.shift)
-    for event, end in pieces(events, shot.dt * (shot.frames - 1), len(shot.targets)):
+    if samples.rotations.shape[1] != len(chain):
+        raise InvalidArgument(
+            "The chain has {bones} bones, but the samples have {samples}; sample the same chain.",
+            bones=len(chain),
+            samples=samples.rotations.shape[1],
+        )
+    run = Timeline(chain, tuning)
+    run.begin(samples.rotations, samples.positions, samples.targets, samples.dt / samples.count, samples.shift)
+    for event, end in pieces(events, samples.dt * (samples.frames - 1), len(samples.targets)):
         run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)
     return run
 
@@ -137,7 +147,7 @@ def samples_per_frame(tuning: Tuning, dt: float) -> int:
 
     One for the integrators of engines: they are there to show what an engine does in its own steps.
     """
-    return substeps(dt, refine.FINEST_STEP) if tuning.integrator == "exact" else 1
+    return substeps(dt, curves.FINEST_STEP) if tuning.is_exact else 1
 
 
 def pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:
@@ -147,7 +157,9 @@ def pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event
         if np.isnan(event.time):
             raise InvalidArgument("The time of an event is not a number.")
         if event.target is not None and not 0 <= event.target < count:
-            raise InvalidArgument(f"An event names target {event.target}, but there are {count}.")
+            raise InvalidArgument(
+                "An event names target {target}, but there are {count}.", target=event.target, count=count
+            )
     early = [event for event in ordered if event.time < -INSTANT]
     inside = [event for event in ordered if -INSTANT <= event.time <= last + INSTANT]
     if not inside or inside[0].time > INSTANT:

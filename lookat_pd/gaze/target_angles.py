@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import rotation
-from .rotation import Array
-from .sharing import Sharing
+from .. import rotation
+from ..rotation import Array
+from .turn_distribution import TurnDistribution
 
 _POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
 
@@ -58,7 +58,7 @@ class Carried:
 
 
 @dataclass(frozen=True)
-class View:
+class TargetAngles:
     """A target as the head sees it: yaw to the left and pitch up [rad], and how far it is from being too near."""
 
     yaw: Array
@@ -66,7 +66,7 @@ class View:
     near: Array
 
     @classmethod
-    def of(cls, head: Array, direction: Array, axes: tuple[Array, Array, Array], near: float) -> "View":
+    def of(cls, head: Array, direction: Array, axes: tuple[Array, Array, Array], near: float) -> "TargetAngles":
         """head: (n, 4). direction: (n, 3) to the target. axes: forward, up and right in the head's frame.
 
         near: distance within which a target is too close to be looked at.
@@ -80,7 +80,7 @@ class View:
         nearness = np.clip(distance / near, 0.0, 1.0) if near > 0.0 else (distance > 0.0).astype(float)
         return cls(yaw, np.arctan2(above, np.hypot(ahead, aside)), nearness**2 * (3.0 - 2.0 * nearness))
 
-    def weight(self, sharing: tuple[Sharing, Sharing, Sharing]) -> Array:
+    def weight(self, sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
         """How much of the yaw to take: none when too near, none straight above or below where it means nothing."""
         fade = self._from_pole(sharing[1].reach, sharing[2].reach)
         return self.near * (1.0 - fade**2 * (3.0 - 2.0 * fade))
@@ -89,7 +89,13 @@ class View:
         begin = np.clip(np.where(self.pitch > 0.0, up, down), _POLE[0], _POLE[1])
         return np.clip((np.abs(self.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
 
-    def reached(self, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array, edge: float) -> Array:
+    def reached(
+        self,
+        sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
+        yaw: Array,
+        pitch: Array,
+        edge: float,
+    ) -> Array:
         """Whether the head, last of the chain, can make the turn that is left without meeting a limit."""
         across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in sharing)
         return (

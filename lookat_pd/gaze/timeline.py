@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import refine, rotation
+from .. import curves, rotation
+from ..pd.followers import Follower, Tuning
+from ..pd.second_order import largest_response
+from ..rotation import Array
 from .chain import Chain, Solution
-from .follow import Follower, Tuning
-from .rotation import Array
-from .second_order import largest_response
-from .sharing import Limits, Sharing
-from .view import Carried, View, near_branch, nearest_turn
+from .target_angles import Carried, TargetAngles, near_branch, nearest_turn
+from .turn_distribution import TurnDistribution, TurnLimits
 
 BEHIND_MARGIN = np.radians(30.0)
 """How far past straight behind a target goes before the head comes round to the other side."""
@@ -38,7 +38,7 @@ class _Below:
     turning: Array
     for_eyes: tuple[Array, Array]
 
-    def turn(self, run: "Run", stage: slice, states: Array, goals: Array, last: Array) -> None:
+    def turn(self, run: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
         """Take in a stage that was solved."""
         held, vectors = run.turned(stage, states)
         self.carried.turn(stage, held)
@@ -61,7 +61,7 @@ class _Done:
     below: _Below | None = None
 
 
-class Run:
+class Timeline:
     """One solve in progress. Bones run from the root up here, so that each finds those below it done.
 
     state: (b, width, 2) of the controllers where the last piece has ended.
@@ -70,11 +70,11 @@ class Run:
     def __init__(self, chain: Chain, tuning: Tuning) -> None:
         self.chain, self.tuning = chain, tuning
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
-        factors, makes_up = chain.settle_factors[::-1], chain.makes_up[::-1]
-        self.makes_up, torso = makes_up, int(np.sum(~makes_up))
+        factors, compensates_lag = chain.settle_factors[::-1], chain.compensates_lag[::-1]
+        self.compensates_lag, torso = compensates_lag, int(np.sum(~compensates_lag))
         self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, len(chain))]
         self.settle_times = tuning.settle_time * factors
-        self.limits = Limits(
+        self.limits = TurnLimits(
             chain.yaw_limits[::-1],
             chain.pitch_up_limits[::-1],
             chain.pitch_down_limits[::-1],
@@ -108,11 +108,11 @@ class Run:
             else:
                 self._on(part.target, part.start, part.end, part.yaw, part.teleported, settled=part.settled, known=part)
 
-    def _sharing(self, first: int) -> tuple[Sharing, Sharing, Sharing]:
+    def _sharing(self, first: int) -> tuple[TurnDistribution, TurnDistribution, TurnDistribution]:
         """For yaw, pitch up and pitch down: how the bones from `first` to the head divide a turn."""
         limits = self.limits
         yaw, up, down = (
-            Sharing.of(self.chain.shares[::-1][first:], limits.goal * limit[first:], self.chain.soft_edge)
+            TurnDistribution.of(self.chain.shares[::-1][first:], limits.goal * limit[first:], self.chain.soft_edge)
             for limit in (limits.yaw, limits.pitch_up, limits.pitch_down)
         )
         return yaw, up, down
@@ -160,7 +160,9 @@ class Run:
         self._keep(window, start, slice(None), states, 0.0)
         self.looked_at[window.start + int(origin < start - INSTANT) : window.stop] = -1
 
-    def _parts(self, view: View, start: float, end: float, window: slice) -> list[tuple[float, float, float, bool]]:
+    def _parts(
+        self, view: TargetAngles, start: float, end: float, window: slice
+    ) -> list[tuple[float, float, float, bool]]:
         """Split a piece where the target teleports or passes far enough behind to be met on the other side.
 
         view: of the target at the window's frames. Returns (start, end, yaw at the frame at or before the start,
@@ -170,7 +172,7 @@ class Run:
         origin = window.start * self.dt
         turn, begin = 0.0, start
         yaw, unwrapped = view.yaw, np.unwrap(view.yaw)
-        teleports = refine.sudden(np.abs(np.diff(unwrapped))) | refine.sudden(np.abs(np.diff(view.pitch)))
+        teleports = curves.sudden(np.abs(np.diff(unwrapped))) | curves.sudden(np.abs(np.diff(view.pitch)))
         limit = np.pi + BEHIND_MARGIN
         if not np.any(teleports) and np.all(np.abs(unwrapped) <= limit):
             return [(float(start), end, float(unwrapped[0]), False)]
@@ -245,7 +247,7 @@ class Run:
             view = self._view(window, target, carried)
             remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
             pitch = (view.pitch - below.for_eyes[1]) * view.near
-            if not self.makes_up[stage.start]:
+            if not self.compensates_lag[stage.start]:
                 remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
             # What the bones below are turning by now is known: without it the head would trail their motion too, and
             # carry the aim past the target.
@@ -277,7 +279,13 @@ class Run:
             return held, states[..., 0]
         return held, rotation.log(held)
 
-    def _goals(self, stage: slice, sharing: tuple[Sharing, Sharing, Sharing], yaw: Array, pitch: Array) -> Array:
+    def _goals(
+        self,
+        stage: slice,
+        sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
+        yaw: Array,
+        pitch: Array,
+    ) -> Array:
         """Rotation vectors (n, stage, 3) that the stage's bones should have."""
         size = stage.stop - stage.start
         across, upward, downward = sharing
@@ -295,11 +303,11 @@ class Run:
         """Local rotations (n, bones, 4) of controller states, held within the limits however they overshoot."""
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
-    def _view(self, window: slice, target: int, carried: Carried | None = None) -> View:
+    def _view(self, window: slice, target: int, carried: Carried | None = None) -> TargetAngles:
         if carried is None:
             carried = Carried(self.rotations[window], self.positions[window])
         axes = self.forward[-1], self.up[-1], self.right[-1]
-        return View.of(
+        return TargetAngles.of(
             carried.head_rotation, self.targets[target, window] - carried.head_position, axes, self.chain.near
         )
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import rotation
-from .rotation import Array
+from .. import rotation
+from ..rotation import Array
 
 
 def soft_limit(angle: ArrayLike, limit: ArrayLike, edge: ArrayLike) -> Array:
@@ -23,7 +23,7 @@ def soft_limit(angle: ArrayLike, limit: ArrayLike, edge: ArrayLike) -> Array:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TurnLimits:
     """The largest turns of n bones, and how much of them is left for overshoot.
 
     yaw, pitch_up, pitch_down: (n,) [rad]. goal: fraction of them, up to 1, within which all goals lie. up, right:
@@ -38,10 +38,10 @@ class Limits:
     up: Array
     right: Array
 
-    def __getitem__(self, bones: slice) -> "Limits":
+    def __getitem__(self, bones: slice) -> "TurnLimits":
         arrays = (self.yaw, self.pitch_up, self.pitch_down)
         yaw, pitch_up, pitch_down = (a[bones] for a in arrays)
-        return Limits(yaw, pitch_up, pitch_down, self.goal, self.up[bones], self.right[bones])
+        return TurnLimits(yaw, pitch_up, pitch_down, self.goal, self.up[bones], self.right[bones])
 
     def apply(self, offsets: Array) -> Array:
         """Rotations (..., n, 4) within the limits: what lies beyond the goals' range bends over to stay inside."""
@@ -77,7 +77,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Sharing:
+class TurnDistribution:
     """Divides a turn over bones in proportion to their shares; where one is at its limit the others take the rest.
 
     Each bone turns by soft_limit(share * level), where the level is what makes the bones' sum the turn. The level is
@@ -91,7 +91,7 @@ class Sharing:
     sums: Array
 
     @classmethod
-    def of(cls, shares: ArrayLike, limits: ArrayLike, edge: float) -> "Sharing":
+    def of(cls, shares: ArrayLike, limits: ArrayLike, edge: float) -> "TurnDistribution":
         """shares (n,) > 0, limits (n,) [rad], edge: width of the soft edge [rad]."""
         return _share_out(tuple(np.asarray(shares, float).tolist()), tuple(np.asarray(limits, float).tolist()), edge)
 
@@ -107,11 +107,11 @@ class Sharing:
 
 
 @lru_cache(maxsize=256)
-def _share_out(shares: tuple[float, ...], limits: tuple[float, ...], edge: float) -> Sharing:
+def _share_out(shares: tuple[float, ...], limits: tuple[float, ...], edge: float) -> TurnDistribution:
     """A chain is solved again and again with the same shares and limits."""
     some, most = np.array(shares), np.array(limits)
     edges = np.minimum(edge, most)
     kinks = np.linspace(most - edges, most + edges, 9) / some
     levels = np.unique(np.concatenate(([0.0], kinks.ravel())))
     sums = soft_limit(some * levels[:, None], most, edges).sum(axis=-1)
-    return Sharing(some, most, edges, levels, sums)
+    return TurnDistribution(some, most, edges, levels, sums)

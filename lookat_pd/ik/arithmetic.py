@@ -16,6 +16,7 @@ Number = Any
 Vector = tuple[Number, Number, Number]
 Quaternion = tuple[Number, Number, Number, Number]
 
+ORIGIN: Vector = (0.0, 0.0, 0.0)
 NO_TURN: Quaternion = (1.0, 0.0, 0.0, 0.0)
 _OPPOSITE = 1e-20
 """Square of the sine and cosine of the half angle below which two directions count as opposite."""

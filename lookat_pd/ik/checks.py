@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import InvalidArgument
+from ..message import Message
 from ..rotation import Array
 from .limits import Limits
 
@@ -17,15 +18,22 @@ def array(name: str, values: ArrayLike, *tail: int | None) -> Array:
     try:
         result = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise InvalidArgument(f"The {name} must be an array of numbers.") from None
+        raise InvalidArgument("The {name} must be an array of numbers.", name=Message(name)) from None
     fits = result.ndim >= len(tail) and all(
         want is None or have == want for have, want in zip(result.shape[result.ndim - len(tail) :], tail, strict=True)
     )
     if not fits:
         shape = ", ".join(("...", *("n" if size is None else str(size) for size in tail)))
-        raise InvalidArgument(f"The shape of the {name} must be ({shape}), not {result.shape}.")
+        raise InvalidArgument(
+            "The shape of the {name} must be ({shape}), not {result_shape}.",
+            name=Message(name),
+            shape=shape,
+            result_shape=result.shape,
+        )
     if not np.all(np.isfinite(result)):
-        raise InvalidArgument(f"The {name} must be finite numbers; one of them is infinite or not a number.")
+        raise InvalidArgument(
+            "The {name} must be finite numbers; one of them is infinite or not a number.", name=Message(name)
+        )
     return result
 
 
@@ -33,7 +41,7 @@ def quaternions(name: str, values: ArrayLike, *tail: int | None) -> Array:
     """Unit quaternions (..., *tail, 4) from quaternions of any length but zero."""
     result = array(name, values, *tail, 4)
     if np.any(np.all(np.abs(result) < 1e-6, axis=-1)):
-        raise InvalidArgument(f"A quaternion of the {name} has length 0, which is no rotation; give it a length.")
+        raise InvalidArgument("A quaternion of the {name} has length 0; use unit quaternions.", name=Message(name))
     return rotation.normalize(result)
 
 
@@ -47,7 +55,9 @@ def base(values: ArrayLike | None) -> tuple[Array, Array]:
     if width == 4:
         return np.zeros(3), quaternions("base", values)
     if width != 7:
-        raise InvalidArgument(f"The base must be a position, a rotation, or both: 3, 4 or 7 numbers, not {width}.")
+        raise InvalidArgument(
+            "The base must be a position, a rotation, or both: 3, 4 or 7 numbers, not {width}.", width=width
+        )
     whole = array("base", values, 7)
     return whole[..., :3], quaternions("base", whole[..., 3:])
 
@@ -55,16 +65,18 @@ def base(values: ArrayLike | None) -> tuple[Array, Array]:
 def fraction(name: str, value: float) -> float:
     """A number from 0 to 1."""
     if not 0.0 <= value <= 1.0:
-        raise InvalidArgument(f"The {name} must be between 0 and 1, not {value}.")
+        raise InvalidArgument("The {name} must be between 0 and 1, not {value}.", name=Message(name), value=value)
     return float(value)
 
 
 def bounds(iterations: int, tolerance: float) -> tuple[int, float]:
     """The number of iterations and the tolerance."""
     if not (isinstance(iterations, int | np.integer) and iterations >= 0):
-        raise InvalidArgument(f"The number of iterations must be a whole number, 0 or more, not {iterations}.")
+        raise InvalidArgument(
+            "The number of iterations must be a whole number, 0 or more, not {iterations}.", iterations=iterations
+        )
     if not (np.isfinite(tolerance) and tolerance >= 0.0):
-        raise InvalidArgument(f"The tolerance must be 0 or more, not {tolerance}.")
+        raise InvalidArgument("The tolerance must be 0 or more, not {tolerance}.", tolerance=tolerance)
     return int(iterations), float(tolerance)
 
 
@@ -74,36 +86,40 @@ def leading(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise InvalidArgument(f"The batches do not fit together: {listed}; give all the same leading axes.") from None
+        raise InvalidArgument(
+            "The batch shapes do not match: {shapes}; use the same leading axes for all.", shapes=listed
+        ) from None
 
 
 def same_joints(limits: Limits | None, n: int) -> None:
     """Limits must be those of n joints."""
     if limits is not None and len(limits) != n:
-        raise InvalidArgument(f"The limits are those of {len(limits)} joints, but there are {n}; give one for each.")
+        raise InvalidArgument(
+            "The limits are for {limits} joints, but the chain has {count}; set limits for each joint.",
+            limits=len(limits),
+            count=n,
+        )
 
 
 def parents(values: Sequence[int], n: int) -> list[int]:
     """The parents of n joints, each before its children."""
     found = np.asarray(values)
     if found.shape != (n,) or not np.issubdtype(found.dtype, np.integer):
-        raise InvalidArgument(f"The parents must be {n} whole numbers, one for each joint, -1 for a root.")
+        raise InvalidArgument("The parents must be {count} whole numbers, one for each joint, -1 for a root.", count=n)
     for joint, parent in enumerate(found.tolist()):
         if not -1 <= parent < joint:
-            raise InvalidArgument(f"Joint {joint} stands before its parent {parent}; list parents first.")
+            raise InvalidArgument(
+                "Joint {joint} is listed before its parent {parent}; list parents first.", joint=joint, parent=parent
+            )
     return found.tolist()
 
 
 def effectors(values: Sequence[Any], n: int) -> None:
-    """Effectors must belong to joints that exist and want something."""
+    """Effectors must belong to joints that exist."""
     if not len(values):
         raise InvalidArgument("There is no effector; name at least one joint and its target.")
     for effector in values:
         if not 0 <= effector.joint < n:
-            raise InvalidArgument(f"There is no joint {effector.joint} to be an effector; joints are 0 to {n - 1}.")
-        if effector.target is None and effector.orientation is None:
-            raise InvalidArgument(f"Nothing is wanted of joint {effector.joint}; give a target or an orientation.")
-        for weight in (effector.weight, effector.orientation_weight):
-            if not (np.isfinite(weight) and weight >= 0.0):
-                raise InvalidArgument(f"The weights of joint {effector.joint} must be 0 or more, not {weight}.")
-        array("offset of an effector", effector.offset, 3)
+            raise InvalidArgument(
+                "There is no joint {joint} to be an effector; joints are 0 to {last}.", joint=effector.joint, last=n - 1
+            )

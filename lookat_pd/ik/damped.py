@@ -1,4 +1,4 @@
-"""Damped least squares: the joints' turns that bring several wants nearer all at once, in the least motion.
+"""Damped least squares: the joints' turns that make several residuals small at once, in the least motion.
 
 The turn d of all degrees of freedom is W Jw^T (Jw Jw^T + m^2)^-1 e with Jw = J W: e what is wanted, J how it answers to
 each degree of freedom, W their freedom (1 less the stiffness), m the damping. A step that gains nothing is not made,
@@ -26,23 +26,59 @@ _BLOCKED = 0.05
 
 
 @dataclass(frozen=True)
-class Want:
-    """What a point shall be: the point at `offset` (m, 3) in the frame of a joint.
-
-    place: (m, 3) or None. orientation: (m, 4) of the joint, or None. weight: of the place. turn_weight: (m,) lengths,
-    what a radian of the wrong orientation counts as.
-    """
+class PositionResidual:
+    """How far the point at `offset` (m, 3) in the frame of a joint is from `target` (m, 3), times a weight."""
 
     joint: int
     offset: Array
-    place: Array | None
+    target: Array
     weight: float = 1.0
-    orientation: Array | None = None
-    turn_weight: Array | None = None
+
+    def value(self, orientations: Array, positions: Array) -> Array:
+        """What is left (m, 3)."""
+        return self.weight * (self.target - self._point(orientations, positions))
+
+    def rows(self, orientations: Array, positions: Array, axes: Array, carried: Array) -> Array:
+        """How it answers (m, n, 3, 3) to turns of the joints about `axes`. carried: (n,), 1 for those above."""
+        point = self._point(orientations, positions)
+        arm = self.weight * carried[:, None] * (point[:, None] - positions)
+        return rotation.cross(np.swapaxes(axes, -1, -2), arm[:, :, None])
+
+    def largest_step(self, bone: Array) -> Array:
+        """Most (m,) that one iteration goes for: the length of a bone."""
+        return self.weight * bone
+
+    def _point(self, orientations: Array, positions: Array) -> Array:
+        return positions[:, self.joint] + rotation.rotate(orientations[:, self.joint], self.offset)
 
 
 @dataclass(frozen=True)
-class Body:
+class OrientationResidual:
+    """How far a joint is from its `orientation` (m, 4), as a length: a radian counts as `radian` (m,)."""
+
+    joint: int
+    orientation: Array
+    radian: Array
+
+    def value(self, orientations: Array, positions: Array) -> Array:
+        """What is left (m, 3)."""
+        remaining = rotation.multiply(self.orientation, rotation.inverse(orientations[:, self.joint]))
+        return self.radian[:, None] * rotation.log(remaining)
+
+    def rows(self, orientations: Array, positions: Array, axes: Array, carried: Array) -> Array:
+        """As for PositionResidual."""
+        return self.radian[:, None, None, None] * carried[:, None, None] * np.swapaxes(axes, -1, -2)
+
+    def largest_step(self, bone: Array) -> Array:
+        """A radian."""
+        return self.radian
+
+
+Residual = PositionResidual | OrientationResidual
+
+
+@dataclass(frozen=True)
+class DampedTree:
     """Joints with parents (n,), -1 for a root, and heads (m, n, 3) in the parent's frame."""
 
     parents: Sequence[int]
@@ -57,49 +93,37 @@ class Body:
         return line
 
     def forward(self, pose: Array) -> tuple[Array, Array]:
-        """Orientations (m, n, 4) and places (m, n, 3) of joints with local rotations (m, n, 4)."""
+        """Orientations (m, n, 4) and positions (m, n, 3) of joints with local rotations (m, n, 4)."""
         count = len(pose)
         joints = unpacked(batch_back(pose), count == 1)
         heads = unpacked(batch_back(self.heads), count == 1)
-        orientations, places = [], []
+        orientations, positions = [], []
         for n, parent in enumerate(self.parents):
             if parent < 0:
                 orientations.append(joints[n])
-                places.append(heads[n])
+                positions.append(heads[n])
             else:
                 orientations.append(arithmetic.multiply(orientations[parent], joints[n]))
-                places.append(arithmetic.add(places[parent], arithmetic.rotate(orientations[parent], heads[n])))
-        return batch_front(packed(orientations, count)), batch_front(packed(places, count))
+                positions.append(arithmetic.add(positions[parent], arithmetic.rotate(orientations[parent], heads[n])))
+        return batch_front(packed(orientations, count)), batch_front(packed(positions, count))
 
 
-def residuals(body: Body, wants: Sequence[Want], orientations: Array, places: Array) -> Array:
-    """What is left of all wants (m, k), each weighted, the parts of one after those of the other."""
-    parts = []
-    for want in wants:
-        if want.place is not None:
-            point = places[:, want.joint] + rotation.rotate(orientations[:, want.joint], want.offset)
-            parts.append(want.weight * (want.place - point))
-        if want.orientation is not None:
-            left = rotation.multiply(want.orientation, rotation.inverse(orientations[:, want.joint]))
-            parts.append(_turn_weight(want)[:, None] * rotation.log(left))
-    return np.concatenate(parts, axis=-1)
+def values(residuals: Sequence[Residual], orientations: Array, positions: Array) -> Array:
+    """What is left of all residuals (m, k), three numbers for each."""
+    return np.concatenate([residual.value(orientations, positions) for residual in residuals], axis=-1)
 
 
-def jacobian(body: Body, wants: Sequence[Want], orientations: Array, places: Array, axes: Array) -> Array:
-    """How the wants answer (m, k, 3 n) to turns about axes (m, n, 3, 3), whose last index counts the axes."""
-    count, n = places.shape[:2]
+def jacobian(
+    body: DampedTree, residuals: Sequence[Residual], orientations: Array, positions: Array, axes: Array
+) -> Array:
+    """How points and orientations answer (m, k, 3 n) to turns about axes (m, n, 3, 3), whose last index counts the
+    axes."""
+    count, n = positions.shape[:2]
     rows = []
-    for want in wants:
+    for residual in residuals:
         carried = np.zeros(n)
-        carried[body.above(want.joint)] = 1.0
-        if want.place is not None:
-            point = places[:, want.joint] + rotation.rotate(orientations[:, want.joint], want.offset)
-            arm = want.weight * carried[:, None] * (point[:, None] - places)
-            block = rotation.cross(np.swapaxes(axes, -1, -2), arm[:, :, None])
-            rows.append(block.reshape(count, 3 * n, 3))
-        if want.orientation is not None:
-            block = _turn_weight(want)[:, None, None, None] * carried[:, None, None] * np.swapaxes(axes, -1, -2)
-            rows.append(block.reshape(count, 3 * n, 3))
+        carried[body.above(residual.joint)] = 1.0
+        rows.append(residual.rows(orientations, positions, axes, carried).reshape(count, 3 * n, 3))
     return np.swapaxes(np.concatenate(rows, axis=-1), -1, -2)
 
 
@@ -114,7 +138,7 @@ def freedom(limits: Sequence[JointLimits | None]) -> Array:
 
 
 def solved(matrix: Array, free: Array, wanted: Array, damping: Array) -> Array:
-    """Turns (m, d) for wants (m, k), a matrix (m, k, d), freedoms (m, d) and damping (m,)."""
+    """Turns (m, d) for wanted steps (m, k), a matrix (m, k, d), freedoms (m, d) and damping (m,)."""
     weighted = matrix * free[:, None, :]
     square = weighted @ np.swapaxes(weighted, -1, -2)
     diagonal = np.arange(square.shape[-1])
@@ -123,9 +147,22 @@ def solved(matrix: Array, free: Array, wanted: Array, damping: Array) -> Array:
     return free * (np.swapaxes(weighted, -1, -2) @ force)[..., 0]
 
 
-def at_most(residual: Array, sizes: Sequence[Array]) -> Array:
+def around_limits(matrix: Array, free: Array, wanted: Array, damping: Array, way: Array, made: Array) -> Array:
+    """Turns (m, d) of which limits allow `made` instead of `way`: what they hold back the free joints take over.
+
+    matrix, free, wanted, damping: as for `solved`. Where nothing is held back, `way` itself.
+    """
+    blocked = (np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12) & (free > 0.0)
+    if not np.any(blocked):
+        return way
+    held = np.where(blocked, made, 0.0)
+    rest = wanted - (matrix @ held[..., None])[..., 0]
+    return held + solved(matrix, np.where(blocked, 0.0, free), rest, damping)
+
+
+def at_most(values: Array, sizes: Sequence[Array]) -> Array:
     """Residuals (m, k), each part of three no longer than its size (m,): far away the joints' answer is not linear."""
-    result = residual.copy()
+    result = values.copy()
     for n, size in enumerate(sizes):
         part = result[:, 3 * n : 3 * n + 3]
         length = np.linalg.norm(part, axis=-1, keepdims=True)
@@ -155,8 +192,8 @@ def clamped(limits: Sequence[JointLimits | None], pose: Array, before: Array, lo
 
 
 def step(
-    body: Body,
-    wants: Sequence[Want],
+    body: DampedTree,
+    residuals: Sequence[Residual],
     pose: Array,
     damping: Array,
     *,
@@ -170,50 +207,33 @@ def step(
     (n, 3, m), the angles that locked axes keep. bone: (m,), the mean length of the bones. A chain whose step gains
     nothing keeps its pose.
     """
-    orientations, places = body.forward(pose)
-    residual = residuals(body, wants, orientations, places)
+    orientations, positions = body.forward(pose)
+    before = values(residuals, orientations, positions)
     limited = any(joint is not None for joint in body.limits)
     axes = _euler_axes(body, pose, orientations) if euler else rotation.to_matrix(orientations)
-    matrix = jacobian(body, wants, orientations, places, axes)
+    matrix = jacobian(body, residuals, orientations, positions, axes)
     free = np.broadcast_to(freedom(body.limits).reshape(-1), (len(pose), 3 * pose.shape[1]))
-    sizes = [size for want in wants for size in _sizes(want, bone)]
-    wanted = at_most(residual, sizes)
+    wanted = at_most(before, [residual.largest_step(bone) for residual in residuals])
     way = solved(matrix, free, wanted, damping)
     moved = _moved(pose, way, euler)
     if limited:
         allowed = clamped(body.limits, moved, pose, locked)
-        made = _way(pose, allowed, euler).reshape(way.shape)
-        blocked = np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12
-        blocked &= free > 0.0
-        if np.any(blocked):
-            # What the limits hold back is taken over by the joints that are still free.
-            held = np.where(blocked, made, 0.0)
-            rest = wanted - (matrix @ held[..., None])[..., 0]
-            way = held + solved(matrix, np.where(blocked, 0.0, free), rest, damping)
-            again = clamped(body.limits, _moved(pose, way, euler), pose, locked)
-            allowed = np.where(_is_better(body, wants, again, allowed)[:, None, None], again, allowed)
+        around = around_limits(matrix, free, wanted, damping, way, _way(pose, allowed, euler).reshape(way.shape))
+        if around is not way:
+            again = clamped(body.limits, _moved(pose, around, euler), pose, locked)
+            better = cost(body, residuals, again) < cost(body, residuals, allowed)
+            allowed = np.where(better[:, None, None], again, allowed)
         moved = allowed
-    left = np.linalg.norm(residuals(body, wants, *body.forward(moved)), axis=-1)
-    gained = left < np.linalg.norm(residual, axis=-1)
+    gained = cost(body, residuals, moved) < np.linalg.norm(before, axis=-1)
     return np.where(gained[:, None, None], moved, pose), next_damping(damping, gained, bone)
 
 
-def _sizes(want: Want, bone: Array) -> list[Array]:
-    """Most (m,) of a place and of a turn that one iteration goes for: the length of a bone, and a radian."""
-    place = [want.weight * bone] if want.place is not None else []
-    return [*place, _turn_weight(want)] if want.orientation is not None else place
+def cost(body: DampedTree, residuals: Sequence[Residual], pose: Array) -> Array:
+    """What is left of everything (m,) in poses (m, n, 4)."""
+    return np.linalg.norm(values(residuals, *body.forward(pose)), axis=-1)
 
 
-def _turn_weight(want: Want) -> Array:
-    return np.zeros(len(want.offset)) if want.turn_weight is None else want.turn_weight
-
-
-def _is_better(body: Body, wants: Sequence[Want], one: Array, other: Array) -> Array:
-    a, b = (np.linalg.norm(residuals(body, wants, *body.forward(pose)), axis=-1) for pose in (one, other))
-    return a < b
-
-
-def _euler_axes(body: Body, pose: Array, orientations: Array) -> Array:
+def _euler_axes(body: DampedTree, pose: Array, orientations: Array) -> Array:
     """The axes (m, n, 3, 3) about which each joint's Euler angles turn: its own X, Y turned by z, its parent's Z."""
     own = rotation.to_matrix(orientations)
     above = np.empty(own.shape)

@@ -11,9 +11,7 @@ from .task import Pose, Task
 
 def step(task: Task, pose: Pose) -> Pose:
     """One reach from the target to the root and one back; then the bones are fitted."""
-    xp, places = task.xp, [(0.0, 0.0, 0.0), *task.places(pose)]
-    if task.pull and task.goals is not None:
-        places = drawn(task, places)
+    xp, places = task.xp, drawn(task, [arithmetic.ORIGIN, *task.places(pose)])
     places[-1] = task.target
     for n in range(len(pose) - 1, 0, -1):
         places[n] = _towards(xp, places[n + 1], places[n], task.lengths[n])
@@ -24,12 +22,11 @@ def step(task: Task, pose: Pose) -> Pose:
 
 
 def drawn(task: Task, places: list[Vector]) -> list[Vector]:
-    """Places of joints 0 to n, those with goals of their own drawn there by their strengths."""
-    result, goals = list(places), task.goals or []
-    for n, strength in enumerate(task.strengths):
-        if n and strength:
-            way = arithmetic.subtract(goals[n], places[n])
-            result[n] = arithmetic.add(places[n], arithmetic.scaled(way, task.pull * strength))
+    """Places of joints 0 to n, those with goals of their own drawn there by their weights."""
+    result = list(places)
+    for goal in task.goals:
+        way = arithmetic.subtract(task.numbers[goal.name], places[goal.joint])
+        result[goal.joint] = arithmetic.add(places[goal.joint], arithmetic.scaled(way, task.pull * goal.weight))
     return result
 
 

@@ -21,7 +21,7 @@ _GROWTH = 2.0
 _QUICK = 0.5
 """An iteration that gains more than this part of the error needs no overshoot."""
 _FADE = 0.5
-"""Part of the iterations in which soft goals count, less and less; the rest brings the effector to its target."""
+"""Part of the iterations in which soft objectives count, less and less; the rest brings the effector to its target."""
 _SECOND_LOOKS = (4, 8, 16, 32, 64)
 """Iterations after which a chain that has come to lie on the line to its target is bent, as at the start."""
 _STALLED = 0.9
@@ -30,11 +30,10 @@ _STALLED = 0.9
 
 @dataclass(frozen=True)
 class Outcome:
-    """poses: (n, 4, m), the best of each chain. moved: (3, m), how far the base went. iterations: (m,). history: the
-    costs (m,) at the start and after each iteration."""
+    """poses: (n, 4, m), the best of each chain. iterations: (m,). history: the costs (m,) at the start and after each
+    iteration."""
 
     poses: Array
-    moved: Array
     iterations: Array
     history: list[Array]
 
@@ -47,43 +46,43 @@ def run(
     iterations: int,
     tolerance: float,
     overshoots: bool = False,
-    mobility: float = 0.0,
     unfolded: Unfold = unfolding.unfolded,
 ) -> Outcome:
     """Iterate from `start` (n, 4, m); the result is no worse.
 
     A chain is finished when its cost is below the tolerance, or so near to the least that its lengths allow.
     """
-    first = _begun(task, unfolded(task, start), start) if iterations else start
+    first, bends = start, any(objective.is_bend for objective in task.objectives)
+    if iterations:
+        first = unfolded(task, start)
+        if bends:
+            bent = task.finished(unpacked(first, task.single), unpacked(start, task.single))
+            first = packed(bent, task.count)
     least = np.array(task.cost(unpacked(start, task.single)), ndmin=1)
-    best, moved, used = start.copy(), np.zeros((3, task.count)), np.zeros(task.count, dtype=int)
+    best, used = start.copy(), np.zeros(task.count, dtype=int)
     floor, history = task.least_cost() + tolerance, [least.copy()]
-    active, gone, cost = np.arange(task.count), np.zeros((3, task.count)), least.copy()
-    fade = int(_FADE * iterations) if task.goals is not None else 0
-    left = np.full(task.count, bool(fade))
-    if task.pole is not None and iterations:
+    active, cost = np.arange(task.count), least.copy()
+    fade = int(_FADE * iterations) if any(objective.is_soft for objective in task.objectives) else 0
+    remaining = np.full(task.count, bool(fade))
+    if bends and iterations:
         # What is at its target already still has to bend the right way.
         turned = np.array(task.cost(unpacked(first, task.single)), ndmin=1)
         as_good = turned <= np.maximum(least, floor)
         best[..., as_good], least[as_good] = first[..., as_good], turned[as_good]
-        left |= ~as_good
-    active, first, gone, cost = _kept(task, left | (least >= floor), active, first, gone, cost)
+        remaining |= ~as_good
+    active, first, cost = _kept(task, remaining | (least >= floor), active, first, cost)
     if not len(active):
-        return Outcome(best, moved, used, history)
+        return Outcome(best, used, history)
     pose, factor = unpacked(first, task.single), unpacked(np.ones(len(active)), task.single)
     before = task.cost(pose)
     for iteration in range(1, iterations + 1):
         task.pull = 1.0 - (iteration - 1) / fade if iteration <= fade else 0.0
         target = task.target
         if overshoots:
-            ahead = arithmetic.scaled(task.left(pose), factor)
+            ahead = arithmetic.scaled(task.displacement(pose), factor)
             task.target = arithmetic.add(task.effector(pose), ahead)
         old, pose = pose, task.finished(step(task, pose), pose)
         task.target = target
-        if mobility:
-            way = arithmetic.scaled(task.left(pose), mobility)
-            task.shift(way)
-            gone = gone + packed(way, len(active))
         now = task.cost(pose)
         too_far = (now > before) & (factor > 1.0)
         if overshoots and task.xp.some(too_far):
@@ -97,25 +96,25 @@ def run(
             factor = _next_factor(task, factor, before, now)
         before, cost = now, np.atleast_1d(now)
         used[active] = iteration
-        # While soft goals count, the nearest pose is not the one that is looked for.
+        # While soft objectives count, the nearest pose is not the one that is looked for.
         better = (cost < least[active]) | (iteration <= fade)
         if np.any(better):
             at = active[better]
             best[..., at] = packed(pose, len(active))[..., better]
-            least[at], moved[:, at] = cost[better], gone[:, better]
+            least[at] = cost[better]
         history.append(history[-1].copy())
         history[-1][active] = cost
         keep = cost >= floor[active]
         if iteration > fade and not np.all(keep):
             now_packed, factors = packed(pose, len(active)), np.array(factor, ndmin=1)
-            active, left, gone, cost, factors = _kept(task, keep, active, now_packed, gone, cost, factors)
+            active, remaining, cost, factors = _kept(task, keep, active, now_packed, cost, factors)
             if not len(active):
                 break
-            pose, factor, before = (unpacked(a, task.single) for a in (left, factors, cost))
-    # Soft goals may have led away from where the start was: to no use if that is not made good.
+            pose, factor, before = (unpacked(a, task.single) for a in (remaining, factors, cost))
+    # Soft objectives may have led away from where the start was: to no use if that is not made good.
     worse = least > np.maximum(history[0], floor)
-    best[..., worse], moved[:, worse] = start[..., worse], 0.0
-    return Outcome(best, moved, used, history)
+    best[..., worse] = start[..., worse]
+    return Outcome(best, used, history)
 
 
 def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:
@@ -123,13 +122,6 @@ def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:
     if np.any(keep) and not np.all(keep):
         task.take(keep)
     return tuple(value[..., keep] for value in values)
-
-
-def _begun(task: Task, first: Array, start: Array) -> Array:
-    """The poses (n, 4, m) from which iterations begin, bent towards the pole."""
-    if task.pole is None:
-        return first
-    return packed(task.finished(unpacked(first, task.single), unpacked(start, task.single)), task.count)
 
 
 def _chosen(task: Task, condition: Number, one: Pose, other: Pose) -> Any:

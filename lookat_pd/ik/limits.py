@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..errors import InvalidArgument
+from ..message import Message
 from ..rotation import Array
 from .angles import euler_axes, swing_and_twist
 from .arithmetic import BATCH, SINGLE
@@ -60,18 +61,34 @@ class Limits:
             kind = bool if name == "locks" else float
             value = np.full(shape, default, dtype=kind) if given is None else np.array(given, dtype=kind)
             if value.shape != shape:
-                raise InvalidArgument(f"Limits of {n} joints need {name} of shape {shape}, not {value.shape}.")
+                raise InvalidArgument(
+                    "Limits of {count} joints need {name} of shape {shape}, not {value_shape}.",
+                    count=n,
+                    name=Message(name),
+                    shape=shape,
+                    value_shape=value.shape,
+                )
             if np.any(np.isnan(value)):
-                raise InvalidArgument(f"The {name} of joint {self._name(value)} is not a number; give it one.")
+                raise InvalidArgument(
+                    "The {name} of joint {joint} is not a number; enter a number.",
+                    name=Message(name),
+                    joint=self._name(value),
+                )
             object.__setattr__(self, name, value)
         object.__setattr__(self, "rest", rotation.normalize(self.rest))
         orders = (self.euler_order,) * n if isinstance(self.euler_order, str) else tuple(self.euler_order)
         if len(orders) != n:
-            raise InvalidArgument(f"Limits of {n} joints need an Euler order for each, not {len(orders)}.")
+            raise InvalidArgument(
+                "Limits of {count} joints need an Euler order for each, not {order_count}.",
+                count=n,
+                order_count=len(orders),
+            )
         for order in orders:
             if order not in rotation.EULER_ORDERS:
                 raise InvalidArgument(
-                    f"Euler order {order!r} is unknown; use one of {', '.join(rotation.EULER_ORDERS)}."
+                    "Euler order {order!r} is unknown; use one of {euler_orders}.",
+                    order=order,
+                    euler_orders=", ".join(rotation.EULER_ORDERS),
                 )
         object.__setattr__(self, "euler_order", orders)
         self._check_ranges(np.asarray(self.minimum), np.asarray(self.maximum))
@@ -82,7 +99,7 @@ class Limits:
             value = getattr(self, field.name)
             if value is not None and not isinstance(value, str):
                 return len(np.asarray(value))
-        raise InvalidArgument("Limits without a single array limit nothing; leave the limits out.")
+        raise InvalidArgument("The limits contain no arrays; set at least one, or omit the limits.")
 
     def _name(self, at: Array) -> str:
         """What the joint with the first true or NaN element of an array (n, ...) is called."""
@@ -98,8 +115,12 @@ class Limits:
             joint = int(np.argmax(wrong[:, axis]))
             low, high = np.degrees([minimum[joint, axis], maximum[joint, axis]])
             raise InvalidArgument(
-                f"The limits of joint {self._name(wrong)} about {_AXES[axis]} leave nothing: the minimum {low:.6g}° is "
-                f"above the maximum {high:.6g}°; exchange them."
+                "The minimum {low:.6g}° of joint {joint} about {axis} is above the maximum "
+                "{high:.6g}°; swap the limits.",
+                joint=self._name(wrong),
+                axis=_AXES[axis],
+                low=low,
+                high=high,
             )
 
     def __len__(self) -> int:

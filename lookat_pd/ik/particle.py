@@ -17,9 +17,7 @@ RELAXATIONS = 4
 
 def step(task: Task, pose: Pose) -> Pose:
     """The particles pulled and relaxed, the bones fitted to them."""
-    places: list[Vector] = [(0.0, 0.0, 0.0), *task.places(pose)]
-    if task.pull and task.goals is not None:
-        places = drawn(task, places)
+    places = drawn(task, [arithmetic.ORIGIN, *task.places(pose)])
     places[-1] = task.target
     for _ in range(RELAXATIONS):
         for n in (*range(len(pose) - 1, -1, -1), *range(1, len(pose))):

@@ -9,20 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import rotation
-from .errors import InvalidArgument
-from .rotation import Array
+from .. import rotation
+from ..errors import InvalidArgument
+from ..rotation import Array
+from .integrators import INTEGRATORS, check_integrator, make_step, step_limit
 from .second_order import (
     CLAMPED_STEP,
     Step,
     apply,
-    check_integrator,
     check_tuning,
     free_decay,
-    make_step,
     recurrence,
     stable_substeps,
-    step_limit,
     substeps,
 )
 
@@ -53,13 +51,24 @@ class Tuning:
         check_tuning(self.settle_time, self.damping_ratio)
         check_integrator(self.integrator)
         if self.method not in ("geodesic", "component"):
-            raise InvalidArgument(f"Method {self.method!r} is unknown; use geodesic or component.")
+            raise InvalidArgument("Method {method!r} is unknown; use geodesic or component.", method=self.method)
         if not (np.isfinite(self.max_speed) and self.max_speed >= 0.0):
-            raise InvalidArgument(f"The speed limit must be 0 (none) or more, not {self.max_speed}.")
+            raise InvalidArgument(
+                "The speed limit must be 0 (none) or more, not {max_speed}.", max_speed=self.max_speed
+            )
         if not 0.0 <= self.feed_forward <= 1.0:
-            raise InvalidArgument(f"The feed-forward must lie between 0 and 1, not {self.feed_forward}.")
+            raise InvalidArgument(
+                "The feed-forward must be between 0 and 1, not {feed_forward}.", feed_forward=self.feed_forward
+            )
         if not (self.release_angle > 0.0 and self.release_speed > 0.0 and self.release_time >= 0.0):
-            raise InvalidArgument("Release angle and release speed must be above 0, release time 0 or more.")
+            raise InvalidArgument(
+                "The release angle and the release speed must be above 0, and the release time 0 or more."
+            )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a step of any length is right."""
+        return INTEGRATORS[self.integrator].is_exact
 
     @property
     def width(self) -> int:
@@ -147,7 +156,7 @@ class Follower:
     def _step(self, length: float) -> Step:
         t = self.tuning
         count = 1
-        if t.integrator != "exact":
+        if not t.is_exact:
             limit = min(step_limit(s, t.damping_ratio, t.integrator) for s in self.settle_times)
             count = stable_substeps(length, limit)
         steps = [
@@ -262,14 +271,14 @@ class Follower:
 
     def _settled_at(self, states: Array, start: float, end: float, state: Array) -> float:
         """When the free motion is first within the release thresholds; infinite if not before `end`."""
-        if self._full is not None and self.tuning.integrator == "exact":
+        if self._full is not None and self.tuning.is_exact:
             return self._calm_from(start, end, state)
         later = self.dt * np.arange(len(states)) >= start - _INSTANT
         calm = np.flatnonzero(self._is_calm(states) & later)
         if not len(calm):
             return np.inf
         first = self.dt * calm[0]
-        if self.tuning.integrator != "exact" or calm[0] == 0 or not later[calm[0] - 1]:
+        if not self.tuning.is_exact or calm[0] == 0 or not later[calm[0] - 1]:
             return first
         # So near to calm nothing is clamped any more: the frame rate must not decide when the fade begins.
         return min(self._calm_from(first - self.dt, first, states[calm[0] - 1]), first)

@@ -1,24 +1,23 @@
-"""The linear second-order system x'' = k_p (g - x) - k_d x' and its three integrators as step matrices.
+"""The linear second-order system x'' = k_p (g - x) - k_d x': its steps as matrices, and its free motion.
 
 With omega = 2 pi / settle_time and damping ratio zeta: k_p = omega**2, k_d = 2 zeta omega. One step of length h
 maps the state (x, v) and the goal's polynomial over the step to the next state; where nothing is clamped the map
 is the same at every step, so a whole motion is one linear recurrence that numpy runs without a loop over frames.
 
-Source: the PD look-at of FINAL FANTASY XVI (Kawachi et al., CEDEC 2024); Stable PD: Tan, Liu, Turk 2011.
+The integrators that make such steps are in `integrators`.
+
+Source: the PD look-at of FINAL FANTASY XVI (Kawachi et al., CEDEC 2024).
 """
 
 from dataclasses import dataclass
-from math import ceil, floor, inf, pi, sqrt
-from typing import Literal
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import InvalidArgument
-from .rotation import Array
+from ..errors import InvalidArgument
+from ..rotation import Array
 
-Integrator = Literal["exact", "stable", "euler"]
-INTEGRATORS = ("exact", "stable", "euler")
 _BLOCK = 32
 """Steps that are taken as one matrix product; a power of 2."""
 _FORGOTTEN = 1e-20
@@ -26,33 +25,14 @@ CLAMPED_STEP = 1.0 / 240.0
 """Longest step [s] wherever a clamp breaks the closed form, so that all frame rates still agree."""
 
 
-def check_integrator(integrator: str) -> None:
-    if integrator not in INTEGRATORS:
-        raise InvalidArgument(f"Integrator {integrator!r} is unknown; use one of {', '.join(INTEGRATORS)}.")
-
-
-def step_limit(settle_time: float, damping_ratio: float, integrator: str) -> float:
-    """Largest stable step [s] of an integrator; infinite for "exact".
-
-    settle_time [s] > 0, damping_ratio >= 0. Raises InvalidArgument otherwise. Source: eigenvalues of the step matrix
-    at -1; the often quoted rule k_d / k_p > h for Stable PD is wrong for damping ratios above 1.
-    """
-    check_integrator(integrator)
-    check_tuning(settle_time, damping_ratio)
-    zeta, omega = float(damping_ratio), 2.0 * pi / float(settle_time)
-    if integrator == "exact":
-        return inf
-    if integrator == "stable":
-        return 2.0 / 3.0 * (zeta + sqrt(zeta**2 + 3.0)) / omega
-    return 2.0 * (sqrt(zeta**2 + 1.0) - zeta) / omega
-
-
 def check_tuning(settle_time: ArrayLike, damping_ratio: ArrayLike) -> None:
     settle_time, damping_ratio = np.asarray(settle_time, dtype=float), np.asarray(damping_ratio, dtype=float)
     if not np.all(np.isfinite(settle_time) & (settle_time > 0.0)):
-        raise InvalidArgument(f"The settle time must be longer than 0 seconds, not {settle_time}.")
+        raise InvalidArgument(
+            "The settle time must be longer than 0 seconds, not {settle_time}.", settle_time=settle_time
+        )
     if not np.all(np.isfinite(damping_ratio) & (damping_ratio >= 0.0)):
-        raise InvalidArgument(f"The damping ratio must be 0 or more, not {damping_ratio}.")
+        raise InvalidArgument("The damping ratio must be 0 or more, not {damping_ratio}.", damping_ratio=damping_ratio)
 
 
 def substeps(length: float, longest: float) -> int:
@@ -95,89 +75,6 @@ def apply(matrix: Array, vector: Array) -> Array:
     return result
 
 
-def make_step(
-    length: float,
-    settle_time: ArrayLike,
-    damping_ratio: ArrayLike,
-    integrator: str = "exact",
-    *,
-    degree: int = 1,
-    feed_forward: float = 0.0,
-    count: int = 1,
-) -> Step:
-    """The step of `length` seconds, made of `count` equal ones where the integrator is not exact.
-
-    settle_time [s] and damping_ratio broadcast to any shape. `feed_forward` is the fraction of the goal's velocity
-    that the damping term sees. The goal's polynomial has `degree` up to 3; "stable" and "euler" take the goal at the
-    start of each of their steps, as an engine does.
-    """
-    settle_time, zeta = np.broadcast_arrays(np.asarray(settle_time, float), np.asarray(damping_ratio, float))
-    omega = 2.0 * pi / settle_time
-    if integrator == "exact":
-        return _exact_step(length, omega, zeta, degree, feed_forward)
-    h = length / count
-    single = _discrete_step(h, omega, zeta, integrator, feed_forward)
-    transition = np.broadcast_to(np.eye(2), single.transition.shape)
-    response = np.zeros((*single.transition.shape[:-1], degree + 1))
-    for n in range(count):
-        transition = single.transition @ transition
-        response = single.transition @ response + single.response @ _goal_at(n * h, degree)
-    return Step(transition, response)
-
-
-def _goal_at(time: float, degree: int) -> Array:
-    """(2, degree + 1): value and slope at `time` of the monomials 1, t, t^2, ..."""
-    powers = np.arange(degree + 1)
-    return np.stack((time**powers, powers * time ** np.maximum(powers - 1, 0)))
-
-
-def _discrete_step(h: float, omega: Array, zeta: Array, integrator: str, feed_forward: float) -> Step:
-    """Naive or Stable PD: v += h F, x += h v; the columns of the response are the goal and its slope."""
-    k_p, k_d = omega**2, 2.0 * zeta * omega
-    if integrator == "stable":
-        scale = 1.0 / (1.0 + h * k_d)
-        from_v = 1.0 - h * (h * k_p + k_d) * scale
-    else:
-        scale = np.ones_like(omega)
-        from_v = 1.0 - h * k_d
-    from_x, from_slope = h * k_p * scale, feed_forward * h * k_d * scale
-    transition = _matrix(((1.0 - h * from_x, h * from_v), (-from_x, from_v)))
-    return Step(transition, _matrix(((h * from_x, h * from_slope), (from_x, from_slope))))
-
-
-def _exact_step(h: float, omega: Array, zeta: Array, degree: int, feed_forward: float) -> Step:
-    """Homogeneous solution about the particular one that a polynomial goal has."""
-    transition = free_decay(h, omega, zeta)
-    lag = 2.0 * zeta / omega
-    columns = []
-    for power in range(degree + 1):
-        particular = _particular_solution(power, omega, lag, feed_forward)
-        end = np.stack(
-            (
-                sum(c * h**n for n, c in enumerate(particular)),
-                sum(n * c * h ** (n - 1) for n, c in enumerate(particular) if n),
-            )
-            if power
-            else (particular[0], np.zeros_like(omega)),
-            axis=-1,
-        )
-        start = np.stack((particular[0], particular[1] if power else np.zeros_like(omega)), axis=-1)
-        columns.append(end - apply(transition, start))
-    return Step(transition, np.stack(columns, axis=-1))
-
-
-def _particular_solution(power: int, omega: Array, lag: Array, feed_forward: float) -> list[Array]:
-    """Coefficients of the polynomial motion that follows the goal t**power for ever."""
-    goal = [np.zeros_like(omega) for _ in range(power + 1)]
-    goal[power] = np.ones_like(omega)
-    if power:
-        goal[power - 1] = feed_forward * lag * power
-    motion: list[Array] = [np.zeros_like(omega) for _ in range(power + 3)]
-    for n in range(power, -1, -1):
-        motion[n] = goal[n] - lag * (n + 1) * motion[n + 1] - (n + 1) * (n + 2) * motion[n + 2] / omega**2
-    return motion[: power + 1]
-
-
 def free_decay(h: ArrayLike, omega: ArrayLike, zeta: ArrayLike) -> Array:
     """Transition matrices (..., 2, 2) of the undriven system over h seconds; everything broadcasts."""
     h, omega, zeta = np.broadcast_arrays(np.asarray(h, float), np.asarray(omega, float), np.asarray(zeta, float))
@@ -194,7 +91,7 @@ def free_decay(h: ArrayLike, omega: ArrayLike, zeta: ArrayLike) -> Array:
         decay * np.sin(turning * h) / safe,
         np.where(over & (turning > 0.0), -slow * np.expm1(-spread) / (2.0 * safe), decay * h),
     )
-    return _matrix(((cosine + a * sine, sine), (-(omega**2) * sine, cosine - a * sine)))
+    return to_matrix(((cosine + a * sine, sine), (-(omega**2) * sine, cosine - a * sine)))
 
 
 def largest_response(damping_ratio: float, feed_forward: float = 0.0) -> float:
@@ -208,7 +105,8 @@ def largest_response(damping_ratio: float, feed_forward: float = 0.0) -> float:
     return max(1.0, float(np.sum(np.abs(np.diff(away)))))
 
 
-def _matrix(rows: tuple[tuple[Array, ...], ...]) -> Array:
+def to_matrix(rows: tuple[tuple[Array, ...], ...]) -> Array:
+    """Rows of components (...), broadcast, as one matrix (..., m, n)."""
     return np.stack([np.stack(np.broadcast_arrays(*row), axis=-1) for row in rows], axis=-2)
 
 

@@ -12,21 +12,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import rotation
-from .errors import InvalidArgument, StabilityWarning
-from .rotation import Array
-from .second_order import (
-    CLAMPED_STEP,
-    Step,
-    apply,
-    check_integrator,
-    check_tuning,
-    make_step,
-    recurrence,
-    stable_substeps,
-    step_limit,
-    substeps,
-)
+from .. import rotation
+from ..errors import InvalidArgument, StabilityWarning
+from ..message import Message
+from ..rotation import Array
+from .integrators import INTEGRATORS, check_integrator, make_step, step_limit
+from .second_order import CLAMPED_STEP, Step, apply, check_tuning, recurrence, stable_substeps, substeps
 
 __all__ = ["step_limit", "track", "track_quaternion"]
 
@@ -60,7 +51,9 @@ def track(
     settle_time, damping_ratio = np.asarray(settle_time, float), np.asarray(damping_ratio, float)
     dt = _check(dt, settle_time, damping_ratio, integrator, max_speed, max_step)
     if not 0.0 <= feed_forward <= 1.0:
-        raise InvalidArgument(f"The feed-forward must lie between 0 and 1, not {feed_forward}.")
+        raise InvalidArgument(
+            "The feed-forward must be between 0 and 1, not {feed_forward}.", feed_forward=feed_forward
+        )
     shape = target.shape[1:]
     x = target[0] if x0 is None else _finite(x0, "x0")
     v = np.zeros(shape) if v0 is None else _finite(v0, "v0")
@@ -120,14 +113,14 @@ def track_quaternion(
     """
     target = _finite(target, "target")
     if target.ndim < 2 or target.shape[-1] != 4 or not len(target):
-        raise InvalidArgument(f"Target rotations must have shape (F, ..., 4), not {target.shape}.")
+        raise InvalidArgument("Target rotations must have shape (F, ..., 4), not {shape}.", shape=target.shape)
     if np.any(np.linalg.norm(target, axis=-1) < 1e-9):
         raise InvalidArgument("A target rotation is a quaternion of length 0; give unit quaternions.")
     if method not in ("geodesic", "component"):
-        raise InvalidArgument(f"Method {method!r} is unknown; use geodesic or component.")
+        raise InvalidArgument("Method {method!r} is unknown; use geodesic or component.", method=method)
     dt = _check(dt, settle_time, damping_ratio, integrator, max_speed, None)
     if max_angle is not None and not max_angle >= 0.0:
-        raise InvalidArgument(f"The largest angle must be 0 or more radians, not {max_angle}.")
+        raise InvalidArgument("The largest angle must be 0 or more radians, not {max_angle}.", max_angle=max_angle)
     target = rotation.normalize(target)
     shape = target.shape[1:]
     q = np.broadcast_to(target[0] if q0 is None else rotation.normalize(_finite(q0, "q0")), shape)
@@ -227,7 +220,9 @@ def limit_angle(q: Array, w: Array, max_angle: float | None) -> tuple[Array, Arr
 def _finite(values: ArrayLike, name: str) -> Array:
     values = np.asarray(values, dtype=float)
     if not np.all(np.isfinite(values)):
-        raise InvalidArgument(f"{name} holds a value that is not a finite number; mend the animation it came from.")
+        raise InvalidArgument(
+            "The {name} contains a value that is not finite; fix the animation it was sampled from.", name=Message(name)
+        )
     return values
 
 
@@ -242,11 +237,13 @@ def _check(
     check_integrator(integrator)
     check_tuning(settle_time, damping_ratio)
     if not (np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument(f"The time step must be longer than 0 seconds, not {dt}.")
+        raise InvalidArgument("The time step must be longer than 0 seconds, not {dt}.", dt=dt)
     if max_speed is not None and not np.all(np.asarray(max_speed, float) > 0.0):
-        raise InvalidArgument(f"The speed limit must be above 0, not {max_speed}; leave it out for none.")
+        raise InvalidArgument(
+            "The speed limit must be above 0, not {max_speed}; omit it for no limit.", max_speed=max_speed
+        )
     if max_step is not None and not max_step > 0.0:
-        raise InvalidArgument(f"The longest step must be longer than 0 seconds, not {max_step}.")
+        raise InvalidArgument("The longest step must be longer than 0 seconds, not {max_step}.", max_step=max_step)
     return float(dt)
 
 
@@ -260,7 +257,7 @@ def _count(
     clamped: bool,
 ) -> int:
     """Substeps in a step of dt seconds."""
-    if integrator == "exact":
+    if INTEGRATORS[integrator].is_exact:
         return substeps(dt, min(CLAMPED_STEP, max_step or CLAMPED_STEP)) if clamped else 1
     pairs = np.broadcast_arrays(np.asarray(settle_time, float), np.asarray(damping_ratio, float))
     limit = min(step_limit(t, z, integrator) for t, z in zip(*(p.ravel() for p in pairs), strict=True))
@@ -268,8 +265,14 @@ def _count(
     if dt / count >= limit:
         count = stable_substeps(dt, limit)
         warnings.warn(
-            f"A step of {dt:.4g} s is not stable with the {integrator} integrator (limit {limit:.4g} s); "
-            f"it is divided into {count}.",
+            Message(
+                "A step of {dt:.4g} s is not stable with the {integrator} integrator (limit "
+                "{limit:.4g} s); it is divided into {count}.",
+                dt=dt,
+                integrator=integrator,
+                limit=limit,
+                count=count,
+            ),
             StabilityWarning,
             stacklevel=3,
         )

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InvalidArgument
-from .rotation import Array
+from ..errors import InvalidArgument
+from ..message import Message
+from ..rotation import Array
 
 Mask = NDArray[np.bool_]
 
@@ -59,7 +60,7 @@ class CutSearch:
         """
         for name, value in (("number of cuts", n), ("distance", apart), ("history", history), ("room", room)):
             if value < 0:
-                raise InvalidArgument(f"The {name} must be 0 or more, not {value}.")
+                raise InvalidArgument("The {name} must be 0 or more, not {value}.", name=Message(name), value=value)
         left = self.cost.copy()
         left[:history] = np.inf
         left[:, max(left.shape[1] - room, 0) :] = np.inf
@@ -97,14 +98,20 @@ def search(
     source, destination = _positions("source", source), _positions("destination", destination)
     joints = source.shape[1]
     if destination.shape[1] != joints:
-        raise InvalidArgument(f"Both clips must have the same joints, not {joints} and {destination.shape[1]}.")
+        raise InvalidArgument(
+            "Both clips must have the same joints, not {joints} and {shape}.", joints=joints, shape=destination.shape[1]
+        )
     if not -joints <= root < joints:
-        raise InvalidArgument(f"Root {root} is none of the {joints} joints.")
+        raise InvalidArgument(
+            "There is no root joint {root} among the {joints} joints; choose another.", root=root, joints=joints
+        )
     if not (np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument(f"The time step must be longer than 0 seconds, not {dt}.")
+        raise InvalidArgument("The time step must be longer than 0 seconds, not {dt}.", dt=dt)
     for name, value in (("velocities", weights.velocity), ("contacts", weights.contact)):
         if not (np.isfinite(value) and value >= 0.0):
-            raise InvalidArgument(f"The weight of {name} must be 0 or more, not {value}.")
+            raise InvalidArgument(
+                "The weight of {name} must be 0 or more, not {value}.", name=Message(name), value=value
+            )
     share = _shares(weights.joints, joints)
     scale = np.sqrt(_twice(share)) / _size((source, destination), root, share)
     level = np.mean(source[:, root, 2])
@@ -137,7 +144,7 @@ def foot_contacts(
     feet = _positions("feet", feet)
     for name, value in (("time step", dt), ("size", size), ("height", height), ("speed", speed)):
         if not (np.isfinite(value) and value > 0.0):
-            raise InvalidArgument(f"The {name} must be more than 0, not {value}.")
+            raise InvalidArgument("The {name} must be more than 0, not {value}.", name=Message(name), value=value)
     floor = np.quantile(feet[..., 2], 0.05, axis=0) if ground is None else ground
     low = feet[..., 2] - floor < height * size
     return low & (np.linalg.norm(_velocity(feet, dt), axis=-1) < speed * size)
@@ -146,9 +153,15 @@ def foot_contacts(
 def _positions(name: str, positions: ArrayLike) -> Array:
     positions = np.asarray(positions, dtype=float)
     if positions.ndim != 3 or positions.shape[-1] != 3 or not positions.size:
-        raise InvalidArgument(f"Shape {positions.shape} of the {name} must be (frames, joints, 3), neither being 0.")
+        raise InvalidArgument(
+            "The shape of the {name} must be (frames, joints, 3) with at least one of each, not {shape}.",
+            shape=positions.shape,
+            name=Message(name),
+        )
     if not np.all(np.isfinite(positions)):
-        raise InvalidArgument(f"Positions of the {name} are not all finite numbers; mend the animation's keys.")
+        raise InvalidArgument(
+            "The positions of the {name} are not all finite; fix the keys of the animation.", name=Message(name)
+        )
     return positions
 
 
@@ -156,7 +169,9 @@ def _shares(joints: ArrayLike | None, count: int) -> Array:
     """Weights (J,) of sum 1."""
     share = np.ones(count) if joints is None else np.asarray(joints, dtype=float)
     if share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)) or not np.any(share):
-        raise InvalidArgument(f"Weights of the joints must be {count} numbers of 0 or more, one of them more.")
+        raise InvalidArgument(
+            "The weights of the joints must be {count} numbers of 0 or more, with at least one above 0.", count=count
+        )
     return share / np.sum(share)
 
 
@@ -197,6 +212,12 @@ def _mismatch(contacts: tuple[ArrayLike, ArrayLike], first: int, second: int) ->
     """Share of feet (F1, F2) that touch the ground in one clip only."""
     a, b = (np.asarray(feet) for feet in contacts)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1] or not a.shape[1] or (len(a), len(b)) != (first, second):
-        raise InvalidArgument(f"Contacts {a.shape} and {b.shape} must be ({first}, feet) and ({second}, feet).")
+        raise InvalidArgument(
+            "Contacts {shape} and {b_shape} must be ({first}, feet) and ({second}, feet).",
+            shape=a.shape,
+            b_shape=b.shape,
+            first=first,
+            second=second,
+        )
     a, b = a.astype(bool).astype(float), b.astype(bool).astype(float)
     return (a @ (1.0 - b).T + (1.0 - a) @ b.T) / a.shape[1]

@@ -91,7 +91,7 @@ def test_family() -> None:
 
 def test_impossible_skeletons_are_refused() -> None:
     one, two = np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros((2, 3))
-    with pytest.raises(InvalidArgument, match="name of its own"):
+    with pytest.raises(InvalidArgument, match="must be unique"):
         Skeleton(["a", "a"], np.array([-1, 0]), np.repeat(one, 2, axis=0), two, two)
     with pytest.raises(InvalidArgument, match=r"'a'.*parent"):
         Skeleton(["a", "b"], np.array([1, -1]), np.repeat(one, 2, axis=0), two, two)

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookat_pd import legs, rotation
+from lookat_pd import rotation
+from lookat_pd.body import legs
+from lookat_pd.body.legs import Leg
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.legs import Leg
 from lookat_pd.rotation import Array
 
 UP, FORWARD = np.array([0.0, 0.0, 1.0]), np.array([0.0, -1.0, 0.0])

@@ -146,7 +146,7 @@ GOOD = {
         ({"parents": [-1, 5]}, "list parents first"),
         ({"parents": [-1.5, 0.0]}, "whole numbers"),
         ({"parents": []}, "at least one joint"),
-        ({"names": ["one"]}, "as many names"),
+        ({"names": ["one"]}, "names, not"),
     ],
 )
 def test_what_is_no_body_is_refused(wrong: dict[str, object], says: str) -> None:

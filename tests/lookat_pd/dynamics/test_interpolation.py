@@ -389,7 +389,7 @@ GOOD = {"keys": rotation.identity(3, 2), "key_times": [0.0, 0.5, 1.0], "dt": 0.1
         ({"passive": [True]}, "truth values"),
         ({"gravity": (0.0, 1.0)}, "gravity"),
         ({"settle": -1.0}, "settle"),
-        ({"limits": ik.Limits(locks=np.zeros((3, 3), dtype=bool))}, "limits are those of 3"),
+        ({"limits": ik.Limits(locks=np.zeros((3, 3), dtype=bool))}, "limits are for 3"),
         ({"root": (np.zeros((3, 3)), rotation.identity(3))}, "root's positions"),
     ],
 )

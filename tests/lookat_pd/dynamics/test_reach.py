@@ -155,6 +155,48 @@ def test_joints_stay_within_their_limits(method: str) -> None:
     assert np.linalg.norm(bound.path[-1] - (0.3, 0.3, 0.2)) < 1e-4
 
 
+HINGE, FIXED = (True, True, False), (True, True, True)
+NO_LINE = {
+    "one ball joint": (None, [0.1], [1.3]),
+    "one ball joint, stretched out": (None, [0.0], [3.0]),
+    "one hinge": (ik.Limits(locks=[HINGE]), [0.1], [1.3]),
+    "one hinge, far round": (ik.Limits(locks=[HINGE]), [-1.0], [1.9]),
+    "from limit to limit": (ik.Limits(minimum=[(-0.1, -0.1, -2.5)], maximum=[(0.1, 0.1, 2.5)]), [-2.2], [2.2]),
+    "the elbow alone": (ik.Limits(locks=[FIXED, HINGE]), [0.2, 0.5], [0.2, 1.8]),
+    "the shoulder alone": (ik.Limits(locks=[HINGE, FIXED]), [0.2, 0.5], [1.9, 0.5]),
+    "tight limits": (ik.Limits(minimum=np.full((2, 3), -0.3), maximum=np.full((2, 3), 0.3)), [-0.3, 0.3], [0.3, 0.3]),
+}
+"""Arms whose hand cannot go straight to what they reach: limits, and angles about Z at the start and the end."""
+
+
+@both
+@pytest.mark.parametrize("case", NO_LINE)
+def test_where_the_hand_cannot_go_straight_the_joints_do(method: str, case: str) -> None:
+    limits, begin, end = NO_LINE[case]
+    start, goal_pose = (rotation.exp([[0.0, 0.0, angle] for angle in angles]) for angles in (begin, end))
+    count = len(begin)
+    body, last = trees.rods([0.3] * count, [2.0, 1.5][:count]), count - 1
+    turned, places = body.forward(goal_pose)
+    goal = places[last] + rotation.rotate(turned[last], [0.0, 0.3, 0.0])
+    effector = (last, (0.0, 0.3, 0.0))
+    found = reach(body, start, goal, 0.6, 1.0 / 30.0, effector=effector, method=method, passes=5, limits=limits)
+    assert np.linalg.norm(found.path[-1] - goal) < 2e-5
+    if limits is not None:
+        allowed = limits.clamp(found.rotations, np.broadcast_to(start, found.rotations.shape))
+        assert rotation.angle(rotation.multiply(rotation.inverse(allowed), found.rotations)).max() < 1e-6
+    steps = rotation.angle(rotation.multiply(rotation.inverse(found.rotations[:-1]), found.rotations[1:]))
+    assert steps.max() < 0.6
+    assert found.cost <= found.costs[0]
+
+
+@both
+def test_a_goal_that_a_hinge_passes_by_is_refused(method: str) -> None:
+    body, limits = trees.rods([0.3], [2.0]), ik.Limits(locks=[HINGE])
+    for goal in ((0.1, 0.2, 0.0), (0.1, 0.2, 0.15)):
+        with pytest.raises(InvalidArgument, match=r"misses its goal"):
+            reach(body, START[:1], goal, 0.6, 0.05, effector=(0, (0.0, 0.3, 0.0)), method=method, limits=limits)
+
+
 def test_joints_that_do_not_carry_the_hand_are_held() -> None:
     body = trees.rods([0.3, 0.3, 0.2, 0.1], [2.0, 1.5, 0.5, 0.2])
     start = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2], [0.3, 0.0, 0.0], [0.0, 0.2, 0.0]])
@@ -226,11 +268,11 @@ HERE = (trees.rods([0.3, 0.3], [2.0, 1.5]).forward(START)[1][1] + 0.0).tolist()
         ({"goal": (3.0, 0.0, 0.0)}, "out of reach by 2.4 m"),
         ({"goal": (np.nan, 0.0, 0.0)}, "finite"),
         ({"goal": (1.0, 0.0)}, "goal"),
-        ({"goal": HERE, "effector": 1}, "at its goal already"),
+        ({"goal": HERE, "effector": 1}, "already at its goal"),
         ({"duration": 0.0}, "duration"),
         ({"duration": -1.0}, "duration"),
         ({"dt": np.inf}, "between frames"),
-        ({"effector": 0}, "Nothing moves the effector"),
+        ({"effector": 0}, "No joint moves the effector"),
         ({"effector": 7}, "no joint 7"),
         ({"effector": (1, (0.0, np.nan, 0.0))}, "finite"),
         ({"method": "best"}, "unknown"),
@@ -240,7 +282,7 @@ HERE = (trees.rods([0.3, 0.3], [2.0, 1.5]).forward(START)[1][1] + 0.0).tolist()
         ({"start": np.zeros((2, 4))}, "unit quaternions"),
         ({"damping": -1.0}, "damping"),
         ({"strength": [1.0, 0.0]}, "strength of joint 1"),
-        ({"via": [(2.0, (0.3, 0.3, 0.0))]}, "must pass between"),
+        ({"via": [(2.0, (0.3, 0.3, 0.0))]}, "must be between"),
         ({"via": [(0.5, (0.3, 0.3, 0.0)), (0.2, (0.3, 0.3, 0.0))]}, "in order of time"),
         ({"via": [(0.5, (9.0, 0.3, 0.0))]}, "out of reach"),
         ({"limits": ik.Limits(maximum=np.full((2, 3), 0.1), minimum=np.full((2, 3), -0.1))}, "limits"),

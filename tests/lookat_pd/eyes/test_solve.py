@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from lookat_pd import pd, rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.eyes import Eyes, Result, solve
-from lookat_pd.gaze import Event
+from lookat_pd.eyes import Eyes, EyeSolution, solve
+from lookat_pd.gaze.solve import Event
 from lookat_pd.rotation import Array
 
 FORWARD, UP = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
@@ -77,7 +77,7 @@ class Film:
         paths = [place(self.t) if callable(place) else place for place in places]
         paths = [at(*path) if isinstance(path, tuple) else path for path in paths]
         self.targets = np.stack([np.broadcast_to(path, (count, 3)) for path in paths])
-        self.result: Result = solve(
+        self.result: EyeSolution = solve(
             self.eyes, self.head, self.orientations, self.centers, animated, self.targets, 1.0 / rate, events, **options
         )
 
@@ -423,7 +423,7 @@ def test_what_eyes_cannot_have_is_refused() -> None:
         ({"head_up": FORWARD}, "parallel"),
         ({"yaw_limit": -1.0}, "yaw limit"),
         ({"vergence": np.nan}, "vergence"),
-        ({"saccade_start": 0.0}, "time"),
+        ({"saccade_start": 0.0}, "durations"),
         ({"micro": 0.01, "micro_rate": 50.0}, "rate"),
     ):
         with pytest.raises(InvalidArgument, match=word):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from lookat_pd import carry, rotation
+from lookat_pd import rotation
+from lookat_pd.gaze import control_coupling
 from lookat_pd.rotation import Array
 
 HEAD, NECK, CHEST, HIPS = range(4)
@@ -44,7 +45,7 @@ def measured(inherits: list[tuple[int, int]], animated: Array) -> Array:
         offsets = rotation.identity(1, 4)
         offsets[0, bone] = rotation.exp(np.array([0.0, 0.2, 0.0]))
         turned = evaluate(inherits, animated[:1], offsets)
-        result[:, bone] = carry.measure(animated[0], turned[0], offsets[0, bone], bone)
+        result[:, bone] = control_coupling.measure(animated[0], turned[0], offsets[0, bone], bone)
     return result
 
 
@@ -62,7 +63,7 @@ def test_realized_offsets_turn_the_controls_as_wanted(inherits):
     wanted = rotation.multiply(animated, poses(2, 0.6))
     active = np.ones(len(animated), dtype=bool)
     correction = rotation.identity(*animated.shape[:2])
-    offsets = carry.realize(wanted, animated, measured(inherits, animated), correction, active)
+    offsets = control_coupling.realize(wanted, animated, measured(inherits, animated), correction, active)
     assert apart(evaluate(inherits, animated, offsets), wanted) < 1e-6
     assert np.all(offsets[..., 0] >= 0.0)
 
@@ -77,10 +78,10 @@ def test_a_half_measured_carry_is_corrected_in_a_few_rounds():
     correction = rotation.identity(*animated.shape[:2])
     misses = []
     for _ in range(6):
-        offsets = carry.realize(wanted, animated, believed, correction, active)
+        offsets = control_coupling.realize(wanted, animated, believed, correction, active)
         seen = evaluate(inherits, animated, offsets)
         misses.append(apart(seen, wanted))
-        correction = carry.correct(seen, animated, offsets, believed)
+        correction = control_coupling.correct(seen, animated, offsets, believed)
     assert misses[0] > 0.1
     assert misses[-1] < 1e-3
 
@@ -88,6 +89,6 @@ def test_a_half_measured_carry_is_corrected_in_a_few_rounds():
 def test_frames_where_nothing_turns_get_no_offset_exactly():
     animated = poses(1, 1.0)
     active = np.arange(len(animated)) % 2 == 0
-    offsets = carry.realize(poses(3, 1.0), animated, np.eye(4), poses(4, 0.1), active)
+    offsets = control_coupling.realize(poses(3, 1.0), animated, np.eye(4), poses(4, 0.1), active)
     assert np.all(offsets[~active] == rotation.IDENTITY)
     assert np.any(offsets[active] != rotation.IDENTITY)

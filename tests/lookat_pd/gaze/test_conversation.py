@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lookat_pd.conversation import DWELL, SPEAKER_AWAY, Look, Manner, Turn, plan
 from lookat_pd.errors import InvalidArgument
+from lookat_pd.gaze.conversation import DWELL, SPEAKER_AWAY, Look, Manner, Turn, plan
 
 A_LITTLE = 1e-9
 
@@ -198,12 +198,12 @@ def test_some_look_first_at_who_was_speaking() -> None:
     ("turns", "people", "end", "match"),
     [
         ([Turn(0.0, 0)], 1, 5.0, "at least two"),
-        ([], 2, 5.0, "Nobody speaks"),
+        ([], 2, 5.0, "has no turns"),
         ([Turn(0.0, 2)], 2, 5.0, "from 0 to 1"),
-        ([Turn(0.0, 0), Turn(0.0, 1)], 2, 5.0, "after the one before"),
-        ([Turn(0.0, 0)], 2, 0.0, "the end be last"),
-        ([Turn(np.nan, 0)], 2, 5.0, "after the one before"),
-        ([Turn(0.0, 0)], 2, np.inf, "the end be last"),
+        ([Turn(0.0, 0), Turn(0.0, 1)], 2, 5.0, "in order of time"),
+        ([Turn(0.0, 0)], 2, 0.0, "the end after the last"),
+        ([Turn(np.nan, 0)], 2, 5.0, "in order of time"),
+        ([Turn(0.0, 0)], 2, np.inf, "the end after the last"),
     ],
 )
 def test_what_is_no_conversation(turns, people, end, match) -> None:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from lookat_pd import rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.gaze import Chain, Event, Solution, Tuning, solve
+from lookat_pd.gaze.solve import Chain, Event, Solution, Tuning, solve
 from lookat_pd.rotation import Array
 
 HEAD = 1.6
@@ -32,7 +32,7 @@ def make_chain(bones: int = 6, **changes) -> Chain:
         "yaw_limits": np.radians([60.0, 35.0, *[80.0 / torso] * torso][:bones]),
         "pitch_up_limits": np.radians([45.0, 25.0, *[50.0 / torso] * torso][:bones]),
         "pitch_down_limits": np.radians([40.0, 25.0, *[50.0 / torso] * torso][:bones]),
-        "makes_up": np.arange(bones) < 2,
+        "compensates_lag": np.arange(bones) < 2,
         "forward": np.tile([0.0, 0.0, 1.0], (bones, 1)),
         "up": np.tile([0.0, 1.0, 0.0], (bones, 1)),
         "near": 0.1,
@@ -239,6 +239,7 @@ KINDS = {
 AHEAD = KINDS | {"feed-forward": Tuning(feed_forward=1.0), "half": Tuning(feed_forward=0.5, damping_ratio=0.5**0.5)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sway", [0.0, 0.3])
 @pytest.mark.parametrize("tuning", AHEAD.values(), ids=AHEAD)
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
@@ -472,8 +473,8 @@ def test_ten_thousand_frames_and_a_hundred_events():
         ({"rotations": np.full((3, 2, 4), np.nan)}, "pose"),
         ({"positions": np.full((3, 2, 3), np.inf)}, "pose"),
         ({"targets": np.full((1, 3, 3), np.nan)}, "target"),
-        ({"targets": np.zeros((1, 4, 3))}, "fit"),
-        ({"rotations": np.zeros((3, 3, 4))}, "fit"),
+        ({"targets": np.zeros((1, 4, 3))}, "do not match"),
+        ({"rotations": np.zeros((3, 3, 4))}, "do not match"),
         ({"dt": 0.0}, "time step"),
         ({"dt": np.nan}, "time step"),
         ({"events": [Event(0.0, 1)]}, "target 1"),
@@ -495,10 +496,14 @@ def test_a_bad_argument_is_named(changed, named):
         ({"shares": np.ones(5)}, "shares|settle factors"),
         ({"settle_factors": np.full(6, np.nan)}, "settle factors"),
         ({"yaw_limits": np.full(6, -0.1)}, "yaw limits"),
-        ({"makes_up": np.arange(6) == 3}, "makes? up"),
+        ({"compensates_lag": np.arange(6) == 3}, "compensate for the lag"),
         ({"shares": np.empty(0)}, "no bones"),
     ],
 )
 def test_a_bad_chain_is_named(changed, named):
     with pytest.raises(InvalidArgument, match=named):
         make_chain(**changed)
+
+
+def test_the_head_always_compensates_lag() -> None:
+    assert make_chain(compensates_lag=np.zeros(6, dtype=bool)).compensates_lag.tolist() == [True, *[False] * 5]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from lookat_pd import rotation
+from lookat_pd.gaze.turn_distribution import TurnDistribution, TurnLimits, soft_limit
 from lookat_pd.rotation import Array
-from lookat_pd.sharing import Limits, Sharing, soft_limit
 
 UP, RIGHT = np.array([0.0, 1.0, 0.0]), np.array([-1.0, 0.0, 0.0])
 angles = st.floats(-3.0, 3.0)
@@ -24,7 +24,7 @@ def turned(yaw, pitch) -> Array:
 
 def limited(q: Array, yaw=1.0, up=0.7, down=0.5, goal=1.0) -> Array:
     one = np.ones(1)
-    return Limits(yaw * one, up * one, down * one, goal, UP[None], RIGHT[None]).apply(q[..., None, :])[..., 0, :]
+    return TurnLimits(yaw * one, up * one, down * one, goal, UP[None], RIGHT[None]).apply(q[..., None, :])[..., 0, :]
 
 
 def yaw_and_pitch(q: Array) -> tuple[Array, Array]:
@@ -54,7 +54,7 @@ def test_a_soft_limit_without_an_edge_is_a_clamp():
 @given(chains, edges, st.floats(0.0, 10.0))
 def test_the_shares_of_a_turn_sum_to_it_or_to_the_reach(chain, edge, turn):
     shares, most = chain
-    sharing = Sharing.of(shares, most, edge)
+    sharing = TurnDistribution.of(shares, most, edge)
     parts = sharing.divide(np.array(turn))
     assert parts.sum() == pytest.approx(min(turn, sharing.reach), abs=0.01 * edge * len(shares) + 1e-9)
     assert np.all((parts >= 0.0) & (parts <= most + 1e-12))
@@ -65,12 +65,14 @@ def test_the_shares_of_a_turn_sum_to_it_or_to_the_reach(chain, edge, turn):
 def test_a_small_turn_is_divided_in_proportion_to_the_shares(chain, edge):
     shares, most = chain
     turn = 0.99 * shares.sum() * np.min((most - np.minimum(edge, most)) / shares)
-    assert_allclose(Sharing.of(shares, most, edge).divide(np.array(turn)), turn * shares / shares.sum(), atol=1e-9)
+    assert_allclose(
+        TurnDistribution.of(shares, most, edge).divide(np.array(turn)), turn * shares / shares.sum(), atol=1e-9
+    )
 
 
 @given(chains, edges)
 def test_a_larger_turn_never_turns_a_bone_less(chain, edge):
-    sharing = Sharing.of(*chain, edge)
+    sharing = TurnDistribution.of(*chain, edge)
     parts = sharing.divide(np.linspace(0.0, 1.2 * sharing.reach, 500))
     assert np.all(np.diff(parts, axis=0) >= -1e-12)
 

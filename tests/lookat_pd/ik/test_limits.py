@@ -15,7 +15,7 @@ INSIDE = 1e-6
 FREE = np.inf
 
 methods = pytest.mark.parametrize("method", ik.METHODS)
-any_method = st.sampled_from(ik.METHODS)
+any_method = st.sampled_from(list(ik.METHODS))
 seeds = st.integers(0, 2**32 - 1)
 orders = st.sampled_from(rotation.EULER_ORDERS)
 
@@ -241,7 +241,7 @@ def test_a_stiff_joint_leaves_the_turning_to_the_others(method: str) -> None:
         ({"minimum": np.zeros((2, 3)), "maximum": np.zeros((3, 3))}, "maximum"),
         ({"locks": np.zeros((2, 3)), "euler_order": "XXY"}, "XXY"),
         ({"locks": np.zeros((2, 3)), "euler_order": ["XYZ"]}, "Euler order"),
-        ({}, "nothing"),
+        ({}, "no arrays"),
     ],
 )
 def test_limits_that_contradict_are_refused(arguments: dict[str, object], says: str) -> None:

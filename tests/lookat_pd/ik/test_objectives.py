@@ -1,4 +1,6 @@
-"""More than a point: orientation, pole, soft goals, a base that follows, and several effectors on one body."""
+"""Objectives beside the target: orientation, pole, soft goals of joints, and several effectors on one body."""
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.ik import Effector, Limits
+from lookat_pd.ik import Effector, JointGoal, Limits, Orientation, Pole
 from lookat_pd.rotation import Array
 
 LINKS = 6
@@ -65,7 +67,7 @@ def shot(count: int, seed: int = 1) -> tuple[Array, Array, np.random.Generator]:
 def test_the_last_joint_takes_the_wanted_orientation_at_the_target(method: str) -> None:
     start, targets, random = shot(60)
     wanted = rotation.normalize(random.normal(size=(60, 4)))
-    found = ik.solve(BONES, start, targets, method=method, orientation=wanted)
+    found = ik.solve(BONES, start, targets, method=method, objectives=[Orientation(wanted)])
     matrices, _ = forward(list(range(-1, LINKS - 1)), np.zeros((LINKS, 3)), found.rotations)
     assert np.mean(found.error < 1e-3) >= 0.95
     left = rotation.angle(rotation.from_matrix(np.swapaxes(rotation.to_matrix(wanted), -1, -2) @ matrices[:, -1]))
@@ -78,11 +80,11 @@ def test_the_weight_leads_from_none_of_the_orientation_to_all_of_it(method: str)
     start, targets, random = shot(20)
     wanted = rotation.normalize(random.normal(size=(20, 4)))
     left = [
-        ik.solve(BONES, start, targets, method=method, orientation=wanted, orientation_weight=weight).orientation_error
+        ik.solve(BONES, start, targets, method=method, objectives=[Orientation(wanted, weight)]).orientation_error
         for weight in (0.0, 0.5, 1.0)
     ]
     free = ik.solve(BONES, start, targets, method=method)
-    unasked = ik.solve(BONES, start, targets, method=method, orientation=wanted, orientation_weight=0.0)
+    unasked = ik.solve(BONES, start, targets, method=method, objectives=[Orientation(wanted, 0.0)])
     assert_array_equal(unasked.rotations, free.rotations)
     assert free.orientation_error is None
     assert_allclose(left[1], 0.5 * left[0], atol=2e-3)
@@ -95,7 +97,8 @@ def test_a_wrist_that_limits_hold_back_still_lets_the_hand_arrive(method: str) -
     minimum, maximum = np.full((LINKS, 3), -np.inf), np.full((LINKS, 3), np.inf)
     minimum[-1], maximum[-1] = -0.1, 0.1
     limits = Limits(minimum=minimum, maximum=maximum)
-    found = ik.solve(BONES, start, targets, method=method, orientation=[0.0, 1.0, 0.0, 0.0], limits=limits)
+    wanted = Orientation([0.0, 1.0, 0.0, 0.0])
+    found = ik.solve(BONES, start, targets, method=method, objectives=[wanted], limits=limits)
     assert np.max(limits.excess(found.rotations)) < 1e-6
 
 
@@ -106,7 +109,7 @@ def test_a_wrist_that_limits_hold_back_still_lets_the_hand_arrive(method: str) -
 def test_the_chain_bends_towards_the_pole(method: str) -> None:
     start, targets, random = shot(40)
     poles = random.normal(scale=5.0, size=(40, 3))
-    found = ik.solve(BONES, start, targets, method=method, pole=poles)
+    found = ik.solve(BONES, start, targets, method=method, objectives=[Pole(poles)])
     assert np.max(found.error) < 1e-3
     places = chain_places(found.rotations)
     line = rotation.normalize(places[:, -1])
@@ -121,7 +124,7 @@ def test_a_chain_that_is_at_its_target_still_bends_towards_the_pole(method: str)
     start = rotation.multiply(rotation.exp([0.3, 0.0, 0.0]), start)
     target = chain_places(start)[-1]
     pole = np.cross(target, [1.0, 2.0, 3.0])
-    found = ik.solve(BONES, start, target, method=method, pole=pole)
+    found = ik.solve(BONES, start, target, method=method, objectives=[Pole(pole)])
     bend = np.sum(chain_places(found.rotations)[:-1], axis=0)
     line = rotation.normalize(target)
     assert found.error < 1e-3
@@ -134,40 +137,70 @@ def test_a_chain_that_is_at_its_target_still_bends_towards_the_pole(method: str)
 @pytest.mark.parametrize("method", SOFT)
 def test_soft_goals_draw_joints_and_the_effector_still_arrives(method: str) -> None:
     start, targets, _ = shot(40)
-    goals, strengths = np.zeros((LINKS, 3)), np.zeros(LINKS)
-    goals[3], strengths[3] = [1.5, 1.5, 1.5], 0.9
+    goal = JointGoal(3, [1.5, 1.5, 1.5], 0.9)
     free = ik.solve(BONES, start, targets, method=method)
-    drawn = ik.solve(BONES, start, targets, method=method, goals=goals, strengths=strengths)
-    away = [np.mean(np.linalg.norm(chain_places(found.rotations)[:, 2] - goals[3], axis=-1)) for found in (free, drawn)]
+    drawn = ik.solve(BONES, start, targets, method=method, objectives=[goal])
+    away = [
+        np.mean(np.linalg.norm(chain_places(found.rotations)[:, 2] - goal.target, axis=-1)) for found in (free, drawn)
+    ]
     assert np.max(drawn.error) < 1e-3
     assert away[1] < 0.85 * away[0]
-    nothing = ik.solve(BONES, start, targets, method=method, goals=goals, strengths=0.0 * strengths)
+    nothing = ik.solve(BONES, start, targets, method=method, objectives=[JointGoal(3, goal.target, 0.0)])
     assert_array_equal(nothing.rotations, free.rotations)
 
 
 @pytest.mark.parametrize("method", SOFT)
 def test_soft_goals_never_leave_the_effector_worse_off(method: str) -> None:
     start, targets, random = shot(30)
-    goals, strengths = random.normal(scale=3.0, size=(LINKS, 3)), np.ones(LINKS)
+    goals = [JointGoal(joint, place) for joint, place in enumerate(random.normal(scale=3.0, size=(LINKS, 3))) if joint]
     before = np.linalg.norm(chain_places(start)[-1] - targets, axis=-1)
     for iterations in (1, 2, 5, 40):
-        found = ik.solve(BONES, start, targets, method=method, goals=goals, strengths=strengths, iterations=iterations)
+        found = ik.solve(BONES, start, targets, method=method, objectives=goals, iterations=iterations)
         assert np.all(found.error <= before + 1e-4)
 
 
-# A base that follows
+# What cannot be objectives
 
 
-@methods
-def test_a_base_that_may_move_reaches_everything(method: str) -> None:
-    start, targets, random = shot(20)
-    base = np.concatenate((random.normal(size=3), rotation.normalize(random.normal(size=4))))
-    far = base[:3] + 5.0 * targets
-    found = ik.solve(BONES, start, far, method=method, mobility=0.3, base=base)
-    ends = found.base + rotation.rotate(base[3:], chain_places(found.rotations)[:, -1])
-    assert_allclose(ends, far, atol=1e-3)
-    assert_allclose(found.error, np.linalg.norm(ends - far, axis=-1), atol=1e-9)
-    assert_allclose(ik.solve(BONES, start, far, method=method, base=base).base, np.tile(base[:3], (20, 1)))
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Orientation(np.zeros(4)), "length 0"),
+        (lambda: Orientation([0.0, 1.0, 0.0]), "orientation"),
+        (lambda: Orientation(rotation.IDENTITY, 1.5), "weight of the orientation"),
+        (lambda: Pole([0.0, np.nan, 0.0]), "pole"),
+        (lambda: JointGoal(1, [0.0, 1.0]), "goal"),
+        (lambda: JointGoal(1, [0.0, 1.0, 0.0], 2.0), "weight"),
+        (lambda: Effector(LEFT), "joint 5"),
+        (lambda: Effector(LEFT, [0.0, 0.0, 0.0], weight=-1.0), "joint 5"),
+        (lambda: Effector(LEFT, [0.0, 0.0, 0.0], orientation_weight=np.nan), "joint 5"),
+        (lambda: Effector(LEFT, [0.0, np.nan, 0.0]), "target"),
+        (lambda: Effector(LEFT, [0.0, 0.0, 0.0], offset=[0.0]), "offset"),
+    ],
+)
+def test_bad_objectives_are_refused_when_they_are_made(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        make()
+    assert says in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("method", "objectives", "says"),
+    [
+        ("ccd", [JointGoal(2, [0.0, 1.0, 0.0])], "particle"),
+        ("particle", [JointGoal(0, [0.0, 1.0, 0.0])], "Joint 0"),
+        ("particle", [JointGoal(LINKS, [0.0, 1.0, 0.0])], f"Joint {LINKS}"),
+        ("ccd", [Pole([0.0, 1.0, 0.0]), Pole([1.0, 0.0, 0.0])], "one kind"),
+        ("ccd", [Pole(np.zeros((3, 3))), Orientation(rotation.identity(2))], "leading axes"),
+    ],
+)
+def test_objectives_that_do_not_fit_the_chain_are_refused(
+    method: str, objectives: list[ik.Objective], says: str
+) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        ik.solve(BONES, rotation.identity(LINKS), [1.0, 2.0, 3.0], method=method, objectives=objectives)
+    assert says in str(caught.value)
 
 
 # Several effectors
@@ -227,21 +260,11 @@ def test_straight_arms_drawn_inwards_bend() -> None:
     assert np.max(ik.solve_tree(PARENTS, BODY, rotation.identity(len(PARENTS)), inwards).errors) < 1e-3
 
 
-def test_a_body_whose_base_follows() -> None:
-    effectors = [Effector(LEFT, [5.0, 1.0, 0.0]), Effector(RIGHT, [4.0, 1.0, 0.5])]
-    found = ik.solve_tree(PARENTS, BODY, rotation.identity(len(PARENTS)), effectors, mobility=0.5)
-    _, places = forward(PARENTS, BODY, found.rotations)
-    assert_allclose(found.base + places[[LEFT, RIGHT]], [[5.0, 1.0, 0.0], [4.0, 1.0, 0.5]], atol=1e-3)
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         ({"effectors": []}, "effector"),
         ({"effectors": [Effector(40, [0.0, 0.0, 0.0])]}, "joint 40"),
-        ({"effectors": [Effector(LEFT)]}, "joint 5"),
-        ({"effectors": [Effector(LEFT, [0.0, 0.0, 0.0], weight=-1.0)]}, "joint 5"),
-        ({"effectors": [Effector(LEFT, [0.0, np.nan, 0.0])]}, "target"),
         ({"parents": [0] * len(PARENTS)}, "parent"),
         ({"parents": [-1, 0]}, "parents"),
     ],

@@ -16,7 +16,7 @@ ENOUGH = {"ccd": 300, "particle": 300}
 """Iterations that the slow methods may take."""
 
 methods = pytest.mark.parametrize("method", ik.METHODS)
-any_method = st.sampled_from(ik.METHODS)
+any_method = st.sampled_from(list(ik.METHODS))
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -223,7 +223,6 @@ def test_moving_everything_changes_nothing(method: str, seed: int) -> None:
     there = ik.solve(offsets, pose, moved, method=method, iterations=5, base=base)
     assert_allclose(there.rotations, here.rotations, atol=1e-6)
     assert_allclose(there.error, np.linalg.norm(joints(offsets, there.rotations, base)[-1] - moved), atol=1e-9)
-    assert_allclose(there.base, base[:3])
 
 
 @methods
@@ -281,7 +280,7 @@ def test_history_starts_at_the_start_and_has_a_row_an_iteration() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"method": "cdd"}, "ccd, ccd_root, particle, fabrik, jacobian_euler, jacobian_quaternion"),
+        ({"method": "cdd"}, ", ".join(ik.METHODS)),
         ({"offsets": np.zeros((0, 3))}, "at least one joint"),
         ({"offsets": np.zeros(3)}, "offsets"),
         ({"rotations": rotation.identity(3)}, "rotations"),
@@ -296,11 +295,6 @@ def test_history_starts_at_the_start_and_has_a_row_an_iteration() -> None:
         ({"tolerance": np.nan}, "tolerance"),
         ({"base": [1.0, 2.0]}, "base"),
         ({"limits": ik.Limits(locks=np.zeros((3, 3)))}, "limits"),
-        ({"orientation": np.zeros(4)}, "orientation"),
-        ({"orientation_weight": 1.5, "orientation": rotation.IDENTITY}, "orientation"),
-        ({"mobility": -0.1}, "mobility"),
-        ({"goals": np.zeros((LINKS, 3)), "strengths": np.full(LINKS, 2.0), "method": "particle"}, "strength"),
-        ({"goals": np.zeros((LINKS, 3)), "strengths": np.ones(LINKS)}, "particle"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_sentence(arguments: dict[str, object], says: str) -> None:

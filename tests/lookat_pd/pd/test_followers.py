@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.follow import Follower, Tuning, cubic_coefficients
+from lookat_pd.pd.followers import Follower, Tuning, cubic_coefficients
 from lookat_pd.rotation import IDENTITY, Array
 
 RATE = 960

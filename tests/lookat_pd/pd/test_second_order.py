@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from lookat_pd import second_order
 from lookat_pd.errors import InvalidArgument
+from lookat_pd.pd import integrators, second_order
 from lookat_pd.rotation import Array
 
 ratios = st.one_of(st.floats(0.0, 3.0), st.sampled_from([0.0, 0.5**0.5, 1.0 - 1e-9, 1.0, 1.0 + 1e-9, 3.0]))
@@ -38,7 +38,7 @@ def runge_kutta(state: Array, goal, length: float, settle_time: float, zeta: flo
 def test_the_exact_step_solves_the_equation_for_cubic_goals(zeta, settle_time, feed_forward, cubic, x, v):
     length = 0.1
     goal = np.polynomial.Polynomial(cubic)
-    step = second_order.make_step(length, settle_time, zeta, degree=3, feed_forward=feed_forward)
+    step = integrators.make_step(length, settle_time, zeta, degree=3, feed_forward=feed_forward)
     wanted = runge_kutta(
         np.array([x, v]), lambda t: (goal(t), goal.deriv()(t)), length, settle_time, zeta, feed_forward
     )
@@ -59,9 +59,9 @@ def test_an_overdamped_step_of_any_length_is_finite():
 @pytest.mark.parametrize("integrator", ["stable", "euler"])
 @given(zeta=st.floats(0.05, 3.0), settle_time=settle_times)
 def test_the_step_limit_is_where_the_largest_eigenvalue_leaves_the_unit_circle(integrator, zeta, settle_time):
-    limit = second_order.step_limit(settle_time, zeta, integrator)
+    limit = integrators.step_limit(settle_time, zeta, integrator)
     radius = [
-        np.abs(np.linalg.eigvals(second_order.make_step(h, settle_time, zeta, integrator).transition)).max()
+        np.abs(np.linalg.eigvals(integrators.make_step(h, settle_time, zeta, integrator).transition)).max()
         for h in (0.999 * limit, 1.001 * limit)
     ]
     assert radius[0] < 1.0 < radius[1]
@@ -70,11 +70,11 @@ def test_the_step_limit_is_where_the_largest_eigenvalue_leaves_the_unit_circle(i
 def test_the_step_limits_are_the_published_formulas():
     for zeta, settle_time in ((0.0, 1.0), (0.7, 0.3), (1.0, 0.6), (2.0, 2.0)):
         omega = 2.0 * np.pi / settle_time
-        euler = second_order.step_limit(settle_time, zeta, "euler")
+        euler = integrators.step_limit(settle_time, zeta, "euler")
         assert euler * omega == pytest.approx(2.0 * ((zeta**2 + 1.0) ** 0.5 - zeta))
-        stable = second_order.step_limit(settle_time, zeta, "stable")
+        stable = integrators.step_limit(settle_time, zeta, "stable")
         assert stable * omega == pytest.approx(2.0 / 3.0 * (zeta + (zeta**2 + 3.0) ** 0.5))
-        assert second_order.step_limit(settle_time, zeta, "exact") == np.inf
+        assert integrators.step_limit(settle_time, zeta, "exact") == np.inf
 
 
 def test_the_recurrence_equals_a_loop():
@@ -114,4 +114,4 @@ def test_bad_tuning_is_named():
         with pytest.raises(InvalidArgument, match="damping ratio"):
             second_order.check_tuning(1.0, ratio)
     with pytest.raises(InvalidArgument, match="verlet"):
-        second_order.check_integrator("verlet")
+        integrators.check_integrator("verlet")

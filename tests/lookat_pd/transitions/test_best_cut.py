@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lookat_pd import cut, rotation
+from lookat_pd import rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.rotation import Array
+from lookat_pd.transitions import best_cut
 
 DT = 1.0 / 30.0
 
@@ -63,19 +64,19 @@ def plain(a: Array, b: Array, share: Array, velocity: float, root: int) -> Array
 def test_cost_equals_a_plain_loop_over_pairs_and_joints(root):
     a, b = body(1, 4, 4), placed(body(2, 5, 4), 2.0)
     joints = np.array([1.0, 2.0, 0.0, 3.0])
-    here = cut.search(a, b, DT, root=root, weights=cut.Weights(velocity=0.2, joints=joints))
+    here = best_cut.search(a, b, DT, root=root, weights=best_cut.Weights(velocity=0.2, joints=joints))
     assert_allclose(here.cost, plain(a, b, joints / 6.0, 0.2, root), rtol=1e-9, atol=1e-12)
 
 
 def test_a_clip_and_itself_cost_nothing_on_the_diagonal_and_are_symmetric():
     clip, feet = body(3, 40), np.random.default_rng(1).random((40, 2)) < 0.5
-    here = cut.search(clip, clip, DT, contacts=(feet, feet))
+    here = best_cut.search(clip, clip, DT, contacts=(feet, feet))
     assert_allclose(np.diag(here.cost), 0.0, atol=1e-13)
     assert_allclose(here.cost, here.cost.T, atol=1e-13)
     assert_allclose(here.turn, -here.turn.T, atol=1e-9)
     assert np.all(here.cost >= 0.0)
-    other = cut.search(clip, body(4, 30), DT)
-    assert_allclose(other.cost, cut.search(body(4, 30), clip, DT).cost.T, atol=1e-13)
+    other = best_cut.search(clip, body(4, 30), DT)
+    assert_allclose(other.cost, best_cut.search(body(4, 30), clip, DT).cost.T, atol=1e-13)
 
 
 @given(
@@ -87,10 +88,10 @@ def test_a_clip_and_itself_cost_nothing_on_the_diagonal_and_are_symmetric():
 def test_place_heading_and_scale_play_no_part(turns, places, scale, lift):
     a, b = body(5, 12), body(6, 9)
     up = np.array([0.0, 0.0, lift])
-    here = cut.search(
+    here = best_cut.search(
         scale * (placed(a, turns[0], *places[:2]) + up), scale * (placed(b, turns[1], *places[2:]) + up), DT
     )
-    before = cut.search(a, b, DT)
+    before = best_cut.search(a, b, DT)
     assert_allclose(here.cost, before.cost, atol=1e-9)
     # What each clip was turned, the fit turns back.
     change = here.turn - before.turn - turns[0] + turns[1]
@@ -99,25 +100,25 @@ def test_place_heading_and_scale_play_no_part(turns, places, scale, lift):
 
 def test_turn_brings_the_destination_onto_the_source():
     clip = body(7, 20)
-    here = cut.search(clip, placed(clip, 1.1, 4.0, -2.0), DT)
+    here = best_cut.search(clip, placed(clip, 1.1, 4.0, -2.0), DT)
     assert_allclose(np.diag(here.turn), -1.1, atol=1e-9)
 
 
 def test_height_counts():
     clip = body(8, 10)
-    assert np.diag(cut.search(clip, clip + np.array([0.0, 0.0, 0.5]), DT).cost).min() > 0.01
+    assert np.diag(best_cut.search(clip, clip + np.array([0.0, 0.0, 0.5]), DT).cost).min() > 0.01
 
 
 def test_frame_rate_plays_no_part():
     a, b = body(9, 60), body(10, 60)
-    slow = cut.search(a[::2], b[::2], 2.0 * DT).cost[2:-2, 2:-2]
-    assert_allclose(slow, cut.search(a, b, DT).cost[::2, ::2][2:-2, 2:-2], rtol=0.2, atol=2e-3)
+    slow = best_cut.search(a[::2], b[::2], 2.0 * DT).cost[2:-2, 2:-2]
+    assert_allclose(slow, best_cut.search(a, b, DT).cost[::2, ::2][2:-2, 2:-2], rtol=0.2, atol=2e-3)
 
 
 def test_finds_a_planted_match():
     source, destination = body(11, 120), body(12, 150)
     destination[77:84] = placed(source[40:47], -2.5, 3.0, 8.0)
-    first = cut.search(source, destination, DT).best(1)[0]
+    first = best_cut.search(source, destination, DT).best(1)[0]
     assert (first.i - 40, first.j - 77) in {(n, n) for n in range(1, 6)}
     assert first.cost < 1e-12
 
@@ -127,24 +128,27 @@ def test_velocity_tells_coming_from_going():
     swing = np.sin(2.0 * np.pi * np.arange(61) / 60)
     clip = np.zeros((61, 2, 3))
     clip[:, 1, 2] = 1.0 + 0.5 * swing
-    cost = cut.search(clip, clip, DT).cost
+    cost = best_cut.search(clip, clip, DT).cost
     assert cost[5, 25] > 0.01  # the same height going up and coming down
     assert cost[5, 25] > 50.0 * cost[5, 6]
-    assert cut.search(clip, clip, DT, weights=cut.Weights(velocity=0.0)).cost[5, 25] < 1e-12
+    assert best_cut.search(clip, clip, DT, weights=best_cut.Weights(velocity=0.0)).cost[5, 25] < 1e-12
 
 
 def test_contacts_add_the_share_of_feet_that_differ():
     a, b = body(13, 7), body(14, 5)
     random = np.random.default_rng(2)
     feet = random.random((7, 4)) < 0.5, random.random((5, 4)) < 0.5
-    added = cut.search(a, b, DT, contacts=feet, weights=cut.Weights(contact=0.3)).cost - cut.search(a, b, DT).cost
+    added = (
+        best_cut.search(a, b, DT, contacts=feet, weights=best_cut.Weights(contact=0.3)).cost
+        - best_cut.search(a, b, DT).cost
+    )
     wanted = [[0.3 * np.mean(here != there) for there in feet[1]] for here in feet[0]]
     assert_allclose(added, wanted, atol=1e-12)
 
 
 @given(n=st.integers(0, 40), apart=st.integers(0, 8), history=st.integers(0, 12), room=st.integers(0, 12))
 def test_best_cuts_are_ranked_apart_and_within_the_margins(n, apart, history, room):
-    here = cut.search(body(15, 25), body(16, 20), DT)
+    here = best_cut.search(body(15, 25), body(16, 20), DT)
     found = here.best(n, apart=apart, history=history, room=room)
     costs = [one.cost for one in found]
     assert costs == sorted(costs) and len(found) <= n
@@ -162,19 +166,19 @@ def test_best_cuts_are_ranked_apart_and_within_the_margins(n, apart, history, ro
 
 
 def test_margins_longer_than_the_clips_leave_nothing():
-    here = cut.search(body(17, 8), body(18, 8), DT)
+    here = best_cut.search(body(17, 8), body(18, 8), DT)
     assert here.best(history=8) == [] and here.best(room=9) == [] and here.best(0) == []
     assert len(here.best(3, apart=20)) == 1
 
 
 def test_clips_of_one_frame_and_of_one_joint():
-    assert cut.search(body(19, 1), body(20, 5), DT).cost.shape == (1, 5)
+    assert best_cut.search(body(19, 1), body(20, 5), DT).cost.shape == (1, 5)
     point = np.zeros((3, 1, 3))
-    assert_array_equal(cut.search(point, point, DT).cost, 0.0)
+    assert_array_equal(best_cut.search(point, point, DT).cost, 0.0)
 
 
 def test_looking_for_cuts_changes_nothing():
-    here = cut.search(body(21, 4), body(22, 4), DT)
+    here = best_cut.search(body(21, 4), body(22, 4), DT)
     before = here.cost.copy()
     here.best(5)
     assert_array_equal(here.cost, before)
@@ -191,7 +195,7 @@ def walk(feet: Array) -> Array:
 
 def test_foot_contacts_are_where_the_foot_stands():
     frames = np.arange(120)
-    here = cut.foot_contacts(walk(frames), DT)[:, 0]
+    here = best_cut.foot_contacts(walk(frames), DT)[:, 0]
     stands, steps = (frames % 30 > 0) & (frames % 30 < 20), (frames % 30 > 21) & (frames % 30 < 29)
     assert np.all(here[stands]) and not np.any(here[steps])
 
@@ -199,18 +203,18 @@ def test_foot_contacts_are_where_the_foot_stands():
 def test_foot_contacts_want_low_and_slow():
     frames = np.arange(60)
     sliding = np.stack((0.1 * frames, 0.0 * frames, 0.0 * frames), axis=-1)[:, None]
-    assert not np.any(cut.foot_contacts(sliding, DT))
+    assert not np.any(best_cut.foot_contacts(sliding, DT))
     hovering = np.zeros((60, 1, 3))
     hovering[30:, 0, 2] = 0.2
-    assert not np.any(cut.foot_contacts(hovering, DT)[31:])
-    assert np.all(cut.foot_contacts(hovering, DT, ground=0.2)[31:])
+    assert not np.any(best_cut.foot_contacts(hovering, DT)[31:])
+    assert np.all(best_cut.foot_contacts(hovering, DT, ground=0.2)[31:])
 
 
 def test_the_ground_is_where_the_foot_is_lowest_but_for_a_few_frames():
     """A clip mostly in the air, with one frame that sinks in."""
     hop = np.zeros((100, 1, 3))
     hop[20:, 0, 2], hop[5, 0, 2] = 0.5, -0.3
-    touches = cut.foot_contacts(hop, DT)[:, 0]
+    touches = best_cut.foot_contacts(hop, DT)[:, 0]
     assert np.all(touches[8:18]) and not np.any(touches[20:])
 
 
@@ -218,7 +222,7 @@ def test_the_ground_is_where_the_foot_is_lowest_but_for_a_few_frames():
 def test_foot_contacts_do_not_depend_on_place_heading_and_scale(scale, turn, lift):
     feet = walk(np.arange(75))
     moved = scale * (placed(feet, turn, 3.0, 1.0) + np.array([0.0, 0.0, lift]))
-    assert_array_equal(cut.foot_contacts(moved, DT, size=scale), cut.foot_contacts(feet, DT))
+    assert_array_equal(best_cut.foot_contacts(moved, DT, size=scale), best_cut.foot_contacts(feet, DT))
 
 
 @pytest.mark.parametrize(
@@ -233,11 +237,11 @@ def test_foot_contacts_do_not_depend_on_place_heading_and_scale(scale, turn, lif
         {"dt": np.inf},
         {"root": 6},
         {"root": -7},
-        {"weights": cut.Weights(velocity=-1.0)},
-        {"weights": cut.Weights(contact=np.nan)},
-        {"weights": cut.Weights(joints=np.ones(5))},
-        {"weights": cut.Weights(joints=np.zeros(6))},
-        {"weights": cut.Weights(joints=[-1.0, 1.0, 1.0, 1.0, 1.0, 1.0])},
+        {"weights": best_cut.Weights(velocity=-1.0)},
+        {"weights": best_cut.Weights(contact=np.nan)},
+        {"weights": best_cut.Weights(joints=np.ones(5))},
+        {"weights": best_cut.Weights(joints=np.zeros(6))},
+        {"weights": best_cut.Weights(joints=[-1.0, 1.0, 1.0, 1.0, 1.0, 1.0])},
         {"contacts": (np.ones((5, 2)), np.ones((6, 2)))},
         {"contacts": (np.ones((5, 2)), np.ones((7, 3)))},
         {"contacts": (np.ones((5, 0)), np.ones((7, 0)))},
@@ -246,14 +250,14 @@ def test_foot_contacts_do_not_depend_on_place_heading_and_scale(scale, turn, lif
 def test_search_says_what_is_wrong(change):
     arguments = {"source": body(1, 5), "destination": body(2, 7), "dt": DT, **change}
     with pytest.raises(InvalidArgument):
-        cut.search(**arguments)
+        best_cut.search(**arguments)
 
 
 def test_the_rest_says_what_is_wrong_too():
-    here = cut.search(body(1, 5), body(2, 5), DT)
+    here = best_cut.search(body(1, 5), body(2, 5), DT)
     for change in ({"n": -1}, {"apart": -1}, {"history": -1}, {"room": -1}):
         with pytest.raises(InvalidArgument):
             here.best(**change)
     for change in ({"dt": 0.0}, {"size": 0.0}, {"height": -1.0}, {"speed": np.nan}, {"feet": np.ones((4, 3))}):
         with pytest.raises(InvalidArgument):
-            cut.foot_contacts(**{"feet": np.ones((4, 2, 3)), "dt": DT, **change})
+            best_cut.foot_contacts(**{"feet": np.ones((4, 2, 3)), "dt": DT, **change})

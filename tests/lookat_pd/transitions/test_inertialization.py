@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lookat_pd import inertialize, rotation
+from lookat_pd import rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.rotation import Array
+from lookat_pd.transitions import inertialization
 
 DT = 1.0 / 30.0
 KINDS = ("rotation", "vector")
-BLENDS = (inertialize.transition, inertialize.dead_blend)
+BLENDS = (inertialization.transition, inertialization.dead_blend)
 numbers = st.floats(-1e3, 1e3).map(lambda number: round(number, 6))
 times = st.floats(1e-3, 1e2)
 
@@ -36,7 +37,7 @@ def published(x0: float, v0: float, t1: float, t: float) -> float:
 
 
 def sampled(x0: float, v0: float, duration: float, count: int = 400) -> Array:
-    return inertialize.decay(x0, v0, duration, np.linspace(0.0, 1.2 * duration, count))
+    return inertialization.decay(x0, v0, duration, np.linspace(0.0, 1.2 * duration, count))
 
 
 def apart(a: Array, b: Array, kind: str = "rotation") -> Array:
@@ -73,7 +74,7 @@ def turning(axis: Array, speed: Array, start: Array, t: Array) -> Array:
 
 @given(x0=numbers, v0=numbers, duration=times, part=st.floats(0.0, 1.5))
 def test_decay_equals_the_published_steps(x0, v0, duration, part):
-    here = inertialize.decay(x0, v0, duration, part * duration)
+    here = inertialization.decay(x0, v0, duration, part * duration)
     assert_allclose(here, published(x0, v0, duration, part * duration), atol=1e-12 * max(abs(x0), 1.0))
 
 
@@ -90,7 +91,7 @@ def test_decay_starts_at_its_offset_shrinks_all_the_way_and_never_crosses_zero(x
 def test_inward_velocity_goes_on(x0, v0, duration, sign):
     end = min(duration, 5.0 * x0 / max(-v0, 1e-300))
     h = 1e-6 * end
-    slope = (inertialize.decay(sign * x0, sign * v0, duration, h) - sign * x0) / h
+    slope = (inertialization.decay(sign * x0, sign * v0, duration, h) - sign * x0) / h
     assert_allclose(slope, sign * v0, atol=2e-5 * x0 / end)
 
 
@@ -103,7 +104,7 @@ def test_outward_velocity_is_dropped(x0, v0, duration, sign):
 def test_value_velocity_and_acceleration_are_zero_at_the_end(x0, v0, duration):
     end = min(duration, 5.0 * x0 / -v0) if v0 < 0.0 else duration
     left = np.array([1e-2, 1e-3])
-    values = inertialize.decay(x0, v0, duration, end * (1.0 - left))
+    values = inertialization.decay(x0, v0, duration, end * (1.0 - left))
     # With nothing up to the second derivative, what is left falls with the third power of the time left.
     assert np.all(values <= 20.0 * x0 * left**3)
 
@@ -111,19 +112,19 @@ def test_value_velocity_and_acceleration_are_zero_at_the_end(x0, v0, duration):
 @pytest.mark.parametrize(("x0", "v0", "duration"), [(1.0, -6.0, 0.5), (1.0, -40.0, 0.5), (-2.0, 9.9, 3.0)])
 def test_velocity_that_would_overshoot_shortens_the_blend(x0, v0, duration):
     end = min(duration, -5.0 * x0 / v0)
-    assert inertialize.decay(x0, v0, duration, end) == 0.0
-    assert inertialize.decay(x0, v0, duration, 0.9 * end) != 0.0
+    assert inertialization.decay(x0, v0, duration, end) == 0.0
+    assert inertialization.decay(x0, v0, duration, 0.9 * end) != 0.0
 
 
 def test_without_velocity_it_is_the_minimum_jerk_curve():
     s = np.linspace(0.0, 1.0, 50)
     wanted = 3.0 * (1.0 - 10.0 * s**3 + 15.0 * s**4 - 6.0 * s**5)
-    assert_allclose(inertialize.decay(3.0, 0.0, 0.4, 0.4 * s), wanted, atol=1e-14)
+    assert_allclose(inertialization.decay(3.0, 0.0, 0.4, 0.4 * s), wanted, atol=1e-14)
 
 
 def test_a_start_at_rest_does_not_jump_in_acceleration():
     h = 1e-4
-    a, b, c = inertialize.decay(1.0, 0.0, 0.5, np.array([0.0, h, 2.0 * h]))
+    a, b, c = inertialization.decay(1.0, 0.0, 0.5, np.array([0.0, h, 2.0 * h]))
     assert abs(a - 2.0 * b + c) / h**2 < 0.2 * 10.0 / np.sqrt(3.0) / 0.5**2
 
 
@@ -133,7 +134,7 @@ def test_a_start_at_rest_does_not_jump_in_acceleration():
 def test_extremes_stay_finite_and_within_the_offset(x0, v0, duration):
     t = np.array([-1.0, 0.0, 1e-320, 1e-9, 0.1, 1.0, 1e300])
     with np.errstate(over="raise", invalid="raise", divide="raise"):
-        values = inertialize.decay(x0, v0, duration, t)
+        values = inertialization.decay(x0, v0, duration, t)
     assert np.all(np.isfinite(values))
     assert np.all(np.abs(values) <= abs(x0))
     assert_array_equal(values[:2], x0)
@@ -143,27 +144,27 @@ def test_extremes_stay_finite_and_within_the_offset(x0, v0, duration):
 @pytest.mark.parametrize("v0", [-5.0, 0.0, 5.0])
 def test_no_offset_stays_none_and_no_time_ends_at_once(v0):
     assert_array_equal(sampled(0.0, v0, 0.5), 0.0)
-    assert_array_equal(inertialize.decay(2.0, v0, 0.0, [-1.0, 0.0, 1e-12, 1.0]), [2.0, 2.0, 0.0, 0.0])
+    assert_array_equal(inertialization.decay(2.0, v0, 0.0, [-1.0, 0.0, 1e-12, 1.0]), [2.0, 2.0, 0.0, 0.0])
 
 
 def test_decay_broadcasts_over_any_shape():
     random = np.random.default_rng(1)
     x0, v0, duration = random.normal(size=(3, 1, 4)), random.normal(size=(2, 1)), random.uniform(0.0, 1.0, 4)
     t = np.linspace(0.0, 1.0, 7).reshape(7, 1, 1, 1)
-    here = inertialize.decay(x0, v0, duration, t)
+    here = inertialization.decay(x0, v0, duration, t)
     assert here.shape == (7, 3, 2, 4)
     for index in np.ndindex(here.shape):
         f, a, b, c = index
         wanted = published(x0[a, 0, c], v0[b, 0], duration[c], t[f, 0, 0, 0])
         assert_allclose(here[index], wanted, atol=1e-12)
-    assert inertialize.decay(np.empty((0, 3)), 0.0, 1.0, 0.5).shape == (0, 3)
-    assert inertialize.decay(1.0, 0.0, 1.0, 0.5).shape == ()
+    assert inertialization.decay(np.empty((0, 3)), 0.0, 1.0, 0.5).shape == (0, 3)
+    assert inertialization.decay(1.0, 0.0, 1.0, 0.5).shape == ()
 
 
 @pytest.mark.parametrize("wrong", [(np.nan, 0, 1, 0), (0, np.inf, 1, 0), (0, 0, -1e-9, 0), (0, 0, np.nan, 0)])
 def test_decay_refuses_what_is_no_number_and_negative_time(wrong):
     with pytest.raises(InvalidArgument):
-        inertialize.decay(*wrong)
+        inertialization.decay(*wrong)
 
 
 # Transitions of poses.
@@ -217,7 +218,7 @@ def test_inward_velocity_is_continuous(kind):
     else:
         previous = (0.8 + t[:, None, None] * (speed + drift)[:, None]) * axis
         target = fine * np.arange(2, 9)[:, None, None] * drift * axis
-    here = inertialize.transition(previous, target, fine, 0.3, kind=kind)
+    here = inertialization.transition(previous, target, fine, 0.3, kind=kind)
     after, before = apart(here[0], previous[1], kind) / fine, apart(previous[1], previous[0], kind) / fine
     assert_allclose(after, before, rtol=1e-2)
 
@@ -230,7 +231,7 @@ def test_first_step_keeps_the_velocity_on_screen_whatever_the_target_does():
         for drift in (-1.0, 0.0, 2.0):
             previous = turning(axis, np.array([speed + drift]), rotation.exp(axis), t[:2])
             target = turning(axis, np.array([drift]), rotation.identity(1), DT * np.arange(1, 30))
-            here = inertialize.transition(previous, target, DT, 0.8)
+            here = inertialization.transition(previous, target, DT, 0.8)
             step = rotation.log(rotation.multiply(here[0], rotation.inverse(previous[1])))
             assert_allclose(step, (speed + drift) * DT * axis, atol=0.02)
 
@@ -242,8 +243,8 @@ def test_outward_velocity_is_dropped_by_inertialization_and_kept_by_dead_blendin
     previous = rotation.exp(start * axis) if kind == "rotation" else start * axis
     rest = rotation.identity(60, 1) if kind == "rotation" else np.zeros((60, 1, 3))
     shown = start[1, 0, 0]
-    quintic = apart(inertialize.transition(previous, rest, DT, 0.4, kind=kind), rest, kind)
-    dead = apart(inertialize.dead_blend(previous, rest, DT, 0.4, kind=kind), rest, kind)
+    quintic = apart(inertialization.transition(previous, rest, DT, 0.4, kind=kind), rest, kind)
+    dead = apart(inertialization.dead_blend(previous, rest, DT, 0.4, kind=kind), rest, kind)
     assert np.all(np.diff(quintic[:, 0]) <= 1e-12) and quintic[0, 0] <= shown
     assert dead[0, 0] > shown
 
@@ -290,8 +291,8 @@ def test_interrupting_with_the_same_target_while_at_rest_changes_nothing_to_come
     """A still difference, interrupted before the blend has begun to move it, decays as if nothing had happened."""
     previous = rotation.exp(np.array([[[0.5, 0.0, 0.0]]] * 2))
     target = rotation.identity(40, 1)
-    once = inertialize.transition(previous, target, DT, 0.5)
-    again = inertialize.transition(np.stack((previous[1], previous[1])), target, DT, 0.5)
+    once = inertialization.transition(previous, target, DT, 0.5)
+    again = inertialization.transition(np.stack((previous[1], previous[1])), target, DT, 0.5)
     assert_array_equal(once, again)
 
 
@@ -317,7 +318,7 @@ def test_signs_of_quaternions_do_not_matter(blend, signs):
 def test_half_a_turn_goes_one_way_without_a_pop(axis, over, speed):
     axis = np.array([axis])
     previous = rotation.exp((np.pi + over + speed * DT * np.array([-1.0, 0.0]))[:, None, None] * axis)
-    here = np.concatenate((previous, inertialize.transition(previous, rotation.identity(40, 1), DT, 0.5)))
+    here = np.concatenate((previous, inertialization.transition(previous, rotation.identity(40, 1), DT, 0.5)))
     steps = apart(here[1:], here[:-1])
     assert steps[1:].max() <= 1.9 * np.pi * DT / 0.5 + 2.0 * abs(speed) * DT
     assert np.sum(steps[1:]) == pytest.approx(np.pi, abs=0.01)
@@ -328,7 +329,7 @@ def test_half_a_turn_goes_on_the_way_it_turns():
     for speed in (-2.0, 2.0):
         angles = np.pi + speed * DT * np.array([-1.0, 0.0])
         previous = rotation.exp(angles[:, None, None] * axis)
-        here = inertialize.transition(previous, rotation.identity(30, 1), DT, 0.6)
+        here = inertialization.transition(previous, rotation.identity(30, 1), DT, 0.6)
         step = rotation.log(rotation.multiply(here[0], rotation.inverse(previous[1])))
         assert_allclose(step, speed * DT * axis, atol=0.02)
 
@@ -348,7 +349,7 @@ def test_a_motion_cut_into_itself_plays_on(kind):
         whole = turning(rotation.normalize(travelling(12, 1)[0]), speed, moving(12, 1)[0], DT * np.arange(20))
     else:
         whole = travelling(12, 1) + DT * np.arange(20)[:, None, None] * travelling(13, 1)
-    here = inertialize.transition(whole[8:10], whole[10:], DT, 0.2, kind=kind)
+    here = inertialization.transition(whole[8:10], whole[10:], DT, 0.2, kind=kind)
     assert_allclose(apart(here, whole[10:], kind), 0.0, atol=1e-7)
 
 
@@ -386,7 +387,7 @@ def test_frame_rates_agree_on_motions_with_acceleration():
     for fps in (24.0, 60.0):
         source = moving(18, round(fps) + 1, dt=1.0 / fps, size=0.3)
         target = moving(19, round(fps) + 1, dt=1.0 / fps, size=0.3)
-        at[fps] = inertialize.transition(source[-2:], target[1:], 1.0 / fps, 0.4)
+        at[fps] = inertialization.transition(source[-2:], target[1:], 1.0 / fps, 0.4)
     assert np.degrees(apart(at[24.0][1::2], at[60.0][4::5]).max()) < 0.5
 
 
@@ -420,11 +421,13 @@ def test_the_difference_keeps_its_axis_and_decays_as_a_number():
     back = 2.0 * target[0] - target[1]
     velocity = (source[1] - source[0] - (target[0] - back)) / DT
     wanted = [g + published(source[1] - back, velocity, 0.4, DT * (n + 1)) for n, g in enumerate(target)]
-    here = inertialize.transition(
+    here = inertialization.transition(
         rotation.exp(source[:, None, None] * axis), rotation.exp(target[:, None, None] * axis), DT, 0.4
     )
     assert_allclose(apart(here, rotation.exp(np.array(wanted)[:, None, None] * axis)), 0.0, atol=1e-7)
-    line = inertialize.transition(source[:, None, None] * axis, target[:, None, None] * axis, DT, 0.4, kind="vector")
+    line = inertialization.transition(
+        source[:, None, None] * axis, target[:, None, None] * axis, DT, 0.4, kind="vector"
+    )
     assert_allclose(line, np.array(wanted)[:, None, None] * axis, atol=1e-12)
 
 
@@ -434,8 +437,8 @@ def test_arguments_stay_as_they_are(kind):
     copies = previous.copy(), target.copy(), source.copy()
     for blend in BLENDS:
         assert not np.shares_memory(blend(previous, target, DT, 0.2, kind=kind), target)
-    inertialize.cross_fade(source, target, DT, 0.2, kind=kind)
-    inertialize.blend_time(previous, target, DT, kind=kind)
+    inertialization.cross_fade(source, target, DT, 0.2, kind=kind)
+    inertialization.blend_time(previous, target, DT, kind=kind)
     for now, before in zip((previous, target, source), copies, strict=True):
         assert_array_equal(now, before)
 
@@ -474,7 +477,7 @@ def test_over_real_clips_little_of_the_velocity_jump_is_left(rigs):
             before, after = (np.stack([clip[c] for c in shared], axis=1) for clip in (source, target))
             previous, after = before[len(before) // 2 - 1 :][:2], after[len(after) // 2 :]
             hard = jump(kind, *previous, after[0])
-            soft = jump(kind, *previous, inertialize.transition(previous, after, DT, 0.3, kind=kind)[0])
+            soft = jump(kind, *previous, inertialization.transition(previous, after, DT, 0.3, kind=kind)[0])
             plain[kind].append(hard[hard > 1e-3])
             left[kind].append(soft[hard > 1e-3])
     for kind in KINDS:
@@ -488,16 +491,16 @@ def test_over_real_clips_little_of_the_velocity_jump_is_left(rigs):
 @pytest.mark.parametrize("kind", KINDS)
 def test_cross_fade_leaves_the_source_and_meets_the_target(kind):
     source, target = clip(kind, 27, 30), clip(kind, 28, 30)
-    here = inertialize.cross_fade(source, target, DT, 0.5, kind=kind)
+    here = inertialization.cross_fade(source, target, DT, 0.5, kind=kind)
     assert np.all(apart(here[0], source[0], kind) < 0.015 * apart(source[0], target[0], kind))
     assert_array_equal(here[14:], target[14:])
-    assert_array_equal(inertialize.cross_fade(source, target, DT, 0.0, kind=kind), target)
-    assert_allclose(apart(inertialize.cross_fade(target, target, DT, 0.5, kind=kind), target, kind), 0.0, atol=1e-7)
+    assert_array_equal(inertialization.cross_fade(source, target, DT, 0.0, kind=kind), target)
+    assert_allclose(apart(inertialization.cross_fade(target, target, DT, 0.5, kind=kind), target, kind), 0.0, atol=1e-7)
 
 
 def test_cross_fade_is_half_way_in_the_middle():
     source, target = rotation.exp(np.zeros((30, 1, 3))), rotation.exp(np.full((30, 1, 3), 0.5))
-    here = inertialize.cross_fade(source, target, DT, 20.0 * DT)
+    here = inertialization.cross_fade(source, target, DT, 20.0 * DT)
     assert_allclose(here[9], rotation.exp(np.full((1, 3), 0.25)), atol=1e-12)
 
 
@@ -506,14 +509,14 @@ def test_blended_rotations_that_pass_half_a_turn_do_not_flip():
     t = DT * np.arange(1, 31)
     source = rotation.identity(30, 1)
     target = rotation.exp((2.6 + 2.0 * t)[:, None, None] * np.array([0.0, 0.0, 1.0]))
-    here = inertialize.cross_fade(source, target, DT, 0.9)
+    here = inertialization.cross_fade(source, target, DT, 0.9)
     assert apart(here[1:], here[:-1]).max() < 2.0 * DT + 1.5 * 4.6 * DT / 0.9
 
 
 def test_dead_blending_coasts_to_a_stop():
     """With a blend far longer than the half-life, the source has gone its velocity times half-life over ln 2."""
     previous = np.array([[[0.0]], [[DT]]])
-    here = inertialize.dead_blend(previous, np.zeros((60, 1, 1)) + 1e-12, DT, 1e4, kind="vector", half_life=0.1)
+    here = inertialization.dead_blend(previous, np.zeros((60, 1, 1)) + 1e-12, DT, 1e4, kind="vector", half_life=0.1)
     t = DT * np.arange(1, 61)
     assert_allclose(here[:, 0, 0], DT + (1.0 - 0.5 ** (t / 0.1)) * 0.1 / np.log(2.0), atol=1e-4)
 
@@ -523,11 +526,11 @@ def test_dead_blending_coasts_to_a_stop():
 
 def test_blend_time_lies_within_its_bounds_and_grows_with_distance_and_speed():
     rest, axis = rotation.identity(5, 1), np.array([[0.0, 0.0, 1.0]])
-    shortest, longest = inertialize.BLEND_TIMES
-    assert inertialize.blend_time(rest[:2], rest, DT) == shortest
+    shortest, longest = inertialization.BLEND_TIMES
+    assert inertialization.blend_time(rest[:2], rest, DT) == shortest
 
     def wanted(angle: float, speed: float) -> float:
-        return inertialize.blend_time(
+        return inertialization.blend_time(
             rotation.exp((angle + speed * DT * np.array([-1.0, 0.0]))[:, None, None] * axis), rest, DT
         )
 
@@ -539,28 +542,28 @@ def test_blend_time_lies_within_its_bounds_and_grows_with_distance_and_speed():
     # The decay it gives a still difference is as hard as promised.
     angle, h = np.radians(30.0), 1e-3
     t = wanted(angle, 0.0)
-    curve = inertialize.decay(angle, 0.0, t, np.arange(0.0, t, h))
-    assert np.abs(np.diff(curve, 2)).max() / h**2 == pytest.approx(inertialize.BLEND_ACCELERATION, rel=0.01)
+    curve = inertialization.decay(angle, 0.0, t, np.arange(0.0, t, h))
+    assert np.abs(np.diff(curve, 2)).max() / h**2 == pytest.approx(inertialization.BLEND_ACCELERATION, rel=0.01)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_blend_time_does_not_depend_on_frame_rate_bone_order_or_unit(kind):
     previous, target = clip(kind, 29, 2), clip(kind, 30, 2)
     order = [3, 0, 4, 1, 2]
-    here = inertialize.blend_time(previous, target, DT, kind=kind)
-    assert here == pytest.approx(inertialize.blend_time(previous[:, order], target[:, order], DT, kind=kind))
+    here = inertialization.blend_time(previous, target, DT, kind=kind)
+    assert here == pytest.approx(inertialization.blend_time(previous[:, order], target[:, order], DT, kind=kind))
     if kind == "vector":
         assert here == pytest.approx(
-            inertialize.blend_time(100.0 * previous, 100.0 * target, DT, kind=kind, size=100.0)
+            inertialization.blend_time(100.0 * previous, 100.0 * target, DT, kind=kind, size=100.0)
         )
 
 
 def test_blend_time_asks_bones_not_an_outlier():
     previous, target = rotation.identity(2, 40), rotation.identity(5, 40)
     target[:, 7] = [0.0, 1.0, 0.0, 0.0]
-    assert inertialize.blend_time(previous, target, DT) == inertialize.BLEND_TIMES[0]
-    assert inertialize.blend_time(previous[:, :0], target[:, :0], DT) == inertialize.BLEND_TIMES[0]
-    assert inertialize.blend_time(previous, target[:0], DT) == inertialize.BLEND_TIMES[0]
+    assert inertialization.blend_time(previous, target, DT) == inertialization.BLEND_TIMES[0]
+    assert inertialization.blend_time(previous[:, :0], target[:, :0], DT) == inertialization.BLEND_TIMES[0]
+    assert inertialization.blend_time(previous, target[:0], DT) == inertialization.BLEND_TIMES[0]
 
 
 # Bad input.
@@ -602,10 +605,10 @@ def test_blends_say_what_is_wrong(blend: Callable[..., Array], change):
 def test_what_only_some_blends_take_is_checked_too():
     poses = moving(1, 6)
     with pytest.raises(InvalidArgument):
-        inertialize.dead_blend(poses[:2], poses, DT, 0.2, half_life=0.0)
+        inertialization.dead_blend(poses[:2], poses, DT, 0.2, half_life=0.0)
     with pytest.raises(InvalidArgument):
-        inertialize.cross_fade(poses[:5], poses, DT, 0.2)
+        inertialization.cross_fade(poses[:5], poses, DT, 0.2)
     with pytest.raises(InvalidArgument):
-        inertialize.cross_fade(spoiled("rotation"), poses, DT, 0.2)
+        inertialization.cross_fade(spoiled("rotation"), poses, DT, 0.2)
     with pytest.raises(InvalidArgument):
-        inertialize.blend_time(poses[:2], poses, DT, size=0.0)
+        inertialization.blend_time(poses[:2], poses, DT, size=0.0)

@@ -1,0 +1,110 @@
+"""The methods of inverse kinematics: one row each.
+
+What solves, the menu of solvers, the keys of a drag and the choices of the command line are made from this table, so a
+new method is one more row.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import ccd, ccd_root, fabrik, jacobian_euler, jacobian_quaternion, particle
+from .task import Pose, Task
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to solve a chain.
+
+    id: what `solve` calls it; in capitals the identifier in Blender, with hyphens the word on the command line. label,
+    description: name and tooltip. key: digit that chooses it during a drag. step: one iteration. least_squares: goes
+    for position and orientation at once; for the others the last joint is turned by itself, and they are sent beyond
+    the target. draws_joints: can draw joints to goals of their own. is_default: chosen where nothing is said; true of
+    one row.
+    """
+
+    id: str
+    label: str
+    description: str
+    key: str
+    step: Callable[[Task, Pose], Pose]
+    least_squares: bool = False
+    draws_joints: bool = False
+    is_default: bool = False
+
+    @property
+    def identifier(self) -> str:
+        """In Blender's enumerations."""
+        return self.id.upper()
+
+    @property
+    def word(self) -> str:
+        """On the command line."""
+        return self.id.replace("_", "-")
+
+
+# Blender saves the number of a row with the scene: append new ones at the end. Digits 0 to 3 are those of the demo
+# that was published with the Jacobian methods.
+METHODS: dict[str, Method] = {
+    row.id: row
+    for row in (
+        Method(
+            "ccd",
+            "CCD",
+            "Cyclic coordinate descent from the tip to the base; joints near the tip turn most",
+            "0",
+            ccd.step,
+        ),
+        Method(
+            "ccd_root",
+            "CCD from the Base",
+            "Cyclic coordinate descent from the base to the tip; fast, and even on any chain",
+            "5",
+            ccd_root.step,
+            is_default=True,
+        ),
+        Method(
+            "particle",
+            "Particle",
+            "Treat the joints as particles connected by the bones; flexible, for tails and ropes",
+            "1",
+            particle.step,
+            draws_joints=True,
+        ),
+        Method(
+            "jacobian_euler",
+            "Jacobian, Euler",
+            "Damped least squares on angles about fixed axes; small, smooth rotations",
+            "2",
+            jacobian_euler.step,
+            least_squares=True,
+            draws_joints=True,
+        ),
+        Method(
+            "jacobian_quaternion",
+            "Jacobian, Quaternion",
+            "Damped least squares on rotation vectors; small, smooth rotations",
+            "3",
+            jacobian_quaternion.step,
+            least_squares=True,
+            draws_joints=True,
+        ),
+        Method(
+            "fabrik",
+            "FABRIK",
+            "Place the joints from both ends alternately; fast, and bends the chain evenly",
+            "4",
+            fabrik.step,
+            draws_joints=True,
+        ),
+    )
+}
+
+
+def default() -> Method:
+    """The method where none is chosen."""
+    return next(row for row in METHODS.values() if row.is_default)
+
+
+def of_key(key: str) -> Method | None:
+    """The method that a digit chooses; None where it chooses none."""
+    return next((row for row in METHODS.values() if row.key == key), None)

@@ -1,0 +1,215 @@
+"""What the solvers are asked for, as objects in a list: positions, orientations, a pole, soft goals of joints.
+
+Each objective is checked when it is made. It tells the solvers what they need of it: its numbers in the base's frame,
+the error that is left of it, residuals for least squares, and what it makes of the pose after each iteration. Those of
+a chain are `Position`, which `solve` makes of its target, `Orientation`, `Pole` and `JointGoal`; those of a body are
+`Effector`.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import rotation
+from ..errors import InvalidArgument
+from ..rotation import Array
+from . import arithmetic, checks
+from .arithmetic import Arithmetic, Number, Vector
+from .damped import OrientationResidual, PositionResidual, Residual
+from .task import Pose, Task, last_orientation
+
+
+class Objective:
+    """What is wanted of a chain.
+
+    name: under which a task has its numbers; a chain has one objective of each name. is_soft: counts in the first half
+    of the iterations only, less and less. is_bend: changes also a pose with the effector at its target.
+    """
+
+    name: ClassVar[str]
+    weight: ClassVar[float] = 1.0
+    is_soft: ClassVar[bool] = False
+    is_bend: ClassVar[bool] = False
+
+    def check(self, joints: int) -> None:
+        """Raise InvalidArgument where a chain of so many joints cannot have it."""
+
+    @property
+    def values(self) -> Array:
+        """Its point (..., 3) or quaternion (..., 4), in the space of the target."""
+        return np.asarray(getattr(self, "target"))  # noqa: B009 - all but one objective are about a point
+
+    def error(self, task: Task, pose: Pose) -> Number | None:
+        """What is left of it, as a length; None where it does not count."""
+        return None
+
+    def residuals(self, task: Task, offsets: Array, bone: Array) -> list[Residual]:
+        """What least squares make small. offsets: (m, n, 3) of the chains. bone: (m,) mean lengths of their bones."""
+        return []
+
+    def finished(self, task: Task, pose: Pose, before: Pose) -> Pose:
+        """The pose after an iteration that began with the pose `before`."""
+        return pose
+
+
+@dataclass(frozen=True, eq=False)
+class Position(Objective):
+    """The effector at a place. target: (..., 3)."""
+
+    target: ArrayLike
+    name = "target"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", checks.array("target", self.target, 3))
+
+    def error(self, task: Task, pose: Pose) -> Number:
+        return arithmetic.length(task.xp, arithmetic.subtract(task.effector(pose), task.target))
+
+    def residuals(self, task: Task, offsets: Array, bone: Array) -> list[Residual]:
+        return [PositionResidual(len(task) - 1, offsets[:, -1], task.data[self.name].T)]
+
+
+@dataclass(frozen=True, eq=False)
+class Orientation(Objective):
+    """The orientation of the last joint, in the space of the target; a radian counts as a mean bone's length.
+
+    orientation: (..., 4). weight: 0 to 1, how far the joint is turned there from where it would be without.
+    """
+
+    orientation: ArrayLike
+    weight: float = 1.0
+    name = "orientation"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "orientation", checks.quaternions("orientation", self.orientation))
+        checks.fraction("weight of the orientation", self.weight)
+
+    @property
+    def values(self) -> Array:
+        return np.asarray(self.orientation)
+
+    def error(self, task: Task, pose: Pose) -> Number:
+        assert task.orientation is not None
+        remaining = arithmetic.multiply(arithmetic.inverse(last_orientation(pose)), task.orientation)
+        return task.turn_length * arithmetic.length(task.xp, arithmetic.rotation_vector(task.xp, remaining))
+
+    def residuals(self, task: Task, offsets: Array, bone: Array) -> list[Residual]:
+        return [OrientationResidual(len(task) - 1, task.data[self.name].T, bone)]
+
+
+@dataclass(frozen=True, eq=False)
+class Pole(Objective):
+    """A point towards which the chain bends. target: (..., 3)."""
+
+    target: ArrayLike
+    name = "pole"
+    is_bend = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", checks.array("pole", self.target, 3))
+
+    def finished(self, task: Task, pose: Pose, before: Pose) -> Pose:
+        """The chain turned about the line from root to effector so that it bends towards the pole."""
+        xp, places = task.xp, task.places(pose)
+        axis = places[-1]
+        size = arithmetic.length(xp, axis)
+        axis = arithmetic.scaled(axis, 1.0 / (size + (size == 0.0)))
+        bend = (0.0, 0.0, 0.0)
+        for place in places[:-1]:
+            bend = arithmetic.add(bend, place)
+        angle = _angle_about(xp, axis, bend, task.numbers[self.name])
+        wanted = arithmetic.multiply(arithmetic.about(xp, axis, angle), pose[0])
+        limits = task.limits[0]
+        if limits is not None:
+            wanted = limits.clamp(xp, wanted, task.locked[0], before[0])
+        return [wanted, *pose[1:]]
+
+
+@dataclass(frozen=True, eq=False)
+class JointGoal(Objective):
+    """A place where a joint would rather be, for methods that draw joints.
+
+    joint: 1 or more; joint 0 stands on the base. target: (..., 3). weight: 0 to 1. It draws at first and less and less,
+    and the second half of the iterations brings the effector to its target.
+    """
+
+    joint: int
+    target: ArrayLike
+    weight: float = 1.0
+    is_soft = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", checks.array("goal of a joint", self.target, 3))
+        checks.fraction("weight of a joint's goal", self.weight)
+
+    @property
+    def name(self) -> str:
+        return f"goal of joint {self.joint}"
+
+    def check(self, joints: int) -> None:
+        if not (isinstance(self.joint, int | np.integer) and 1 <= self.joint < joints):
+            raise InvalidArgument(
+                "Joint {joint} can have no goal; joints 1 to {joints} of this chain can.",
+                joint=self.joint,
+                joints=joints - 1,
+            )
+
+    def residuals(self, task: Task, offsets: Array, bone: Array) -> list[Residual]:
+        if not task.pull:
+            return []
+        joint = np.zeros((task.count, 3))
+        return [PositionResidual(self.joint, joint, task.data[self.name].T, task.pull * self.weight)]
+
+
+@dataclass(frozen=True, eq=False)
+class Effector:
+    """A point of a body and what is wanted of it.
+
+    joint: its index. target: (..., 3), or None where only the orientation counts. offset: (3,), the point in the
+    joint's frame. weight: 0 or more, how much the target counts against other effectors'. orientation: (..., 4) of the
+    joint, or None. orientation_weight: 0 or more, how much a radian counts against the length of a mean bone. Raises
+    InvalidArgument.
+    """
+
+    joint: int
+    target: ArrayLike | None = None
+    offset: ArrayLike = (0.0, 0.0, 0.0)
+    weight: float = 1.0
+    orientation: ArrayLike | None = None
+    orientation_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.target is None and self.orientation is None:
+            raise InvalidArgument(
+                "The effector at joint {joint} has no target; set a target position or an orientation.",
+                joint=self.joint,
+            )
+        for weight in (self.weight, self.orientation_weight):
+            if not (np.isfinite(weight) and weight >= 0.0):
+                raise InvalidArgument(
+                    "The weights of joint {joint} must be 0 or more, not {weight}.", joint=self.joint, weight=weight
+                )
+        object.__setattr__(self, "offset", checks.array("offset of an effector", self.offset, 3))
+        if self.target is not None:
+            object.__setattr__(self, "target", checks.array("target", self.target, 3))
+        if self.orientation is not None:
+            object.__setattr__(self, "orientation", checks.quaternions("orientation", self.orientation))
+
+
+def in_base(values: Array, position: Array, frame: Array) -> Array:
+    """Points (..., 3) or quaternions (..., 4) seen from a base with a position (..., 3) and a rotation (..., 4)."""
+    back = rotation.inverse(frame)
+    return rotation.multiply(back, values) if values.shape[-1] == 4 else rotation.rotate(back, values - position)
+
+
+def _angle_about(xp: Arithmetic, axis: Vector, a: Vector, b: Vector) -> Number:
+    """The angle about a unit axis from a to b, as seen along it."""
+    a, b = _beside(axis, a), _beside(axis, b)
+    return xp.arctan2(arithmetic.dot(axis, arithmetic.cross(a, b)), arithmetic.dot(a, b))
+
+
+def _beside(axis: Vector, v: Vector) -> Vector:
+    """The part of v that is square to a unit axis."""
+    return arithmetic.subtract(v, arithmetic.scaled(axis, arithmetic.dot(axis, v)))

@@ -1,0 +1,16 @@
+"""Transitions between motions: inertialization, dead blending, cross-fade, and where to cut."""
+
+from .best_cut import CutSearch, Weights, foot_contacts, search
+from .inertialization import blend_time, cross_fade, dead_blend, decay, transition
+
+__all__ = [
+    "CutSearch",
+    "Weights",
+    "blend_time",
+    "cross_fade",
+    "dead_blend",
+    "decay",
+    "foot_contacts",
+    "search",
+    "transition",
+]
