@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import bpy
+from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
-from ..lookat_pd.errors import RigError
-from .sample import LOCATION, channel
+from ...lookat_pd.errors import RigError
+from .channels import LOCATION, channel
 
 INTO = ("NEW", "CURRENT", "LAYER")
 _COPIED = re.compile(r"\.\d{3}$")
@@ -18,16 +19,21 @@ def rotation_path(bone: str, mode: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel(mode)[0]}'
 
 
-def channelbag(action: bpy.types.Action, slot: bpy.types.ActionSlot, *, ensure: bool = False):
+def channelbag(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, *, ensure: bool = False):
     """The F-curves that `action` has for `slot`; None where there are none, unless `ensure` makes room for them."""
-    for layer in action.layers:
-        for strip in layer.strips:
-            if strip.type == "KEYFRAME":
-                return strip.channelbag(slot, ensure=ensure)
-    if not ensure:
-        return None
+    found = action_get_channelbag_for_slot(action, slot)
+    if found is not None or not ensure:
+        return found
+    # Blender has a function for this too, but only from 5.0 on.
     layer = action.layers[0] if action.layers else action.layers.new("Layer")
-    return layer.strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(slot, ensure=True)
+
+
+def curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Any:
+    """The F-curves that `action` has for `slot`, to go through; none where there is no action or slot."""
+    bag = channelbag(action, slot)
+    return () if bag is None else bag.fcurves
 
 
 def new_action(name: str, item: bpy.types.ID) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
@@ -46,37 +52,52 @@ def baked_name(item: bpy.types.ID, into: str, ending: str) -> str:
 def check(item: bpy.types.ID, into: str) -> None:
     """Raise RigError where this armature's, or other item's, animation cannot take a bake of that kind."""
     if into not in INTO:
-        raise RigError(f"Cannot bake into {into!r}; choose NEW, CURRENT or LAYER.")
+        raise RigError("Cannot bake into {into!r}; choose NEW, CURRENT or LAYER.", into=into)
     data = item.animation_data
     action = data.action if data else None
     name = item.name
     if data and data.use_tweak_mode:
-        raise RigError(f"'{name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and bake again.")
+        raise RigError(
+            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and bake again.", armature=name
+        )
     if action is not None and data.action_slot is None:
         raise RigError(
-            f"Action '{action.name}' has no slot chosen for '{name}', so it moves nothing; choose one in the Action "
-            "editor."
+            "Action '{action}' has no slot selected for '{armature}'; select a slot in the Action editor.",
+            action=action.name,
+            armature=name,
         )
     if action is not None and into != "LAYER" and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
         raise RigError(
-            f"Action '{action.name}' is blended onto the NLA of '{name}'; set its blending to Replace with influence "
-            "1, or bake into a layer."
+            "Action '{action}' is blended with the NLA of '{armature}'; set its blending to "
+            "Replace and its influence to 1, or bake into a layer.",
+            action=action.name,
+            armature=name,
         )
     if into == "CURRENT":
         if action is None:
-            raise RigError(f"'{name}' has no current action; bake into a new one.")
+            raise RigError("'{armature}' has no action assigned; bake into a new action.", armature=name)
         if action.library is not None or not action.is_editable:
-            raise RigError(f"Action '{action.name}' is linked from a library; bake into a new action or a layer.")
+            raise RigError(
+                "Action '{action}' is linked from a library; bake into a new action or a layer.", action=action.name
+            )
         others = [user.name for user in data.action_slot.users() if user != item]
         if others:
-            raise RigError(f"Action '{action.name}' also moves '{others[0]}'; bake into a new action or a layer.")
+            raise RigError(
+                "Action '{action}' also animates '{other}'; bake into a new action or a layer.",
+                action=action.name,
+                other=others[0],
+            )
     if into == "LAYER" and data:
         if action is not None and data.action_influence < 1.0:
-            raise RigError(f"Action '{action.name}' plays with an influence below 1; set it to 1 and bake again.")
+            raise RigError(
+                "Action '{action}' has an influence below 1; set it to 1 and bake again.", action=action.name
+            )
         if data.nla_tracks and not data.use_nla:
-            raise RigError(f"The NLA of '{name}' is switched off; switch it on, or bake into a new action.")
+            raise RigError("The NLA of '{armature}' is disabled; enable it, or bake into a new action.", armature=name)
         if any(track.is_solo for track in data.nla_tracks):
-            raise RigError(f"An NLA track of '{name}' plays solo; end the solo, or bake into a new action.")
+            raise RigError(
+                "An NLA track of '{armature}' is set to solo; disable solo, or bake into a new action.", armature=name
+            )
 
 
 def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str) -> None:
@@ -89,23 +110,27 @@ def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str
         driven = any(driver.data_path == path for driver in data.drivers)
         if driven and mode == LOCATION:
             raise RigError(
-                f"The location of bone '{bone}' is driven; delete the driver, or switch off what moves the bone."
+                "The location of bone '{bone}' has a driver; delete the driver, or disable the body "
+                "layer that moves the bone.",
+                bone=bone,
             )
         if driven:
             raise RigError(
-                f"The rotation of bone '{bone}' is driven; delete the driver or take the bone out of the chain."
+                "The rotation of bone '{bone}' has a driver; delete the driver, or remove the bone from the chain.",
+                bone=bone,
             )
         if into != "CURRENT":
             continue
         for curve in curves_at(data.action, data.action_slot, path, channel(mode)[1]):
             if curve is not None and (not plays(curve) or any(not m.mute for m in curve.modifiers)):
                 raise RigError(
-                    f"An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer."
+                    "An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer.",
+                    bone=bone,
                 )
 
 
 def curves_at(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, path: str, size: int) -> list:
-    bag = channelbag(action, slot) if action is not None and slot is not None else None
+    bag = channelbag(action, slot)
     return [bag.fcurves.find(path, index=n) if bag is not None else None for n in range(size)]
 
 
@@ -119,8 +144,7 @@ def keep(action: bpy.types.Action | None) -> bool:
 
 def is_empty(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
     """Whether an action has no F-curve for the slot."""
-    bag = channelbag(action, slot)
-    return bag is None or not len(bag.fcurves)
+    return not len(curves(action, slot))
 
 
 def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
@@ -157,3 +181,23 @@ def new_curve(bag, path: str, index: int, group: str):
     curve = bag.fcurves.new(path, index=index)
     curve.group = bag.groups.get(group) or bag.groups.new(group)
     return curve
+
+
+def find_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot:
+    """The slot of an action that moves this armature: the one in use, the one of its name, or the first for objects.
+
+    Raises RigError where there is none.
+    """
+    data = armature.animation_data
+    if data is not None and data.action == action and data.action_slot is not None:
+        return data.action_slot
+    slots = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
+    if not slots:
+        raise RigError(
+            "Action '{action}' has no slot for objects and cannot animate '{armature}'; choose another action.",
+            action=action.name,
+            armature=armature.name,
+        )
+    mine = [slot for slot in slots if slot.identifier[2:] == armature.name]
+    keyed = [slot for slot in slots if channelbag(action, slot) is not None]
+    return (mine or keyed or slots)[0]

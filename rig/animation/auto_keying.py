@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import bpy
 
-from .sample import channel
+from .channels import channel
 
 
 def is_on(scene: bpy.types.Scene) -> bool:

@@ -7,18 +7,18 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.rotation import Array
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
 from . import actions, keys
 from .actions import rotation_path
-from .sample import channel
+from .channels import channel
 
 
-class Working:
+class BakeTransaction:
     """A bake in progress on one armature: keys go into a working action that stands in for the animator's own.
 
     Nothing the animator has changes until `commit`; `rollback`, before or after it or out of the middle of it, leaves
-    everything as it was.
+    everything as it was. As a context it is rolled back by what goes wrong inside.
     """
 
     def __init__(self, armature: bpy.types.Object) -> None:
@@ -40,6 +40,13 @@ class Working:
         self._assign_again_on_undo(data)
         data.action = self.action
         data.action_slot = self._slot
+
+    def __enter__(self) -> "BakeTransaction":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.rollback()
 
     def _data(self) -> bpy.types.AnimData:
         """The armature's animation data, made where there is none."""
@@ -198,8 +205,7 @@ def animated_by_nla(data: bpy.types.AnimData) -> set[tuple[str, int]]:
         waiting.extend(strip.strips)
         if strip.mute or strip.action is None or strip.action_slot is None:
             continue
-        bag = actions.channelbag(strip.action, strip.action_slot)
-        for curve in bag.fcurves if bag is not None else ():
+        for curve in actions.curves(strip.action, strip.action_slot):
             if actions.plays(curve):
                 found.add((curve.data_path, curve.array_index))
     return found

@@ -2,10 +2,28 @@
 
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.rotation import Array
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
 
 _SAME = 1e-5
+LOCATION = "LOCATION"
+"""Stands where a rotation mode does, for the channels of a bone's location."""
+_CHANNELS = {
+    "QUATERNION": ("rotation_quaternion", 4),
+    "AXIS_ANGLE": ("rotation_axis_angle", 4),
+    LOCATION: ("location", 3),
+}
+_EULER = ("rotation_euler", 3)
+
+
+def channel(mode: str) -> tuple[str, int]:
+    """Property that holds a bone's rotation in this rotation mode, or its location, and how many numbers it has."""
+    return _CHANNELS.get(mode, _EULER)
+
+
+def family(mode: str) -> str:
+    """The rotation mode, or EULER for all orders of Euler angles."""
+    return mode if mode in _CHANNELS else "EULER"
 
 
 def to_quaternion(raw: Array, mode: str) -> Array:

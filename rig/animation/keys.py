@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lookat_pd.rotation import Array
+from ...lookat_pd.rotation import Array
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
 FREE, AUTO_CLAMPED = 0, 4

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 import bpy
 import numpy as np
 
-from ..lookat_pd.rotation import Array
+from ...lookat_pd.rotation import Array
 from . import actions
-from .sample import LOCATION, channel
-from .working import animated_by_nla
+from .bake_transaction import animated_by_nla
+from .channels import LOCATION, channel
 
 Channels = tuple[str, str]
 """A bone, and the rotation mode of its channels or `LOCATION`."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import names as words
+from . import vocabulary as words
 from .names import BoneName, read_names
 
 _SYMMETRIC = 1e-3  # of the skeleton's size: how far a mirrored bone may be off
@@ -31,7 +31,7 @@ class Anatomy:
         bones = range(len(self.skeleton))
         deforming = [bone for bone in bones if self.skeleton.names[bone] in self.deform]
         if not deforming:
-            deforming = [bone for bone in bones if "def" in self.names[bone].words]
+            deforming = [bone for bone in bones if self.names[bone].has(words.DEFORM)]
         bodily = [
             bone
             for bone in (deforming if len(deforming) > 2 else bones)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from . import names as words
+from . import vocabulary as words
 from .anatomy import Anatomy
 
 # Characters are built upright on the armature's axes: what is off by less is posture, or an uneven rest pose.

@@ -12,12 +12,12 @@ PARTS = (HEAD, NECK, CHEST, SPINE, HIPS)
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainDefault:
     """One bone of the chain.
 
     share: its fraction of the turn, above 0; over the chain they sum to 1. settle_factor: multiplies the look-at's
-    settle time. Limits: radians, yaw to each side. makes_up: whether it makes up what the lagging torso has not yet
-    turned; true for the head and the necks, which stand first in the chain.
+    settle time. Limits: radians, yaw to each side. compensates_lag: whether it turns by what the lagging torso has
+    not turned yet; true for the head and the necks, which are first in the chain.
     """
 
     bone: str
@@ -26,7 +26,7 @@ class Link:
     yaw_limit: float
     pitch_up_limit: float
     pitch_down_limit: float
-    makes_up: bool
+    compensates_lag: bool
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ _HORIZONTAL = {
 _STANDS_IN_FOR = {HEAD: NECK, CHEST: SPINE, SPINE: CHEST}
 
 
-def share_out(chain: Sequence[tuple[str, str]], *, horizontal: bool = False) -> list[Link]:
+def share_out(chain: Sequence[tuple[str, str]], *, horizontal: bool = False) -> list[ChainDefault]:
     """Links of a chain of (bone, part), head first: each part's share, settling and limits, spread over its bones.
 
     horizontal: whether the spine lies along the ground.
@@ -74,14 +74,14 @@ def share_out(chain: Sequence[tuple[str, str]], *, horizontal: bool = False) -> 
         first, last = parts[part].settle
         yaw, up, down = _reach(part, order, parts) / count
         links.append(
-            Link(
+            ChainDefault(
                 bone=bone,
                 share=shares[place] / sum(shares),
                 settle_factor=first + (last - first) * (nth + 0.5) / count,
                 yaw_limit=float(yaw),
                 pitch_up_limit=float(up),
                 pitch_down_limit=float(down),
-                makes_up=part in (HEAD, NECK),
+                compensates_lag=part in (HEAD, NECK),
             )
         )
     return links

@@ -11,19 +11,15 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from . import axes
-from . import names as words
+from . import vocabulary as words
 from .anatomy import Anatomy
-from .links import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, Link, share_out
+from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
 
 LONGEST_CHAIN = 10
 
-# The controls of a generated Rigify rig that turn a part, head first. Chest and hips both hang on the torso control,
-# so they are not in one line of parents.
-RIGIFY_CONTROLS = (("head", HEAD), ("neck", NECK), ("chest", CHEST), ("hips", HIPS))
-
 
 @dataclass(frozen=True)
-class Clues:
+class RigHints:
     """What is known of a rig besides its rest pose.
 
     follows: bone to the bone of the same armature that it copies its rotation from outright, so that an offset on it
@@ -34,28 +30,28 @@ class Clues:
     deform: frozenset[str] = frozenset()
 
 
-def find_head(skeleton: Skeleton, clues: Clues = Clues()) -> str:
+def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:
     """Name of the bone to aim with. Raises RigError where nothing looks like a head."""
-    anatomy = Anatomy(skeleton, clues.deform)
-    return source(skeleton.names[_head(anatomy)], skeleton, clues)
+    anatomy = Anatomy(skeleton, hints.deform)
+    return source(skeleton.names[_head(anatomy)], skeleton, hints)
 
 
-def find_chain(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> list[Link]:
+def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> list[ChainDefault]:
     """The bones that share the turn of `head`, head first, down to the pelvis."""
-    anatomy = Anatomy(skeleton, clues.deform)
-    body = skeleton.index(_follower(head, skeleton, clues))
+    anatomy = Anatomy(skeleton, hints.deform)
+    body = skeleton.index(_follower(head, skeleton, hints))
     line = [body, *skeleton.ancestors(body)]
-    if is_rigify(skeleton) and source(head, skeleton, clues) == RIGIFY_CONTROLS[0][0]:
-        chain = [(bone, part) for bone, part in RIGIFY_CONTROLS if bone in skeleton.names]
+    if is_rigify(skeleton) and source(head, skeleton, hints) == words.RIGIFY_CONTROLS[0][0]:
+        chain = [(bone, part) for bone, part in words.RIGIFY_CONTROLS if bone in skeleton.names]
     else:
         places = _places(anatomy, line)
-        chain = list({source(skeleton.names[line[place]], skeleton, clues): part for place, part in places}.items())
+        chain = list({source(skeleton.names[line[place]], skeleton, hints): part for place, part in places}.items())
     return share_out(chain, horizontal=axes.is_horizontal(anatomy, line))
 
 
-def find_axes(skeleton: Skeleton, clues: Clues = Clues()) -> tuple[Array, Array]:
+def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, Array]:
     """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z where nothing tells."""
-    anatomy = Anatomy(skeleton, clues.deform)
+    anatomy = Anatomy(skeleton, hints.deform)
     try:
         head = _head(anatomy)
     except RigError:
@@ -63,45 +59,45 @@ def find_axes(skeleton: Skeleton, clues: Clues = Clues()) -> tuple[Array, Array]
     return axes.rest_axes(anatomy, [head, *skeleton.ancestors(head)])
 
 
-def find_aim(skeleton: Skeleton, head: str, clues: Clues = Clues()) -> tuple[Array, Array]:
+def find_aim(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> tuple[Array, Array]:
     """The character's forward and up (3,) in the rest frame of the bone `head`."""
-    forward, up = find_axes(skeleton, clues)
+    forward, up = find_axes(skeleton, hints)
     back = rotation.inverse(skeleton.rotations[skeleton.index(head)])
     return rotation.rotate(back, forward), rotation.rotate(back, up)
 
 
-def source(bone: str, skeleton: Skeleton, clues: Clues) -> str:
+def source(bone: str, skeleton: Skeleton, hints: RigHints) -> str:
     """The bone whose rotation `bone` has, at the end of all copying."""
     seen: set[str] = set()
-    while bone in clues.follows and clues.follows[bone] in skeleton.names and bone not in seen:
+    while bone in hints.follows and hints.follows[bone] in skeleton.names and bone not in seen:
         seen.add(bone)
-        bone = clues.follows[bone]
+        bone = hints.follows[bone]
     return bone
 
 
-def _follower(bone: str, skeleton: Skeleton, clues: Clues) -> str:
+def _follower(bone: str, skeleton: Skeleton, hints: RigHints) -> str:
     """The bone of the body that has the rotation of `bone`: names and limbs are the body's, not its driver's."""
-    if bone in clues.follows:
+    if bone in hints.follows:
         return bone
-    copies = (other for other in skeleton.names if other in clues.follows and source(other, skeleton, clues) == bone)
+    copies = (other for other in skeleton.names if other in hints.follows and source(other, skeleton, hints) == bone)
     return next(copies, bone)
 
 
 def is_rigify(skeleton: Skeleton) -> bool:
     """Whether Rigify generated the rig: controls beside its own layers of bones."""
     layers = {name[:4] for name in skeleton.names if name[3:4] == "-"}
-    return {"ORG-", "DEF-", "MCH-"} <= layers and {"torso", "head"} <= set(skeleton.names)
+    return layers >= words.RIGIFY_LAYERS and words.RIGIFY_MARKS.issubset(skeleton.names)
 
 
 def _head(anatomy: Anatomy) -> int:
     skeleton = anatomy.skeleton
     if is_rigify(skeleton):
-        return skeleton.index(RIGIFY_CONTROLS[0][0])
+        return skeleton.index(words.RIGIFY_CONTROLS[0][0])
     for search in (_called_head, _ends_of_spine, _ends_by_symmetry):
         candidates = search(anatomy) if len(skeleton) > 1 else range(len(skeleton))
         if candidates:
             return candidates[0]
-    raise RigError("No bone of this armature looks like a head; pick the head bone yourself.")
+    raise RigError("No head bone was found in this armature; select the head bone in pose mode.")
 
 
 def _called_head(anatomy: Anatomy) -> list[int]:

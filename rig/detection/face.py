@@ -2,32 +2,22 @@
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from . import names as words
+from . import vocabulary as words
 from .anatomy import Anatomy
 from .axes import rest_axes
-
-_LID = frozenset({"lid", "eyelid", "lids", "eyelids", "瞼", "まぶた"})
-_UPPER = frozenset({"upper", "up", "top", "t", "上"})
-_LOWER = frozenset({"lower", "low", "bottom", "down", "b", "下"})
-_BESIDE = _LID.union(
-    ("brow", "brows", "lash", "lashes", "corner", "inner", "outer", "upper", "lower", "up", "low", "top", "bottom"),
-    ("socket", "bag", "bags", "sack", "crease", "blink", "squint", "parallel", "wide", "pupil", "iris", "cornea"),
-    ("lens", "highlight", "shine", "glow", "glass", "glasses", "patch", "mask", "line", "liner", "orbit"),
-)
-"""A bone with one of these words in its name is near an eye, or in it, but does not turn it."""
 
 
 def eyes(anatomy: Anatomy, head: int | None) -> list[int]:
     """Bones of the eyes, left before right; one, where there is one. head: the bone that looks, if there is one."""
-    found = [bone for bone in _spoken(anatomy, words.EYE) if not anatomy.names[bone].has(_BESIDE)]
+    found = [bone for bone in _spoken(anatomy, words.EYE) if not anatomy.names[bone].has(words.BESIDE_EYE)]
     below = set() if head is None else set(anatomy.below(head))
     return _pair(anatomy, [bone for bone in found if bone in below] or found, head)
 
 
 def upper_lids(anatomy: Anatomy) -> list[int]:
     """Bones that close the eyes, left before right; none, where it takes several to close one."""
-    lids = [bone for bone in _spoken(anatomy, _LID) if not anatomy.names[bone].has(_LOWER)]
-    upper = [bone for bone in lids if anatomy.names[bone].has(_UPPER)] or lids
+    lids = [bone for bone in _spoken(anatomy, words.LID) if not anatomy.names[bone].has(words.LOWER_LID)]
+    upper = [bone for bone in lids if anatomy.names[bone].has(words.UPPER_LID)] or lids
     sides = [[bone for bone in upper if anatomy.names[bone].side == side] for side in "LR"]
     return [side[0] for side in sides] if all(len(side) == 1 for side in sides) else []
 

@@ -9,8 +9,9 @@ import numpy as np
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import look_at, offsets
-from . import limits
+from ..animation import editable
+from ..sampling import plain_chain
+from . import bone_limits as limits
 
 WHOLE = 0
 """A chain's length that reaches up to the root."""
@@ -19,22 +20,23 @@ _POSERS = ("IK", "SPLINE_IK")
 
 
 @dataclass(frozen=True)
-class Chain:
+class JointChain:
     """Bones that turn so that a point of the last one, the effector, comes to a target.
 
-    joints: names, the base first. effector: the bone whose tip or head is meant. hand: whether the effector, being no
-    joint itself, is turned to keep or take an orientation. parent: what the base hangs on, "" for nothing. limits: of
-    the joints, None where all are free; hand_limits likewise. plain: whether bones carry each other as parents do.
+    joints: names, the base first. effector: the bone whose tip or head is meant. turn_effector: whether the
+    effector, being no joint itself, is turned to keep or take an orientation. parent: the bone above the
+    base, "" for none. limits: of the joints, None where all are free; end_effector_limits likewise. plain: whether
+    bones carry each other as parents do.
     """
 
     armature: bpy.types.Object
     joints: tuple[str, ...]
     effector: str
     at_tip: bool
-    hand: bool
+    turn_effector: bool
     parent: str
     limits: ik.Limits | None
-    hand_limits: ik.Limits | None
+    end_effector_limits: ik.Limits | None
     plain: bool
     rests: Array = field(repr=False)
     """(b, 4) of the bones that turn: rest rotation relative to what carries them."""
@@ -42,7 +44,7 @@ class Chain:
     @property
     def bones(self) -> tuple[str, ...]:
         """All that turn, the base first."""
-        return (*self.joints, self.effector) if self.hand else self.joints
+        return (*self.joints, self.effector) if self.turn_effector else self.joints
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -61,27 +63,32 @@ def resolve(
     length: int = WHOLE,
     base: str = "",
     at_tip: bool = True,
-    hand: bool = False,
+    turn_effector: bool = False,
     pinned: bool = False,
-) -> Chain:
+) -> JointChain:
     """The chain that ends with `effector`. Raises LookAtError.
 
     length: how many bones turn at most, WHOLE for all; base: the first that turns, instead. at_tip: whether the
-    effector's tip is brought to the target, or its head, and then the effector turns only where `hand` says so. pinned:
+    effector's tip is brought to the target, or its head, and then the effector turns only where `turn_effector` says
+    so. pinned:
     the effector may be a pinned bone, which is to stay where it is.
     """
-    armature = look_at.check_armature(armature)
+    armature = editable.check_armature(armature)
     for name in (effector, *((base,) if base else ())):
         if name not in armature.pose.bones:
-            raise RigError(f"Armature '{armature.name}' has no bone '{name}'; choose one that exists.")
+            raise RigError(
+                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=name
+            )
     if armature.mode == "EDIT":
-        raise RigError(f"Armature '{armature.name}' is in edit mode; leave it (Tab) and try again.")
+        raise RigError(
+            "Armature '{armature}' is in edit mode; leave edit mode (Tab) and try again.", armature=armature.name
+        )
     if armature.data.pose_position == "REST":
-        raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
+        raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
     joints = _joints(armature, effector, length, base, at_tip, pinned=pinned)
-    hand = hand and not at_tip
+    turn_effector = turn_effector and not at_tip
     bones = armature.pose.bones
-    turned = [*joints, effector] if hand else joints
+    turned = [*joints, effector] if turn_effector else joints
     _check_free(armature, turned)
     first = bones[joints[0]]
     parent = first.parent.name if first.parent is not None and first.bone.use_inherit_rotation else ""
@@ -89,18 +96,20 @@ def resolve(
     allowed = limits.read(armature, joints, rests[: len(joints)])
     if allowed is not None and allowed.all_locked:
         raise RigError(
-            f"All bones from '{joints[0]}' to '{joints[-1]}' are locked; unlock one of their axes (Bone > Inverse "
-            "Kinematics)."
+            "All bones from '{first}' to '{last}' are locked; unlock an axis of one of them (Bone "
+            "> Inverse Kinematics).",
+            first=joints[0],
+            last=joints[-1],
         )
-    return Chain(
+    return JointChain(
         armature,
         tuple(joints),
         effector,
         at_tip,
-        hand,
+        turn_effector,
         parent,
         allowed,
-        limits.read(armature, [effector], rests[-1:]) if hand else None,
+        limits.read(armature, [effector], rests[-1:]) if turn_effector else None,
         _is_plain(armature, (*joints, effector)),
         rests,
     )
@@ -113,13 +122,17 @@ def _joints(
     tip = armature.pose.bones[effector]
     if base and base != effector and armature.pose.bones[base] not in tip.parent_recursive:
         raise RigError(
-            f"Bone '{effector}' is not below '{base}'; choose an effector that '{base}' carries, or another base."
+            "Bone '{effector}' is not a descendant of '{base}'; choose an effector below '{base}', or another base.",
+            effector=effector,
+            base=base,
         )
     for bone in (armature.pose.bones[base],) if base else (tip,) if at_tip else ():
         if is_mechanism(bone):
-            raise RigError(f"Bone '{bone.name}' is no control of this Rigify rig; choose the control that moves it.")
+            raise RigError(
+                "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone.name
+            )
     if tip.lookat_pd_ik_pin and not pinned:
-        raise RigError(f"Bone '{effector}' is pinned; unpin it to move it.")
+        raise RigError("Bone '{effector}' is pinned; unpin it, or choose another effector.", effector=effector)
     found: list[str] = []
     for bone in (*((tip,) if at_tip else ()), *tip.parent_recursive):
         if bone.lookat_pd_ik_pin or (not base and length and len(found) == length):
@@ -129,10 +142,15 @@ def _joints(
         if bone.name == base:
             break
     if not found:
-        raise RigError(f"Bone '{effector}' hangs on nothing that could turn; choose a bone further down.")
+        raise RigError(
+            "Bone '{effector}' has no parent that can rotate; choose a bone further down the chain.", effector=effector
+        )
     if len(found) == 1:
         raise RigError(
-            f"The chain of '{effector}' has only one bone, '{found[0]}'; make it longer, or choose a bone further down."
+            "The chain of '{effector}' has only one bone, '{bone}'; increase the chain length, or "
+            "choose a bone further down.",
+            effector=effector,
+            bone=found[0],
         )
     return found[::-1]
 
@@ -163,32 +181,29 @@ def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
             taken = next((name for name in bones if name in line[:count]), None)
             if taken is not None:
                 raise RigError(
-                    f"Bone '{taken}' is posed by the constraint '{constraint.name}' on '{owner.name}' already; mute "
-                    "that constraint, or choose other bones."
+                    "Bone '{bone}' is already posed by the constraint '{constraint}' on '{owner}'; mute "
+                    "the constraint, or choose other bones.",
+                    bone=taken,
+                    constraint=constraint.name,
+                    owner=owner.name,
                 )
     for name in bones[1:]:
         if not armature.data.bones[name].use_inherit_rotation:
             raise RigError(
-                f"Bone '{name}' does not inherit its parent's rotation, so the chain does not carry it; switch on "
-                "Inherit Rotation, or let the chain begin there."
+                "Bone '{bone}' does not inherit the rotation of its parent; enable Inherit Rotation, "
+                "or start the chain at this bone.",
+                bone=name,
             )
 
 
 def _is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     """Whether the bones carry each other as parents do, with no constraint on the way."""
-    bone = armature.pose.bones[bones[-1]]
-    for here in (bone, *bone.parent_recursive):
-        for constraint in here.constraints:
-            idle = constraint.mute or constraint.influence == 0.0
-            if not (idle or limits.is_local(constraint) or offsets.is_own(constraint)):
-                return False
-        if here.name == bones[0]:
-            return True
-    return False
+    carried = plain_chain.line(armature, bones[-1], bones[:1])
+    return plain_chain.is_plain(armature, (*carried, bones[0]), harmless=limits.is_local)
 
 
 def _rests(armature: bpy.types.Object, bones: Sequence[str], parent: str) -> Array:
     matrices = np.array([armature.data.bones[name].matrix_local for name in ((parent,) if parent else ()) + (*bones,)])
-    lies = rotation.from_matrix(matrices[:, :3, :3])
-    above = lies[:-1] if parent else np.concatenate((rotation.identity(1), lies[:-1]))
-    return rotation.multiply(rotation.inverse(above), lies[1:] if parent else lies)
+    orientations = rotation.from_matrix(matrices[:, :3, :3])
+    above = orientations[:-1] if parent else np.concatenate((rotation.identity(1), orientations[:-1]))
+    return rotation.multiply(rotation.inverse(above), orientations[1:] if parent else orientations)

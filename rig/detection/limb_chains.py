@@ -10,12 +10,9 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from . import axes, detect
-from . import names as words
+from . import vocabulary as words
 from .anatomy import Anatomy
 
-_COLLAR = frozenset({"collar", "clavicle", "scapula", "shoulder", "shldr", "肩"})
-_ELBOW = frozenset({"elbow", "forearm", "lowerarm", "lower", "ひじ"})
-_HAND = frozenset({"hand", "wrist", "palm", "手首"})
 _IN_LINE = np.cos(np.radians(5.0))
 _STUB = 0.5  # of the bone after it
 _LEVEL, _SAME = 0.15, 0.01  # of the skeleton's size
@@ -86,7 +83,7 @@ def _between(anatomy: Anatomy, end: int, limbs: set[int]) -> list[int]:
 def _down(anatomy: Anatomy, bone: int, limbs: set[int]) -> list[int]:
     """From a bone to the end of its limb, the way that has most bones of the limb."""
     ways = [_down(anatomy, child, limbs) for child in anatomy.skeleton.children[bone] if child in limbs]
-    ends = words.FOOT | words.TOE | _HAND
+    ends = words.FOOT | words.TOE | words.PALM
     ways.sort(key=lambda way: (any(anatomy.names[b].has(ends) for b in way), len(way)), reverse=True)
     return [bone, *(ways[0] if ways else [])]
 
@@ -128,7 +125,7 @@ def _leg(anatomy: Anatomy, line: Sequence[int]) -> list[int]:
     """Upper, lower, foot and toe of a leg; [] where the line has no such."""
     line = list(line)
     named = anatomy.names
-    foot = next((n for n, bone in enumerate(line) if named[bone].has(words.FOOT | _HAND)), None)
+    foot = next((n for n, bone in enumerate(line) if named[bone].has(words.FOOT | words.PALM)), None)
     if foot is not None and foot < 2:
         return []
     while len(line) > 3 and (foot is None or foot > 2):
@@ -143,7 +140,7 @@ def _leg(anatomy: Anatomy, line: Sequence[int]) -> list[int]:
 
 
 def _without_collar(anatomy: Anatomy, line: list[int]) -> list[int] | None:
-    return line[1:] if anatomy.names[line[0]].has(_COLLAR, words.BUTTOCK) else None
+    return line[1:] if anatomy.names[line[0]].has(words.COLLAR, words.BUTTOCK) else None
 
 
 def _without_stub(anatomy: Anatomy, line: list[int]) -> list[int] | None:
@@ -176,13 +173,13 @@ def _has_no_length(anatomy: Anatomy, line: Sequence[int]) -> bool:
 def _arm(anatomy: Anatomy, line: list[int]) -> list[int]:
     """Collar bone or -1, then upper bone to hand or last bone of an arm; [] where the line has no such."""
     named = anatomy.names
-    hand = next((n for n, bone in enumerate(line) if named[bone].has(_HAND)), None)
+    hand = next((n for n, bone in enumerate(line) if named[bone].has(words.PALM)), None)
     line = line if hand is None else line[: hand + 1]
     before = len(line) if hand is None else hand
     speechless = not any(named[bone].has(words.ARM) for bone in line)
     # What stands before the elbow is the upper arm, even if it is called shoulder.
-    has_collar = before > 2 or (before == 2 and not named[line[1]].has(_ELBOW))
-    if has_collar and (named[line[0]].has(_COLLAR) or (speechless and len(line) > 3)):
+    has_collar = before > 2 or (before == 2 and not named[line[1]].has(words.ELBOW))
+    if has_collar and (named[line[0]].has(words.COLLAR) or (speechless and len(line) > 3)):
         return line
     return [-1, *line] if len(line) > 1 else []
 
@@ -199,6 +196,6 @@ def _stands(anatomy: Anatomy, line: Sequence[int], hind: Sequence[Sequence[int]]
 def head_of(anatomy: Anatomy) -> int | None:
     """The bone that looks; None where there is none."""
     try:
-        return anatomy.skeleton.index(detect.find_head(anatomy.skeleton, detect.Clues(deform=anatomy.deform)))
+        return anatomy.skeleton.index(detect.find_head(anatomy.skeleton, detect.RigHints(deform=anatomy.deform)))
     except RigError:
         return None

@@ -11,19 +11,19 @@ from functools import cached_property
 
 import bpy
 
-from . import detect, face, lines, rest
+from . import detect, face, rest
+from . import limb_chains as lines
+from . import vocabulary as words
 from .anatomy import Anatomy
 
 _AIMING = ("DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK")
 _PLACING = ("COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO")
-_RIGIFY_LAYER = "ORG-"
-_RIGIFY_MOVER = "torso"
 _NEAR = 3
 """How many bones from an eye towards the head may be what a constraint aims."""
 
 
 @dataclass(frozen=True)
-class Eye:
+class EyeBone:
     """bone: what turns. target: the bone of the same armature that a constraint aims it at; "" for none."""
 
     bone: str
@@ -31,7 +31,7 @@ class Eye:
 
 
 @dataclass(frozen=True)
-class Leg:
+class LegBones:
     """Three bones, and a toe or "". held: inverse kinematics of the rig's own keeps the foot in its place."""
 
     upper: str
@@ -42,7 +42,7 @@ class Leg:
 
 
 @dataclass(frozen=True)
-class Arm:
+class ArmBones:
     """clavicle: "" where there is none. hand: the bone at the wrist, or the last known before it. held: inverse
     kinematics of the rig's own turns the arm."""
 
@@ -52,7 +52,7 @@ class Arm:
     held: bool = False
 
 
-def find_eyes(armature: bpy.types.Object) -> list[Eye]:
+def find_eyes(armature: bpy.types.Object) -> list[EyeBone]:
     """The eyes: none, one or two, left first."""
     rig = _Rig(armature)
     anatomy = Anatomy(rig.body, rig.deform)
@@ -67,7 +67,7 @@ def find_lids(armature: bpy.types.Object) -> list[str]:
     return lids if all(lids) else []
 
 
-def find_legs(armature: bpy.types.Object) -> list[Leg]:
+def find_legs(armature: bpy.types.Object) -> list[LegBones]:
     """All legs, left first, the front legs of a four-legged animal after the hind legs."""
     rig = _Rig(armature)
     found = []
@@ -77,22 +77,22 @@ def find_legs(armature: bpy.types.Object) -> list[Leg]:
             continue
         held = rig.has_ik(line[0], bones[2])
         if not (held and rig.carries_goal(bones)):
-            found.append(Leg(bones[0], bones[1], bones[2], bones[3] if len(bones) > 3 else "", held))
+            found.append(LegBones(bones[0], bones[1], bones[2], bones[3] if len(bones) > 3 else "", held))
     return found
 
 
-def find_arms(armature: bpy.types.Object) -> list[Arm]:
+def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
     """All arms and wings that do not stand on the ground, left first."""
     rig = _Rig(armature)
     found = []
     for collar, *line in rig.lines.arms:
         bones = rig.controls(line)
         if len(bones) > 1:
-            found.append(Arm(rig.control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
+            found.append(ArmBones(rig.control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
     return found
 
 
-def find_mover(armature: bpy.types.Object, chain: Sequence[str]) -> str | None:
+def find_hips_control(armature: bpy.types.Object, chain: Sequence[str]) -> str | None:
     """The lowest bone that moves the whole body above the feet: it carries the legs and the chain (head first).
 
     Without legs it carries the whole chain. None where the location of no such bone is free, or where it would take
@@ -100,7 +100,7 @@ def find_mover(armature: bpy.types.Object, chain: Sequence[str]) -> str | None:
     """
     rig = _Rig(armature)
     if rig.is_rigify:
-        return _RIGIFY_MOVER
+        return words.RIGIFY_HIPS
     begins = [control for control in map(rig.control, rig.lines.begins) if control]
     if not begins and len(chain) < 2:
         return None
@@ -120,13 +120,13 @@ class _Rig:
     def __init__(self, armature: bpy.types.Object) -> None:
         self.armature = armature
         self.skeleton = rest.skeleton(armature)
-        self.clues = rest.clues(armature)
+        self.hints = rest.hints(armature)
         self.is_rigify = detect.is_rigify(self.skeleton)
-        self.body, self.deform = self.skeleton, self.clues.deform
+        self.body, self.deform = self.skeleton, self.hints.deform
         if self.is_rigify:
-            layer = [n for n, name in enumerate(self.skeleton.names) if name.startswith(_RIGIFY_LAYER)]
+            layer = [n for n, name in enumerate(self.skeleton.names) if name.startswith(words.RIGIFY_LAYER)]
             part = lines.only(self.skeleton, layer)
-            names = [name.removeprefix(_RIGIFY_LAYER) for name in part.names]
+            names = [name.removeprefix(words.RIGIFY_LAYER) for name in part.names]
             self.body, self.deform = replace(part, names=names), frozenset()
 
     @cached_property
@@ -138,8 +138,8 @@ class _Rig:
         if not name:
             return ""
         if not self.is_rigify:
-            return detect.source(name, self.skeleton, self.clues)
-        return next((bone for bone in (_suffixed(name, "_fk"), name) if bone in self.skeleton.names), "")
+            return detect.source(name, self.skeleton, self.hints)
+        return next((bone for bone in (_suffixed(name, words.RIGIFY_TURNED), name) if bone in self.skeleton.names), "")
 
     def controls(self, line: Sequence[str]) -> list[str]:
         """What turns the bones of a limb, as far as each hangs on the one before."""
@@ -170,7 +170,7 @@ class _Rig:
     def has_ik(self, upper: str, end: str) -> bool:
         """Whether inverse kinematics turns a limb. upper: its first bone, in the body. end: its last control."""
         if self.is_rigify:
-            settings = self.armature.pose.bones.get(_suffixed(upper, "_parent"))
+            settings = self.armature.pose.bones.get(_suffixed(upper, words.RIGIFY_SETTINGS))
             return settings is not None and settings.get("IK_FK", 1.0) < 0.5
         return any(True for _ in self._solvers(end))
 
@@ -198,15 +198,15 @@ class _Rig:
             if constraint.type in types and works and constraint.target is not None:
                 yield constraint
 
-    def eye(self, name: str) -> Eye:
+    def eye(self, name: str) -> EyeBone:
         """An eye of the body with what aims it."""
-        bone = _RIGIFY_LAYER + name if self.is_rigify else name
-        source = detect.source(bone, self.skeleton, self.clues)
+        bone = words.RIGIFY_LAYER + name if self.is_rigify else name
+        source = detect.source(bone, self.skeleton, self.hints)
         for candidate in dict.fromkeys((bone, source, *self._line(source)[:_NEAR])):
             for constraint in self._active(candidate, _AIMING):
                 if constraint.target == self.armature and constraint.subtarget:
-                    return Eye(candidate, constraint.subtarget)
-        return Eye(source)
+                    return EyeBone(candidate, constraint.subtarget)
+        return EyeBone(source)
 
 
 def _suffixed(name: str, word: str) -> str:

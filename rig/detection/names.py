@@ -9,56 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .vocabulary import KNOWN, LEFT, RIGHT
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-HEAD = frozenset({"head", "skull", "kopf", "cabeza", "頭"})
-NECK = frozenset({"neck", "cervical", "hals", "首"})
-CHEST = frozenset({"chest", "thorax", "ribcage", "upperchest", "torso", "上半身2"})
-SPINE = frozenset(
-    {"spine", "abdomen", "back", "lowerback", "waist", "stomach", "belly", "lumbar", "vertebra", "上半身"}
-)
-HIPS = frozenset({"hips", "hip", "pelvis", "腰"})
-TORSO = NECK | CHEST | SPINE | HIPS
-ROOT = frozenset(
-    {"root", "master", "ground", "cog", "armature", "world", "traj", "trajectory", "main", "センター", "親"}
-)
-ARM = _words("""arm upperarm uparm forearm lowerarm elbow hand wrist shoulder shldr collar clavicle scapula wing
-    fin 腕 肩 ひじ 手首""")
-BUTTOCK = frozenset({"pelvis", "buttock"})
-THIGH = _words("thigh upleg upperleg hip femur")
-FOOT = _words("foot feet ankle paw hoof 足首")
-TOE = _words("toe toes ball toebase つま先")
-LEG = THIGH | FOOT | TOE | _words("leg knee shin calf lowerleg 足 ひざ")
-FRONT = _words("front fore")
-NOSE = _words("nose beak snout muzzle")
-MOUTH = _words("jaw chin mouth tongue teeth lip")
-EYE = _words("eye eyes eyeball 目")
-FACE = NOSE | MOUTH | EYE | _words("face brow lid ear cheek forehead temple")
-TAIL = frozenset({"tail"})
-FIN = frozenset({"fin"})
-DIGIT = _words("thumb index middle mid ring pinky finger little 指")
-
-# A bone so called ends a limb, aims something or helps another bone: it is not a part of the body that turns.
-LEAF = _words("tip end top nub effector leaf")
-TWIST = frozenset({"twist", "roll"})
-HELPER = (
-    _words("""tracker track target slot helper pole ik tweak ref fix offset space zero null grp group socket attach
-    prop hair hat helmet mch org drv proxy pivot parent vis bend mech aim look lookat camera""")
-    | TWIST
-)
-CONTROL = _words("ctrl control controller con")
-_FILLER = _words("""upper lower up low joint bone base rig def deform bip biped mixamorig valve character char fk jnt cc
-    ponytail pigtail coattail rear breast nail extension rotate""")
-_LEFT = frozenset({"l", "left", "lft", "左"})
-_RIGHT = frozenset({"r", "right", "rgt", "右"})
-_KNOWN = frozenset({"left", "right", "lft", "rgt"}).union(
-    *(HEAD, NECK, CHEST, SPINE, HIPS, BUTTOCK, ROOT, ARM, LEG, FRONT, FACE, TAIL, FIN, DIGIT),
-    *(LEAF, HELPER, CONTROL, _FILLER),
-)
-_KANJI = sorted((word for word in _KNOWN | _LEFT | _RIGHT if not word.isascii()), key=len, reverse=True)
+_KANJI = sorted((word for word in KNOWN | LEFT | RIGHT if not word.isascii()), key=len, reverse=True)
 _RUN = re.compile("|".join([*map(re.escape, _KANJI), r"\d+", r"[^\W\d_]+"]))
 
 
@@ -104,8 +57,8 @@ def _punctuation(name: str) -> str:
 
 
 def _bone_name(tokens: list[str]) -> BoneName:
-    side = next(("L" if token in _LEFT else "R" for token in tokens if token in _LEFT | _RIGHT), "")
-    key = tuple(token for token in tokens if token not in _LEFT | _RIGHT)
+    side = next(("L" if token in LEFT else "R" for token in tokens if token in LEFT | RIGHT), "")
+    key = tuple(token for token in tokens if token not in LEFT | RIGHT)
     return BoneName(tuple(token for token in key if not token.isdigit()), side, key)
 
 
@@ -128,7 +81,7 @@ def _common_prefix(names: list[str]) -> str:
 
 
 def _understood(names: list[str]) -> int:
-    return sum(any(token in _KNOWN for token in _tokens(name)) for name in names)
+    return sum(any(token in KNOWN for token in _tokens(name)) for name in names)
 
 
 @lru_cache(maxsize=4096)
@@ -140,7 +93,7 @@ def _tokens(name: str) -> list[str]:
 def _cut(run: str) -> list[str]:
     """A run of letters cut into known words, else where lower case meets upper."""
     lower = run.lower()
-    if lower in _KNOWN or not lower.isascii() or lower.isdigit():
+    if lower in KNOWN or not lower.isascii() or lower.isdigit():
         return [lower]
     return _known_words(lower) or [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", run)]
 
@@ -153,8 +106,8 @@ def _known_words(run: str) -> list[str]:
         for start in range(end):
             word = run[start:end]
             letter = len(word) == 1 and (start == 0 or (end == len(run) and word in "lr"))
-            if start in best and (word in _KNOWN or letter):
+            if start in best and (word in KNOWN or letter):
                 candidate = [*best[start], word]
                 best[end] = min(best.get(end, candidate), candidate, key=len)
     words = best.get(len(run), [])
-    return words if any(word in _KNOWN for word in words) else []
+    return words if any(word in KNOWN for word in words) else []

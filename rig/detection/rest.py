@@ -5,7 +5,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.skeleton import Skeleton
-from .detect import Clues
+from .detect import RigHints
 
 
 def skeleton(armature: bpy.types.Object) -> Skeleton:
@@ -27,7 +27,7 @@ def skeleton(armature: bpy.types.Object) -> Skeleton:
     )
 
 
-def clues(armature: bpy.types.Object) -> Clues:
+def hints(armature: bpy.types.Object) -> RigHints:
     """What the pose tells about which bones answer to an offset."""
     follows = {}
     for bone in armature.pose.bones:
@@ -35,7 +35,7 @@ def clues(armature: bpy.types.Object) -> Clues:
             if _copies_outright(constraint, armature):
                 follows[bone.name] = constraint.subtarget
     deform = frozenset(bone.name for bone in armature.data.bones if bone.use_deform)
-    return Clues(follows=follows, deform=deform)
+    return RigHints(follows=follows, deform=deform)
 
 
 def _copies_outright(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> bool:

@@ -7,37 +7,31 @@ Names come as `eyeBlinkLeft`, `Blink_L`, `Eyes_Closed`, `Fcl_EYE_Close`, `vrc.bl
 import re
 from collections.abc import Sequence
 
-_RUN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|まばたき|瞬き|両目|[左右目閉]|[^\W\d_a-zA-Z左右]+")
-_JOINED = re.compile(r"(?:eyelids?|eyes?|blink|closed?|shut|left|right|both)*[lr]?")
-_PART = re.compile(r"eyelids?|eyes?|blink|closed?|shut|left|right|both|[lr]")
-_BLINK = frozenset({"blink", "まばたき", "瞬き"})
-_EYE = frozenset({"eye", "eyes", "eyelid", "eyelids", "目", "両目"})
-_CLOSED = frozenset({"close", "closed", "shut", "閉", "閉じ"})
-_LEFT = frozenset({"l", "left", "左"})
-_RIGHT = frozenset({"r", "right", "右"})
-_OTHERWISE = frozenset(
-    ("half", "squint", "wide", "smile", "happy", "joy", "fun", "angry", "anger", "sad", "sorrow", "surprised", "wink"),
-) | {"lower", "low", "upper", "inner", "outer", "brow", "brows", "look", "cheek", "mouth", "lip", "lips", "open", "not"}
-"""A shape key with one of these words does not close an eye, or not that alone."""
+from . import vocabulary as words
+
+_SIGNS, _JOINS, _ENDS = ("|".join(parts) for parts in (words.KEY_SIGNS, words.KEY_JOINED, words.KEY_SIDES))
+_RUN = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|{_SIGNS}|[^\W\d_a-zA-Z左右]+")
+_JOINED = re.compile(rf"(?:{_JOINS})*(?:{_ENDS})?")
+_PART = re.compile(f"{_JOINS}|{_ENDS}")
 
 
 def closing(names: Sequence[str]) -> list[str]:
     """Of one mesh's shape keys the one that closes both eyes, or else the one of the left and the one of the right."""
     found: dict[str, list[tuple[int, str]]] = {"": [], "L": [], "R": []}
     for name in names:
-        words = _words(name)
-        closes = words & _BLINK or (words & _EYE and words & _CLOSED)
-        if closes and not words & _OTHERWISE:
-            side = "L" if words & _LEFT else "R" if words & _RIGHT else ""
-            found[side].append((len(words), name))
+        said = _words(name)
+        closes = said & words.KEY_BLINK or (said & words.KEY_EYE and said & words.KEY_CLOSED)
+        if closes and not said & words.KEY_OTHERWISE:
+            side = "L" if said & words.KEY_LEFT else "R" if said & words.KEY_RIGHT else ""
+            found[side].append((len(said), name))
     both, left, right = (min(found[side])[1:] if found[side] else () for side in ("", "L", "R"))
     return [*both] or [*left, *right] if both or (left and right) else []
 
 
 def _words(name: str) -> frozenset[str]:
     """The words of a name in lower case; known ones that are written together are cut."""
-    words: list[str] = []
+    found: list[str] = []
     for run in _RUN.findall(name):
         word = run.lower()
-        words += _PART.findall(word) if _JOINED.fullmatch(word) else [word]
-    return frozenset(words)
+        found += _PART.findall(word) if _JOINED.fullmatch(word) else [word]
+    return frozenset(found)

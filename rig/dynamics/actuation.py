@@ -8,13 +8,13 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from .tree import Tree
+from .articulation import Articulation
 
 _GRAVITY = 9.81
 
 
 @dataclass(frozen=True)
-class Strength:
+class Actuation:
     """Of n joints. residual: (n,) part of the way left at the key. torque_limit: (n,) [N m], inf for none. passive:
     (n,) bool. stiffness: (n,) [N m/rad] and damping: (n,) [N m s/rad] of passive ones, 0 for the others."""
 
@@ -25,7 +25,7 @@ class Strength:
     damping: Array
 
 
-def of(scene: bpy.types.Scene, body: Tree) -> Strength:
+def of(scene: bpy.types.Scene, body: Articulation) -> Actuation:
     """What the bones' own settings say, and for the others those of the scene."""
     settings = [_settings(scene, body.armature.pose.bones[name]) for name in body.bones]
     tension = np.array([s.tension for s in settings])
@@ -38,7 +38,7 @@ def of(scene: bpy.types.Scene, body: Tree) -> Strength:
     swing = 2.0 * np.pi * np.array([s.stiffness for s in settings])
     # A limb that hangs freely swings by its weight.
     fade = 2.0 * np.array([s.damping for s in settings]) * np.sqrt(swing**2 + moment / inertia)
-    return Strength(
+    return Actuation(
         (1.0 + tension) * np.exp(-tension),
         np.array(limits, dtype=float),
         passive,
@@ -47,7 +47,7 @@ def of(scene: bpy.types.Scene, body: Tree) -> Strength:
     )
 
 
-def shares(scene: bpy.types.Scene, body: Tree) -> Array | None:
+def shares(scene: bpy.types.Scene, body: Articulation) -> Array | None:
     """How strong the joints (n,) are beside the strongest, which a reach spares less; None where all are as strong."""
     limits = of(scene, body).torque_limit
     bounded = np.isfinite(limits)
@@ -61,15 +61,15 @@ def _settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:
     return bone.lookat_pd_body if bone.lookat_pd_body.use_own else scene.lookat_pd_dynamics
 
 
-def _level(body: Tree) -> tuple[Array, Array]:
+def _level(body: Articulation) -> tuple[Array, Array]:
     """At rest: the torque (n,) [N m] that holds what each joint carries if it is held out level, and its largest
     moment of inertia (n,) [kg m²] about the joint."""
     n, pose = len(body.bones), body.fixed
-    lies, places = body.body.forward(pose)
+    orientations, places = body.body.forward(pose)
     matrices = body.body.mass_matrix(pose).reshape(n, 3, n, 3)
     inertia = np.array([np.linalg.eigvalsh(matrices[k, :, k])[-1] for k in range(n)])
     weights = np.asarray(body.body.masses)
-    centers = places + rotation.rotate(lies, np.asarray(body.body.centers))
+    centers = places + rotation.rotate(orientations, np.asarray(body.body.centers))
     carried = body.body.carries.T
     arms = centers[None] - places[:, None]
     moment = np.linalg.norm(np.einsum("jk,k,jki->ji", carried, weights, arms), axis=-1) * _GRAVITY

@@ -10,15 +10,14 @@ from ...lookat_pd import rotation
 from ...lookat_pd.dynamics import Body, mass
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import channels
-from ..sample import Sampler, Samples
-from . import carrying
-from .carrying import raw_channel
+from ..animation import channels
+from ..sampling.sampler import Sampler, Samples
+from . import bone_attachment
 from .masses import Masses
 
 
 @dataclass(frozen=True)
-class Tree:
+class Articulation:
     """bones: n joints, parents first. base: the bone that carries them all, "" for the object itself.
 
     fixed: (n, 4), what stands before a joint's own channel in its rotation from the one that it hangs on. unit: metres
@@ -34,7 +33,7 @@ class Tree:
 
     def poses(self, samples: Samples) -> Array:
         """Local rotations (F, n, 4) that the channels of `samples` make."""
-        own = [channels.to_quaternion(raw, mode) for mode, raw in (raw_channel(samples, name) for name in self.bones)]
+        own = [channels.to_quaternion(raw, mode) for mode, raw in (samples.channel(name) for name in self.bones)]
         return rotation.multiply(self.fixed, np.stack(own, axis=1))
 
     def values(self, samples: Samples, rotations: Array) -> dict[str, tuple[str, Array, Array]]:
@@ -44,7 +43,7 @@ class Tree:
         offsets[rotation.angle(offsets) < _NOTHING] = rotation.IDENTITY
         found = {}
         for n, name in enumerate(self.bones):
-            mode, raw = raw_channel(samples, name)
+            mode, raw = samples.channel(name)
             found[name] = mode, channels.turned(raw, mode, offsets[:, n]), raw
         return found
 
@@ -64,15 +63,15 @@ class Tree:
 
     def in_base(self, samples: Samples, point: Array, k: int) -> Array:
         """A point (3,) of the armature's space as the base has it at frame `k` of the samples [m]."""
-        lies, places = self.base_pose(samples)
-        return self.unit * rotation.rotate(rotation.inverse(lies[k]), point - places[k])
+        orientations, places = self.base_pose(samples)
+        return self.unit * rotation.rotate(rotation.inverse(orientations[k]), point - places[k])
 
     def base_motion(self, samples: Samples) -> tuple[Array, Array]:
         """Where the base is, (F, 3) [m], and how it lies, (F, 4), as seen from where it is at the first frame."""
-        lies, places = self.base_pose(samples)
+        orientations, places = self.base_pose(samples)
         worlds = samples.worlds
         size = self.unit / np.cbrt(np.abs(np.linalg.det(worlds[0, :3, :3])))
-        turned = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), lies)
+        turned = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), orientations)
         stands = size * ((worlds[:, :3, :3] @ places[..., None])[..., 0] + worlds[:, :3, 3])
         back = rotation.inverse(turned[0])
         return rotation.rotate(back, stands - stands[0]), rotation.multiply(back, turned)
@@ -100,30 +99,30 @@ def seen(armature: bpy.types.Object, joints: Sequence[str], heavy: Sequence[str]
 
 def build(
     armature: bpy.types.Object, sampler: Sampler, samples: Samples, joints: Sequence[str], masses: Masses, unit: float
-) -> Tree:
+) -> Articulation:
     """The body of these joints, as the rig stands at the first frame of `samples`. Raises LookAtError.
 
     Bones that carry each other without being joints, helpers say, count as one piece with the joint that they hang on.
     """
     bones = (*joints, *(name for name in masses.bones if name not in joints))
-    if carrying.is_plain(armature, bones):
-        moves = carrying.by_parents(armature, joints, bones)
+    if bone_attachment.is_plain(armature, bones):
+        moves = bone_attachment.by_parents(armature, joints, bones)
     else:
-        moves = carrying.by_turning(sampler, armature, joints, bones, samples)
+        moves = bone_attachment.by_turning(sampler, armature, joints, bones, samples)
     order = [int(n) for n in np.argsort(moves[: len(joints)].sum(axis=1), kind="stable")]
     turning = tuple(joints[n] for n in order)
     moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]
-    parents = carrying.nearest(moves)[: len(turning)]
+    parents = bone_attachment.nearest(moves)[: len(turning)]
     # A bone with mass that is a joint itself hangs on itself.
     carriers = {name: n for n, name in enumerate(turning)}
-    for name, carrier in zip(bones[len(turning) :], carrying.nearest(moves)[len(turning) :], strict=True):
+    for name, carrier in zip(bones[len(turning) :], bone_attachment.nearest(moves)[len(turning) :], strict=True):
         carriers[name] = int(carrier)
     base = base_of(armature, turning)
     offsets, fixed = _stand(samples, turning, parents, base, unit)
     loads = _loads(samples, turning, masses, carriers, unit)
     weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
     body = Body(parents, offsets, weights, centers, inertias, names=turning)
-    return Tree(armature, turning, base, body, unit, fixed)
+    return Articulation(armature, turning, base, body, unit, fixed)
 
 
 def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:
@@ -138,13 +137,13 @@ def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, u
     """Offsets (n, 3) [m] of the joints in the frame that they hang on, and their rotations (n, 4) without their own."""
     offsets, fixed = np.empty((len(joints), 3)), np.empty((len(joints), 4))
     for n, name in enumerate(joints):
-        lies, place = (part[0] for part in _pose_of(samples, name))
+        orientations, place = (part[0] for part in _pose_of(samples, name))
         carrier = base if parents[n] < 0 else joints[int(parents[n])]
         above, at = (part[0] for part in _pose_of(samples, carrier))
         offsets[n] = unit * rotation.rotate(rotation.inverse(above), place - at)
-        mode, raw = raw_channel(samples, name)
+        mode, raw = samples.channel(name)
         own = channels.to_quaternion(raw[:1], mode)[0]
-        fixed[n] = rotation.multiply(rotation.multiply(rotation.inverse(above), lies), rotation.inverse(own))
+        fixed[n] = rotation.multiply(rotation.multiply(rotation.inverse(above), orientations), rotation.inverse(own))
     return offsets, fixed
 
 
@@ -158,14 +157,14 @@ def _loads(
         carrier = carriers.get(name, -1)
         if carrier < 0 or not own.mass > 0.0:
             continue
-        lies, place = (part[0] for part in _pose_of(samples, name))
+        orientations, place = (part[0] for part in _pose_of(samples, name))
         frame, at = (part[0] for part in _pose_of(samples, joints[carrier]))
         back = rotation.inverse(frame)
-        turn, offset = rotation.multiply(back, lies), unit * rotation.rotate(back, place - at)
+        turn, offset = rotation.multiply(back, orientations), unit * rotation.rotate(back, place - at)
         pieces[carrier].append(mass.moved(own, turn, offset))
     for name, parts in zip(joints, pieces, strict=True):
         if not parts:
             raise RigError(
-                f"Bone '{name}' carries nothing that has mass; give it some, switch its limb to FK, or leave it out."
+                "Bone '{bone}' moves no mass; set a mass, switch its limb to FK, or deselect the bone.", bone=name
             )
     return [mass.combined(*(np.array(column) for column in zip(*parts, strict=True))) for parts in pieces]

@@ -7,9 +7,11 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from .. import channels, offsets, sample
-from ..sample import Sampler, Samples
-from ..working import Working
+from ..animation import channels
+from ..animation.bake_transaction import BakeTransaction
+from ..sampling import plain_chain
+from ..sampling import sampler as sample
+from ..sampling.sampler import Sampler, Samples
 
 _TURN = np.radians(10.0)
 _FOLLOWS = 0.5
@@ -19,14 +21,8 @@ _HARMLESS = ("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE"
 
 def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     """Whether parents alone say what carries these bones: no constraint on them, nor on what is above them."""
-    pose = armature.pose.bones
-    line = {bone.name: bone for name in bones for bone in (pose[name], *pose[name].parent_recursive)}
-    return not any(_acts(constraint) for bone in line.values() for constraint in bone.constraints)
-
-
-def _acts(constraint: bpy.types.Constraint) -> bool:
-    harmless = constraint.type in _HARMLESS or offsets.is_own(constraint)
-    return not (constraint.mute or constraint.influence == 0.0 or harmless)
+    line = (link for name in bones for link in plain_chain.line(armature, name))
+    return plain_chain.is_plain(armature, line, harmless=lambda constraint: constraint.type in _HARMLESS)
 
 
 def by_parents(armature: bpy.types.Object, joints: Sequence[str], bones: Sequence[str]) -> Array:
@@ -48,10 +44,10 @@ def by_turning(
     rows = {name: n for n, name in enumerate(samples.bones)}
     chosen, frame = [rows[name] for name in bones], samples.frames[:1]
     before, found = samples.rotations[0, chosen], np.zeros((len(bones), len(joints)), dtype=bool)
-    work = Working(armature)
+    work = BakeTransaction(armature)
     try:
         for n, name in enumerate(joints):
-            mode, raw = raw_channel(samples, name)
+            mode, raw = samples.channel(name)
             for axis in np.eye(3):
                 turned = channels.turned(raw[:1], mode, rotation.exp(_TURN * axis)[None])
                 work.write(name, mode, frame, turned, raw[:1])
@@ -64,13 +60,6 @@ def by_turning(
     for n, name in enumerate(joints):
         found[list(bones).index(name), n] = True
     return found
-
-
-def raw_channel(samples: Samples, bone: str) -> tuple[str, Array]:
-    """A bone's rotation mode and its channel (F, 3 or 4) as sampled."""
-    row = samples.bones.index(bone)
-    mode = samples.modes[row]
-    return mode, samples.raw[mode if mode in samples.raw else "EULER"][:, row]
 
 
 def nearest(moves: Array) -> Array:

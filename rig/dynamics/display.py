@@ -33,7 +33,7 @@ _kept: dict[int, _Shown] = {}
 """By armature; may be thrown away at any time."""
 
 
-def told(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses | None, str]:
+def summary(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses | None, str]:
     """What the bones weigh as far as that is known without measuring meshes; or None, and why in a sentence."""
     try:
         return _current(scene, armature).masses, ""

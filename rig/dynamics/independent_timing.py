@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.rotation import Array
-from .parts import part
-from .strength import Strength
-from .tree import Tree
+from ..animation.progress import subrange
+from .actuation import Actuation
+from .articulation import Articulation
 
 
-def can_be(powers: Strength, inertia: str) -> bool:
+def can_be(powers: Actuation, inertia: str) -> bool:
     """Whether the joints do not feel each other."""
     return inertia == "true" and not powers.passive.any() and not np.isfinite(powers.torque_limit).any()
 
 
 def interpolating(
-    body: Tree,
+    body: Articulation,
     animated: Array,
     keys: Array,
     times: Array,
     owned: NDArray[np.bool_],
     step: float,
-    powers: Strength,
+    powers: Actuation,
     gravity: tuple[float, float, float],
     settle: float,
 ) -> Generator[float, None, dynamics.Interpolation]:
@@ -46,7 +46,7 @@ def interpolating(
         steps = dynamics.interpolating(
             body.body, keys[mine], times[mine], step, residual=powers.residual, gravity=gravity, settle=settle
         )
-        found = yield from part(steps, done / len(beats), (done + 1) / len(beats))
+        found = yield from subrange(steps, done / len(beats), (done + 1) / len(beats))
         at = (step * np.arange(count) - times[mine[0]]) / step
         inside = np.flatnonzero((at > -1e-6) & (at < len(found.rotations) - 1 + 1e-6))
         moved = between(found.rotations[:, joints], at[inside])
@@ -66,7 +66,7 @@ def between(rotations: Array, at: Array) -> Array:
     return rotation.slerp(rotations[before], rotations[after], share.reshape(-1, *(1,) * (rotations.ndim - 2)))
 
 
-def _torques(body: Tree, rotations: Array, step: float, gravity: tuple[float, float, float]) -> Array:
+def _torques(body: Articulation, rotations: Array, step: float, gravity: tuple[float, float, float]) -> Array:
     """(G, n, 3) [N m], from differences of the motion."""
     turns = rotation.log(rotation.multiply(rotation.inverse(rotations[:-1]), rotations[1:])) / step
     ahead, behind = np.concatenate((turns, turns[-1:])), np.concatenate((turns[:1], turns))

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, live
-from ..sample import Sampler, Samples, seconds_per_frame
-from ..transitions import clips
-from ..working import Working
-from . import apart, carrying, keyed, masses, parts, strength, tree
-from .keyed import Keyed
-from .parts import part
-from .tree import Tree
+from ..animation import actions
+from ..animation.bake_transaction import BakeTransaction
+from ..animation.progress import subrange
+from ..sampling import suspend
+from ..sampling.sampler import Sampler, Samples, sample_frames
+from ..sampling.scene_time import seconds_per_frame
+from . import actuation, bone_attachment, independent_timing, key_poses, masses, meshes
+from . import articulation as tree
+from .articulation import Articulation
+from .key_poses import KeyPoses
 
 _BAKED = " dynamics"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
@@ -39,7 +41,7 @@ _SAME = 1e-3
 
 
 @dataclass(frozen=True)
-class Wish:
+class InterpolationRequest:
     """Which keys are to be hit, and how the motion goes on. bones: names. first, last: frames within which keys count.
 
     settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the scene's pulls. poses: frames
@@ -66,11 +68,11 @@ class Miss:
 
 
 @dataclass(frozen=True)
-class Result:
+class InterpolationResult:
     """What was baked. keys: (k,) frames that had to be hit. frames: (F,) those that got a key. dt: seconds of a frame.
     misses: keys that could not be hit, the worst first."""
 
-    tree: Tree
+    tree: Articulation
     action: bpy.types.Action
     source: bpy.types.Action
     keys: Array
@@ -81,27 +83,29 @@ class Result:
 
 
 def start(
-    scene: bpy.types.Scene, armature: bpy.types.Object, wish: Wish, into: str = "NEW", name: str = ""
-) -> Generator[float, None, Result]:
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: InterpolationRequest, into: str = "NEW", name: str = ""
+) -> Generator[float, None, InterpolationResult]:
     """Check everything that can be checked at once, then hand out the work. Raises LookAtError."""
     actions.check(armature, into)
-    found = find_keys(armature, scene, wish)
+    found = find_keys(armature, scene, request)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in found.bones}
     actions.check_curves(armature, modes, into)
-    return _work(scene, armature, wish, found, into, name)
+    return _work(scene, armature, request, found, into, name)
 
 
-def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, wish: Wish) -> Keyed:
+def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, request: InterpolationRequest) -> KeyPoses:
     """The keys that the motion must hit. Raises RigError."""
     if armature.data.pose_position == "REST":
-        raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
-    if wish.poses:
-        found = keyed.at(armature, wish.bones, wish.poses)
+        raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
+    if request.poses:
+        found = key_poses.at(armature, request.bones, request.poses)
     else:
-        found = keyed.find(armature, wish.bones, first=wish.first, last=wish.last, selected=wish.selected)
-    others = [bone for bone in wish.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
+        found = key_poses.find(
+            armature, request.bones, first=request.first, last=request.last, selected=request.selected
+        )
+    others = [bone for bone in request.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
     owned = np.concatenate((found.owned, np.ones((len(found.frames), len(others)), dtype=bool)), axis=1)
-    return Keyed((*found.bones, *others), found.frames, owned)
+    return KeyPoses((*found.bones, *others), found.frames, owned)
 
 
 def _is_passive(armature: bpy.types.Object, scene: bpy.types.Scene, bone: str) -> bool:
@@ -110,34 +114,33 @@ def _is_passive(armature: bpy.types.Object, scene: bpy.types.Scene, bone: str) -
 
 
 def _work(
-    scene: bpy.types.Scene, armature: bpy.types.Object, wish: Wish, found: Keyed, into: str, name: str
-) -> Generator[float, None, Result]:
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    request: InterpolationRequest,
+    found: KeyPoses,
+    into: str,
+    name: str,
+) -> Generator[float, None, InterpolationResult]:
     source = armature.animation_data.action
-    weights = yield from part(parts.weights(scene, armature), 0.0, _WEIGHED)
+    weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
-    plan = _Plan.of(found.frames, wish.settle, seconds_per_frame(scene))
-    work = None
-    with live.paused():
-        try:
-            with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
-                samples = yield from part(parts.sampled(sampler, plan.sampled), _WEIGHED, _SAMPLED)
-                body = tree.build(armature, sampler, samples, found.bones, weights, unit)
-            owned = found.owned[:, [found.bones.index(name) for name in body.bones]]
-            motion = yield from part(_solving(scene, wish, plan, samples, body, owned), _SAMPLED, _SOLVED)
-            kept = owned & ~strength.of(scene, body).passive
-            rotations = _rotations(plan, samples, body, motion, kept)
-            work = Working(armature)
+    plan = _Plan.of(found.frames, request.settle, seconds_per_frame(scene))
+    with suspend.suspend_live():
+        with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
+            samples = yield from subrange(sample_frames(sampler, plan.sampled), _WEIGHED, _SAMPLED)
+            body = tree.build(armature, sampler, samples, found.bones, weights, unit)
+        owned = found.owned[:, [found.bones.index(name) for name in body.bones]]
+        motion = yield from subrange(_solving(scene, request, plan, samples, body, owned), _SAMPLED, _SOLVED)
+        kept = owned & ~actuation.of(scene, body).passive
+        rotations = _rotations(plan, samples, body, motion, kept)
+        with BakeTransaction(armature) as work:
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
                 work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown])
             action = work.commit(into, name or actions.baked_name(armature, into, _BAKED))
-        except BaseException:
-            if work is not None:
-                work.rollback()
-            raise
     if into == "NEW":
         armature.lookat_pd_body.before, armature.lookat_pd_body.after = source.name, action.name
     misses = _misses(body, found.frames, motion.missed_joints)
-    return Result(body, action, source, found.frames, plan.frames, plan.dt, motion, misses)
+    return InterpolationResult(body, action, source, found.frames, plan.frames, plan.dt, motion, misses)
 
 
 @dataclass(frozen=True)
@@ -179,19 +182,24 @@ def _together(frames: Array, others: Array) -> Array:
 
 
 def _solving(
-    scene: bpy.types.Scene, wish: Wish, plan: _Plan, samples: Samples, body: Tree, owned: NDArray[np.bool_]
+    scene: bpy.types.Scene,
+    request: InterpolationRequest,
+    plan: _Plan,
+    samples: Samples,
+    body: Articulation,
+    owned: NDArray[np.bool_],
 ) -> Generator[float, None, dynamics.Interpolation]:
     """The motion at the frames that are solved. owned: (k, n), which joint has which key."""
-    powers = strength.of(scene, body)
+    powers = actuation.of(scene, body)
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
     keys[:, powers.passive] = keys[0, powers.passive]
     at = np.abs(plan.sampled[None] - plan.solved[:, None]).argmin(axis=1)
-    gravity = body.gravity(scene, samples) if wish.gravity else (0.0, 0.0, 0.0)
+    gravity = body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0)
     settle = float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0])
-    if not owned.all() and apart.can_be(powers, wish.inertia):
+    if not owned.all() and independent_timing.can_be(powers, request.inertia):
         times, animated = plan.seconds(plan.keys), body.poses(samples)[at]
-        return apart.interpolating(body, animated, keys, times, owned, plan.step, powers, gravity, settle)
-    places, turns = (part[at] for part in body.base_motion(samples))
+        return independent_timing.interpolating(body, animated, keys, times, owned, plan.step, powers, gravity, settle)
+    places, turns = (subrange[at] for subrange in body.base_motion(samples))
     stands = np.ptp(places, axis=0).max() < _STILL and rotation.angle(turns).max() < _STILL
     return dynamics.interpolating(
         body.body,
@@ -201,7 +209,7 @@ def _solving(
         residual=powers.residual,
         torque_limit=powers.torque_limit,
         gravity=gravity,
-        inertia=wish.inertia,
+        inertia=request.inertia,
         passive=powers.passive,
         stiffness=powers.stiffness,
         damping=powers.damping,
@@ -211,11 +219,11 @@ def _solving(
 
 
 def _rotations(
-    plan: _Plan, samples: Samples, body: Tree, motion: dynamics.Interpolation, kept: NDArray[np.bool_]
+    plan: _Plan, samples: Samples, body: Articulation, motion: dynamics.Interpolation, kept: NDArray[np.bool_]
 ) -> Array:
     """Local rotations (S, n, 4) of the motion at all frames looked at, keys (k, n) that were hit exactly as they are
     where they are to be `kept`."""
-    rotations = apart.between(motion.rotations, plan.seconds(plan.sampled) / plan.step)
+    rotations = independent_timing.between(motion.rotations, plan.seconds(plan.sampled) / plan.step)
     at_keys = np.searchsorted(plan.sampled, plan.keys)
     # What was keyed keeps its numbers: a motion knows it but for rounding.
     keys = body.poses(samples)[at_keys]
@@ -225,7 +233,7 @@ def _rotations(
     return rotations
 
 
-def _misses(body: Tree, frames: Array, angles: Array) -> list[Miss]:
+def _misses(body: Articulation, frames: Array, angles: Array) -> list[Miss]:
     late = np.argwhere(angles > _MISSED)
     found = [Miss(float(frames[k]), body.bones[n], float(angles[k, n])) for k, n in late]
     return sorted(found, key=lambda miss: -miss.angle)
@@ -245,7 +253,7 @@ def swap(armature: bpy.types.Object) -> None:
     before, after = found
     data = armature.animation_data_create()
     action = before if data.action == after else after
-    slot = clips.find_slot(armature, action)
+    slot = actions.find_slot(armature, action)
     played = data.action
     data.action = action
     data.action_slot = slot
@@ -254,9 +262,9 @@ def swap(armature: bpy.types.Object) -> None:
 
 def keyed_bones(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[str]:
     """Names of the bones whose rotation has keys in the current action, without those that surely carry nothing."""
-    keys = [bone.name for bone in armature.pose.bones if keyed.has_keys(armature, bone.name)]
+    keys = [bone.name for bone in armature.pose.bones if key_poses.has_keys(armature, bone.name)]
     heavy = masses.of(scene, armature).bones
-    if not carrying.is_plain(armature, heavy):
+    if not bone_attachment.is_plain(armature, heavy):
         return keys
-    carriers = carrying.by_parents(armature, keys, heavy).any(axis=0)
+    carriers = bone_attachment.by_parents(armature, keys, heavy).any(axis=0)
     return [name for name, carries in zip(keys, carriers, strict=True) if carries]

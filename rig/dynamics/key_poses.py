@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
-from .. import actions
-from ..sample import channel
+from ..animation import actions
+from ..animation.channels import channel
 
 _SAME = 1e-3
 """Frames within which two keys are at one time."""
 
 
 @dataclass(frozen=True)
-class Keyed:
+class KeyPoses:
     """bones: those that have keys. frames: (k,) at which any of them has one, in order. owned: (k, b) which has."""
 
     bones: tuple[str, ...]
@@ -34,11 +35,11 @@ def find(
     first: float = -np.inf,
     last: float = np.inf,
     selected: bool = True,
-) -> Keyed:
+) -> KeyPoses:
     """The keys of the bones' rotations from `first` to `last`, all or the selected ones. Raises RigError."""
     data = armature.animation_data
     if data is None or data.action is None or data.action_slot is None:
-        raise RigError(f"'{armature.name}' has no action; key at least two poses first.")
+        raise RigError("'{armature}' has no action; key at least two poses first.", armature=armature.name)
     found, frames = [], []
     for name in bones:
         own = np.concatenate([_frames(curve, name, selected) for curve in _curves(armature, name)] or [np.zeros(0)])
@@ -50,27 +51,30 @@ def find(
     kind = "selected keys" if selected else "keys"
     if not found:
         raise RigError(
-            f"None of the selected bones has {kind} of its rotation in the range; key at least two poses, and select "
-            "their keys."
+            "The rotation of the selected bones has no {kind} in the frame range; key at least two "
+            "poses and select their keys.",
+            kind=Message(kind),
         )
     together = np.unique(np.concatenate(frames))
     together = together[np.concatenate(([True], np.diff(together) > _SAME))]
     if len(together) < 2:
         raise RigError(
-            f"Bone '{found[0]}' has only one key, at frame {together[0]:g}; in-betweens need at least two poses."
+            "Bone '{bone}' has only one key, at frame {frame:g}; key at least two poses.",
+            bone=found[0],
+            frame=together[0],
         )
     owned = [(np.abs(together[:, None] - own) <= _SAME).any(axis=1) for own in frames]
-    return Keyed(tuple(found), together, np.stack(owned, axis=1))
+    return KeyPoses(tuple(found), together, np.stack(owned, axis=1))
 
 
-def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]) -> Keyed:
+def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]) -> KeyPoses:
     """The poses at these frames, in order, of those of the bones whose rotation is animated. Raises RigError."""
     found = [name for name in bones if has_keys(armature, name)]
     if not found:
-        raise RigError(f"None of the bones of '{armature.name}' that are meant has keys; key at least two poses.")
+        raise RigError("The chosen bones of '{armature}' have no keys; key at least two poses.", armature=armature.name)
     for name in found:
         _check_unlocked(armature.pose.bones[name])
-    return Keyed(tuple(found), np.array(frames, dtype=float), np.ones((len(frames), len(found)), dtype=bool))
+    return KeyPoses(tuple(found), np.array(frames, dtype=float), np.ones((len(frames), len(found)), dtype=bool))
 
 
 def has_keys(armature: bpy.types.Object, bone: str) -> bool:
@@ -95,21 +99,26 @@ def _frames(curve: Any, bone: str, selected: bool) -> Array:
     points.foreach_get("co", co)
     frames, values = co.reshape(-1, 2).astype(float).T
     if not np.isfinite(frames).all() or not np.isfinite(values).all():
-        raise RigError(f"A key of bone '{bone}' is not a number; delete it and key the pose again.")
+        raise RigError("A key of bone '{bone}' is not a number; delete it and key the pose again.", bone=bone)
     steps = np.diff(frames)
     if np.any(steps < -_SAME):
         at = frames[int(np.argmin(steps)) + 1]
         raise RigError(
-            f"The keys of bone '{bone}' are out of order at frame {at:g}; move one of them in the Graph editor to sort "
-            "them."
+            "The keys of bone '{bone}' are out of order at frame {frame:g}; move a key in the "
+            "Graph editor to sort them.",
+            bone=bone,
+            frame=at,
         )
     if np.any(steps <= _SAME):
         at = frames[int(np.argmin(steps))]
-        raise RigError(f"Bone '{bone}' has two keys on frame {at:g}; delete one of them.")
+        raise RigError("Bone '{bone}' has two keys at frame {frame:g}; delete one of them.", bone=bone, frame=at)
     if curve.lock or (curve.group is not None and curve.group.lock):
-        raise RigError(f"The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or leave it out.")
+        raise RigError(
+            "The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or deselect the bone.",
+            bone=bone,
+        )
     if not actions.plays(curve):
-        raise RigError(f"An F-curve of bone '{bone}' is muted; unmute it, or leave the bone out.")
+        raise RigError("An F-curve of bone '{bone}' is muted; unmute it, or deselect the bone.", bone=bone)
     if not selected:
         return frames
     chosen = np.empty(len(points), dtype=bool)
@@ -120,5 +129,6 @@ def _frames(curve: Any, bone: str, selected: bool) -> Array:
 def _check_unlocked(bone: bpy.types.PoseBone) -> None:
     if any(bone.lock_rotation) or (bone.lock_rotations_4d and bone.lock_rotation_w):
         raise RigError(
-            f"The rotation of bone '{bone.name}' is locked; unlock it in the sidebar's Item tab, or leave the bone out."
+            "The rotation of bone '{bone}' is locked; unlock it in the Item tab of the sidebar, or deselect the bone.",
+            bone=bone.name,
         )

@@ -12,12 +12,12 @@ from ...lookat_pd.dynamics.segments import fractions
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from ..detection import names as words
 from ..detection import rest
+from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 from . import segments
 
-_NO_FLESH = (words.HELPER | words.CONTROL) - frozenset(("hair", "hat", "helmet", "prop"))
+_NO_FLESH = (words.HELPER | words.CONTROL) - words.WORN
 _HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
 """Kilograms of a human of so many metres; others weigh as the cube of their stature."""
 
@@ -41,7 +41,9 @@ def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     """How long a unit of the armature's space is in the world [m]. Raises RigError."""
     size = float(abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3])) ** (1.0 / 3.0))
     if not 1e-12 < size < 1e12:
-        raise RigError(f"Object '{armature.name}' has no size; give it, and its parents, a scale above zero.")
+        raise RigError(
+            "Object '{armature}' has a scale of 0; set a scale above 0 for it and its parents.", armature=armature.name
+        )
     return size * scene.unit_settings.scale_length
 
 
@@ -61,13 +63,14 @@ def of(
         rows = [row for row in rows if skeleton.names[row] in measured]
         parts = [measured[skeleton.names[row]] for row in rows]
         if not parts:
-            raise RigError(f"No mesh that '{armature.name}' moves encloses a volume; use capsules.")
+            raise RigError("No mesh of '{armature}' encloses a volume; use capsules.", armature=armature.name)
         shapes = MassProperties(*(np.array(column) for column in zip(*parts, strict=True)))
     anatomy = Anatomy(skeleton)
     found = segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
     if settings.spread == "HUMAN" and found is None:
         raise RigError(
-            f"The arms and legs of '{armature.name}' are not found by their names; spread its mass by volume."
+            "The arms and legs of '{armature}' were not found by name; distribute the mass by volume.",
+            armature=armature.name,
         )
     bones = [armature.pose.bones[skeleton.names[row]].lookat_pd_body for row in rows]
     if found is not None:

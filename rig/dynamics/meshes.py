@@ -13,6 +13,7 @@ from ...lookat_pd.dynamics.mass import MassProperties
 from ...lookat_pd.rotation import Array
 from ..detection import rest
 from . import masses
+from .masses import Masses
 
 Measured = Mapping[str, MassProperties]
 _SLICE = 5000
@@ -71,8 +72,8 @@ def measure(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[flo
     return measured
 
 
-def _in_bone(properties: MassProperties, lies: Array, head: Array) -> MassProperties:
-    back = rotation.inverse(lies)
+def _in_bone(properties: MassProperties, orientations: Array, head: Array) -> MassProperties:
+    back = rotation.inverse(orientations)
     return mass.moved(properties, back, -rotation.rotate(back, head))
 
 
@@ -139,3 +140,11 @@ def forget() -> None:
     """Throw away what is remembered."""
     _last.clear()
     _known.clear()
+
+
+def weights(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Masses]:
+    """What the bones weigh, meshes measured where they are to be. Raises LookAtError."""
+    measured = None
+    if armature.lookat_pd_body.shape == "MESHES":
+        measured = yield from measure(scene, armature)
+    return masses.of(scene, armature, measured)

@@ -5,7 +5,7 @@ from .settings import TENSION
 PRESETS = {
     "HUMAN_ARM": (
         "Human Arm",
-        "Strong enough for what arms do, and no more; gravity pulls",
+        "Limited strength of a human arm, with gravity",
         {
             "tension": 7.5,
             "limit": "STRENGTH",
@@ -20,7 +20,7 @@ PRESETS = {
     ),
     "HEAVY": (
         "Heavy",
-        "Hardly strong enough for its own weight: starts late, arrives late, goes past its keys",
+        "Barely enough strength for the weight: starts late, arrives late and overshoots the keys",
         {
             "tension": 5.0,
             "limit": "STRENGTH",
@@ -35,7 +35,7 @@ PRESETS = {
     ),
     "PUPPET": (
         "Puppet",
-        "Loose and without weight, pulled from key to key",
+        "Loose and weightless, pulled from key to key",
         {
             "tension": 4.7,
             "limit": "NONE",
@@ -49,7 +49,7 @@ PRESETS = {
     ),
     "TAIL": (
         "Tail",
-        "Without muscles: swings behind what carries it, and back",
+        "No muscles: swings behind its parent and back",
         {
             "tension": TENSION,
             "limit": "NONE",

@@ -6,6 +6,7 @@ and however it ends, by return, error or `close`, either everything is baked or 
 
 import itertools
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import bpy
@@ -14,15 +15,19 @@ import numpy as np
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, live, targets
-from ..ik import chain as ik_chain
-from ..ik import limits
-from ..ik.chain import Chain
-from ..sample import Sampler, Samples, Target, run, seconds_per_frame
-from ..working import Working
-from . import masses, parts, strength, tree
-from .parts import part
-from .tree import Tree
+from ..animation import actions
+from ..animation.bake_transaction import BakeTransaction
+from ..animation.progress import subrange
+from ..detection import bone_limits as limits
+from ..detection import joint_chain as ik_chain
+from ..detection.joint_chain import JointChain
+from ..sampling import suspend, targets
+from ..sampling.sampler import Sampler, Samples, run, sample_frames
+from ..sampling.scene_time import seconds_per_frame
+from ..sampling.targets import Target
+from . import actuation, masses, meshes
+from . import articulation as tree
+from .articulation import Articulation
 
 _REACHED = " reach"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
@@ -31,7 +36,7 @@ _FAR = 1e12
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReachRequest:
     """What reaches for what. first: frame at which it sets out. duration: [s]. vias: places on the way, each with its
     part of the duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits are kept."""
 
@@ -51,12 +56,12 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Result:
+class ReachResult:
     """What was baked. frames: (F,). path, straight: (F, 3) of the effector in the world, as found and as the
     minimum-jerk reach goes that it began with. costs: one a pass, the minimum-jerk reach first. cost: of the one that
     was kept. missed: distance from the goal in the world, as Blender evaluates it."""
 
-    tree: Tree
+    tree: Articulation
     action: bpy.types.Action
     frames: Array
     path: Array
@@ -104,73 +109,78 @@ def forget() -> None:
 def start(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
-    wish: Wish,
+    request: ReachRequest,
     into: str = "NEW",
     name: str = "",
     enough: Callable[[], bool] = lambda: False,
-) -> Generator[float, None, Result]:
+) -> Generator[float, None, ReachResult]:
     """Check everything that can be checked at once, then hand out the work. Raises LookAtError.
 
     enough: asked between two passes; from when it says so on the best pass so far is taken.
     """
-    if not wish.duration > 0.0:
-        raise RigError(f"A reach takes time, but its duration is {wish.duration:g} s; make it longer.")
+    if not request.duration > 0.0:
+        raise RigError(
+            "The duration of the reach is {duration:g} s; set a duration above 0 s.", duration=request.duration
+        )
     actions.check(armature, into)
-    chain = ik_chain.resolve(armature, wish.effector, length=wish.length, base=wish.base, at_tip=wish.at_tip)
+    chain = ik_chain.resolve(
+        armature, request.effector, length=request.length, base=request.base, at_tip=request.at_tip
+    )
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in chain.joints}
     actions.check_curves(armature, modes, into)
-    for target in (wish.goal, *(target for _, target in wish.vias)):
+    for target in (request.goal, *(target for _, target in request.vias)):
         _check_goal(chain, target)
-    return _work(scene, chain, wish, into, name, enough)
+    return _work(scene, chain, request, into, name, enough)
 
 
-def _check_goal(chain: Chain, goal: Target) -> None:
+def _check_goal(chain: JointChain, goal: Target) -> None:
     item = goal.object
     if item is None:
         if not np.all(np.abs(goal.point or np.nan) < _FAR):
-            raise RigError(f"The point to reach, {goal.point}, is not finite; give three numbers.")
+            raise RigError("The goal {point} is not finite; enter three numbers.", point=goal.point)
         return
     targets.check_exists(chain.armature, item, goal.bone)
     if targets.rides_on(item, goal.bone, chain.armature, (*chain.joints, chain.effector)):
-        raise RigError(f"The goal '{goal.label}' moves with the chain that reaches for it; choose one outside it.")
+        raise RigError(
+            "The goal '{goal}' moves with the chain of the reach; choose a goal outside the chain.", goal=goal.label
+        )
 
 
 def _work(
-    scene: bpy.types.Scene, chain: Chain, wish: Wish, into: str, name: str, enough: Callable[[], bool]
-) -> Generator[float, None, Result]:
+    scene: bpy.types.Scene, chain: JointChain, request: ReachRequest, into: str, name: str, enough: Callable[[], bool]
+) -> Generator[float, None, ReachResult]:
     armature, dt = chain.armature, seconds_per_frame(scene)
-    frames = wish.first + np.arange(max(round(wish.duration / dt), 2) + 1)
-    weights = yield from part(parts.weights(scene, armature), 0.0, _WEIGHED)
+    frames = request.first + np.arange(max(round(request.duration / dt), 2) + 1)
+    weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
     bones = dict.fromkeys((*tree.seen(armature, chain.joints, weights.bones), chain.effector))
-    followed = [wish.goal, *(target for _, target in wish.vias)]
-    work = None
-    with live.paused():
-        try:
-            with Sampler(scene, armature, tuple(bones), followed) as sampler:
-                samples = yield from part(parts.sampled(sampler, frames), _WEIGHED, _SAMPLED)
-                body = tree.build(armature, sampler, samples, chain.joints, weights, unit)
-                motion = yield from part(_solving(scene, chain, wish, samples, body, enough), _SAMPLED, _SOLVED)
-                work = Working(armature)
-                for bone, (mode, values, raw) in body.values(samples, motion.rotations).items():
-                    work.write(bone, mode, frames, values, raw)
-                seen = run(sampler.sample(frames[-1:].tolist()))
-            action = work.commit(into, name or actions.baked_name(armature, into, _REACHED))
-        except BaseException:
-            if work is not None:
-                work.rollback()
-            raise
+    followed = [request.goal, *(target for _, target in request.vias)]
+    with suspend.suspend_live(), ExitStack() as baking:
+        with Sampler(scene, armature, tuple(bones), followed) as sampler:
+            samples = yield from subrange(sample_frames(sampler, frames), _WEIGHED, _SAMPLED)
+            body = tree.build(armature, sampler, samples, chain.joints, weights, unit)
+            motion = yield from subrange(_solving(scene, chain, request, samples, body, enough), _SAMPLED, _SOLVED)
+            work = baking.enter_context(BakeTransaction(armature))
+            for bone, (mode, values, raw) in body.values(samples, motion.rotations).items():
+                work.write(bone, mode, frames, values, raw)
+            seen = run(sampler.sample(frames[-1:].tolist()))
+        action = work.commit(into, name or actions.baked_name(armature, into, _REACHED))
     effector = seen.rotations[0, seen.bones.index(chain.effector)], seen.positions[0, seen.bones.index(chain.effector)]
     end = effector[1] + rotation.rotate(effector[0], _tip(chain))
     missed = seen.worlds[0, :3, :3] @ (end - seen.targets[0, 0])
     path, straight = (_in_world(body, samples, line) for line in (motion.path, motion.minimum_jerk))
     costs = np.asarray(motion.costs)
     _last[armature.session_uid] = Plotted(next(_numbers), costs, path, straight)
-    return Result(body, action, frames, path, straight, costs, motion.cost, float(np.linalg.norm(missed)))
+    return ReachResult(body, action, frames, path, straight, costs, motion.cost, float(np.linalg.norm(missed)))
 
 
 def _solving(
-    scene: bpy.types.Scene, chain: Chain, wish: Wish, samples: Samples, body: Tree, enough: Callable[[], bool]
+    scene: bpy.types.Scene,
+    chain: JointChain,
+    request: ReachRequest,
+    samples: Samples,
+    body: Articulation,
+    enough: Callable[[], bool],
 ) -> Generator[float, None, dynamics.Reach]:
     dt, frames = seconds_per_frame(scene), samples.frames
     duration = dt * (len(frames) - 1)
@@ -180,7 +190,7 @@ def _solving(
     point = samples.positions[0, row] + rotation.rotate(samples.rotations[0, row], _tip(chain))
     arm = rotation.rotate(rotation.inverse(samples.rotations[0, last]), point - samples.positions[0, last])
     vias = []
-    for n, (share, _) in enumerate(wish.vias):
+    for n, (share, _) in enumerate(request.vias):
         k = round(share * (len(frames) - 1))
         vias.append((k * dt, body.in_base(samples, samples.targets[n + 1, k], k)))
     steps = dynamics.reaching(
@@ -190,13 +200,13 @@ def _solving(
         duration,
         dt,
         effector=(len(body.bones) - 1, body.unit * arm),
-        method=wish.method,
-        passes=wish.passes,
-        gravity=body.gravity(scene, samples) if wish.gravity else (0.0, 0.0, 0.0),
-        damping=wish.damping,
+        method=request.method,
+        passes=request.passes,
+        gravity=body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
+        damping=request.damping,
         via=vias,
-        limits=limits.read(chain.armature, body.bones, body.fixed) if wish.limits else None,
-        strength=strength.shares(scene, body),
+        limits=limits.read(chain.armature, body.bones, body.fixed) if request.limits else None,
+        strength=actuation.shares(scene, body),
     )
     return (yield from _until(steps, enough))
 
@@ -214,14 +224,14 @@ def _until(
         stop = True if enough() else None
 
 
-def _tip(chain: Chain) -> Array:
+def _tip(chain: JointChain) -> Array:
     """The effector's point in its own frame, in the armature's units."""
     length = chain.armature.data.bones[chain.effector].length if chain.at_tip else 0.0
     return np.array((0.0, length, 0.0))
 
 
-def _in_world(body: Tree, samples: Samples, path: Array) -> Array:
+def _in_world(body: Articulation, samples: Samples, path: Array) -> Array:
     """Points (F, 3) [m], one a frame, of the base's frame in the world."""
-    lies, at = body.base_pose(samples)
-    local = at + rotation.rotate(lies, path / body.unit)
+    orientations, at = body.base_pose(samples)
+    local = at + rotation.rotate(orientations, path / body.unit)
     return (samples.worlds[:, :3, :3] @ local[..., None])[..., 0] + samples.worlds[:, :3, 3]

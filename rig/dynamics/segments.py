@@ -6,17 +6,12 @@ import numpy as np
 
 from ...lookat_pd.dynamics.segments import PAIRED
 from ...lookat_pd.rotation import Array
-from ..detection import names as words
+from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 from ..detection.names import BoneName
 
 Segment = tuple[str, str]
 """Its name and its side: "L", "R" or ""."""
-_SHOULDER = frozenset({"shoulder", "collar", "clavicle", "scapula", "肩"})
-_FOREARM = frozenset({"forearm", "lowerarm", "elbow", "ひじ"})
-_UPPER = words.THIGH | frozenset({"upper", "up", "upperarm", "uparm", "shldr"})
-_HAND = frozenset({"hand", "wrist", "手首"})
-_SHANK = frozenset({"shin", "calf", "knee", "lowerleg", "ひざ"})
 _HEAD = words.HEAD | words.NECK | words.FACE
 # Where the trunk is cut, from the hips (0) to the shoulders (1), and from where on it is neck.
 _NAVEL, _BREASTBONE, _NECK = 0.28, 0.62, 1.03
@@ -79,18 +74,18 @@ def _limb(name: BoneName, above: Segment | None) -> Segment | None:
     side = name.side
     if not side or name.has(words.DIGIT):
         return None
-    lower, upper = name.has(frozenset({"lower", "fore"})), name.has(_UPPER)
-    if name.has(_HAND):
+    lower, upper = name.has(words.LOWER), name.has(words.UPPER)
+    if name.has(words.HAND):
         return "hand", side
-    if name.has(_SHOULDER):
+    if name.has(words.SHOULDER):
         return "upper_trunk", ""
-    if name.has(_FOREARM) or (name.has(words.ARM) and (lower or (above == ("upper_arm", side) and not upper))):
+    if name.has(words.FOREARM) or (name.has(words.ARM) and (lower or (above == ("upper_arm", side) and not upper))):
         return "forearm", side
     if name.has(words.ARM):
         return "upper_arm", side
     if name.has(words.FOOT, words.TOE):
         return "foot", side
-    if name.has(_SHANK) or (name.has(words.LEG) and (lower or (above == ("thigh", side) and not upper))):
+    if name.has(words.SHANK) or (name.has(words.LEG) and (lower or (above == ("thigh", side) and not upper))):
         return "shank", side
     if name.has(words.LEG) and not name.has(words.BUTTOCK):
         return "thigh", side

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 import bpy
 
 from ...lookat_pd.errors import RigError
-from ..ik import chain as ik_chain
-from ..ik.chain import Chain
-from ..sample import Target, key_range
-from .interpolation import Wish as Interpolation
-from .reaching import Wish as Reach
+from ..detection import joint_chain as ik_chain
+from ..detection.joint_chain import JointChain
+from ..sampling.scene_time import key_range
+from ..sampling.targets import Target
+from .interpolation import InterpolationRequest as Interpolation
+from .reaching import ReachRequest as Reach
 
 
 def key_frame(scene: bpy.types.Scene) -> int:
@@ -31,7 +32,7 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
     )
 
 
-def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Chain:
+def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> JointChain:
     """The chain that reaches with `bone`. Raises LookAtError."""
     s = scene.lookat_pd_dynamics
     return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP")
@@ -62,7 +63,7 @@ def _goal(scene: bpy.types.Scene) -> Target:
         x, y, z = scene.cursor.location
         return Target(point=(x, y, z))
     if s.target is None:
-        raise RigError("The reach has no goal; choose an object to reach for.")
+        raise RigError("The reach has no goal; choose an object.")
     return Target(s.target, s.subtarget if s.target.type == "ARMATURE" else "")
 
 

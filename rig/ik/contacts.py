@@ -13,12 +13,13 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..bake import Options
-from ..sample import Samples, seconds_per_frame, seen_from
+from ..animation.bake_options import BakeOptions
+from ..detection.joint_chain import JointChain
+from ..sampling.sampler import Samples, seen_from
+from ..sampling.scene_time import seconds_per_frame
 from . import bake
-from .chain import Chain
+from .chain_solve import IKTuning, Objectives
 from .pose import Seen
-from .solving import Tuning, Wanted
 
 Interval = tuple[int, int]
 """First and last frame of a contact."""
@@ -37,23 +38,23 @@ class Detection:
 
 
 @dataclass(frozen=True)
-class Result:
+class ContactsResult:
     """What was cleaned up. intervals: the contacts."""
 
-    baked: bake.Result
+    baked: bake.IKBakeResult
     intervals: tuple[Interval, ...]
 
 
 def clean_up(
     scene: bpy.types.Scene,
-    chain: Chain,
+    chain: JointChain,
     contacts: Sequence[Interval] | Detection,
     blend: float,
-    tuning: Tuning,
-    options: Options,
+    tuning: IKTuning,
+    options: BakeOptions,
     *,
     verify: bool = False,
-) -> Generator[float, None, Result]:
+) -> Generator[float, None, ContactsResult]:
     """Keep the effector fixed over contacts, marked or to be detected, yielding the fraction done. Raises RigError.
 
     blend: seconds of the way in and out. As `bake.bake_goal`.
@@ -61,52 +62,62 @@ def clean_up(
     if not isinstance(contacts, Detection):
         contacts = _checked(contacts, options)
     planting = _Planting(chain, contacts, blend, seconds_per_frame(scene), options)
-    baked = yield from bake.bake_wish(scene, chain, (), planting, tuning, options, called=_CALLED, verify=verify)
-    return Result(baked, tuple(planting.intervals))
+    baked = yield from bake.bake_request(scene, chain, (), planting, tuning, options, called=_CALLED, verify=verify)
+    return ContactsResult(baked, tuple(planting.intervals))
 
 
-def _checked(intervals: Sequence[Interval], options: Options) -> list[Interval]:
+def _checked(intervals: Sequence[Interval], options: BakeOptions) -> list[Interval]:
     found: list[Interval] = []
     for first, last in sorted(intervals):
         if last < first:
-            raise RigError(f"The contact from frame {first} to {last} is reversed; put the smaller number first.")
+            raise RigError(
+                "The contact from frame {first} to {last} is reversed; enter the smaller frame first.",
+                first=first,
+                last=last,
+            )
         if first < options.first or last > options.last:
             raise RigError(
-                f"The contact from frame {first} to {last} is not between {options.first} and {options.last}; widen "
-                "the frame range."
+                "The contact from frame {first} to {last} is outside frames {range_first} to "
+                "{range_last}; extend the frame range.",
+                first=first,
+                last=last,
+                range_first=options.first,
+                range_last=options.last,
             )
         if found and first <= found[-1][1]:
-            raise RigError(f"Two contacts overlap at frame {first}; let one end before the other begins.")
+            raise RigError("Two contacts overlap at frame {first}; end one before the other starts.", first=first)
         found.append((first, last))
     if not found:
-        raise RigError("There is no contact to clean up; mark one or have them detected.")
+        raise RigError("There is no contact to clean up; mark a contact, or use detection.")
     return found
 
 
 class _Planting:
-    """What contacts want of the effector, frame by frame."""
+    """The objectives that contacts are to the effector, frame by frame."""
 
     def __init__(
-        self, chain: Chain, contacts: Sequence[Interval] | Detection, blend: float, dt: float, options: Options
+        self, chain: JointChain, contacts: Sequence[Interval] | Detection, blend: float, dt: float, options: BakeOptions
     ) -> None:
         self.chain, self.contacts, self.blend, self.dt, self.options = chain, contacts, blend, dt, options
         self.intervals: list[Interval] = []
         self._known: tuple[Array, Array, Array] | None = None
 
-    def __call__(self, seen: Seen, samples: Samples, lies: Array) -> tuple[Wanted, Array]:
+    def __call__(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Objectives, Array]:
         if self._known is None:
             # From the animation, and not from what a first pass made of it.
             self._known = self._plan(seen, samples)
         place, lying, weight = self._known
         target = seen_from(samples.worlds, place[None])[0]
         orientation = rotation.multiply(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), lying)
-        return Wanted(target, orientation), weight > 0.0
+        return Objectives(target, orientation), weight > 0.0
 
     def _plan(self, seen: Seen, samples: Samples) -> tuple[Array, Array, Array]:
         """Where the effector is to be in the world (F, 3), how it is to lie (F, 4), and how much of it is held (F,)."""
         worlds = samples.worlds
         place = (worlds[:, :3, :3] @ seen.end[..., None])[..., 0] + worlds[:, :3, 3]
-        lying = rotation.align_hemisphere(rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.hand))
+        lying = rotation.align_hemisphere(
+            rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.effector_rotation)
+        )
         first = self.options.first
         if isinstance(self.contacts, Detection):
             size = float(np.median(seen.reach * np.abs(np.linalg.det(worlds[:, :3, :3])) ** (1.0 / 3.0)))
@@ -114,8 +125,11 @@ class _Planting:
             self.intervals = [(first + a, first + b) for a, b in found]
             if not found:
                 raise RigError(
-                    f"No contact of '{self.chain.effector}' was found between frames {first} and {self.options.last}; "
-                    "raise Speed or Height, or mark it by hand."
+                    "No contact of '{effector}' was found from frame {first} to {last}; increase Speed or "
+                    "Height, or mark the contact.",
+                    effector=self.chain.effector,
+                    first=first,
+                    last=self.options.last,
                 )
         else:
             self.intervals = list(self.contacts)

@@ -14,18 +14,20 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, auto_keying, channels, live, offsets
-from ..sample import channel
-from .chain import Chain, is_mechanism, longest, resolve
+from ..animation import actions, auto_keying, channels
+from ..animation.channels import channel
+from ..detection.joint_chain import JointChain, is_mechanism, longest, resolve
+from ..offset_layer import constraints as offsets
+from ..sampling import suspend
+from .chain_solve import IKTuning, Objectives, solve
 from .pose import Seen, evaluated, raw_channel
-from .solving import Tuning, Wanted, solve
 
 _CORRECTIONS = 4
 _GOOD_ENOUGH = 10.0
 _FAR = 1e12
 
 
-class Session:
+class DragSession:
     """One bone that is dragged. chain: what turns. error: how far the effector is from the point, in the world, and
     iterations, as of the last `move`. place: (3,) where the effector was at the start, in the world."""
 
@@ -39,7 +41,7 @@ class Session:
         length: int,
         at_tip: bool,
         keeps: bool,
-        tuning: Tuning,
+        tuning: IKTuning,
         pole: bpy.types.Object | None = None,
     ) -> None:
         """keeps: whether the effector keeps its orientation. Raises LookAtError."""
@@ -49,9 +51,9 @@ class Session:
         self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
         self._target: Array | None = None
         self.chain = self._resolve(length)
-        self._pins: list[tuple[Chain, Wanted]] = []
+        self._pins: list[tuple[JointChain, Objectives]] = []
         self._open = ExitStack()
-        self._open.enter_context(live.paused())
+        self._open.enter_context(suspend.suspend_live())
         try:
             self._begin()
         except BaseException:
@@ -61,8 +63,8 @@ class Session:
 
     # What is dragged
 
-    def _resolve(self, length: int) -> Chain:
-        chain = resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, hand=self._keeps)
+    def _resolve(self, length: int) -> JointChain:
+        chain = resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, turn_effector=self._keeps)
         modes = {name: self.armature.pose.bones[name].rotation_mode for name in chain.bones}
         actions.check_curves(self.armature, modes, "NEW")
         return chain
@@ -98,8 +100,9 @@ class Session:
         self._world, self._seen = self._look(self.chain)
         if not abs(np.linalg.det(self._world[:3, :3])) > 1e-18:
             raise RigError(
-                f"Object '{self.armature.name}' has zero scale at frame {self.scene.frame_current}; give it, and its "
-                "parents, a scale above zero."
+                "Object '{name}' has a scale of 0 at frame {frame}; set a scale above 0 for it and its parents.",
+                name=self.armature.name,
+                frame=self.scene.frame_current,
             )
         turned = set(self.chain.bones)
         self._is_plain = self.chain.plain and not any(
@@ -107,7 +110,7 @@ class Session:
         )
         self._pins = self._find_pins()
 
-    def _find_pins(self) -> list[tuple[Chain, Wanted]]:
+    def _find_pins(self) -> list[tuple[JointChain, Objectives]]:
         """Limbs that branch off the chain and end in a pinned bone, and where that is."""
         found = []
         moved = set(self.chain.bones)
@@ -119,12 +122,12 @@ class Session:
             free = [name for name in line[:branch] if not is_mechanism(self.armature.pose.bones[name])]
             if len(free) < 2:
                 continue
-            chain = resolve(self.armature, bone.name, base=free[-1], at_tip=False, hand=True, pinned=True)
+            chain = resolve(self.armature, bone.name, base=free[-1], at_tip=False, turn_effector=True, pinned=True)
             _, seen = self._look(chain)
-            found.append((chain, Wanted(seen.end, seen.hand)))
+            found.append((chain, Objectives(seen.end, seen.effector_rotation)))
         return found
 
-    def _look(self, chain: Chain) -> tuple[Array, Seen]:
+    def _look(self, chain: JointChain) -> tuple[Array, Seen]:
         """Let Blender evaluate what has changed; the armature's matrix and the chain."""
         self.view_layer.update()
         seen = self.armature.evaluated_get(self.view_layer.depsgraph)
@@ -136,14 +139,14 @@ class Session:
         """Pose the chain for this point of the world. Raises RigError where it is nowhere."""
         target = np.array(target, dtype=float)
         if not np.all(np.abs(target) < _FAR):
-            raise RigError("The point to drag to is not finite; move the mouse back.")
+            raise RigError("The drag position is not finite; move the mouse back.")
         self._target = target
-        wanted = Wanted(
+        objectives = Objectives(
             self._local(target)[None],
-            self._seen.hand if self._keeps else None,
+            self._seen.effector_rotation if self._keeps else None,
             None if self.pole is None else self._local(np.array(self._pole_place()))[None],
         )
-        found = solve(self.chain, self._seen, wanted, self.tuning)
+        found = solve(self.chain, self._seen, objectives, self.tuning)
         self.iterations = int(found.iterations[0])
         turns = found.offsets[0]
         self._put(self.chain, self._seen, turns)
@@ -151,7 +154,7 @@ class Session:
             self.error = float(found.error[0]) * self._scale
             self.view_layer.update()
         else:
-            self._correct(wanted, turns)
+            self._correct(objectives, turns)
         for chain, stays in self._pins:
             # The limb as it is now, carried along, goes back to where it was pinned.
             seen = replace(self._look(chain)[1], raw={name: self._raw(name) for name in chain.bones})
@@ -159,15 +162,15 @@ class Session:
         if self._pins:
             self.view_layer.update()
 
-    def _correct(self, wanted: Wanted, turns: Array) -> None:
+    def _correct(self, objectives: Objectives, turns: Array) -> None:
         """Where constraints act on the chain: see what came of it, and turn on from there."""
         best = np.inf, turns
         for turn in range(_CORRECTIONS):
             _, seen = self._look(self.chain)
-            missing = float(np.linalg.norm(wanted.target[0] - seen.end[0]))
+            missing = float(np.linalg.norm(objectives.target[0] - seen.end[0]))
             if missing < best[0]:
                 best = missing, turns
-            found = solve(self.chain, seen, wanted, self.tuning)
+            found = solve(self.chain, seen, objectives, self.tuning)
             # Limits and reach may leave what no correction can mend.
             left = float(found.error[0]) + _GOOD_ENOUGH * self.tuning.tolerance * float(seen.reach[0])
             if missing < left or turn == _CORRECTIONS - 1:
@@ -198,12 +201,14 @@ class Session:
     @property
     def axes(self) -> Array:
         """(3, 3), the effector's own axes in the world."""
-        return rotation.to_matrix(rotation.multiply(rotation.from_matrix(self._world[:3, :3]), self._seen.hand[0]))
+        return rotation.to_matrix(
+            rotation.multiply(rotation.from_matrix(self._world[:3, :3]), self._seen.effector_rotation[0])
+        )
 
     def _raw(self, name: str) -> tuple[str, Array]:
         return raw_channel(self.armature, name)
 
-    def _put(self, chain: Chain, seen: Seen, turns: Array) -> None:
+    def _put(self, chain: JointChain, seen: Seen, turns: Array) -> None:
         for (name, (mode, raw)), offset in zip(seen.raw.items(), turns, strict=True):
             bone, prop = self.armature.pose.bones[name], channel(mode)[0]
             self._before.setdefault(name, (prop, tuple(getattr(bone, prop))))
@@ -232,7 +237,10 @@ class Session:
         linked = auto_keying.linked_action(self.scene, self.armature)
         if linked is not None:
             self.restore()
-            raise RigError(f"Action '{linked.name}' is linked from a library; make a copy of it to key the pose.")
+            raise RigError(
+                "Action '{action}' is linked from a library; make a copy of it before keying the pose.",
+                action=linked.name,
+            )
         auto_keying.key(self.scene, self.armature, self._before)
         self._open.close()
         return auto_keying.is_on(self.scene)

@@ -1,4 +1,4 @@
-"""What an effector follows, and what that means frame by frame."""
+"""What an effector follows, and the objectives that follow from it frame by frame."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,12 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import targets
-from ..sample import Samples, Target, seen_from
-from .chain import Chain
+from ..detection.joint_chain import JointChain
+from ..sampling import targets
+from ..sampling.sampler import Samples, seen_from
+from ..sampling.targets import Target
+from .chain_solve import Objectives
 from .pose import Seen
-from .solving import Wanted
 
 _FAR = 1e12
 
@@ -31,42 +32,46 @@ class Goal:
     pole: Target | None = None
 
 
-def check(chain: Chain, goal: Goal) -> None:
+def check(chain: JointChain, goal: Goal) -> None:
     """Raise RigError where there is nothing to follow, or where following would move what is followed."""
     if goal.target is None and goal.path is None:
         raise RigError("The effector has no target; choose an object for it to follow.")
     if goal.path is not None:
         frames, points = goal.path
         if not len(frames) or not np.all(np.isfinite(frames)) or not np.all(np.abs(points) < _FAR):
-            raise RigError("The path to follow has no points, or one that is not finite; record it again.")
+            raise RigError("The path has no points, or a point that is not finite; record the path again.")
         if goal.orientation == "TARGET" and goal.target is None:
-            raise RigError("A path has no orientation; let the effector keep its own.")
+            raise RigError("A path has no orientation; set the orientation to that of the effector.")
     for item in (goal.target, goal.pole):
         if item is not None:
             _check_target(chain, item)
 
 
-def _check_target(chain: Chain, target: Target) -> None:
+def _check_target(chain: JointChain, target: Target) -> None:
     item, armature = target.object, chain.armature
     if item is None:
         if not np.all(np.abs(target.point or np.nan) < _FAR):
-            raise RigError(f"The point to follow, {target.point}, is not finite; give three numbers.")
+            raise RigError(
+                "The target point {point} of the effector is not finite; enter three numbers.", point=target.point
+            )
         return
     targets.check_exists(armature, item, target.bone)
     # The first of them carries all the others.
     if targets.rides_on(item, target.bone, armature, (*chain.joints, chain.effector)):
-        raise RigError(f"The target '{target.label}' moves with the chain that follows it; choose one outside it.")
+        raise RigError(
+            "The target '{target}' moves with the IK chain; choose a target outside the chain.", target=target.label
+        )
 
 
 class Following:
-    """What a goal wants, frame by frame."""
+    """The objectives of a goal, frame by frame."""
 
-    def __init__(self, chain: Chain, goal: Goal) -> None:
+    def __init__(self, chain: JointChain, goal: Goal) -> None:
         self.chain, self.goal = chain, goal
-        self._hand: Array | None = None
+        self._effector_rotation: Array | None = None
 
-    def __call__(self, seen: Seen, samples: Samples, lies: Array) -> tuple[Wanted, Array]:
-        """lies: (F, 3, 3) the target's axes in the world."""
+    def __call__(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Objectives, Array]:
+        """orientations: (F, 3, 3) the target's axes in the world."""
         goal, worlds = self.goal, samples.worlds
         if goal.path is None:
             target = samples.targets[0]
@@ -74,9 +79,9 @@ class Following:
             frames, points = goal.path
             places = np.stack([np.interp(samples.frames, frames, points[:, n]) for n in range(3)], axis=-1)
             target = seen_from(worlds, places[None])[0]
-        if self._hand is None:
+        if self._effector_rotation is None:
             # As animated, and not as it is after a first pass.
-            self._hand = seen.hand
+            self._effector_rotation = seen.effector_rotation
             self._away = (worlds[0, :3, :3] @ (seen.end[0] - target[0])) if goal.offset else np.zeros(3)
         if goal.offset:
             target = (
@@ -85,8 +90,8 @@ class Following:
             )
         orientation = None
         if goal.orientation == "KEEP":
-            orientation = self._hand
+            orientation = self._effector_rotation
         elif goal.orientation == "TARGET":
-            orientation = rotation.from_matrix(np.linalg.solve(worlds[:, :3, :3], lies))
+            orientation = rotation.from_matrix(np.linalg.solve(worlds[:, :3, :3], orientations))
         pole = None if goal.pole is None else samples.targets[-1]
-        return Wanted(target, orientation, pole), np.ones(len(target), dtype=bool)
+        return Objectives(target, orientation, pole), np.ones(len(target), dtype=bool)

@@ -51,7 +51,10 @@ class Handle:
         self._begin_again()
 
     def type(self, sign: str) -> None:
-        """Another sign of a number; "" takes the last one away."""
+        """Another sign of a number; "" takes the last one away. Without an axis there is nothing to measure along, and
+        signs do nothing."""
+        if not self.takes_numbers:
+            return
         if sign == "":
             self.number = self.number[:-1]
         elif sign == "-":
@@ -62,8 +65,8 @@ class Handle:
 
     @property
     def takes_numbers(self) -> bool:
-        """Whether digits are numbers now: along an axis, or after a sign."""
-        return bool(self.axis or self.number)
+        """Whether digits are numbers now: once an axis was chosen."""
+        return bool(self.axis)
 
     def be(self, *, precise: bool, snaps: bool) -> None:
         """Move by a tenth, and in steps."""
@@ -134,8 +137,7 @@ class Handle:
     def _update(self) -> None:
         typed = self._typed()
         if typed is not None:
-            directions = self.directions
-            self.place = self.start + typed * (directions[0] if len(directions) else np.array([1.0, 0.0, 0.0]))
+            self.place = self.start + typed * self.directions[0]
             return
         place = self._unsnapped()
         if self.snaps:

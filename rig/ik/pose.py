@@ -8,8 +8,8 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..sample import channel
-from .chain import Chain
+from ..animation.channels import channel
+from ..detection.joint_chain import JointChain
 
 _HUGE = 1e12
 
@@ -18,7 +18,8 @@ _HUGE = 1e12
 class Seen:
     """A chain over F frames as Blender evaluates it, in armature space.
 
-    parent: (F, 4). rotations: (F, n, 4) and positions: (F, n, 3) of the joints. end: (F, 3) the effector's point. hand:
+    parent: (F, 4). rotations: (F, n, 4) and positions: (F, n, 3) of the joints. end: (F, 3) the effector's point.
+    effector_rotation:
     (F, 4) the effector's rotation. raw: (F, 3 or 4) channels of each bone that turns.
     """
 
@@ -26,7 +27,7 @@ class Seen:
     rotations: Array
     positions: Array
     end: Array
-    hand: Array
+    effector_rotation: Array
     raw: dict[str, tuple[str, Array]]
 
     @property
@@ -49,13 +50,13 @@ class Seen:
     def take(self, chosen: Array) -> "Seen":
         """Some of the frames."""
         raw = {name: (mode, values[chosen]) for name, (mode, values) in self.raw.items()}
-        parent, rotations, positions, end, hand = (
-            part[chosen] for part in (self.parent, self.rotations, self.positions, self.end, self.hand)
+        parent, rotations, positions, end, effector_rotation = (
+            part[chosen] for part in (self.parent, self.rotations, self.positions, self.end, self.effector_rotation)
         )
-        return Seen(parent, rotations, positions, end, hand, raw)
+        return Seen(parent, rotations, positions, end, effector_rotation, raw)
 
 
-def evaluated(chain: Chain, pose: "bpy.types.bpy_prop_collection") -> Seen:
+def evaluated(chain: JointChain, pose: "bpy.types.bpy_prop_collection") -> Seen:
     """The chain as these evaluated pose bones have it: one frame. Raises RigError."""
     matrices = {name: np.array(pose[name].matrix) for name in chain.seen}
     # From the root on: those that a bone carries suffer with it.
@@ -63,18 +64,18 @@ def evaluated(chain: Chain, pose: "bpy.types.bpy_prop_collection") -> Seen:
         matrix = matrices[name]
         sizes = np.linalg.norm(matrix[:3, :3], axis=0)
         if not np.abs(matrix).max() < _HUGE:
-            raise RigError(f"Bone '{name}' has a pose that is not a number; mend its F-curves or constraints.")
+            raise RigError("Bone '{name}' has a pose that is not a number; fix its F-curves or constraints.", name=name)
         if sizes.min() < 1e-9:
-            raise RigError(f"Bone '{name}' has zero scale; give it a scale above zero.")
-    lies = rotation.from_matrix(np.array([matrices[name][:3, :3] for name in chain.seen]))
-    lies = dict(zip(chain.seen, lies, strict=True))
+            raise RigError("Bone '{name}' has a scale of 0; set a scale above 0.", name=name)
+    orientations = rotation.from_matrix(np.array([matrices[name][:3, :3] for name in chain.seen]))
+    orientations = dict(zip(chain.seen, orientations, strict=True))
     end = pose[chain.effector].tail if chain.at_tip else pose[chain.effector].head
     return Seen(
-        lies[chain.parent][None] if chain.parent else rotation.identity(1),
-        np.array([lies[name] for name in chain.joints])[None],
+        orientations[chain.parent][None] if chain.parent else rotation.identity(1),
+        np.array([orientations[name] for name in chain.joints])[None],
         np.array([matrices[name][:3, 3] for name in chain.joints])[None],
         np.array(end, dtype=float)[None],
-        lies[chain.effector][None],
+        orientations[chain.effector][None],
         {name: raw_channel(chain.armature, name) for name in chain.bones},
     )
 

@@ -8,8 +8,8 @@ import numpy as np
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from . import setup
+from .chain_solve import Objectives, solve
 from .pose import evaluated
-from .solving import Wanted, solve
 
 _SHOWN = 60
 """Most iterations that are shown."""
@@ -44,12 +44,14 @@ class Convergence:
         """Distance from the target (1 + iterations,) as a part of the chain's length."""
         pole = None if self.pole is None else self._local(self.pole)[None]
         tuning = setup.tuning(self.settings)
-        found = solve(self.chain, self.seen, Wanted(self.target[None], self._orientation(), pole), tuning, history=True)
+        found = solve(
+            self.chain, self.seen, Objectives(self.target[None], self._orientation(), pole), tuning, history=True
+        )
         assert found.history is not None
         return found.history[: _SHOWN + 1, 0] / float(self.seen.reach[0])
 
     def _orientation(self) -> Array | None:
-        return self.seen.hand if self.settings.orientation == "KEEP" and self.chain.at_tip else None
+        return self.seen.effector_rotation if self.settings.orientation == "KEEP" and self.chain.at_tip else None
 
 
 def convergence(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Convergence | None:

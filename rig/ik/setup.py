@@ -6,36 +6,36 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import RigError
-from ..sample import Target
-from .chain import Chain, resolve
+from ..detection.joint_chain import JointChain, resolve
+from ..sampling.targets import Target
+from .chain_solve import IKTuning
 from .goals import Goal
-from .solving import Tuning
 
 
-def chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain:
+def chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:
     """The chain that ends with `bone`. Raises LookAtError."""
     return resolve(
         armature,
         bone,
         length=settings.length,
         at_tip=settings.point == "TIP",
-        hand=settings.point == "HEAD" and settings.orientation != "FREE",
+        turn_effector=settings.point == "HEAD" and settings.orientation != "FREE",
     )
 
 
-def contact_chain(armature: bpy.types.Object, bone: str, settings: Any) -> Chain:
+def contact_chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:
     """The chain that keeps the head of `bone`, and how it lies, where they are. Raises LookAtError."""
     # Of a chain that ends with a tip, the last bone is the one that is held.
     length = settings.length - 1 if settings.point == "TIP" and settings.length else settings.length
-    return resolve(armature, bone, length=length, at_tip=False, hand=True)
+    return resolve(armature, bone, length=length, at_tip=False, turn_effector=True)
 
 
-def tuning(settings: Any) -> Tuning:
+def tuning(settings: Any) -> IKTuning:
     """How to solve."""
-    return Tuning(settings.method.lower(), settings.iterations, smoothness=settings.smoothness)
+    return IKTuning(settings.method.lower(), settings.iterations, smoothness=settings.smoothness)
 
 
-def goal(found: Chain, settings: Any) -> Goal:
+def goal(found: JointChain, settings: Any) -> Goal:
     """What the effector of a chain follows. Raises RigError."""
     pole = None if settings.pole is None else Target(settings.pole)
     if settings.follow == "PATH":
@@ -47,15 +47,18 @@ def goal(found: Chain, settings: Any) -> Goal:
     return Goal(target, offset=settings.use_offset, orientation=settings.orientation, pole=pole)
 
 
-def _motion_path(found: Chain) -> tuple[np.ndarray, np.ndarray]:
+def _motion_path(found: JointChain) -> tuple[np.ndarray, np.ndarray]:
     """Frames (F,) and points of the world (F, 3) of the path that Blender calculated for the effector."""
     path = found.armature.pose.bones[found.effector].motion_path
     if path is None or not len(path.points):
-        raise RigError(f"Bone '{found.effector}' has no motion path; calculate it first (Pose > Motion Paths).")
+        raise RigError(
+            "Bone '{effector}' has no motion path; calculate it first (Pose > Motion Paths).", effector=found.effector
+        )
     if path.use_bone_head == found.at_tip:
         raise RigError(
-            f"The motion path of '{found.effector}' is that of the bone's other end; calculate it for the end that is "
-            "to follow it, or change Point."
+            "The motion path of '{effector}' was calculated for the other end of the bone; "
+            "calculate it again, or change Point.",
+            effector=found.effector,
         )
     points = np.empty(3 * len(path.points))
     path.points.foreach_get("co", points)

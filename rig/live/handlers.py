@@ -7,19 +7,18 @@ being solved again; playback costs one evaluation of the scene a frame; and noth
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from ..lookat_pd.errors import LookAtError
-from . import attach, inputs, look_at, offsets, sample, settings
-from .body import blink
-from .live_scene import LiveScene, armatures
-from .look_at import LookAt
+from ..look_at import constraint_sync
+from ..look_at.body import blink
+from ..look_at.body import settings as body_settings
+from ..offset_layer import constraints as offsets
+from ..sampling import fingerprint, own_data, sampler, suspend
+from .scene import LiveScene
 
 _AT_ONCE = 0.1
 """Seconds for which a handler may hold the window up to solve; what takes longer goes on in slices."""
@@ -42,7 +41,7 @@ class Status:
     first: int = 0
     last: int = 0
     fraction: float = 0.0
-    left: float = np.nan
+    remaining: float = np.nan
     seconds: float = 0.0
     error: str = ""
     notes: tuple[str, ...] = ()
@@ -55,7 +54,6 @@ _known = False
 """Whether there may be a live look-at at all."""
 _looked = -1
 _objects = -1
-_paused = 0
 _lock = threading.RLock()
 """A render calls handlers from a thread of its own."""
 _owners: dict[int, int] = {}
@@ -70,20 +68,9 @@ def touch(*_: object) -> None:
     _wake()
 
 
-@contextmanager
-def paused() -> Iterator[None]:
-    """Leave rigs alone meanwhile: somebody else is sampling or writing."""
-    global _paused
-    _paused += 1
-    try:
-        yield
-    finally:
-        _paused -= 1
-
-
 def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
     """Before an evaluation of the scene: see what has changed, solve it if that is quick, and put the offsets on."""
-    if _paused or sample.TEMPORARY in scene or not _any(scene):
+    if suspend.is_live_suspended() or own_data.TEMPORARY in scene or not _any(scene):
         return
     with _lock:
         try:
@@ -97,7 +84,7 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     state = _scene(scene)
     alone = bpy.app.background or is_rendering()
-    touched = inputs.changed_kinds(scene, state.kinds)
+    touched = fingerprint.changed_kinds(scene, state.kinds)
     if state.as_built != _structure or (alone and state.check_at < np.inf):
         state.refresh(scene, _structure, now=alone)
     elif touched:
@@ -119,13 +106,13 @@ def _scene(scene: bpy.types.Scene) -> LiveScene:
 
 def _advance(state: LiveScene, seconds: float | None, *, to_see: bool = False) -> bool:
     """Solve for so long, or to the end; whether that is reached. Meanwhile the handlers keep still."""
-    with paused():
+    with suspend.suspend_live():
         return state.advance(seconds, to_see=to_see)
 
 
 def finish(scene: bpy.types.Scene) -> None:
     """Solve what is out of date to the end, now."""
-    if _paused or sample.TEMPORARY in scene or not _any(scene):
+    if suspend.is_live_suspended() or own_data.TEMPORARY in scene or not _any(scene):
         return
     with _lock:
         try:
@@ -162,7 +149,7 @@ def resume(scene: bpy.types.Scene) -> None:
 def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Status:
     owner = armature.pose.bones[bone]
     state = _scenes.get(scene.session_uid)
-    if not attach.is_live(owner) or state is None:
+    if not constraint_sync.is_live(owner) or state is None:
         return Status("OFF")
     key = armature.session_uid, owner.lookat_pd.number
     first, last, _ = state.span
@@ -172,24 +159,11 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
         return Status("STOPPED", first, last, state.fraction)
     if state.job is not None:
         spent = time.perf_counter() - state.started
-        left = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
-        return Status("SOLVING", first, last, state.fraction, left)
-    part = state.parts.get(key)
-    notes = part.look_at.body.notes if part is not None and part.look_at.body is not None else ()
-    return Status("OFF" if part is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes)
-
-
-def others(scene: bpy.types.Scene, baked: set[tuple[bpy.types.Object, str]]) -> list[LookAt]:
-    """Look-ats that are live in a scene besides those that are being baked; such as have errors left out."""
-    found = []
-    for armature in armatures(scene):
-        for bone in attach.live_bones(armature):
-            if (armature, bone) not in baked:
-                try:
-                    found.append(look_at.resolve(armature, bone))
-                except LookAtError:
-                    continue
-    return found
+        remaining = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
+        return Status("SOLVING", first, last, state.fraction, remaining)
+    solve = state.solves.get(key)
+    notes = solve.look_at.body.notes if solve is not None and solve.look_at.body is not None else ()
+    return Status("OFF" if solve is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes)
 
 
 def is_rendering() -> bool:
@@ -208,8 +182,8 @@ def _any(scene: bpy.types.Scene) -> bool:
         if len(bpy.data.objects) != _objects:
             touch()
         _looked, _objects = _structure, len(bpy.data.objects)
-        armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
-        _known = any(attach.live_bones(item) or any(offsets.on(item)) for item in armatures if item.pose)
+        live_armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
+        _known = any(constraint_sync.live_bones(item) or any(offsets.on(item)) for item in live_armatures if item.pose)
         _known = _known or blink.is_shown()
     return _known
 
@@ -218,7 +192,7 @@ def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
     """Offsets of an armature that two windows show in two scenes are those of the scene played last."""
     shown = {window.scene.session_uid for manager in bpy.data.window_managers for window in manager.windows}
     allowed = True
-    for uid, _ in state.parts:
+    for uid, _ in state.solves:
         owner = _owners.get(uid, scene.session_uid)
         if playing or owner not in shown or len(shown) < 2:
             _owners[uid] = scene.session_uid
@@ -232,7 +206,7 @@ def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
 
 def _tick() -> float | None:
     """A slice of the work; how soon the next one is due."""
-    if _paused or is_rendering() or not _lock.acquire(blocking=False):
+    if suspend.is_live_suspended() or is_rendering() or not _lock.acquire(blocking=False):
         return _CHECK_LATER
     try:
         return _PAUSE if _take_turns() else None
@@ -312,15 +286,15 @@ def _let_go(*_: object) -> None:
     """Data is about to be replaced by an undo: numbers stay, what belongs to Blender is looked up again."""
     for state in _scenes.values():
         state.stop()
-        state.shot, state.as_built = None, -1
-    sample.park_all()
+        state.scene_solve, state.as_built = None, -1
+    sampler.park_all()
     touch()
 
 
 @persistent
 def _before_save(*_: object) -> None:
     """Save what the animator has set; to give that back calls for an evaluation, and that closes the lids again."""
-    sample.park_all()
+    sampler.park_all()
     blink.give_back_lost()
 
 
@@ -341,13 +315,13 @@ _HANDLERS = (
 def register() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
-    settings.listeners.append(touch)
+    body_settings.listeners.append(touch)
     touch()
 
 
 def unregister() -> None:
     """The look-ats stay in the file; what moves the rigs goes, since nobody would write it any more."""
-    settings.listeners.remove(touch)
+    body_settings.listeners.remove(touch)
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
     _forget()

@@ -8,13 +8,16 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import LookAtError
-from . import attach, inputs, look_at, offsets, sample, settings
-from .body import blink
-from .body import settings as body_settings
-from .look_at import LookAt
-from .part import BODY, FRESH, SETTINGS, TARGETS, Part
-from .solving import Shot
+from ...lookat_pd.errors import LookAtError
+from ..look_at import constraint_sync, settings
+from ..look_at import resolve as look_at
+from ..look_at.body import blink
+from ..look_at.body import settings as body_settings
+from ..look_at.resolve import LookAt
+from ..look_at.scene_solve import SceneSolve
+from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
+from ..offset_layer import constraints as offsets
+from ..sampling import fingerprint, sampler, scene_time
 
 _CHECK_LATER = 0.3
 """Seconds after the last move of a slider until all that it may not have changed is looked at."""
@@ -27,8 +30,8 @@ class LiveScene:
     """The live look-ats of one scene."""
 
     def __init__(self) -> None:
-        self.shot: Shot | None = None
-        self.parts: dict[Key, Part] = {}
+        self.scene_solve: SceneSolve | None = None
+        self.solves: dict[Key, LookAtSolve] = {}
         self.errors: dict[Key, str] = {}
         self.span: tuple[int, int, float] = (0, 0, 0.0)
         self.structure = self.as_built = -1
@@ -43,7 +46,7 @@ class LiveScene:
         self.stopped = False
         self.fraction, self.started, self.spent, self.seconds = 0.0, 0.0, 0.0, 0.0
         self.check_at, self.drawn = np.inf, 0.0
-        self.kinds = inputs.KINDS
+        self.kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
 
     # What has changed
@@ -57,7 +60,7 @@ class LiveScene:
         self.structure = structure
         if self.check_at < np.inf:
             touched = None
-        span = (*sample.key_range(scene), sample.seconds_per_frame(scene))
+        span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
         if self._is_outdated(scene, span):
             self._rebuild(scene, span)
         tuned = self._settings_changed()
@@ -69,7 +72,7 @@ class LiveScene:
             self.check_at = np.inf
             edited = self._inputs_changed(scene, touched)
         # What is still to be sampled is solved with the new settings anyway.
-        if edited or any(part.samples is not None for part in tuned):
+        if edited or any(solve.samples is not None for solve in tuned):
             self.stop()
             self.begin()
 
@@ -77,24 +80,24 @@ class LiveScene:
         """Whether look-ats may have come or gone, or are on other bones, or the frames are others."""
         if self.as_built != self.structure or span != self.span or self.editing != _editing(scene) or self.unresolved:
             return True
-        return not all(_stands(part.look_at) for part in self.parts.values())
+        return not all(_stands(solve.look_at) for solve in self.solves.values())
 
     def _rebuild(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> None:
         """Find the look-ats that there are; what is known of them and still right is kept."""
         self.stop()
-        before_parts = self.parts
-        keep = self.parts if span == self.span else {}
+        before_parts = self.solves
+        keep = self.solves if span == self.span else {}
         self.as_built, self.unresolved = -1, False
         settings_before, self.settings, self.keyed = self.settings, {}, {}
-        errors, self.parts, self.errors, self.span = self.errors, {}, {}, span
+        errors, self.solves, self.errors, self.span = self.errors, {}, {}, span
         self.editing = _editing(scene)
         ready = True
-        for armature in armatures(scene):
+        for armature in constraint_sync.live_armatures(scene):
             if any(bone.bone is None for bone in armature.pose.bones):
                 # Just copied: Blender has not put it together yet.
                 ready = False
                 continue
-            for found in attach.sync(armature):
+            for found in constraint_sync.sync(armature):
                 key = armature.session_uid, found.number
                 self.keyed[key] = _keyed(armature, found.bone)
                 self.settings[key] = _settings_key(armature, found.bone, self.keyed[key])
@@ -102,69 +105,71 @@ class LiveScene:
                     self.errors[key], self.unresolved = found.error, True
                     continue
                 place = _place(found.look_at)
-                part = keep.get(key)
-                if part is None or self.places[key] != place:
-                    old, part = before_parts.get(key), Part(found.look_at, found.number)
+                solve = keep.get(key)
+                if solve is None or self.places[key] != place:
+                    old, solve = before_parts.get(key), LookAtSolve(found.look_at, found.number)
                     if old is not None and old.look_at.written == found.look_at.written:
                         # What was shown is shown until there is something new.
-                        part.track = old.track
-                elif settings_before.get(key) != self.settings[key] or not _same(part.look_at, found.look_at):
-                    part.stale = max(part.stale, SETTINGS)
+                        solve.track = old.track
+                elif settings_before.get(key) != self.settings[key] or not _same(solve.look_at, found.look_at):
+                    solve.stale = max(solve.stale, SETTINGS)
                 elif key in errors:
                     self.errors[key] = errors[key]
-                part.look_at = found.look_at
-                self.parts[key], self.places[key] = part, place
-        blink.give_back_lost(item.name_full for item in bpy.data.objects if item.pose and attach.live_bones(item))
-        self.shot = Shot(scene, span[0], max(span[0], span[1]), list(self.parts.values()))
-        self.kinds = inputs.KINDS
+                solve.look_at = found.look_at
+                self.solves[key], self.places[key] = solve, place
+        blink.give_back_lost(
+            item.name_full for item in bpy.data.objects if item.pose and constraint_sync.live_bones(item)
+        )
+        self.scene_solve = SceneSolve(scene, span[0], max(span[0], span[1]), list(self.solves.values()))
+        self.kinds = fingerprint.KINDS
         if ready:
             self.as_built = self.structure
         self.begin()
 
-    def _settings_changed(self) -> list[Part]:
+    def _settings_changed(self) -> list[LookAtSolve]:
         """Take over changed settings; the look-ats concerned."""
         changed = []
-        for key, part in list(self.parts.items()):
-            armature, bone = part.look_at.armature, part.look_at.bone
+        for key, solve in list(self.solves.items()):
+            armature, bone = solve.look_at.armature, solve.look_at.bone
             new, old = _settings_key(armature, bone, self.keyed[key]), self.settings[key]
             if new == old:
                 continue
-            changed.append(part)
+            changed.append(solve)
             self.settings[key] = new
             if new[1:] != old[1:]:
                 # Another chain, target or axis.
                 self.as_built = -1
             else:
-                part.look_at = look_at.retuned(part.look_at)
-                part.stale = max(part.stale, SETTINGS)
-        if self.as_built < 0 and self.shot is not None:
-            self._rebuild(self.shot.scene, self.span)
+                solve.look_at = look_at.retuned(solve.look_at)
+                solve.stale = max(solve.stale, SETTINGS)
+        if self.as_built < 0 and self.scene_solve is not None:
+            self._rebuild(self.scene_solve.scene, self.span)
         return changed
 
     def _inputs_changed(self, scene: bpy.types.Scene, touched: set[str] | None) -> bool:
         """Compare fingerprints of all that the motions depend on."""
         everything: dict[tuple[str, str], bpy.types.ID] = {}
         reach = {}
-        for key, part in self.parts.items():
-            body = inputs.reach(scene, [part.look_at.armature])
-            targets = inputs.reach(scene, [target.object for target in part.look_at.targets])
+        for key, solve in self.solves.items():
+            body = fingerprint.reach(scene, [solve.look_at.armature])
+            targets = fingerprint.reach(scene, [target.object for target in solve.look_at.targets])
             everything.update(body)
             everything.update(targets)
             reach[key] = set(body), set(targets)
         own = {}
-        for armature in armatures(scene):
-            everything.update({inputs.identity(item): item for item in (armature, armature.data)})
+        for armature in constraint_sync.live_armatures(scene):
+            everything.update({fingerprint.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
-        for (_, number), part in self.parts.items():
-            found = part.look_at
+        for (_, number), solve in self.solves.items():
+            found = solve.look_at
             if _blinks(found):
-                faces = blink.told(found.armature, found.shapes)
+                faces = blink.signature(found.armature, found.shapes)
                 own["SHAPES", f"{found.armature.name_full} {number}"] = repr(faces).encode()
         prints = dict(own)
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
-            prints[identity] = inputs.fingerprint(item) if known is None else known
-        self.kinds = inputs.KINDS | {kind for kind, _ in everything}
+            prints[identity] = fingerprint.fingerprint(item) if known is None else known
+        self.kinds = fingerprint.KINDS | {kind for kind, _ in everything}
         before, reached = self.prints, self.reach
         self.prints, self.reach = prints, reach
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
@@ -174,39 +179,39 @@ class LiveScene:
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
         changed = False
-        for key, part in self.parts.items():
+        for key, solve in self.solves.items():
             body, targets = (a | b for a, b in zip(reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
-            if body & different or (targets & different and not part.look_at.plain):
-                part.stale, changed = BODY, True
+            if body & different or (targets & different and not solve.look_at.plain):
+                solve.stale, changed = BODY, True
             elif targets & different:
-                part.stale, changed = max(part.stale, TARGETS), True
-            self.keyed[key] = _keyed(part.look_at.armature, part.look_at.bone)
-            self.settings[key] = _settings_key(part.look_at.armature, part.look_at.bone, self.keyed[key])
-        if self.shot is not None:
-            self.shot.forget_order()
+                solve.stale, changed = max(solve.stale, TARGETS), True
+            self.keyed[key] = _keyed(solve.look_at.armature, solve.look_at.bone)
+            self.settings[key] = _settings_key(solve.look_at.armature, solve.look_at.bone, self.keyed[key])
+        if self.scene_solve is not None:
+            self.scene_solve.forget_order()
         return changed
 
     # Solving
 
     def begin(self) -> None:
         """Start to solve what is out of date."""
-        if self.shot is None or self.stopped:
+        if self.scene_solve is None or self.stopped:
             return
         self.spent, self.fraction, self.started = 0.0, 0.0, time.perf_counter()
-        for key, part in self.parts.items():
-            if part.stale != FRESH:
+        for key, solve in self.solves.items():
+            if solve.stale != FRESH:
                 self.errors.pop(key, None)
-        self.job = self.shot.steps(list(self.parts.values()), self._fail)
+        self.job = self.scene_solve.steps(list(self.solves.values()), self._fail)
 
-    def _fail(self, part: Part, error: LookAtError) -> None:
-        part.track = None
-        self.errors[part.look_at.armature.session_uid, part.number] = str(error)
+    def _fail(self, solve: LookAtSolve, error: LookAtError) -> None:
+        solve.track = None
+        self.errors[solve.look_at.armature.session_uid, solve.number] = str(error)
 
     def stop(self) -> None:
         if self.job is not None:
             job, self.job = self.job, None
             job.close()  # type: ignore[attr-defined]
-            sample.park_all()
+            sampler.park_all()
 
     def advance(self, seconds: float | None, *, to_see: bool = False) -> bool:
         """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see."""
@@ -217,10 +222,10 @@ class LiveScene:
         for fraction in self.job:
             self.fraction = fraction
             late = seconds is not None and time.perf_counter() - begin > seconds
-            if late or (to_see and any(part.rough for part in self.parts.values())):
+            if late or (to_see and any(solve.rough for solve in self.solves.values())):
                 done = False
                 break
-        sample.park_all()
+        sampler.park_all()
         self.spent += time.perf_counter() - begin
         if done:
             self.job, self.seconds = None, self.spent
@@ -231,24 +236,19 @@ class LiveScene:
         # Of the keys, where time is stretched.
         frame = scene.frame_current_final
         closing: dict[blink.Lid, tuple[float, str]] = {}
-        for part in self.parts.values():
-            armature = part.look_at.armature
+        for solve in self.solves.values():
+            armature = solve.look_at.armature
             if armature.mode == "EDIT":
                 continue
-            for lid in part.look_at.shapes:
+            for lid in solve.look_at.shapes:
                 # Characters may share a face; who closes it more has the word.
-                share = part.track.closed(frame) if part.track is not None else 0.0
+                share = solve.track.closed(frame) if solve.track is not None else 0.0
                 closing[lid] = max((share, armature.name_full), closing.get(lid, (0.0, "")))
-            if part.track is not None:
-                part.track.put(armature, frame)
-            elif part.stale == FRESH or part.samples is None:
-                offsets.put(armature, part.number, part.look_at.written, None)
+            if solve.track is not None:
+                solve.track.put(armature, frame)
+            elif solve.stale == FRESH or solve.samples is None:
+                offsets.put(armature, solve.number, solve.look_at.written, None)
         blink.show(closing)
-
-
-def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    """Rigs of a scene that may have live look-ats now."""
-    return [item for item in scene.objects if item.type == "ARMATURE" and is_ours(item)]
 
 
 def _editing(scene: bpy.types.Scene) -> frozenset[int]:
@@ -264,8 +264,8 @@ def _edit_mode() -> bool:
 
 def _keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
     """Those of the settings that may be keyed that change with the frame."""
-    path = f"{inputs.bone_path(bone)}.lookat_pd."
-    return frozenset(name for name in look_at.KEYABLE if inputs.animates(armature, path + name))
+    path = f"{fingerprint.bone_path(bone)}.lookat_pd."
+    return frozenset(name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name))
 
 
 def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:
@@ -287,8 +287,8 @@ def _place(found: LookAt) -> tuple:
     """What the samples of a look-at were taken of."""
     targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.targets)
     axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
-    answering = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
-    return found.written, found.plain, targets, axes, found.armature.data.session_uid, answering
+    body = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
+    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body
 
 
 def _blinks(found: LookAt) -> bool:
@@ -316,7 +316,3 @@ def _alike(one: Any, other: Any) -> bool:
     if is_dataclass(one):
         return all(_alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
     return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
-
-
-def is_ours(armature: bpy.types.Object) -> bool:
-    return armature.library is None and armature.pose is not None and armature.mode != "EDIT"

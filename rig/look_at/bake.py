@@ -11,50 +11,34 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd import gaze
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import actions, attach, live, look_at, unkeyed
+from ...lookat_pd import gaze
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import actions, channels, unkeyed_pose
+from ..animation.bake_options import BakeOptions, check_range
+from ..animation.bake_transaction import BakeTransaction
+from ..animation.channels import LOCATION
+from ..animation.unkeyed_pose import Channels
+from ..sampling import suspend
+from . import constraint_sync
+from . import resolve as look_at
 from .body import blink_bake
-from .body.answer import Answer
 from .body.blink import Lid
-from .look_at import LookAt
-from .part import Part
-from .sample import LOCATION
-from .solving import Shot
-from .unkeyed import Channels
-from .working import Working
+from .body.response import BodyResponse
+from .resolve import LookAt
+from .scene_solve import SceneSolve
+from .solve import LookAtSolve
 
 _BAKED = " look-at"
 
 
 @dataclass(frozen=True)
-class Options:
-    """What to bake. first, last: whole frames, both included. into: "NEW", "CURRENT" or "LAYER".
-
-    played: first and last of a longer range to solve, as it plays live; only first to last is baked of it.
-    """
-
-    first: int
-    last: int
-    into: str = "NEW"
-    name: str = ""
-    played: tuple[int, int] | None = None
-
-    @property
-    def solved(self) -> tuple[int, int]:
-        """The range to solve."""
-        first, last = self.played or (self.first, self.last)
-        return min(first, self.first), max(last, self.last)
-
-
-@dataclass(frozen=True)
-class Result:
+class BakeResult:
     """What was baked of one look-at.
 
     solution: as solved for the last write. settled_error: largest angle [rad] between aim axis and target over frames
     that are settled with the target in reach, nan where there is none; measured on the evaluated rig where `measured`,
-    else predicted. answer: what the rest of the body does, None where nothing does. dt: seconds a frame.
+    else predicted. response: of the rest of the body, None where there is none. dt: seconds a frame.
     """
 
     look_at: LookAt
@@ -64,18 +48,13 @@ class Result:
     settled_error: float
     measured: bool
     passes: int
-    answer: Answer | None
+    response: BodyResponse | None
     dt: float
 
 
-def check_range(first: int, last: int) -> None:
-    if last < first:
-        raise RigError(f"The frame range {first} to {last} is reversed; put the smaller number first.")
-    if last == first:
-        raise RigError(f"The frame range holds only frame {first}; a bake needs at least two.")
-
-
-def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -> Generator[float, None, list[Result]]:
+def bake(
+    scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: BakeOptions
+) -> Generator[float, None, list[BakeResult]]:
     """Bake look-ats in order, later ones on the result of earlier ones, yielding the fraction done.
 
     Other look-ats that are live in the scene play while these are solved; these are muted at the end, since their
@@ -83,7 +62,7 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
     """
     check_range(options.first, options.last)
     if not look_ats:
-        raise RigError("There is no look-at to bake; add one to the head bone first.")
+        raise RigError("There is no look-at to bake; add a look-at to the head bone first.")
     armatures = list(dict.fromkeys(item.armature for item in look_ats))
     for armature in armatures:
         actions.check(armature, options.into)
@@ -92,32 +71,32 @@ def bake(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: Options) -
         actions.check_curves(item.armature, modes, options.into)
         actions.check_curves(item.armature, dict.fromkeys(item.moved, LOCATION), options.into)
         blink_bake.check(item.shapes, options.into)
-    with live.paused():
+    with suspend.suspend_live():
         return (yield from _bake(scene, look_ats, armatures, options))
 
 
 def _bake(
-    scene: bpy.types.Scene, look_ats: Sequence[LookAt], armatures: Sequence[bpy.types.Object], options: Options
-) -> Generator[float, None, list[Result]]:
-    undone = [unkeyed.bring_back(item.armature, item.bone) for item in look_ats]
-    still = [unkeyed.standing(item.armature, item.turned, item.moved) for item in look_ats]
-    works: dict[bpy.types.Object, Working] = {}
-    blinks = {armature: blink_bake.Working(armature, _BAKED) for armature in armatures}
+    scene: bpy.types.Scene, look_ats: Sequence[LookAt], armatures: Sequence[bpy.types.Object], options: BakeOptions
+) -> Generator[float, None, list[BakeResult]]:
+    undone = [unkeyed_pose.bring_back(item.armature, item.bone) for item in look_ats]
+    still = [unkeyed_pose.standing(item.armature, item.turned, item.moved) for item in look_ats]
+    works: dict[bpy.types.Object, BakeTransaction] = {}
+    blinks = {armature: blink_bake.BlinkBake(armature, _BAKED) for armature in armatures}
     frames = np.arange(options.first, options.last + 1)
     try:
-        parts = _parts(scene, look_ats)
-        with closing(Shot(scene, *options.solved, parts)) as shot:
-            wanted = parts[-len(look_ats) :]
-            for fraction in shot.steps(wanted):
+        solves = _solves(scene, look_ats)
+        with closing(SceneSolve(scene, *options.solved, solves)) as scene_solve:
+            wanted = solves[-len(look_ats) :]
+            for fraction in scene_solve.steps(wanted):
                 yield 0.999 * fraction
         for armature in armatures:
-            works[armature] = Working(armature)
-            _write(works[armature], frames, [part for part in wanted if part.look_at.armature == armature])
+            works[armature] = BakeTransaction(armature)
+            _write(works[armature], frames, [solve for solve in wanted if solve.look_at.armature == armature])
         kept = {}
         for armature, work in works.items():
             name = options.name or actions.baked_name(armature, options.into, _BAKED)
             kept[armature] = work.commit(options.into, name)
-            chosen = [part for part in wanted if part.look_at.armature == armature]
+            chosen = [solve for solve in wanted if solve.look_at.armature == armature]
             blinks[armature].write(frames, _closing(chosen, frames), options.into, kept[armature])
     except BaseException:
         for blinking in blinks.values():
@@ -128,11 +107,11 @@ def _bake(
             undo()
         raise
     for item, bones in zip(look_ats, still, strict=True):
-        unkeyed.remember(item.armature, item.bone, bones)
+        unkeyed_pose.remember(item.armature, item.bone, bones)
     for blinking in blinks.values():
         blinking.finish()
     _mute(look_ats)
-    return [_result(part, shot, kept[part.look_at.armature]) for part in wanted]
+    return [_result(solve, scene_solve, kept[solve.look_at.armature]) for solve in wanted]
 
 
 def _mute(look_ats: Sequence[LookAt]) -> None:
@@ -141,53 +120,78 @@ def _mute(look_ats: Sequence[LookAt]) -> None:
         bone = item.armature.pose.bones[item.bone]
         if look_at.exists_on(bone):
             bone.lookat_pd.mute = True
-        attach.sync(item.armature)
+        constraint_sync.sync(item.armature)
 
 
-def _parts(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[Part]:
+def _solves(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[LookAtSolve]:
     """What is to be solved: live look-ats of the scene that are not baked, and then those that are."""
-    others = live.others(scene, {(item.armature, item.bone) for item in look_ats})
+    others = constraint_sync.other_live(scene, {(item.armature, item.bone) for item in look_ats})
     used: dict[bpy.types.Object, set[int]] = {}
-    parts = []
+    solves = []
     for item in [*others, *look_ats]:
-        taken = used.setdefault(item.armature, attach.numbers(item.armature))
+        taken = used.setdefault(item.armature, constraint_sync.numbers(item.armature))
         number = item.armature.pose.bones[item.bone].lookat_pd.number or max(taken, default=0) + 1
         taken.add(number)
-        parts.append(Part(item, number))
-    return parts
+        solves.append(LookAtSolve(item, number))
+    return solves
 
 
-def _write(work: Working, frames: Array, parts: Sequence[Part]) -> None:
+def _write(work: BakeTransaction, frames: Array, solves: Sequence[LookAtSolve]) -> None:
     """Key what the look-ats of one rig do; a bone that several of them turn is turned by one after the other."""
     done: dict[Channels, Array] = {}
-    for part in parts:
-        for (bone, mode), (values, base) in part.turned(frames, done).items():
+    for solve in solves:
+        for (bone, mode), (values, base) in _channels(solve, frames, done).items():
             work.write(bone, mode, frames, values, base)
             done[bone, mode] = values
 
 
-def _closing(parts: Sequence[Part], frames: Array) -> dict[Lid, Array]:
+def _channels(solve: LookAtSolve, frames: Array, baked: dict[Channels, Array]) -> dict[Channels, tuple[Array, Array]]:
+    """What to key: a bone and the kind of its channels to their values (n, 3 or 4), and to their values before.
+
+    frames: (n,) consecutive ones of those solved. baked: channels to which look-ats baked before have added.
+    """
+    s, track = solve.samples, solve.track
+    assert s is not None and track is not None
+    first = int(frames[0] - track.first)
+    chosen = slice(first, first + len(frames))
+    rows = {bone: n for n, bone in enumerate(s.bones)}
+    result = {}
+    for n, bone in enumerate(track.turned):
+        mode = s.modes[rows[bone]]
+        before = baked.get((bone, mode))
+        if before is None:
+            before = s.raw[mode if mode in s.raw else "EULER"][chosen, rows[bone]]
+        result[bone, mode] = channels.turned(before, mode, track.offsets[chosen, n]), before
+    for n, bone in enumerate(track.moved):
+        before = baked.get((bone, LOCATION))
+        if before is None:
+            before = s.raw[LOCATION][chosen, rows[bone]]
+        result[bone, LOCATION] = before + track.moves[chosen, n], before
+    return result
+
+
+def _closing(solves: Sequence[LookAtSolve], frames: Array) -> dict[Lid, Array]:
     """How far the look-ats of one rig close shape keys (F,); the one that closes more has the word."""
     found: dict[Lid, Array] = {}
-    for part in parts:
-        assert part.track is not None
-        first = int(frames[0] - part.track.first)
-        closing = part.track.closing[first : first + len(frames)]
-        for lid in part.look_at.shapes:
+    for solve in solves:
+        assert solve.track is not None
+        first = int(frames[0] - solve.track.first)
+        closing = solve.track.closing[first : first + len(frames)]
+        for lid in solve.look_at.shapes:
             found[lid] = np.maximum(closing, found.get(lid, 0.0))
     return found
 
 
-def _result(part: Part, shot: Shot, action: bpy.types.Action) -> Result:
-    assert part.solution is not None
-    return Result(
-        part.look_at,
+def _result(solve: LookAtSolve, scene_solve: SceneSolve, action: bpy.types.Action) -> BakeResult:
+    assert solve.solution is not None
+    return BakeResult(
+        solve.look_at,
         action,
-        part.solution,
-        shot.frames,
-        part.error,
-        part.measured,
-        part.passes,
-        part.answer,
-        shot.dt,
+        solve.solution,
+        scene_solve.context.frames,
+        solve.error,
+        solve.measured,
+        solve.passes,
+        solve.response,
+        scene_solve.context.dt,
     )

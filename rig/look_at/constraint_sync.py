@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError
-from . import look_at, offsets
+from ...lookat_pd.errors import LookAtError
+from ..offset_layer import constraints as offsets
+from . import resolve as look_at
 from .body import blink
-from .look_at import LookAt
+from .resolve import LookAt
 
 _CHOSEN = (("body", "mover"), ("eyes", "left"), ("eyes", "right"))
 """Settings that may name further bones of the rig."""
@@ -17,7 +18,7 @@ _bones_seen: dict[int, list[str]] = {}
 
 
 @dataclass(frozen=True)
-class Attached:
+class LiveLookAt:
     """A live look-at. number: tells it from the others on its rig. look_at: None where `error` says what is wrong."""
 
     armature: bpy.types.Object
@@ -42,7 +43,7 @@ def numbers(armature: bpy.types.Object) -> set[int]:
     return {bone.lookat_pd.number for bone in armature.pose.bones if look_at.exists_on(bone)} - {0}
 
 
-def sync(armature: bpy.types.Object) -> list[Attached]:
+def sync(armature: bpy.types.Object) -> list[LiveLookAt]:
     """Give every live look-at of a rig its constraints, take away those of others, and tell what there is.
 
     Names of bones that were renamed are mended in the settings. Not for a rig in edit mode.
@@ -63,7 +64,7 @@ def sync(armature: bpy.types.Object) -> list[Attached]:
     return found
 
 
-def _attach(armature: bpy.types.Object, bone: str, number: int) -> Attached:
+def _attach(armature: bpy.types.Object, bone: str, number: int) -> LiveLookAt:
     try:
         resolved = look_at.resolve(armature, bone)
         offsets.install(armature, number, resolved.turned, resolved.something, resolved.moved)
@@ -71,8 +72,8 @@ def _attach(armature: bpy.types.Object, bone: str, number: int) -> Attached:
         for owner, constraint in list(offsets.on(armature)):
             if offsets.number_of(constraint) == number and constraint.influence != 0.0:
                 owner.constraints[constraint.name].influence = 0.0
-        return Attached(armature, bone, number, None, str(error))
-    return Attached(armature, bone, number, resolved)
+        return LiveLookAt(armature, bone, number, None, str(error))
+    return LiveLookAt(armature, bone, number, resolved)
 
 
 def _follow_renames(armature: bpy.types.Object) -> None:
@@ -120,3 +121,26 @@ def _new_name(item: bpy.types.Object | None, bone: str) -> str:
     before, now = _bones_seen.get(item.session_uid, []), item.data.bones.keys()
     renamed = bone not in now and bone in before and len(now) == len(before)
     return now[before.index(bone)] if renamed else ""
+
+
+def may_be_live(armature: bpy.types.Object) -> bool:
+    """Whether look-ats of a rig may move it now."""
+    return armature.library is None and armature.pose is not None and armature.mode != "EDIT"
+
+
+def live_armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Rigs of a scene that may have live look-ats now."""
+    return [item for item in scene.objects if item.type == "ARMATURE" and may_be_live(item)]
+
+
+def other_live(scene: bpy.types.Scene, baked: set[tuple[bpy.types.Object, str]]) -> list[LookAt]:
+    """Look-ats that are live in a scene besides those that are being baked; such as have errors left out."""
+    found = []
+    for armature in live_armatures(scene):
+        for bone in live_bones(armature):
+            if (armature, bone) not in baked:
+                try:
+                    found.append(look_at.resolve(armature, bone))
+                except LookAtError:
+                    continue
+    return found

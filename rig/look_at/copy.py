@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from . import look_at_edit, presets, targets
-from .detection import detect, names, rest
-from .detection.links import Link
-from .look_at import exists_on
-from .sample import Target
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ..detection import detect, names, rest
+from ..detection.chain_defaults import ChainDefault
+from ..sampling import targets
+from ..sampling.targets import Target
+from . import edit as look_at_edit
+from . import presets
+from .resolve import exists_on
 from .settings import AIM_AXES
 
 
@@ -21,7 +23,7 @@ class _Plan:
     """A look-at to be made or changed: on which bone, with which chain, aim axis and target."""
 
     bone: str
-    links: list[Link]
+    links: list[ChainDefault]
     aim_axis: str
     target: Target
 
@@ -49,7 +51,10 @@ def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> s
     """
     bone = names.other_side(source, armature.pose.bones.keys())
     if bone is None:
-        raise RigError(f"Bone '{source}' has no bone on the other side; mirror between bones such as eye.L and eye.R.")
+        raise RigError(
+            "Bone '{bone}' has no counterpart on the other side; choose a bone with a side in its name, such as eye.L.",
+            bone=source,
+        )
     links = [replace(link, bone=_across(armature, link.bone)) for link in _links(armature, source)]
     axis = _axis_like(armature, source, bone, mirrored=True)
     _carry_out(scene, armature, source, [_Plan(bone, links, axis, _target_across(armature.pose.bones[source]))])
@@ -76,20 +81,21 @@ def _carry_out(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, 
             owner.lookat_pd.target, owner.lookat_pd.subtarget = plan.target.object, plan.target.bone
 
 
-def _links(armature: bpy.types.Object, bone: str) -> list[Link]:
+def _links(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
     """The chain in a look-at's settings, or the one that is detected where they name none."""
     chain = armature.pose.bones[bone].lookat_pd.chain
     if not len(chain):
         return _detected(armature, bone)
-    fields = Link.__dataclass_fields__
-    return [Link(**{name: getattr(item, name) for name in fields}) for item in chain]
+    # The setting keeps the name that files know it by.
+    names = {field: "makes_up" if field == "compensates_lag" else field for field in ChainDefault.__dataclass_fields__}
+    return [ChainDefault(**{field: getattr(item, name) for field, name in names.items()}) for item in chain]
 
 
-def _detected(armature: bpy.types.Object, bone: str) -> list[Link]:
-    return detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
+def _detected(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
+    return detect.find_chain(rest.skeleton(armature), bone, rest.hints(armature))
 
 
-def _chain_for(armature: bpy.types.Object, source: str, bone: str) -> list[Link]:
+def _chain_for(armature: bpy.types.Object, source: str, bone: str) -> list[ChainDefault]:
     first, *below = _links(armature, source)
     carrying = [parent.name for parent in armature.pose.bones[bone].parent_recursive]
     if all(link.bone in carrying for link in below):
@@ -107,7 +113,7 @@ def _axis_like(armature: bpy.types.Object, source: str, bone: str, *, mirrored: 
     here, there = (skeleton.rotations[skeleton.index(name)] for name in (source, bone))
     direction = rotation.rotate(here, np.array(AIM_AXES[axis]))
     if mirrored:
-        side = rotation.normalize(rotation.cross(*detect.find_axes(skeleton, rest.clues(armature))))
+        side = rotation.normalize(rotation.cross(*detect.find_axes(skeleton, rest.hints(armature))))
         direction = direction - 2.0 * (direction @ side) * side
     local = rotation.rotate(rotation.inverse(there), direction)
     return max(AIM_AXES, key=lambda name: float(local @ np.array(AIM_AXES[name])))

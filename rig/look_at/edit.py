@@ -7,13 +7,16 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from . import actions, attach, targets, unkeyed
-from .detection import detect, rest
-from .directing import keys as setting_keys
-from .look_at import check_armature, exists_on, face
-from .sample import Target
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ..animation import actions, unkeyed_pose
+from ..animation.editable import check_armature
+from ..detection import detect, rest
+from ..sampling import targets
+from ..sampling.targets import Target
+from . import constraint_sync
+from .directing import setting_keys
+from .resolve import exists_on, face
 
 
 def add(
@@ -30,11 +33,13 @@ def add(
     """
     check_armature(armature)
     if bone not in armature.pose.bones:
-        raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+        raise RigError(
+            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
+        )
     owner = armature.pose.bones[bone]
     if exists_on(owner):
-        raise RigError(f"Bone '{bone}' has a look-at already; change its settings, or remove it first.")
-    links = detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
+        raise RigError("Bone '{bone}' already has a look-at; change its settings, or remove it first.", bone=bone)
+    links = detect.find_chain(rest.skeleton(armature), bone, rest.hints(armature))
     if target is not None and target.type != "ARMATURE":
         targets.check(armature, [link.bone for link in links], Target(target))
     settings = owner.lookat_pd
@@ -49,10 +54,10 @@ def add(
 
 def remove(armature: bpy.types.Object, bone: str) -> None:
     """Take a look-at away with its settings and their keys, as if it had never been there."""
-    unkeyed.bring_back(armature, bone)
+    unkeyed_pose.bring_back(armature, bone)
     actions.remove_curves(armature, f"{settings_path(bone)}.")
     unset(armature.pose.bones[bone].lookat_pd)
-    attach.sync(armature)
+    constraint_sync.sync(armature)
 
 
 def unset(settings) -> None:
@@ -106,7 +111,7 @@ def is_selected(bone: bpy.types.PoseBone) -> bool:
 def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:
     """An empty in front of the face, a character's height away."""
     skeleton = rest.skeleton(armature)
-    forward, _ = detect.find_axes(skeleton, rest.clues(armature))
+    forward, _ = detect.find_axes(skeleton, rest.hints(armature))
     size = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0))) or 1.0
     local = skeleton.rotations[skeleton.index(bone)]
     pose = armature.pose.bones[bone].matrix
@@ -124,18 +129,18 @@ def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -
 
 def fill_chain(armature: bpy.types.Object, bone: str) -> None:
     """Write the detected chain into the settings of a look-at, replacing what is there."""
-    links = detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))
+    links = detect.find_chain(rest.skeleton(armature), bone, rest.hints(armature))
     write_chain(armature.pose.bones[bone].lookat_pd, links)
 
 
-def write_chain(settings, links: Sequence[detect.Link]) -> None:
+def write_chain(settings, links: Sequence[detect.ChainDefault]) -> None:
     """Let a look-at's settings name these bones, and no others."""
     settings.chain_index = 0
     # Items that a library override has from its library can be changed, not removed.
     for n, link in enumerate(links):
         item = settings.chain[n] if n < len(settings.chain) else settings.chain.add()
         item.bone, item.share, item.settle_factor = link.bone, link.share, link.settle_factor
-        item.yaw_limit, item.makes_up = link.yaw_limit, link.makes_up
+        item.yaw_limit, item.makes_up = link.yaw_limit, link.compensates_lag
         item.pitch_up_limit, item.pitch_down_limit = link.pitch_up_limit, link.pitch_down_limit
     for n in range(len(settings.chain) - 1, len(links) - 1, -1):
         take_link(settings, n)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.rotation import Array
-from . import look_at
-from .detection import detect, rest
-from .detection.links import Link
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
+from ..detection import detect, rest
+from ..detection.chain_defaults import ChainDefault
+from . import resolve as look_at
 from .directing import looks
 from .settings import AIM_AXES
 
@@ -73,7 +73,7 @@ class _AtRest:
     bones: tuple[str, ...]
     forward: Array
     up: Array
-    detected: tuple[Link, ...]
+    detected: tuple[ChainDefault, ...]
     lengths: Array
 
 
@@ -223,11 +223,11 @@ def _at_rest(armature: bpy.types.Object, bone: str) -> _AtRest:
 
 
 def _read_rest(armature: bpy.types.Object, bone: str, named: tuple[str, ...], aim_axis: str) -> _AtRest:
-    skeleton, clues = rest.skeleton(armature), rest.clues(armature)
-    detected = () if named else tuple(detect.find_chain(skeleton, bone, clues))
+    skeleton, hints = rest.skeleton(armature), rest.hints(armature)
+    detected = () if named else tuple(detect.find_chain(skeleton, bone, hints))
     names = named or tuple(link.bone for link in detected)
     rows = [skeleton.index(name) for name in names]
-    forward, up = front, _ = detect.find_axes(skeleton, clues)
+    forward, up = front, _ = detect.find_axes(skeleton, hints)
     if aim_axis != "AUTO":
         forward = rotation.rotate(skeleton.rotations[rows[0]], np.array(AIM_AXES[aim_axis]))
         if abs(np.dot(forward, up)) > 0.99:

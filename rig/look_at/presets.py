@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import FileError
+from ...lookat_pd.errors import FileError
 
 SETTINGS = (
     "settle_time",
@@ -30,7 +30,7 @@ SETTINGS = (
 """What a preset may set: how the look-at moves, and never what it looks at, with which bones, or when."""
 SUBFOLDER = "lookat_pd"
 """Below each of Blender's preset folders: the user's own, and those that come with extensions."""
-_SHIPPED = Path(__file__).resolve().parent.parent / "assets"
+_SHIPPED = Path(__file__).resolve().parents[2] / "assets"
 _HEAD = "import bpy\n\nlook_at = bpy.context.active_pose_bone.lookat_pd\n\n"
 _NAME = "look_at"
 
@@ -65,7 +65,9 @@ def read(path: Path) -> dict[str, Any]:
             found |= dict([setting])
         elif not _is_preamble(line):
             raise FileError(
-                f"Line {line.lineno} of the preset '{shown_name(path)}' is no plain setting; mend or remove the file."
+                "Line {line} of the preset '{preset}' is not a setting; fix or delete its file.",
+                line=line.lineno,
+                preset=shown_name(path),
             )
     for key, value in found.items():
         _check(shown_name(path), key, value)
@@ -90,7 +92,9 @@ def _parsed(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text("utf-8"))
     except (OSError, SyntaxError, ValueError):
-        raise FileError(f"The preset '{shown_name(path)}' cannot be read; mend or remove the file.") from None
+        raise FileError(
+            "The preset '{preset}' cannot be read; fix or delete its file.", preset=shown_name(path)
+        ) from None
 
 
 def _setting(line: ast.stmt) -> tuple[str, Any] | None:
@@ -116,14 +120,20 @@ def _is_preamble(line: ast.stmt) -> bool:
 def _check(name: str, key: str, value: Any) -> None:
     """Raise FileError unless a look-at can have that value."""
     if key not in SETTINGS:
-        raise FileError(f"The preset '{name}' sets '{key}', which presets cannot; mend or remove the file.")
+        raise FileError(
+            "The preset '{preset}' sets '{key}', which is not allowed in presets; fix or delete its file.",
+            preset=name,
+            key=key,
+        )
     prop = bpy.types.PoseBone.bl_rna.properties["lookat_pd"].fixed_type.properties[key]
     if prop.type == "ENUM":
         fits = isinstance(value, str) and value in prop.enum_items.keys()
     else:
         fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not fits:
-        raise FileError(f"The preset '{name}' gives '{key}' a value that it cannot have; mend or remove the file.")
+        raise FileError(
+            "The preset '{preset}' has an invalid value for '{key}'; fix or delete its file.", preset=name, key=key
+        )
 
 
 def is_shipped(path: Path) -> bool:

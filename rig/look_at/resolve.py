@@ -7,17 +7,18 @@ from functools import lru_cache
 import bpy
 import numpy as np
 
-from ..lookat_pd import gaze, pd, rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.follow import Tuning
-from ..lookat_pd.skeleton import Skeleton
-from . import offsets
-from . import targets as looked_at
-from .body import layers
+from ...lookat_pd import gaze, pd, rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.pd.followers import Tuning
+from ...lookat_pd.skeleton import Skeleton
+from ..animation.editable import check_armature
+from ..detection import detect, rest
+from ..sampling import plain_chain
+from ..sampling import targets as looked_at
+from ..sampling.targets import Target
+from .body import body_rig, layers
 from .body.blink import Lid
-from .body.layers import Body
-from .detection import detect, rest
-from .sample import Target
+from .body.body_rig import BodyRig
 from .settings import AIM_AXES, DAMPING_RATIOS
 
 Schedule = tuple[tuple[float, int | None], ...]
@@ -43,7 +44,7 @@ class LookAt:
     targets: tuple[Target, ...]
     schedule: Schedule | None
     plain: bool
-    body: Body | None = None
+    body: BodyRig | None = None
 
     @property
     def turned(self) -> tuple[str, ...]:
@@ -91,25 +92,9 @@ def bones_with_look_at(armature: bpy.types.Object) -> list[str]:
     return [bone.name for bone in armature.pose.bones if exists_on(bone)]
 
 
-def check_armature(armature: bpy.types.Object | None) -> bpy.types.Object:
-    """Raise RigError unless this is an armature whose pose can be changed."""
-    if armature is None:
-        raise RigError("There is no armature; select one and try again.")
-    if armature.type != "ARMATURE":
-        raise RigError(f"'{armature.name}' is not an armature; select the character's armature.")
-    if armature.library is not None:
-        raise RigError(
-            f"'{armature.name}' is linked from a library; make a library override of it (Object > Library Override) "
-            "first."
-        )
-    if not armature.pose or not len(armature.pose.bones):
-        raise RigError(f"Armature '{armature.name}' has no bones; add some, or reload the library it comes from.")
-    return armature
-
-
 def find_head(armature: bpy.types.Object) -> str:
     """Name of the bone that aims, found from the rig."""
-    return detect.find_head(rest.skeleton(armature), rest.clues(armature))
+    return detect.find_head(rest.skeleton(armature), rest.hints(armature))
 
 
 def face(item: bpy.types.Object) -> Target:
@@ -162,16 +147,20 @@ def resolve(
     """The look-at on `bone`; targets and schedule replace the one in the settings. Raises RigError."""
     armature = check_armature(armature)
     if bone not in armature.pose.bones:
-        raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+        raise RigError(
+            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
+        )
     if armature.mode == "EDIT":
-        raise RigError(f"Armature '{armature.name}' is in edit mode; leave it (Tab) and try again.")
+        raise RigError(
+            "Armature '{armature}' is in edit mode; leave edit mode (Tab) and try again.", armature=armature.name
+        )
     if armature.data.pose_position == "REST":
-        raise RigError(f"Armature '{armature.name}' is shown in rest position; switch it to pose position.")
+        raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
     settings = armature.pose.bones[bone].lookat_pd
     if targets is None:
         targets = looked_at.listed(settings)
         if all(target == Target() for target in targets):
-            raise RigError(f"The look-at on '{bone}' has no target; choose an object for it to look at.")
+            raise RigError("The look-at on '{bone}' has no target; choose an object for it to look at.", bone=bone)
     skeleton = rest.skeleton(armature)
     links = _links(armature, skeleton, bone)
     bones = tuple(link.bone for link in links)
@@ -179,23 +168,23 @@ def resolve(
         if target != Target():
             looked_at.check(armature, bones, target)
     _check_free(armature, bones)
-    plain = is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in targets)
+    simple = _is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in targets)
     chain = _chain(armature, skeleton, links, settings)
-    answering = layers.find(armature, bones, settings)
-    found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, plain, answering)
+    body = layers.find(armature, bones, settings)
+    found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body)
     return retuned(found)
 
 
 def retuned(found: LookAt) -> LookAt:
     """The same look-at, with what its settings say now of how it moves."""
     settings = found.armature.pose.bones[found.bone].lookat_pd
-    answering = found.body
-    if answering is not None:
+    body = found.body
+    if body is not None:
         aim = found.chain.forward[0], found.chain.up[0]
-        answering = layers.tuned(answering, found.armature, found.bones, settings, aim)
-    with_eyes = answering is not None and bool(answering.eyes)
-    chain = replace(found.chain, **layers.left_to_others(settings, with_eyes))
-    return replace(found, tuning=tuning(settings), chain=chain, body=answering)
+        body = layers.tuned(body, found.armature, found.bones, settings, aim)
+    with_eyes = body is not None and bool(body.eyes)
+    chain = replace(found.chain, **body_rig.left_to_others(settings, with_eyes))
+    return replace(found, tuning=tuning(settings), chain=chain, body=body)
 
 
 def named_links(settings) -> list:
@@ -203,73 +192,83 @@ def named_links(settings) -> list:
     return [item for item in settings.chain if item.bone]
 
 
-def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[detect.Link]:
+def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[detect.ChainDefault]:
     settings = armature.pose.bones[bone].lookat_pd
     items = named_links(settings)
     if not items:
-        return detect.find_chain(skeleton, bone, rest.clues(armature))
+        return detect.find_chain(skeleton, bone, rest.hints(armature))
     names = [item.bone for item in items]
     if names[0] != bone:
         raise RigError(
-            f"The chain of the look-at on '{bone}' begins with '{names[0]}'; put '{bone}' first, or detect the chain "
-            "again."
+            "The chain of the look-at on '{bone}' starts with '{first}'; move '{bone}' to the top, "
+            "or detect the chain again.",
+            bone=bone,
+            first=names[0],
         )
     for name in names:
         if name not in armature.pose.bones:
-            raise RigError(f"The chain of the look-at on '{bone}' names '{name}', which does not exist; remove it.")
+            raise RigError(
+                "The chain of the look-at on '{bone}' contains '{name}', which does not exist; remove "
+                "it from the chain.",
+                bone=bone,
+                name=name,
+            )
         if names.count(name) > 1:
-            raise RigError(f"The chain of the look-at on '{bone}' holds '{name}' twice; remove one of them.")
-    making_up, links = True, []
+            raise RigError(
+                "The chain of the look-at on '{bone}' contains '{name}' twice; remove one of the entries.",
+                bone=bone,
+                name=name,
+            )
+    compensating, links = True, []
     for item in items:
-        making_up = making_up and (item.makes_up or not links)
+        compensating = compensating and (item.makes_up or not links)
         links.append(
-            detect.Link(
+            detect.ChainDefault(
                 item.bone,
                 item.share,
                 item.settle_factor,
                 item.yaw_limit,
                 item.pitch_up_limit,
                 item.pitch_down_limit,
-                making_up,
+                compensating,
             )
         )
     return links
 
 
 def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
-    follows = rest.clues(armature).follows
+    follows = rest.hints(armature).follows
     for name in bones:
         if name in follows:
             raise RigError(
-                f"Bone '{name}' copies its rotation from '{follows[name]}', so an offset has no effect; "
-                f"put '{follows[name]}' into the chain instead."
+                "Bone '{bone}' copies its rotation from '{source}' and does not respond to an offset; "
+                "add '{source}' to the chain instead.",
+                bone=name,
+                source=follows[name],
             )
 
 
-def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Whether the bones carry each other as parents do, with no constraint in between."""
-    line = [armature.pose.bones[bones[0]], *armature.pose.bones[bones[0]].parent_recursive]
-    names = [bone.name for bone in line]
-    places = [names.index(name) if name in names else -1 for name in bones]
+def _is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Whether the bones, head first, carry each other as parents do, with no constraint in between."""
+    line = plain_chain.line(armature, bones[0])
+    places = [line.index(name) if name in line else -1 for name in bones]
     if -1 in places or places != sorted(places):
         return False
-    for bone in line[: places[-1] + 1]:
-        if any(not constraint.mute and not offsets.is_own(constraint) for constraint in bone.constraints):
-            return False
-        if bone.name != bones[-1] and not bone.bone.use_inherit_rotation:
-            return False
-    return True
+    carried = line[: places[-1]]
+    return plain_chain.is_plain(armature, (*carried, bones[-1]), inheriting=carried)
 
 
-def _chain(armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detect.Link], settings) -> gaze.Chain:
+def _chain(
+    armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detect.ChainDefault], settings
+) -> gaze.Chain:
     rows = [skeleton.index(link.bone) for link in links]
-    forward, up = detect.find_axes(skeleton, rest.clues(armature))
+    forward, up = detect.find_axes(skeleton, rest.hints(armature))
     head = rows[0]
     if settings.aim_axis != "AUTO":
         forward = rotation.rotate(skeleton.rotations[head], np.array(AIM_AXES[settings.aim_axis]))
         if abs(np.dot(forward, up)) > 0.99:
             # The axis points up or down at rest: then the character's front is up for the look-at.
-            up = detect.find_axes(skeleton, rest.clues(armature))[0]
+            up = detect.find_axes(skeleton, rest.hints(armature))[0]
     back = rotation.inverse(skeleton.rotations[rows])
     sizes = [np.linalg.norm(skeleton.tails[head] - skeleton.heads[head])]
     if len(rows) > 1:
@@ -280,7 +279,7 @@ def _chain(armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detec
         yaw_limits=np.array([link.yaw_limit for link in links]),
         pitch_up_limits=np.array([link.pitch_up_limit for link in links]),
         pitch_down_limits=np.array([link.pitch_down_limit for link in links]),
-        makes_up=np.array([link.makes_up for link in links]),
+        compensates_lag=np.array([link.compensates_lag for link in links]),
         forward=rotation.rotate(back, forward),
         up=rotation.rotate(back, up),
         soft_edge=settings.soft_edge,

@@ -6,22 +6,24 @@ that it can be done in slices; between two of them call `sample.park_all`, and t
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import LookAtError
-from ..lookat_pd.rotation import Array
-from . import inputs, offsets
-from .look_at import LookAt
-from .part import BODY, FRESH, TARGETS, Part, Playing
-from .sample import Sampler, seconds_per_frame
+from ...lookat_pd.errors import LookAtError
+from ..offset_layer import constraints as offsets
+from ..sampling import fingerprint
+from ..sampling.scene_time import seconds_per_frame
+from .resolve import LookAt
+from .solve import BODY, FRESH, TARGETS, LookAtSolve
+from .solve_context import Playing, SolveContext
 
 ROUNDS = 3
 """How often look-ats in a circle look where the others' heads were found to be: first where they are as animated."""
 
 
-class Shot:
+class SceneSolve:
     """Look-ats of a scene over whole frames, solved in the order in which they depend on each other.
 
     A look-at depends on those before it on its rig, and on those that move its target or its rig. Look-ats that depend
@@ -30,15 +32,14 @@ class Shot:
     which they are listed does not matter.
     """
 
-    def __init__(self, scene: bpy.types.Scene, first: int, last: int, parts: Sequence[Part]) -> None:
-        self.scene, self.parts = scene, list(parts)
-        self.frames = np.arange(first, last + 1)
-        self.dt = seconds_per_frame(scene)
-        self._needs: dict[Part, tuple[dict[Part, bool], dict[Part, bool]]] = {}
+    def __init__(self, scene: bpy.types.Scene, first: int, last: int, solves: Sequence[LookAtSolve]) -> None:
+        self.scene, self.solves = scene, list(solves)
+        self.context = SolveContext(scene, np.arange(first, last + 1), seconds_per_frame(scene), self.install)
+        self._needs: dict[LookAtSolve, tuple[dict[LookAtSolve, bool], dict[LookAtSolve, bool]]] = {}
         self._installed = ExitStack()
 
     def steps(
-        self, wanted: Sequence[Part], failed: Callable[[Part, LookAtError], None] | None = None
+        self, wanted: Sequence[LookAtSolve], failed: Callable[[LookAtSolve, LookAtError], None] | None = None
     ) -> Iterator[float]:
         """Bring these parts, and those that they depend on, up to date.
 
@@ -57,113 +58,106 @@ class Shot:
         """Something that look-ats depend on has changed: find out anew who depends on whom."""
         self._needs.clear()
 
-    def sampler(self, look_at: LookAt, aim: Array | None, bones: Sequence[str] | None = None) -> Sampler:
-        if bones is None:
-            beyond = look_at.body.sampled if look_at.body is not None else ()
-            bones = tuple(dict.fromkeys((*look_at.bones, *beyond)))
-        located = bool(bones) and bool(look_at.moved)
-        return Sampler(self.scene, look_at.armature, bones, look_at.targets, aim, located=located)
-
     def close(self) -> None:
         """At the end, however it came: take away what the work needed in the file."""
         self._installed.close()
 
-    def install(self, part: Part) -> None:
+    def install(self, look_at: LookAt, number: int) -> None:
         """Give a look-at its constraints until `close`, if it has none that stay."""
-        armature, look_at = part.look_at.armature, part.look_at
-        if not offsets.is_installed(armature, part.number, look_at.turned, look_at.moved):
-            self._installed.callback(offsets.remove, armature, part.number)
-            offsets.install(armature, part.number, look_at.turned, look_at.something, look_at.moved)
+        armature = look_at.armature
+        if not offsets.is_installed(armature, number, look_at.turned, look_at.moved):
+            self._installed.callback(offsets.remove, armature, number)
+            offsets.install(armature, number, look_at.turned, look_at.something, look_at.moved)
 
-    def _alone(self, part: Part) -> Iterator[float]:
-        body, target = self._below(part, self.parts)
+    def _alone(self, solve: LookAtSolve) -> Iterator[float]:
+        body, target = self._below(solve, self.solves)
         below = [*body, *target]
-        self._see_below(part, body, below)
-        if part.stale != FRESH:
-            yield from self._one(part, self._playing(below))
+        self._see_below(solve, body, below)
+        if solve.stale != FRESH:
+            yield from self._one(solve, self._playing(below))
 
-    def _one(self, part: Part, playing: Playing, *, rough: bool = False) -> Iterator[float]:
+    def _one(self, solve: LookAtSolve, playing: Playing, *, rough: bool = False) -> Iterator[float]:
         try:
-            yield from part.steps(self, playing, rough=rough)
+            yield from solve.steps(replace(self.context, playing=playing), rough=rough)
         except LookAtError as error:
             if self._failed is None:
                 raise
-            part.track, part.stale = None, FRESH
-            self._failed(part, error)
+            solve.track, solve.stale = None, FRESH
+            self._failed(solve, error)
 
-    def _see_below(self, part: Part, body: Sequence[Part], below: Sequence[Part]) -> None:
+    def _see_below(self, solve: LookAtSolve, body: Sequence[LookAtSolve], below: Sequence[LookAtSolve]) -> None:
         """Note what has changed of the look-ats that a part depends on."""
         tracks = [other.track for other in below if other.track is not None]
-        if [id(t) for t in tracks] != [id(t) for t in part.below]:
-            moved = body or not part.look_at.plain
-            part.stale = max(part.stale, BODY if moved else TARGETS)
-        part.below = tracks
+        if [id(t) for t in tracks] != [id(t) for t in solve.below]:
+            moved = body or not solve.look_at.plain
+            solve.stale = max(solve.stale, BODY if moved else TARGETS)
+        solve.below = tracks
 
-    def _circle(self, group: Sequence[Part]) -> Iterator[float]:
-        outside = [part for part in self.parts if part not in group]
-        below = {part: self._below(part, outside) for part in group}
-        for part in group:
-            self._see_below(part, below[part][0], [*below[part][0], *below[part][1]])
-        if all(part.stale == FRESH for part in group):
+    def _circle(self, group: Sequence[LookAtSolve]) -> Iterator[float]:
+        outside = [solve for solve in self.solves if solve not in group]
+        below = {solve: self._below(solve, outside) for solve in group}
+        for solve in group:
+            self._see_below(solve, below[solve][0], [*below[solve][0], *below[solve][1]])
+        if all(solve.stale == FRESH for solve in group):
             return
-        found: dict[Part, offsets.Track] = {}
+        found: dict[LookAtSolve, offsets.Track] = {}
         for turn in range(ROUNDS):
             now = {}
-            for k, part in enumerate(group):
-                others = [other for other in group if other in found and self._plays_under(other, part, group)]
-                playing = [*self._playing([*below[part][0], *below[part][1]])]
+            for k, solve in enumerate(group):
+                others = [other for other in group if other in found and self._plays_under(other, solve, group)]
+                playing = [*self._playing([*below[solve][0], *below[solve][1]])]
                 for other in others:
-                    self.install(other)
+                    self.install(other.look_at, other.number)
                     playing.append((other.look_at.armature, found[other]))
                 # Whatever the others did before this solve began must not matter.
-                part.stale = BODY
+                solve.stale = BODY
                 # Where the others' heads are is known well enough without; the last round verifies.
-                for fraction in self._one(part, playing, rough=turn < ROUNDS - 1):
+                for fraction in self._one(solve, playing, rough=turn < ROUNDS - 1):
                     yield (turn + (k + fraction) / len(group)) / ROUNDS
-                if part.track is not None:
-                    now[part] = part.track
+                if solve.track is not None:
+                    now[solve] = solve.track
             found = now
 
-    def _plays_under(self, other: Part, part: Part, group: Sequence[Part]) -> bool:
+    def _plays_under(self, other: LookAtSolve, solve: LookAtSolve, group: Sequence[LookAtSolve]) -> bool:
         """Whether one of a circle is in motion while another is sampled: not itself, nor what is added on top of it."""
-        if other.look_at.armature != part.look_at.armature:
+        if other.look_at.armature != solve.look_at.armature:
             return True
-        return self.parts.index(other) < self.parts.index(part)
+        return self.solves.index(other) < self.solves.index(solve)
 
-    def _playing(self, parts: Sequence[Part]) -> list[tuple[bpy.types.Object, offsets.Track]]:
+    def _playing(self, solves: Sequence[LookAtSolve]) -> list[tuple[bpy.types.Object, offsets.Track]]:
         playing = []
-        for part in parts:
-            if part.track is not None:
-                self.install(part)
-                playing.append((part.look_at.armature, part.track))
+        for solve in solves:
+            if solve.track is not None:
+                self.install(solve.look_at, solve.number)
+                playing.append((solve.look_at.armature, solve.track))
         return playing
 
     # Who depends on whom
 
-    def _below(self, part: Part, among: Sequence[Part]) -> tuple[list[Part], list[Part]]:
+    def _below(self, solve: LookAtSolve, among: Sequence[LookAtSolve]) -> tuple[list[LookAtSolve], list[LookAtSolve]]:
         """Those that a part's rig depends on, and those that only its target depends on; with what these need."""
-        body = [other for other in among if self._needs[part][0].get(other, False)]
-        target = [other for other in among if other not in body and self._needs[part][1].get(other, False)]
+        body = [other for other in among if self._needs[solve][0].get(other, False)]
+        target = [other for other in among if other not in body and self._needs[solve][1].get(other, False)]
         return body, target
 
-    def _order(self, wanted: Sequence[Part]) -> list[list[Part]]:
+    def _order(self, wanted: Sequence[LookAtSolve]) -> list[list[LookAtSolve]]:
         """The parts needed for those wanted, in groups: each depends on groups before it, or on its own members."""
-        parts = self.parts
+        solves = self.solves
         if not self._needs:
-            self._needs = {part: self._find_needs(part) for part in parts}
-        needs = np.zeros((len(parts), len(parts)), dtype=bool)
-        for n, part in enumerate(parts):
-            for m, other in enumerate(parts):
-                needs[n, m] = any(found.get(other, False) for found in self._needs[part])
-        for m in range(len(parts)):
+            self._needs = {solve: self._find_needs(solve) for solve in solves}
+        needs = np.zeros((len(solves), len(solves)), dtype=bool)
+        for n, solve in enumerate(solves):
+            for m, other in enumerate(solves):
+                needs[n, m] = any(found.get(other, False) for found in self._needs[solve])
+        for m in range(len(solves)):
             needs |= needs[:, m : m + 1] & needs[m : m + 1]
-        for n, part in enumerate(parts):
-            for m, other in enumerate(parts):
-                if needs[n, m] and other is not part and not self._needs[part][0].get(other, False):
+        for n, solve in enumerate(solves):
+            for m, other in enumerate(solves):
+                if needs[n, m] and other is not solve and not self._needs[solve][0].get(other, False):
                     # What moves that which moves the target moves the target.
-                    self._needs[part][1][other] = True
-        chosen = {int(m) for part in wanted for m in np.flatnonzero(needs[parts.index(part)])}
-        chosen |= {parts.index(part) for part in wanted}
+                    self._needs[solve][1][other] = True
+        chosen = {int(m) for solve in wanted for m in np.flatnonzero(needs[solves.index(solve)])}
+        chosen |= {solves.index(solve) for solve in wanted}
         groups: list[list[int]] = []
         for n in sorted(chosen, key=lambda n: (int(needs[n].sum()), n)):
             group = next((g for g in groups if needs[n, g[0]] and needs[g[0], n]), None)
@@ -171,19 +165,19 @@ class Shot:
                 groups.append([n])
             else:
                 group.append(n)
-        return [[parts[n] for n in group] for group in groups]
+        return [[solves[n] for n in group] for group in groups]
 
-    def _find_needs(self, part: Part) -> tuple[dict[Part, bool], dict[Part, bool]]:
-        armature = part.look_at.armature
-        body = inputs.reach(self.scene, [armature])
-        targets = inputs.reach(self.scene, [target.object for target in part.look_at.targets])
-        before = self.parts[: self.parts.index(part)]
-        own: dict[Part, bool] = {}
-        seen: dict[Part, bool] = {}
-        for other in self.parts:
-            if other is part:
+    def _find_needs(self, solve: LookAtSolve) -> tuple[dict[LookAtSolve, bool], dict[LookAtSolve, bool]]:
+        armature = solve.look_at.armature
+        body = fingerprint.reach(self.scene, [armature])
+        targets = fingerprint.reach(self.scene, [target.object for target in solve.look_at.targets])
+        before = self.solves[: self.solves.index(solve)]
+        own: dict[LookAtSolve, bool] = {}
+        seen: dict[LookAtSolve, bool] = {}
+        for other in self.solves:
+            if other is solve:
                 continue
             moves = other.look_at.armature
-            own[other] = other in before if moves == armature else inputs.identity(moves) in body
-            seen[other] = moves != armature and inputs.identity(moves) in targets
+            own[other] = other in before if moves == armature else fingerprint.identity(moves) in body
+            seen[other] = moves != armature and fingerprint.identity(moves) in targets
         return own, seen

@@ -18,7 +18,9 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...lookat_pd.pd import integrators
 from .body import settings as body_settings
+from .body.settings import EDITABLE, changed, needs_others
 
 DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
 AIM_AXES = {
@@ -30,14 +32,12 @@ AIM_AXES = {
     "NEG_Z": (0.0, 0.0, -1.0),
 }
 _WIDEST = radians(170.0)
-_EDITABLE = {"LIBRARY_OVERRIDABLE"}
-"""On a library override too."""
 
 
 def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Library overrides tell the items of a collection apart by their names."""
     item.name = item.bone
-    _changed(item, context)
+    changed(item, context)
 
 
 TUNING = (
@@ -56,80 +56,68 @@ TUNING = (
     "active_target",
 )
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
-listeners = body_settings.listeners
-"""Called when a look-at may have come or gone."""
-
-
-def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Blender evaluates nothing by itself when a setting changes."""
-    settings.id_data.update_tag(refresh={"OBJECT"})
-
-
-def _came_or_went(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    for listener in listeners:
-        listener()
-    _changed(settings, context)
 
 
 class LookAtChainBone(bpy.types.PropertyGroup):
     """One bone of a look-at's chain."""
 
-    bone: StringProperty(
-        name="Bone", description="Bone that takes part in the turn", override=_EDITABLE, update=_name_after_bone
-    )
+    bone: StringProperty(name="Bone", description="Bone of the chain", override=EDITABLE, update=_name_after_bone)
     share: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Share",
-        description="How much of the turn this bone takes, relative to the shares of the others",
+        description="Part of the turn that this bone takes, relative to the shares of the other bones",
         default=0.25,
         min=0.001,
         soft_max=1.0,
     )
     settle_factor: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Settle Factor",
-        description="This bone's settle time relative to the look-at's; larger down the spine, so that the head leads",
+        description=(
+            "Settle time of this bone as a factor of that of the look-at; increase it down the spine so that the "
+            "head leads"
+        ),
         default=1.0,
         min=0.05,
         soft_max=4.0,
     )
     yaw_limit: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Yaw Limit",
-        description="Largest turn to either side that is added to the animation",
+        description="Largest angle to either side that the look-at adds to the animation",
         subtype="ANGLE",
         default=radians(60.0),
         min=0.0,
         max=_WIDEST,
     )
     pitch_up_limit: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Up Limit",
-        description="Largest turn upward that is added to the animation",
+        description="Largest upward angle that the look-at adds to the animation",
         subtype="ANGLE",
         default=radians(45.0),
         min=0.0,
         max=_WIDEST,
     )
     pitch_down_limit: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Down Limit",
-        description="Largest turn downward that is added to the animation",
+        description="Largest downward angle that the look-at adds to the animation",
         subtype="ANGLE",
         default=radians(45.0),
         min=0.0,
         max=_WIDEST,
     )
     makes_up: BoolProperty(
-        override=_EDITABLE,
-        update=_changed,
-        name="Make Up",
-        description="Make up for what the slower bones below have not yet turned (the head always does)",
+        override=EDITABLE,
+        update=changed,
+        name="Compensate Lag",
+        description="Turn this bone further while slower bones below it lag behind (always on for the head)",
         default=False,
     )
 
@@ -137,53 +125,53 @@ class LookAtChainBone(bpy.types.PropertyGroup):
 class LookAtUnkeyed(bpy.types.PropertyGroup):
     """Channels that had no keys before a bake, and their values then. Not for animators."""
 
-    bone: StringProperty(override=_EDITABLE, name="Bone", options={"HIDDEN"})
-    mode: StringProperty(override=_EDITABLE, name="Rotation Mode", options={"HIDDEN"})
-    values: FloatVectorProperty(override=_EDITABLE, name="Unkeyed Pose", size=4, options={"HIDDEN"})
+    bone: StringProperty(override=EDITABLE, name="Bone", options={"HIDDEN"})
+    mode: StringProperty(override=EDITABLE, name="Rotation Mode", options={"HIDDEN"})
+    values: FloatVectorProperty(override=EDITABLE, name="Unkeyed Pose", size=4, options={"HIDDEN"})
 
 
 class LookAtSettings(bpy.types.PropertyGroup):
     """A look-at: the bone it stands on is the one that aims."""
 
     exists: BoolProperty(
-        override=_EDITABLE,
+        override=EDITABLE,
         name="Look-at",
         description="This bone has a look-at",
         options={"HIDDEN"},
-        update=_came_or_went,
+        update=needs_others,
     )
     # Which of the rig's constraints are this look-at's own; 0 for none.
-    number: IntProperty(override=_EDITABLE, name="Number", options={"HIDDEN"})
+    number: IntProperty(override=EDITABLE, name="Number", options={"HIDDEN"})
     mute: BoolProperty(
-        override=_EDITABLE,
+        override=EDITABLE,
         name="Mute",
-        description="Leave this look-at out. A baked look-at is muted, since its motion is in the keys",
+        description="Disable this look-at. Baking mutes a look-at because its motion is then in the keys",
         options=set(),
-        update=_came_or_went,
+        update=needs_others,
     )
     target: PointerProperty(
-        override=_EDITABLE,
+        override=EDITABLE,
         type=bpy.types.Object,
-        update=_came_or_went,
+        update=needs_others,
         name="Target",
         description="Object to look at; for an armature, choose a bone as well",
     )
     subtarget: StringProperty(
-        override=_EDITABLE, update=_changed, name="Bone", description="Bone of the target armature to look at"
+        override=EDITABLE, update=changed, name="Bone", description="Bone of the target armature to look at"
     )
     use: BoolProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Look",
-        description="Look at the target; key it to turn to the target and back to the animation",
+        description="Look at the target; insert keys to turn to the target and back to the animation",
         default=True,
         options={"ANIMATABLE"},
     )
     influence: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Influence",
-        description="How much of the look-at is added to the animation",
+        description="Amount of the look-at that is added to the animation",
         default=1.0,
         min=0.0,
         max=1.0,
@@ -191,10 +179,10 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options={"ANIMATABLE"},
     )
     settle_time: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Settle Time",
-        description="Seconds until the head has arrived. The bones below it take longer",
+        description="Time in seconds until the head has settled on the target; the bones below it take longer",
         default=0.6,
         min=0.01,
         soft_min=0.1,
@@ -205,23 +193,25 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     damping: EnumProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Damping",
-        description="How the motion ends",
+        description="Damping of the motion as it reaches the target",
         items=(
-            ("CRITICAL", "Critical", "Arrive without overshoot, as fast as that allows"),
-            ("RESPONSIVE", "Responsive", "Arrive sooner, with a slight overshoot"),
-            ("CUSTOM", "Custom", "Set the damping ratio yourself"),
+            ("CRITICAL", "Critical", "Settle as fast as possible without overshoot"),
+            ("RESPONSIVE", "Responsive", "Settle earlier, with a slight overshoot"),
+            ("CUSTOM", "Custom", "Set the damping ratio directly"),
         ),
         default="CRITICAL",
         options=set(),
     )
     damping_ratio: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Damping Ratio",
-        description="1 arrives without overshoot, less swings over, more creeps in",
+        description=(
+            "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly"
+        ),
         default=1.0,
         min=0.0,
         soft_min=0.2,
@@ -230,35 +220,35 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     integrator: EnumProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Integrator",
-        description="How the controller is stepped",
-        items=(
-            ("EXACT", "Exact", "Closed form: the same motion at every frame rate"),
-            ("STABLE", "Stable PD", "As game engines do it, stepped once a frame"),
-            ("EULER", "Euler", "The plain form, stepped once a frame and divided where it would be unstable"),
-        ),
-        default="EXACT",
+        description="Method of integrating the controller over time",
+        items=tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
+        default=integrators.default().identifier,
         options=set(),
     )
     method: EnumProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Method",
-        description="What the controller follows",
+        description="Quantity that the controller tracks",
         items=(
-            ("GEODESIC", "Geodesic", "Rotation vectors: the offset comes and goes along the shortest arc"),
-            ("COMPONENT", "Component", "The four quaternion components, normalized, as in FINAL FANTASY XVI"),
+            ("GEODESIC", "Geodesic", "Track rotation vectors, so that offsets follow the shortest arc"),
+            (
+                "COMPONENT",
+                "Component",
+                "Track the four quaternion components and normalize them, as in FINAL FANTASY XVI",
+            ),
         ),
         default="GEODESIC",
         options=set(),
     )
     max_speed: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Speed Limit",
-        description="Largest angular speed of each bone per second; 0 for none. Low values look like a robot",
+        description="Largest angular speed of each bone per second; 0 for no limit. Low values look mechanical",
         default=0.0,
         min=0.0,
         soft_max=4.0 * pi,
@@ -266,10 +256,10 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     feed_forward: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Anticipation",
-        description="How much of a moving target's lag is taken away: 0 trails behind it, 1 keeps up",
+        description="Part of the lag behind a moving target that is removed; at 1 the look-at keeps up with it",
         default=0.0,
         min=0.0,
         max=1.0,
@@ -277,27 +267,27 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     aim_axis: EnumProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Aim Axis",
-        description="Axis of the bone that points at the target",
+        description="Axis of the bone that is pointed at the target",
         items=(
-            ("AUTO", "Automatic", "Where the character faces in rest pose"),
-            ("POS_X", "X", "The bone's X axis"),
-            ("POS_Y", "Y", "The bone's Y axis, along the bone"),
-            ("POS_Z", "Z", "The bone's Z axis"),
-            ("NEG_X", "-X", "Against the bone's X axis"),
-            ("NEG_Y", "-Y", "Against the bone's Y axis"),
-            ("NEG_Z", "-Z", "Against the bone's Z axis"),
+            ("AUTO", "Automatic", "Direction in which the character faces in the rest pose"),
+            ("POS_X", "X", "The X axis of the bone"),
+            ("POS_Y", "Y", "The Y axis of the bone, from its head to its tail"),
+            ("POS_Z", "Z", "The Z axis of the bone"),
+            ("NEG_X", "-X", "The negative X axis of the bone"),
+            ("NEG_Y", "-Y", "The negative Y axis of the bone"),
+            ("NEG_Z", "-Z", "The negative Z axis of the bone"),
         ),
         default="AUTO",
         options=set(),
     )
     soft_edge: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Soft Edge",
-        description="How gently the limits set in",
+        description="Width of the smooth transition at each limit",
         default=radians(5.0),
         min=0.0,
         soft_max=radians(20.0),
@@ -306,10 +296,12 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     release_angle: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Angle",
-        description="Switched off, the look-at lets go once every bone is nearer to the animation than this",
+        description=(
+            "Angle to the animation below which all bones must be before a look-at that was switched off is released"
+        ),
         default=radians(0.5),
         min=radians(0.001),
         soft_max=radians(5.0),
@@ -317,10 +309,12 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     release_speed: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Speed",
-        description="Switched off, the look-at lets go once every bone is slower than this per second",
+        description=(
+            "Angular speed per second below which all bones must be before a look-at that was switched off is released"
+        ),
         default=radians(2.0),
         min=radians(0.001),
         soft_max=radians(20.0),
@@ -328,10 +322,10 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     release_time: FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Time",
-        description="Seconds in which the remainder fades to exactly the animation",
+        description="Time in seconds in which the remaining offset fades out after the release",
         default=0.2,
         min=0.0,
         soft_max=1.0,
@@ -340,10 +334,10 @@ class LookAtSettings(bpy.types.PropertyGroup):
     chain: CollectionProperty(
         type=LookAtChainBone,
         name="Chain",
-        description="Bones that turn, the head first",
+        description="Bones that turn towards the target, starting with the head",
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
-    chain_index: IntProperty(override=_EDITABLE, name="Highlighted Bone", options={"HIDDEN"})
+    chain_index: IntProperty(override=EDITABLE, name="Highlighted Bone", options={"HIDDEN"})
     unkeyed: CollectionProperty(
         type=LookAtUnkeyed,
         name="Unkeyed",
@@ -352,22 +346,24 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     targets: CollectionProperty(
         type=body_settings.LookAtTarget,
-        name="Further Targets",
-        description="What else may be looked at, by number from 1 on",
+        name="Additional Targets",
+        description="Additional objects to look at, numbered from 1",
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
-    targets_index: IntProperty(override=_EDITABLE, name="Highlighted Target", options={"HIDDEN"})
+    targets_index: IntProperty(override=EDITABLE, name="Highlighted Target", options={"HIDDEN"})
     active_target: IntProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Active Target",
-        description="What is looked at: 0 is the target above, 1 the first of the further targets; key it to switch",
+        description=(
+            "Number of the current target: 0 is the main target, 1 the first additional target; insert keys to switch"
+        ),
         default=0,
         min=0,
         options={"ANIMATABLE"},
     )
-    body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=_EDITABLE)
-    eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=_EDITABLE)
+    body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=EDITABLE)
+    eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=EDITABLE)
 
 
 CLASSES = (LookAtChainBone, LookAtUnkeyed, LookAtSettings)

@@ -6,19 +6,18 @@ made, written and removed here, first in the bone's stack, and told from the ani
 A file that is opened without the extension keeps the offsets last written.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..sampling import suspend
+from ..sampling.own_data import NAME, PREFIX, is_own_constraint
 
-_PREFIX = "Look-at PD "
-_NAME = re.compile(r"Look-at PD (\d+)\.(\d+)(?:\.\d{3})?")
 _SETTINGS = {
     "owner_space": "LOCAL",
     "target_space": "LOCAL",
@@ -42,21 +41,16 @@ Written = tuple[str, str, float, tuple[float, ...]]
 """Names of a bone and of a look-at's constraint on it, the constraint's influence and angles."""
 
 
-def name(number: int, place: int) -> str:
+def name(number: int, slot: int) -> str:
     """Name of the constraint that look-at `number` of a rig has on the bone at that place of its chain."""
-    return f"{_PREFIX}{number}.{place}"
-
-
-def is_own(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint is a look-at's, not the animator's."""
-    return constraint.type == "TRANSFORM" and _NAME.fullmatch(constraint.name) is not None
+    return f"{PREFIX}{number}.{slot}"
 
 
 def on(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
     """All constraints of look-ats on an armature, with their bones."""
     for bone in armature.pose.bones if armature.pose else ():
         for constraint in bone.constraints:
-            if is_own(constraint):
+            if is_own_constraint(constraint):
                 yield bone, constraint
 
 
@@ -64,14 +58,14 @@ def places(armature: bpy.types.Object) -> dict[int, dict[int, list[str]]]:
     """For each look-at's number the bones that have the constraint of each place: they stay so when renamed."""
     found: dict[int, dict[int, list[str]]] = {}
     for bone, constraint in on(armature):
-        number, place = _told(constraint)
-        found.setdefault(number, {}).setdefault(place, []).append(bone.name)
+        number, slot = _number_and_slot(constraint)
+        found.setdefault(number, {}).setdefault(slot, []).append(bone.name)
     return found
 
 
 def is_installed(armature: bpy.types.Object, number: int, bones: Sequence[str], moved: Sequence[str] = ()) -> bool:
     """Whether a look-at has its constraints on these bones, as `install` makes them, and on no others."""
-    wanted = {(bone, name(number, place)): kind for place, (bone, kind) in enumerate(_kinds(bones, moved))}
+    wanted = {(bone, name(number, slot)): kind for slot, (bone, kind) in enumerate(_kinds(bones, moved))}
     found = [(bone, constraint) for bone, constraint in on(armature) if number_of(constraint) == number]
     if {(bone.name, c.name): c.map_to for bone, c in found} != wanted or len(found) != len(wanted):
         return False
@@ -100,11 +94,11 @@ def install(
     kinds = _kinds(bones, moved)
     holders = [_holder(armature, armature.pose.bones[bone], target) for bone, _ in kinds]
     remove(armature, number)
-    for place, ((bone, kind), (item, subtarget)) in enumerate(zip(kinds, holders, strict=True)):
+    for slot, ((bone, kind), (item, subtarget)) in enumerate(zip(kinds, holders, strict=True)):
         stack = armature.pose.bones[bone].constraints
         active = stack.active
         constraint = stack.new("TRANSFORM")
-        constraint.name = name(number, place)
+        constraint.name = name(number, slot)
         constraint.show_expanded = False
         constraint.target, constraint.subtarget = item, subtarget
         for setting, value in _SETTINGS.items():
@@ -112,7 +106,7 @@ def install(
         constraint.map_to = kind
         constraint.influence = 0.0
         # What a bake would key lies below all constraints.
-        stack.move(len(stack) - 1, sum(1 for other in stack if is_own(other)) - 1)
+        stack.move(len(stack) - 1, sum(1 for other in stack if is_own_constraint(other)) - 1)
         if active is not None:
             stack.active = active
 
@@ -121,11 +115,11 @@ def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:
     """Let look-ats that share bones turn them in this order of their numbers."""
     for bone in armature.pose.bones:
         stack = bone.constraints
-        numbers = [number_of(constraint) for constraint in stack if is_own(constraint)]
-        for place, number in enumerate(sorted(numbers, key=lambda n: order.index(n) if n in order else -1)):
-            now = next(n for n in range(place, len(stack)) if number_of(stack[n]) == number)
-            if now != place:
-                stack.move(now, place)
+        numbers = [number_of(constraint) for constraint in stack if is_own_constraint(constraint)]
+        for slot, number in enumerate(sorted(numbers, key=lambda n: order.index(n) if n in order else -1)):
+            now = next(n for n in range(slot, len(stack)) if number_of(stack[n]) == number)
+            if now != slot:
+                stack.move(now, slot)
 
 
 def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
@@ -161,12 +155,12 @@ def put(armature: bpy.types.Object, number: int, bones: Sequence[str], row: Sequ
     evaluate the rig.
     """
     pose = armature.pose.bones
-    for place, bone in enumerate(bones):
+    for slot, bone in enumerate(bones):
         owner = pose.get(bone)
-        constraint = owner.constraints.get(name(number, place)) if owner is not None else None
+        constraint = owner.constraints.get(name(number, slot)) if owner is not None else None
         if constraint is None:
             continue
-        wanted = None if row is None or place >= len(row) else row[place]
+        wanted = None if row is None or slot >= len(row) else row[slot]
         if wanted is None:
             if constraint.influence != 0.0:
                 constraint.influence = 0.0
@@ -240,7 +234,7 @@ def write_back(armature: bpy.types.Object, rows: Iterable[Written]) -> None:
 
 
 @contextmanager
-def quiet(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
+def offsets_disabled(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
     """Let no look-at of these armatures add anything, and at the end all add what they added before."""
     before = [(armature, written(armature)) for armature in armatures]
     for armature, _ in before:
@@ -259,7 +253,7 @@ def angles(offsets: Array) -> list[list[Numbers | None]]:
     return _rows(rotation.to_euler(offsets, "XYZ"), np.all(offsets == rotation.IDENTITY, axis=-1))
 
 
-def ways(moves: Array) -> list[list[Numbers | None]]:
+def displacements(moves: Array) -> list[list[Numbers | None]]:
     """The same of ways (F, m, 3)."""
     return _rows(moves, np.all(moves == 0.0, axis=-1))
 
@@ -317,13 +311,13 @@ class Track:
             turn = rotation.log(rotation.multiply(rotation.inverse(a), b))
             offsets = rotation.multiply(a, rotation.exp((at - k) * turn))
             moves = self.moves[k] + (at - k) * (self.moves[k + 1] - self.moves[k])
-            return [*angles(offsets[None])[0], *ways(moves[None])[0]]
+            return [*angles(offsets[None])[0], *displacements(moves[None])[0]]
         if self._all is None and self._frame in (None, frame):
             # While a slider is moved no other frame of it is ever shown.
             self._frame = frame
-            return [*angles(self.offsets[k : k + 1])[0], *ways(self.moves[k : k + 1])[0]]
+            return [*angles(self.offsets[k : k + 1])[0], *displacements(self.moves[k : k + 1])[0]]
         if self._all is None:
-            rows = zip(angles(self.offsets), ways(self.moves), strict=True)
+            rows = zip(angles(self.offsets), displacements(self.moves), strict=True)
             self._all = [[*turns, *moves] for turns, moves in rows]
         return self._all[k]
 
@@ -337,12 +331,12 @@ class Track:
 
 def number_of(constraint: bpy.types.Constraint) -> int:
     """Which look-at's constraint it is; 0 for one of the animator's."""
-    return _told(constraint)[0] if is_own(constraint) else 0
+    return _number_and_slot(constraint)[0] if is_own_constraint(constraint) else 0
 
 
-def _told(constraint: bpy.types.Constraint) -> tuple[int, int]:
+def _number_and_slot(constraint: bpy.types.Constraint) -> tuple[int, int]:
     """Number and place that a constraint's name tells."""
-    match = _NAME.fullmatch(constraint.name)
+    match = NAME.fullmatch(constraint.name)
     assert match is not None, "it is one of a look-at's"
     return int(match[1]), int(match[2])
 
@@ -356,7 +350,7 @@ def _is_whole(armature: bpy.types.Object, bone: bpy.types.PoseBone, constraint: 
     else:
         held = constraint.target != armature or constraint.subtarget in armature.pose.bones
     stack = list(bone.constraints)
-    return held and all(is_own(other) for other in stack[: stack.index(constraint)])
+    return held and all(is_own_constraint(other) for other in stack[: stack.index(constraint)])
 
 
 def _holder(
@@ -374,8 +368,9 @@ def _holder(
         if item != armature and item.library is None and not _hangs_on(item, armature):
             return item, ""
     raise RigError(
-        f"Bone '{bone.name}' has no parent and nothing else stands still to hold its offset by; give it a root bone as "
-        "its parent, or take it out of the chain."
+        "Bone '{bone}' has no parent that its offset can be relative to; parent it to a root "
+        "bone, or remove it from the chain.",
+        bone=bone.name,
     )
 
 
@@ -385,3 +380,16 @@ def _hangs_on(item: bpy.types.Object | None, armature: bpy.types.Object) -> bool
             return True
         item = item.parent
     return False
+
+
+def _all_disabled() -> AbstractContextManager[None]:
+    return offsets_disabled(item for item in bpy.data.objects if item.type == "ARMATURE")
+
+
+def register() -> None:
+    """Sampling leaves out what look-ats add."""
+    suspend.LAYERS.append(_all_disabled)
+
+
+def unregister() -> None:
+    suspend.LAYERS.remove(_all_disabled)

@@ -5,14 +5,15 @@ changed, not what; fingerprints tell. They leave out what changes by itself from
 what look-ats add.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
 import bpy
 import numpy as np
 
-from . import actions, offsets
+from ..animation import actions
+from . import own_data
 
 KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
 """Kinds of data whose change may always change a motion; others do where one of them is within reach."""
@@ -93,6 +94,11 @@ def animates(armature: bpy.types.Object, path: str) -> bool:
     return path in _animated(armature)
 
 
+def animated_paths(armature: bpy.types.Object) -> Collection[str]:
+    """Data paths of the properties of an armature that keys, in the current action or the NLA, or drivers move."""
+    return _animated(armature).keys()
+
+
 def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID | None]:
     data = getattr(item, "animation_data", None)
     if data is not None:
@@ -112,7 +118,7 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
         yield item.data
     for stack in _stacks(item):
         for constraint in stack:
-            if not offsets.is_own(constraint):
+            if not own_data.is_own_constraint(constraint):
                 for found in (constraint, *getattr(constraint, "targets", ())):
                     target = getattr(found, "target", None)
                     yield target
@@ -275,7 +281,7 @@ def bone_path(bone: str) -> str:
 
 def _constraints(stack: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:
     for constraint in stack:
-        if not offsets.is_own(constraint):
+        if not own_data.is_own_constraint(constraint):
             here = f'{path}constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
             yield from _simple(constraint, here, animated)
             for target in getattr(constraint, "targets", ()):

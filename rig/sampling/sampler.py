@@ -4,40 +4,25 @@ The temporary scene holds the armature and an empty at each target, so that no m
 evaluated and the animator's scene, with its un-keyed edits, stays as it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from math import ceil, floor
 
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from . import offsets
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation.channels import LOCATION, channel, family
+from ..animation.progress import drain
+from . import shear, suspend
+from .own_data import TEMPORARY
+from .targets import Target
 
-TEMPORARY = "lookat_pd_temporary"
-"""Custom property that marks a temporary scene: frame handlers leave such a scene alone."""
-_SHEAR = 1e-4
-_NO_PLACE = "Target '{}' has no finite position at frame {}; mend its animation."
+_NO_PLACE = "The position of target '{name}' is not finite at frame {frame}; fix its animation."
 _NOWHERE = 1e18
 """No pose has a number as large: Blender turns an infinite key into the largest number there is."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """Something to look at: an object, a bone of an armature, or a fixed point of the world."""
-
-    object: bpy.types.Object | None = None
-    bone: str = ""
-    point: tuple[float, float, float] | None = None
-
-    @property
-    def label(self) -> str:
-        if self.object is None:
-            return f"point {self.point}" if self.point is not None else ""
-        return f"{self.object.name}:{self.bone}" if self.bone else self.object.name
 
 
 @dataclass
@@ -47,7 +32,7 @@ class Samples:
     rotations (F, b, 4), positions (F, b, 3), sizes (F, b): pose in armature space, with the mean scale. raw: per
     rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
     "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
-    armature object. use, influence, active: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
+    armature object. use, influence, active_target: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
     """
 
     frames: Array
@@ -60,24 +45,15 @@ class Samples:
     worlds: Array
     use: Array
     influence: Array
-    active: Array
+    active_target: Array
     raw: dict[str, Array] = field(default_factory=dict)
     sheared: bool = False
 
-
-LOCATION = "LOCATION"
-"""Stands where a rotation mode does, for the channels of a bone's location."""
-_CHANNELS = {
-    "QUATERNION": ("rotation_quaternion", 4),
-    "AXIS_ANGLE": ("rotation_axis_angle", 4),
-    LOCATION: ("location", 3),
-}
-_EULER = ("rotation_euler", 3)
-
-
-def channel(mode: str) -> tuple[str, int]:
-    """Property that holds a bone's rotation in this rotation mode, or its location, and how many numbers it has."""
-    return _CHANNELS.get(mode, _EULER)
+    def channel(self, bone: str) -> tuple[str, Array]:
+        """A bone's rotation mode and its channel (F, 3 or 4) as it stands."""
+        row = self.bones.index(bone)
+        mode = self.modes[row]
+        return mode, self.raw[family(mode)][:, row]
 
 
 class Sampler:
@@ -129,7 +105,7 @@ class Sampler:
             return
         _open.append(self)
         try:
-            self._open.enter_context(offsets.quiet(item for item in bpy.data.objects if item.type == "ARMATURE"))
+            self._open.enter_context(suspend.layers_disabled())
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
             self._open.callback(self._empty_out)
@@ -176,8 +152,9 @@ class Sampler:
 
     def sample(
         self, frames: Sequence[float], look_at: str = "", before: Callable[[float], None] | None = None
-    ) -> Iterator[Samples]:
+    ) -> Generator[Samples, None, Samples]:
         """Step through `frames`, yielding the same Samples after each one; complete, and checked, after the last.
+        Returns them.
 
         look_at: name of the bone whose `use` and `influence` are sampled as well. before: called with each frame
         before it is evaluated.
@@ -196,10 +173,11 @@ class Sampler:
             if look_at:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
-                samples.active[k] = settings.active_target
+                samples.active_target[k] = settings.active_target
             if k == len(frames) - 1:
                 self._finish(samples, record)
             yield samples
+        return samples
 
     def sample_points(self, frames: Sequence[float], before: Callable[[float], None] | None = None) -> Iterator[Array]:
         """Where the targets are in the world, (n, F, 3): stepped as in `sample`, but without the armature.
@@ -233,7 +211,7 @@ class Sampler:
 
     def _empty_samples(self, frames: Sequence[float]) -> Samples:
         f, b = len(frames), len(self.bones)
-        families = {_family(mode) for mode in self._modes} | ({LOCATION} if self._located else set())
+        families = {family(mode) for mode in self._modes} | ({LOCATION} if self._located else set())
         return Samples(
             frames=np.asarray(frames),
             bones=self.bones,
@@ -245,7 +223,7 @@ class Sampler:
             worlds=np.empty((f, 4, 4)),
             use=np.ones(f, dtype=bool),
             influence=np.ones(f),
-            active=np.zeros(f, dtype=int),
+            active_target=np.zeros(f, dtype=int),
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )
 
@@ -259,11 +237,11 @@ class Sampler:
         self._check(samples.frames, pose, sizes, record.scales, world, points)
         samples.rotations[:], samples.positions[:] = rotation.from_matrix(pose[..., :3, :3]), pose[..., :3, 3]
         samples.sizes[:] = sizes.mean(axis=-1)
-        sheared = _sheared(pose[..., :3, :3], sizes)
+        sheared = shear.sheared(pose[..., :3, :3], sizes)
         samples.sheared = bool(sheared.any())
         if samples.sheared and self._aim is not None:
             askew = samples.rotations[sheared, 0]
-            samples.rotations[sheared, 0] = _aimed(askew, pose[sheared, 0, :3, :3], self._aim)
+            samples.rotations[sheared, 0] = shear.aimed(askew, pose[sheared, 0, :3, :3], self._aim)
         for mode, block in record.channels.items():
             samples.raw[mode][:] = block
         samples.worlds[:] = world
@@ -286,23 +264,23 @@ class Sampler:
                 (
                     ~np.isfinite(world).all(axis=(1, 2))[:, None],
                     armature,
-                    "Object '{}' has a transform that is not a number at frame {}.",
+                    "Object '{name}' has a transform that is not a number at frame {frame}; fix its animation.",
                 ),
                 (
                     no_size[:, None] & bool(targets),
                     armature,
-                    "Object '{}' has zero scale at frame {}; give it, and its parents, a scale above zero.",
+                    "Object '{name}' has a scale of 0 at frame {frame}; set a scale above 0 for it and its parents.",
                 ),
                 (
                     ~(np.abs(pose) < _NOWHERE).all(axis=(2, 3)),
                     self.bones,
-                    "Bone '{}' has a pose that is not a number at frame {}; mend its F-curves or constraints.",
+                    "Bone '{name}' has a pose that is not a number at frame {frame}; fix its F-curves or constraints.",
                 ),
-                (flat, self.bones, "Bone '{}' has zero scale at frame {}; give it a scale above zero."),
+                (flat, self.bones, "Bone '{name}' has a scale of 0 at frame {frame}; set a scale above 0."),
                 (
                     negative.any(axis=-1) & ~negative.all(axis=-1),
                     self.bones,
-                    "Bone '{}' is mirrored by a negative scale of its own at frame {}; make its scale positive.",
+                    "Bone '{name}' has a negative scale at frame {frame}; set a positive scale.",
                 ),
                 (~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),
             ),
@@ -361,24 +339,7 @@ def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], st
         k, n = min(found)
         bad, names, sentence = complaints[n]
         # Of bones, the one nearest to the root: those it carries suffer with it.
-        raise RigError(sentence.format(names[int(np.flatnonzero(bad[k])[-1])], frames[k]))
-
-
-def _family(mode: str) -> str:
-    return mode if mode in _CHANNELS else "EULER"
-
-
-def _sheared(axes: Array, sizes: Array) -> Array:
-    """Frames (F,) at which any of the bones' axes (F, b, 3, 3), of these sizes (F, b, 3), differ or are not square."""
-    unit = axes / sizes[..., None, :]
-    askew = np.abs(np.sum(unit * np.roll(unit, 1, axis=-1), axis=-2)).max(axis=(1, 2))
-    return (askew > _SHEAR) | ((sizes.max(axis=-1) / sizes.min(axis=-1)).max(axis=-1) > 1.0 + _SHEAR)
-
-
-def _aimed(q: Array, axes: Array, aim: Array) -> Array:
-    """Rotations `q` (n, 4) turned the shortest way so that `aim` points where the bone's axes (n, 3, 3) take it."""
-    seen = axes @ aim * np.sign(np.linalg.det(axes))[:, None]
-    return rotation.multiply(rotation.shortest_arc(rotation.rotate(q, aim), seen), q)
+        raise RigError(sentence, name=names[int(np.flatnonzero(bad[k])[-1])], frame=frames[k])
 
 
 def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str) -> bpy.types.Object:
@@ -407,19 +368,6 @@ def park_all() -> None:
         sampler.park()
 
 
-def key_range(scene: bpy.types.Scene, first: int | None = None, last: int | None = None) -> tuple[int, int]:
-    """The frames of keys that frames of a scene show, by default all: others where its time is stretched."""
-    first, last = scene.frame_start if first is None else first, scene.frame_end if last is None else last
-    length = scene.render.frame_map_old / scene.render.frame_map_new
-    return floor(first * length), ceil(last * length)
-
-
-def seconds_per_frame(scene: bpy.types.Scene) -> float:
-    """Time from one key frame to the next [s]: frame rate, its base, and the scene's time stretching."""
-    render = scene.render
-    return render.fps_base / render.fps * render.frame_map_new / render.frame_map_old
-
-
 def seen_from(worlds: Array, points: Array) -> Array:
     """Points of the world (n, F, 3) in the space of an object with these matrices (F, 4, 4)."""
     to_object = np.linalg.inv(worlds)
@@ -427,10 +375,15 @@ def seen_from(worlds: Array, points: Array) -> Array:
     return places[..., 0]
 
 
-def run(steps: Iterator[Samples]) -> Samples:
+def run(steps: Generator[Samples, None, Samples]) -> Samples:
     """Take all steps of `Sampler.sample` and return what they filled."""
+    return drain(steps)
+
+
+def sample_frames(sampler: Sampler, frames: Array) -> Generator[float, None, Samples]:
+    """The rig at these frames. Raises RigError."""
     samples = None
-    for samples in steps:  # noqa: B007
-        pass
+    for k, samples in enumerate(sampler.sample(frames.tolist())):  # noqa: B007
+        yield (k + 1) / len(frames)
     assert samples is not None, "there is at least one frame"
     return samples

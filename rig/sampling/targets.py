@@ -1,29 +1,45 @@
 """What may be looked at: something that is there, and that the look itself does not carry along."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import RigError
-from .sample import Target
+from ...lookat_pd.errors import RigError
 
 _HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.types.Screen, bpy.types.WorkSpace)
 """What uses an object without being moved by it."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something to look at: an object, a bone of an armature, or a fixed point of the world."""
+
+    object: bpy.types.Object | None = None
+    bone: str = ""
+    point: tuple[float, float, float] | None = None
+
+    @property
+    def label(self) -> str:
+        if self.object is None:
+            return f"point {self.point}" if self.point is not None else ""
+        return f"{self.object.name}:{self.bone}" if self.bone else self.object.name
 
 
 def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> None:
     """Raise RigError where there is nothing to look at, or where looking would move what is looked at."""
     if target.point is not None:
         if not np.all(np.isfinite(target.point)):
-            raise RigError(f"The point to look at, {target.point}, is not finite; give three numbers.")
+            raise RigError("The target point {point} is not finite; enter three numbers.", point=target.point)
         return
     if target.object is None:
-        raise RigError("There is nothing to look at; choose an object or a point.")
+        raise RigError("There is no target; choose an object or a point.")
     check_exists(armature, target.object, target.bone)
     if rides_on(target.object, target.bone, armature, bones):
         raise RigError(
-            f"The target '{target.label}' moves with the chain that looks at it; choose a target outside it."
+            "The target '{target}' moves with the chain of the look-at; choose a target outside the chain.",
+            target=target.label,
         )
 
 
@@ -36,12 +52,14 @@ def listed(settings) -> list[Target]:
 def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) -> None:
     """Raise RigError where an object, or the bone of it, is no place that a chain of the armature can turn to."""
     if not item.users_scene and not item.library:
-        raise RigError(f"The target '{item.name}' is in no scene any more; choose another target.")
+        raise RigError("The target '{item}' is not in any scene; choose another target.", item=item.name)
     if bone:
         if item.type != "ARMATURE" or bone not in item.pose.bones:
-            raise RigError(f"The target '{item.name}' has no bone '{bone}'; choose another bone.")
+            raise RigError("The target '{item}' has no bone '{bone}'; choose another bone.", item=item.name, bone=bone)
     elif item == armature:
-        raise RigError(f"The target is the armature '{item.name}' itself; choose one of its bones or another object.")
+        raise RigError(
+            "The target is the armature '{item}' itself; choose one of its bones or another object.", item=item.name
+        )
 
 
 def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.rotation import Array
-from .. import actions
+from ..animation import actions
 
 _BONE = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.|(?=\[))(.+)$')
 _ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
@@ -62,11 +62,10 @@ class Contents:
 
 
 def contents(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Contents:
-    bag = actions.channelbag(action, slot)
     seen: set[tuple[str, int]] = set()
     found: dict[Channel, None] = {}
     bones: dict[str, bool] = {}
-    for curve in bag.fcurves if bag is not None else []:
+    for curve in actions.curves(action, slot):
         path = curve.data_path
         bone, name = _bone_of(path)
         index = -1 if name in _ROTATIONS or name in _VECTORS else curve.array_index

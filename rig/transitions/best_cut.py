@@ -7,13 +7,16 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...lookat_pd import cut, rotation
+from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from .. import look_at, sample
-from ..detection import detect, names, rest
+from ...lookat_pd.transitions import best_cut
+from ..animation import editable
+from ..detection import detect, rest
+from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
-from ..sample import Sampler, run
-from . import clips, timeline
+from ..sampling import scene_time
+from ..sampling.sampler import Sampler, run
+from . import clips, sequence
 from .clips import Clip
 from .root_motion import find_root
 
@@ -49,17 +52,17 @@ def find(
     room: frames of the destination that must come after the cut, such as the length of the blend. Raises LookAtError.
     Nothing is changed.
     """
-    look_at.check_armature(armature)
+    editable.check_armature(armature)
     scene = scene or bpy.context.scene
-    used = [timeline.Used.of(armature, timeline.ClipRef(action, 0)) for action in (source, destination)]
+    used = [sequence.Used.of(armature, sequence.ClipRef(action, 0)) for action in (source, destination)]
     body = _Body(armature, used)
-    dt = sample.seconds_per_frame(scene)
+    dt = scene_time.seconds_per_frame(scene)
     positions = [body.sample(scene, item) for item in used]
     contacts = None
     if body.feet:
-        first, second = (cut.foot_contacts(p[:, body.feet], dt, size=body.size) for p in positions)
+        first, second = (best_cut.foot_contacts(p[:, body.feet], dt, size=body.size) for p in positions)
         contacts = first, second
-    found = cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
+    found = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
     # The source is cut after the frame that is alike, the destination entered after its own.
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
@@ -71,10 +74,10 @@ def find(
 class _Body:
     """The joints of an armature that are compared. root: place of the one that carries the body; feet: of the feet."""
 
-    def __init__(self, armature: bpy.types.Object, used: Sequence[timeline.Used]) -> None:
+    def __init__(self, armature: bpy.types.Object, used: Sequence[sequence.Used]) -> None:
         self.armature = armature
-        skeleton, clues = rest.skeleton(armature), rest.clues(armature)
-        anatomy = Anatomy(skeleton, clues.deform)
+        skeleton, hints = rest.skeleton(armature), rest.hints(armature)
+        anatomy = Anatomy(skeleton, hints.deform)
         heads = skeleton.heads
         self.size = 0.5 * (float(np.linalg.norm(np.ptp(heads, axis=0))) or 1.0)
         joints = [skeleton.names[bone] for bone in anatomy.flesh]
@@ -82,11 +85,11 @@ class _Body:
         if root and root not in joints:
             joints.append(root)
         self.joints, self.root = joints, joints.index(root) if root else 0
-        feet = {skeleton.names[bone] for bone in anatomy.legs if anatomy.names[bone].has(names.FOOT, names.TOE)}
+        feet = {skeleton.names[bone] for bone in anatomy.legs if anatomy.names[bone].has(words.FOOT, words.TOE)}
         self.feet = [n for n, name in enumerate(joints) if name in feet]
-        self._upright = rotation.shortest_arc(detect.find_axes(skeleton, clues)[1], _UP)
+        self._upright = rotation.shortest_arc(detect.find_axes(skeleton, hints)[1], _UP)
 
-    def sample(self, scene: bpy.types.Scene, item: timeline.Used) -> Array:
+    def sample(self, scene: bpy.types.Scene, item: sequence.Used) -> Array:
         """Places (F, J, 3) of the joints over all frames of a clip, Z up."""
         frames = range(item.first, item.last + 1)
         with _playing(self.armature, item.action, item.slot), Sampler(scene, self.armature, self.joints) as sampler:
@@ -94,7 +97,7 @@ class _Body:
         return rotation.rotate(self._upright, samples.positions)
 
 
-def _ends(armature: bpy.types.Object, item: timeline.Used, used: Sequence[timeline.Used]) -> Clip:
+def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequence.Used]) -> Clip:
     """A few frames of a clip with the channels of both."""
     keyed = list(dict.fromkeys(channel for each in used for channel in each.contents.channels))
     frames = np.unique(np.linspace(item.first, item.last, 5).round())

@@ -3,12 +3,12 @@
 import bpy
 
 from ...lookat_pd.errors import RigError
-from . import timeline
+from . import sequence
+from .sequence import ClipRef, ClipStep
 from .splice import AUTOMATIC, Blend
-from .timeline import ClipRef, Step
 
 
-def from_markers(armature: bpy.types.Object, scene: bpy.types.Scene, blend: Blend = AUTOMATIC) -> list[Step]:
+def from_markers(armature: bpy.types.Object, scene: bpy.types.Scene, blend: Blend = AUTOMATIC) -> list[ClipStep]:
     """Steps for `join.chain` from the markers that are called like actions, or "action @ frame" to enter it there.
 
     Raises RigError where there are fewer than two.
@@ -18,15 +18,15 @@ def from_markers(armature: bpy.types.Object, scene: bpy.types.Scene, blend: Blen
         name, _, enter = (part.strip() for part in marker.name.rpartition("@"))
         action = bpy.data.actions.get(marker.name)
         if action is not None:
-            begin: float = timeline.reach(armature, ClipRef(action, 0))[0]
+            begin: float = sequence.reach(armature, ClipRef(action, 0))[0]
         elif name in bpy.data.actions and _is_number(enter):
             action, begin = bpy.data.actions[name], float(enter)
         else:
             continue
-        steps.append(Step(ClipRef(action, begin), marker.frame, blend))
+        steps.append(ClipStep(ClipRef(action, begin), marker.frame, blend))
     if len(steps) < 2:
         raise RigError(
-            "Fewer than two of the scene's markers are called like actions; name them after the clips to play."
+            "Fewer than two markers of the scene are named after actions; name the markers after the actions to play."
         )
     return steps
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, channels, keys
+from ..animation import actions, channels, keys
 from . import animated
 from .animated import Channel
 from .animated import channels_of as channels_of  # read together with the clip, so looked for here
@@ -47,24 +47,6 @@ class Clip:
         """This clip and after it another with the same channels."""
         raw = {channel: np.concatenate((mine, other.raw[channel])) for channel, mine in self.raw.items()}
         return Clip(self.armature, np.concatenate((self.frames, other.frames)), raw)
-
-
-def find_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot:
-    """The slot of an action that moves this armature: the one in use, the one of its name, or the first for objects.
-
-    Raises RigError where there is none.
-    """
-    data = armature.animation_data
-    if data is not None and data.action == action and data.action_slot is not None:
-        return data.action_slot
-    slots = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
-    if not slots:
-        raise RigError(
-            f"Action '{action.name}' has no slot for objects, so it cannot move '{armature.name}'; choose another."
-        )
-    mine = [slot for slot in slots if slot.identifier[2:] == armature.name]
-    keyed = [slot for slot in slots if actions.channelbag(action, slot) is not None]
-    return (mine or keyed or slots)[0]
 
 
 def read(
@@ -100,8 +82,11 @@ def read(
         if not np.isfinite(raw).all():
             frame = clip.frames[int(np.argmin(np.isfinite(raw).all(axis=1)))]
             raise RigError(
-                f"Action '{action.name}' has a value that is not a number in {channel.path} at frame {frame:g}; "
-                "mend or delete that key."
+                "Action '{action}' has a value that is not a number in {path} at frame {frame:g}; fix "
+                "or delete that key.",
+                action=action.name,
+                path=channel.path,
+                frame=frame,
             )
         clip.raw[channel] = raw
     return clip

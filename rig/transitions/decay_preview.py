@@ -6,9 +6,10 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
-from .. import actions, channels, sample
+from ..animation import actions, channels
 from ..detection import rest
 from ..detection.anatomy import Anatomy
+from ..sampling import scene_time
 from . import clips, splice
 from .clips import Channel, Clip
 
@@ -30,7 +31,7 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
     destination = bpy.data.actions.get(settings.destination)
     if source is None or destination is None:
         return None
-    dt = sample.seconds_per_frame(scene)
+    dt = scene_time.seconds_per_frame(scene)
     try:
         contents = _content(armature, source), _content(armature, destination)
     except LookAtError:
@@ -48,9 +49,9 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
 
 def _content(armature: bpy.types.Object, action: bpy.types.Action) -> tuple[str, int]:
     """What tells whether an action's keys are still the same."""
-    bag = actions.channelbag(action, clips.find_slot(armature, action)) if action.slots else None
+    slot = actions.find_slot(armature, action) if action.slots else None
     number = 0
-    for curve in bag.fcurves if bag is not None else ():
+    for curve in actions.curves(action, slot):
         for name in ("co", "handle_left", "handle_right"):
             values = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
             curve.keyframe_points.foreach_get(name, values)
@@ -66,10 +67,10 @@ def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, 
     seconds = None if settings.use_auto_blend else settings.blend
     if seconds is None:
         seconds = splice.blend_time(before, after, dt, 1.0)
-    going_on = None
-    if settings.method == "FADE":
+    blend, going_on = splice.Blend(seconds, settings.method), None
+    if blend.how.plays_both:
         going_on = _rotations(armature, source, cut + np.arange(count), list(after.raw))
-    blended = splice.splice(before, after, dt, splice.Blend(seconds, settings.method), going_on)
+    blended = splice.splice(before, after, dt, blend, going_on)
     parts = _parts(armature)
     off: dict[str, list[Array]] = {}
     for channel, raw in blended.raw.items():
@@ -82,7 +83,7 @@ def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, 
 
 
 def _rotations(armature, action, frames: Array, wanted: list[Channel] | None = None) -> Clip:
-    slot = clips.find_slot(armature, action)
+    slot = actions.find_slot(armature, action)
     if wanted is None:
         wanted = [channel for channel in clips.channels_of(armature, action, slot) if channel.kind == "rotation"]
     return clips.read(armature, action, slot, frames, wanted)
@@ -91,7 +92,7 @@ def _rotations(armature, action, frames: Array, wanted: list[Channel] | None = N
 def _parts(armature: bpy.types.Object) -> dict[str, str]:
     """Bone to part of the body."""
     skeleton = rest.skeleton(armature)
-    anatomy = Anatomy(skeleton, rest.clues(armature).deform)
+    anatomy = Anatomy(skeleton, rest.hints(armature).deform)
     legs, arms = set(anatomy.legs), set(anatomy.arms)
     parts = {}
     for bone, name in enumerate(skeleton.names):

@@ -10,11 +10,12 @@ from itertools import pairwise
 import bpy
 
 from ...lookat_pd.errors import RigError
-from .. import actions, look_at, sample
-from . import clips, splice, timeline
+from ..animation import actions, editable
+from ..sampling import scene_time
+from . import clips, sequence, splice
 from .clips import Clip
+from .sequence import ClipRef, ClipSequence, ClipStep, Used, check_lengths
 from .splice import Blend
-from .timeline import ClipRef, Step, Timeline, Used, check_lengths
 
 
 @dataclass(frozen=True)
@@ -53,22 +54,31 @@ def join(
     `Ground.placement`. assign: let the armature play the result; the action it played is kept. Raises LookAtError, and
     then nothing has changed.
     """
-    first, last = timeline.reach(armature, source)
+    first, last = sequence.reach(armature, source)
     if source.frame != round(source.frame):
-        raise RigError(f"The cut must be at a whole frame of '{source.action.name}', not {source.frame:g}.")
+        raise RigError(
+            "The cut of '{action}' must be at a whole frame, not {frame:g}.",
+            action=source.action.name,
+            frame=source.frame,
+        )
     if not first < source.frame <= last + 1:
         raise RigError(
-            f"Frame {source.frame:g} is no place to cut '{source.action.name}', which has keys from frame {first} to "
-            f"{last}; cut it after frame {first} and not after {last + 1}."
+            "'{action}' with keys from frame {first} to {last} cannot be cut at frame {frame:g}; "
+            "cut after frame {first} and not after frame {end}.",
+            frame=source.frame,
+            action=source.action.name,
+            first=first,
+            last=last,
+            end=last + 1,
         )
     beginning = ClipRef(source.action, first, source.slot, source.last)
-    steps = [Step(beginning, first), Step(destination, int(source.frame), blend)]
+    steps = [ClipStep(beginning, first), ClipStep(destination, int(source.frame), blend)]
     return chain(armature, steps, root=root, name=name, assign=assign, scene=scene)
 
 
 def chain(
     armature: bpy.types.Object,
-    steps: Sequence[Step],
+    steps: Sequence[ClipStep],
     *,
     root: str = "HEADING",
     name: str = "",
@@ -82,9 +92,9 @@ def chain(
     """
     _check(armature, steps, assign)
     used = [Used.of(armature, step.clip) for step in steps]
-    dt = sample.seconds_per_frame(scene or bpy.context.scene)
+    dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
     check_lengths(steps, used, dt)
-    played = Timeline(armature, steps, used, root, dt)
+    played = ClipSequence(armature, steps, used, root, dt)
     clip = played.play()
     action, slot = make(armature, name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps)), clip)
     if assign:
@@ -104,26 +114,32 @@ def chain(
     )
 
 
-def _check(armature: bpy.types.Object, steps: Sequence[Step], assign: bool) -> None:
-    look_at.check_armature(armature)
+def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) -> None:
+    editable.check_armature(armature)
     if not steps:
-        raise RigError("There is no clip to play; name at least one.")
+        raise RigError("The sequence has no clips; add at least one.")
     for before, after in pairwise(steps):
         if after.at <= before.at:
             raise RigError(
-                f"'{after.clip.action.name}' begins at frame {after.at}, not after '{before.clip.action.name}' at "
-                f"{before.at}; put the clips in order, a frame apart at least."
+                "'{action}' starts at frame {at}, but '{before_action}' before it starts at frame "
+                "{before_at}; place the clips in order, at least one frame apart.",
+                action=after.clip.action.name,
+                at=after.at,
+                before_action=before.clip.action.name,
+                before_at=before.at,
             )
     if not assign:
         return
-    timeline.check_may_play(armature)
+    sequence.check_may_play(armature)
     data = armature.animation_data
     if data is None or data.action is None:
         return
     if data.action_blend_type != "REPLACE" or data.action_influence < 1.0:
         raise RigError(
-            f"Action '{data.action.name}' is blended onto the NLA of '{armature.name}', as the result would be; set "
-            "its blending to Replace with influence 1."
+            "Action '{action}' is blended with the NLA of '{armature}', and so would be the "
+            "result; set its blending to Replace and its influence to 1.",
+            action=data.action.name,
+            armature=armature.name,
         )
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, look_at, sample
-from . import animated, clips, join, splice, timeline
+from ..animation import actions, editable
+from ..sampling import scene_time
+from . import animated, clips, join, sequence, splice
 from .animated import Channel
 from .clips import Clip
 from .root_motion import Ground, Placement, heading, inverse, part
@@ -62,24 +63,36 @@ def loop(
     last frame is the first but for them. cycles: add Cycles modifiers, with offset where the root travels; not where it
     turns, since repeated F-curves cannot. Raises LookAtError, and then nothing has changed.
     """
-    look_at.check_armature(armature)
+    editable.check_armature(armature)
     if assign:
-        timeline.check_may_play(armature)
-    slot = slot or clips.find_slot(armature, action)
-    begin, end = timeline.whole_frames(action, slot)
+        sequence.check_may_play(armature)
+    slot = slot or actions.find_slot(armature, action)
+    begin, end = sequence.whole_frames(action, slot)
     if not begin <= (begin if first is None else first) <= (end if last is None else last) <= end:
         raise RigError(
-            f"Frames {begin if first is None else first} to {end if last is None else last} do not lie within "
-            f"'{action.name}', which has keys from frame {begin} to {end}; choose frames in between."
+            "Frames {begin} to {end} are outside the keys of '{action}', frames {first} to {last}; "
+            "choose frames in this range.",
+            begin=begin if first is None else first,
+            end=end if last is None else last,
+            action=action.name,
+            first=begin,
+            last=end,
         )
     begin, end = begin if first is None else first, end if last is None else last
     if end - begin < 4:
-        raise RigError(f"'{action.name}' from frame {begin} to {end} is too short for a loop; it needs five frames.")
-    dt = sample.seconds_per_frame(scene or bpy.context.scene)
+        raise RigError(
+            "'{action}' is too short for a loop from frame {begin} to {end}; choose at least five frames.",
+            action=action.name,
+            begin=begin,
+            end=end,
+        )
+    dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
     half = 0.5 * (end - begin) * dt
     if seconds is not None and not 0.0 <= seconds <= half + 1e-6:
-        raise RigError(f"The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.")
-    keyed = timeline.fitting(armature, action, slot).channels
+        raise RigError(
+            "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.", half=half, seconds=seconds
+        )
+    keyed = sequence.fitting(armature, action, slot).channels
     clip = clips.read(armature, action, slot, np.arange(begin, end + 1), keyed)
     ground = Ground(armature, [clip])
     added = [channel for channel in ground.channels("HEADING") if channel not in clip.raw]
@@ -183,7 +196,6 @@ def _add_cycles(action: bpy.types.Action, slot: bpy.types.ActionSlot, ground: Gr
     """Let the F-curves repeat, those that carry the travel with the way made in each round."""
     carried = {handle.location for handle in ground.handles} if not travel.is_identity else set()
     paths = {channel.path for channel in carried if channel is not None}
-    bag = actions.channelbag(action, slot)
-    for curve in bag.fcurves if bag is not None else []:
+    for curve in actions.curves(action, slot):
         modifier = curve.modifiers.new("CYCLES")
         modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET" if curve.data_path in paths else "REPEAT"

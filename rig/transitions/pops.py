@@ -9,8 +9,9 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from .. import actions, sample
-from . import clips, splice, timeline
+from ..animation import actions
+from ..sampling import scene_time
+from . import clips, sequence, splice
 from .animated import Channel
 from .clips import Clip
 from .splice import Blend
@@ -100,8 +101,8 @@ def find(
     slot: bpy.types.ActionSlot | None = None,
 ) -> list[Pop]:
     """Leaps in an action from frame first to last, by default in all of it, one for each frame and bone."""
-    slot = slot or clips.find_slot(armature, action)
-    begin, end = timeline.key_range(action, slot)
+    slot = slot or actions.find_slot(armature, action)
+    begin, end = sequence.key_range(action, slot)
     frames = np.arange(max(begin, begin if first is None else first), min(end, end if last is None else last) + 1)
     return detect(clips.read(armature, action, slot, frames), outlier=outlier)
 
@@ -132,11 +133,11 @@ def smooth(
     called: the action's name in messages, where it is a copy of the user's.
     Returns the blend's length [s]. Raises RigError, and then nothing has changed.
     """
-    timeline.check_may_play(armature)
-    slot = slot or clips.find_slot(armature, action)
+    sequence.check_may_play(armature)
+    slot = slot or actions.find_slot(armature, action)
     called = called or action.name
     last = _check(action, slot, frame, called)
-    dt = sample.seconds_per_frame(scene or bpy.context.scene)
+    dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
     wanted = _wanted(armature, action, slot, frame, bones, called)
     before = clips.read(armature, action, slot, (frame - 2, frame - 1), wanted)
     after = clips.read(armature, action, slot, np.arange(frame, last + 1), wanted)
@@ -145,8 +146,12 @@ def smooth(
         duration = min(left, splice.blend_time(before, after, dt, skeleton_size(armature)))
     if duration > left + 1e-6:
         raise RigError(
-            f"The blend of {duration:g} s is longer than the {left:.2f} s that '{called}' plays from frame "
-            f"{frame} on; shorten it."
+            "The blend of {duration:g} s is longer than the remaining {left:.2f} s of '{action}' "
+            "from frame {frame}; shorten the blend.",
+            duration=duration,
+            left=left,
+            action=called,
+            frame=frame,
         )
     _replace(action, slot, after, splice.splice(before, after, dt, Blend(duration)))
     return duration
@@ -155,12 +160,18 @@ def smooth(
 def _check(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: int, called: str) -> int:
     """The action's last frame. Raises RigError where it cannot be smoothed at `frame`."""
     if action.library is not None or not action.is_editable:
-        raise RigError(f"Action '{called}' is linked from a library; make a copy of it and smooth that.")
-    first, last = timeline.key_range(action, slot)
+        raise RigError(
+            "Action '{action}' is linked from a library; make a copy of it and smooth the copy.", action=called
+        )
+    first, last = sequence.key_range(action, slot)
     if not first < frame <= last:
         raise RigError(
-            f"Frame {frame} has nothing to smooth: '{called}' has keys from frame {first} to {last}; go to the "
-            "first frame after the pop."
+            "Frame {frame} is outside the keys of '{action}', frames {first} to {last}; go to the "
+            "first frame after the pop.",
+            frame=frame,
+            action=called,
+            first=first,
+            last=last,
         )
     return last
 
@@ -174,18 +185,20 @@ def _wanted(
     called: str,
 ) -> list[Channel]:
     """Channels to smooth. Raises RigError where there are none, or one whose keys are not what plays."""
-    wanted = [channel for channel in timeline.fitting(armature, action, slot).channels if channel.kind != "switch"]
+    wanted = [channel for channel in sequence.fitting(armature, action, slot).channels if channel.kind != "switch"]
     if bones is None:
         around = clips.read(armature, action, slot, np.arange(frame - _AROUND, frame + _AROUND + 1), wanted)
         bones = {pop.bone for pop in detect(around, outlier=0.5 * OUTLIER) if pop.frame == frame} or None
     wanted = [channel for channel in wanted if bones is None or channel.bone in bones]
     if not wanted:
-        raise RigError(f"Action '{called}' animates none of the bones to smooth; choose others.")
+        raise RigError("Action '{action}' does not animate the bones to smooth; choose other bones.", action=called)
     paths = {channel.path for channel in wanted}
-    bag = actions.channelbag(action, slot)
-    for curve in bag.fcurves if bag is not None else []:
+    for curve in actions.curves(action, slot):
         if curve.data_path in paths and any(not modifier.mute for modifier in curve.modifiers):
-            raise RigError(f"The F-curve {curve.data_path} has a modifier; apply or mute it, then smooth the pop.")
+            raise RigError(
+                "The F-curve {path} has a modifier; apply or mute the modifier, then smooth the pop.",
+                path=curve.data_path,
+            )
     return wanted
 
 

@@ -83,7 +83,7 @@ class Ground:
 
     def _up(self) -> Array:
         if not self.by_object:
-            return detect.find_axes(self._skeleton, rest.clues(self.armature))[1]
+            return detect.find_axes(self._skeleton, rest.hints(self.armature))[1]
         item = self.armature
         parent = item.matrix_world @ item.matrix_basis.inverted_safe()
         return rotation.normalize(np.array(parent.inverted_safe().to_3x3())[:, 2])
@@ -168,7 +168,7 @@ class Ground:
         """What brings a root that is `there` to where it is `wanted`, as far as `root` says ("POSITION", "HEADING": on
         the ground only; "ALL": in height too; heading is the turn about up)."""
         if root not in ROOTS:
-            raise InvalidArgument(f"Root motion {root!r} is unknown; use {', '.join(ROOTS)}.")
+            raise InvalidArgument("Root motion {root!r} is unknown; use {roots}.", root=root, roots=", ".join(ROOTS))
         if root == "NONE" or not (self.root or self.by_object):
             return Placement.identity()
         turn = rotation.IDENTITY.copy()

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 import bpy
 import numpy as np
 
-from ...lookat_pd import inertialize, rotation
+from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
-from .. import actions
+from ...lookat_pd.transitions import inertialization
+from ..animation import actions
 from . import animated, clips, splice
 from .animated import Channel
 from .clips import Clip
@@ -36,7 +38,7 @@ class ClipRef:
 
 
 @dataclass(frozen=True)
-class Step:
+class ClipStep:
     """A clip of a chain, playing from its `frame` on at frame `at` of the result, which must be whole."""
 
     clip: ClipRef
@@ -56,14 +58,14 @@ class Used:
 
     @classmethod
     def of(cls, armature: bpy.types.Object, clip: ClipRef) -> "Used":
-        slot = clip.slot or clips.find_slot(armature, clip.action)
+        slot = clip.slot or actions.find_slot(armature, clip.action)
         first, last = reach(armature, clip)
         return cls(clip.action, slot, fitting(armature, clip.action, slot), first, last)
 
 
 def reach(armature: bpy.types.Object, clip: ClipRef) -> tuple[int, int]:
     """First and last whole frame of a clip that play. Raises RigError where there are none."""
-    first, last = key_range(clip.action, clip.slot or clips.find_slot(armature, clip.action))
+    first, last = key_range(clip.action, clip.slot or actions.find_slot(armature, clip.action))
     return first, last if clip.last is None else int(np.ceil(clip.last))
 
 
@@ -83,14 +85,15 @@ def whole_frames(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[
 
 
 def _key_ends(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[float, float]:
-    bag = actions.channelbag(action, slot)
-    curves = bag.fcurves if bag is not None else []
+    curves = actions.curves(action, slot)
     if not any(len(curve.keyframe_points) for curve in curves):
-        raise RigError(f"Action '{action.name}' is empty; choose one with keys.")
+        raise RigError("Action '{action}' is empty; choose an action with keys.", action=action.name)
     alone = len(action.slots) == 1
     ends = np.array(action.curve_frame_range if alone else [c.range() for c in curves if len(c.keyframe_points)])
     if not np.isfinite(ends).all():
-        raise RigError(f"Action '{action.name}' has a key at a frame that is not a number; delete that key.")
+        raise RigError(
+            "Action '{action}' has a key at a frame that is not a number; delete that key.", action=action.name
+        )
     return float(ends.min()), float(ends.max())
 
 
@@ -98,52 +101,74 @@ def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.type
     """What an action animates on the armature. Raises RigError where that is less than half of its bones."""
     found = animated.contents(armature, action, slot)
     if len(found.fitting) < len(found.missing):
-        have = f"only {_listed(found.fitting)}" if found.fitting else "none of them"
+        have = Message("only {fitting}", fitting=_listed(found.fitting)) if found.fitting else "none of them"
         raise RigError(
-            f"Action '{action.name}' is made for another rig: of the {len(found.fitting) + len(found.missing)} bones "
-            f"it moves '{armature.name}' has {have}, not {_listed(found.missing)}; choose an action of this rig."
+            "Action '{action}' belongs to another rig: of its {bones} bones, '{armature}' has "
+            "{have} but not {missing}; choose an action of this rig.",
+            action=action.name,
+            bones=len(found.fitting) + len(found.missing),
+            armature=armature.name,
+            have=Message(have),
+            missing=_listed(found.missing),
         )
     if not found.fitting:
-        raise RigError(f"Action '{action.name}' animates no bone of '{armature.name}'; choose one with keys for it.")
+        raise RigError(
+            "Action '{action}' does not animate any bone of '{armature}'; choose an action of this rig.",
+            action=action.name,
+            armature=armature.name,
+        )
     return found
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED_AT_MOST} more" if len(names) > _NAMED_AT_MOST else ""
-    return ", ".join(f"'{name}'" for name in names[:_NAMED_AT_MOST]) + more
+    listed = joined(", ", (Message("'{name}'", name=name) for name in names[:_NAMED_AT_MOST]))
+    if len(names) <= _NAMED_AT_MOST:
+        return listed
+    return Message("{names} and {others} more", names=listed, others=len(names) - _NAMED_AT_MOST)
 
 
 def check_may_play(armature: bpy.types.Object) -> None:
     """Raise RigError where the armature's action cannot be exchanged, or changed as it is seen to play."""
     data = armature.animation_data
     if data is not None and data.use_tweak_mode:
-        raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
+        raise RigError(
+            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
+            armature=armature.name,
+        )
 
 
-def check_lengths(steps: Sequence[Step], used: Sequence[Used], dt: float) -> None:
+def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) -> None:
     for step, item in zip(steps[1:], used[1:], strict=True):
         frame = step.clip.frame
         if not item.first <= frame <= item.last:
             raise RigError(
-                f"Frame {frame:g} lies outside '{item.action.name}', which has keys from frame {item.first} to "
-                f"{item.last}; choose a frame in between."
+                "Frame {frame:g} is outside the keys of '{action}', frames {first} to {last}; choose a "
+                "frame in this range.",
+                frame=frame,
+                action=item.action.name,
+                first=item.first,
+                last=item.last,
             )
     # A transition that another one interrupts may be as long as it likes.
     step, item = steps[-1], used[-1]
     left = (np.floor(item.last - step.clip.frame + 1e-6) + 1) * dt
-    length = 0.0 if step.blend.method == "CUT" else (step.blend.seconds or 0.0) * step.blend.longest
+    length = (step.blend.seconds or 0.0) * step.blend.longest if step.blend.how.blends else 0.0
     if len(steps) > 1 and length > left + 1e-6:
         raise RigError(
-            f"The blend of {length:g} s is longer than the {left:.2f} s that '{item.action.name}' plays from frame "
-            f"{step.clip.frame:g} on; shorten the blend or enter the clip earlier."
+            "The blend of {duration:g} s is longer than the remaining {left:.2f} s of '{action}' "
+            "from frame {frame:g}; shorten the blend, or enter the clip earlier.",
+            duration=length,
+            left=left,
+            action=item.action.name,
+            frame=step.clip.frame,
         )
 
 
-class Timeline:
+class ClipSequence:
     """Clips being played one after another. placements: that of each clip; blends: length [s] of each transition."""
 
     def __init__(
-        self, armature: bpy.types.Object, steps: Sequence[Step], used: Sequence[Used], root: str, dt: float
+        self, armature: bpy.types.Object, steps: Sequence[ClipStep], used: Sequence[Used], root: str, dt: float
     ) -> None:
         self.armature, self.steps, self.used, self.root, self.dt = armature, steps, used, root, dt
         self.placements: list[Placement] = []
@@ -186,7 +211,7 @@ class Timeline:
 
     def _spare(self, blend: Blend) -> int:
         seconds = blend.longest * (1.0 if blend.seconds is None else blend.seconds)
-        return 1 + (int(np.ceil(seconds / self.dt)) if blend.method == "FADE" else 0)
+        return 1 + (int(np.ceil(seconds / self.dt)) if blend.how.plays_both else 0)
 
     def _placed(self, read: Sequence[Clip]) -> list[Channel]:
         if self.root == "NONE" or len(read) < 2:
@@ -209,7 +234,7 @@ class Timeline:
             glide = Placement(rotation.IDENTITY.copy(), self._glide(self.ground, before, clip, blend))
             clip = self.ground.place(clip, glide)
             self.placements.append(Placement(placement.rotation, placement.translation + glide.translation))
-        going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if blend.method == "FADE" else None
+        going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if blend.how.plays_both else None
         upright = self.ground.upright() if self.ground is not None else None
         return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
 
@@ -219,9 +244,9 @@ class Timeline:
         Placed right where the root is, there would be no difference, and nothing to carry the speed it had.
         """
         name = ground.carrier()
-        if blend.method != "INERTIAL" or name is None:
+        if not blend.how.carries_velocity or name is None:
             return np.zeros(3)
-        frames = inertialize.GLIDE * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
+        frames = inertialization.GLIDE * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
         # A frame of it is there already: at the last frame before the cut the root is not yet where it is placed.
         return max(frames - 1.0, 0.0) * (ground.step(before, len(before.frames) - 2) - ground.step(after, 0))
 
@@ -240,7 +265,7 @@ class Timeline:
 
     def _timed(self, blend: Blend, before: Clip, after: Clip) -> Blend:
         """The blend with its length, where it is to be found no longer than the clip."""
-        if blend.method == "CUT":
+        if not blend.how.blends:
             return Blend(0.0, blend.method)
         if blend.seconds is not None:
             return blend

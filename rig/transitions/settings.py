@@ -3,6 +3,8 @@
 No `from __future__ import annotations` here: Blender reads the annotations.
 """
 
+from typing import Any
+
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -14,24 +16,30 @@ from bpy.props import (
     StringProperty,
 )
 
-ROOT_ITEMS = (
-    ("NONE", "None", "Play the destination where it was made"),
-    ("POSITION", "Position", "Move the destination over the ground to where the source's root is"),
-    ("HEADING", "Position and Heading", "Move the destination over the ground and turn it to go on the same way"),
-    ("ALL", "Position, Height and Heading", "As Position and Heading, and at the same height"),
-)
-METHOD_ITEMS = (
-    ("INERTIAL", "Inertialization", "Only the destination plays; what was different dies away"),
-    ("DEAD", "Dead Blending", "The source's motion runs out and is faded; calmer where poses are far apart"),
-    ("FADE", "Cross-Fade", "Both clips play and are mixed"),
-    ("CUT", "Cut", "No blending"),
-)
+from ...lookat_pd.transitions import methods
 
+ROOT_ITEMS = (
+    ("NONE", "None", "Play the destination at its original position"),
+    ("POSITION", "Position", "Move the destination on the ground plane to the root of the source"),
+    (
+        "HEADING",
+        "Position and Heading",
+        "Move the destination on the ground plane and turn it to continue in the same direction",
+    ),
+    ("ALL", "Position, Height and Heading", "Match the height as well as position and heading"),
+)
+METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
+BLEND_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values() if row.blends)
+"""The methods where there is nothing to cut."""
 
 PRESETS = {
-    "SNAPPY": ("Snappy", "Over at once, for games", {"use_auto_blend": False, "blend": 0.15, "method": "INERTIAL"}),
-    "NATURAL": ("Natural", "As long as suits the two poses", {"use_auto_blend": True, "method": "INERTIAL"}),
-    "HEAVY": ("Heavy", "A large body that runs on", {"use_auto_blend": False, "blend": 0.6, "method": "DEAD"}),
+    "SNAPPY": ("Snappy", "Very short blend, for games", {"use_auto_blend": False, "blend": 0.15, "method": "INERTIAL"}),
+    "NATURAL": ("Natural", "Derive the blend time from the two poses", {"use_auto_blend": True, "method": "INERTIAL"}),
+    "HEAVY": (
+        "Heavy",
+        "Long blend, for a large body with momentum",
+        {"use_auto_blend": False, "blend": 0.6, "method": "DEAD"},
+    ),
 }
 
 
@@ -40,28 +48,56 @@ class TransitionCut(bpy.types.PropertyGroup):
 
     source_frame: IntProperty(name="Source Frame")
     destination_frame: IntProperty(name="Destination Frame")
-    cost: FloatProperty(name="Cost", description="How different the two clips are there; 0 is alike")
+    cost: FloatProperty(name="Cost", description="Difference between the two clips at this cut; 0 if they are equal")
 
 
-class TransitionSettings(bpy.types.PropertyGroup):
+def blend_time(description: str, default: float = 0.3) -> Any:
+    """The property that says how long a blend takes."""
+    return FloatProperty(name="Blend", description=description, default=default, min=0.0, soft_max=1.0)
+
+
+def placement(description: str) -> Any:
+    """The property that says what of the root goes on."""
+    return EnumProperty(name="Root", description=description, items=ROOT_ITEMS, default="HEADING")
+
+
+class AutoBlend:
+    """Mixin of settings and operators: whether a blend takes as long as suits."""
+
+    use_auto_blend: BoolProperty(
+        name="Automatic Blend", description="Derive the blend time from the differences in pose and speed", default=True
+    )
+
+
+class Blending(AutoBlend):
+    """Mixin of the settings and of the operators that join actions: how the difference at a cut is blended."""
+
+    blend: blend_time("Time in seconds until only the destination plays")
+    root: placement("Placement of the destination relative to the source")
+    method: EnumProperty(name="Method", description="Method of blending the difference", items=METHOD_ITEMS)
+
+
+class TransitionSettings(Blending, bpy.types.PropertyGroup):
     """What the next transition joins. Actions by name: a pointer would keep them from being deleted."""
 
-    source: StringProperty(name="Source", description="Action that plays first; empty for the current one")
-    destination: StringProperty(name="Destination", description="Action that goes on")
-    source_frame: IntProperty(name="Source Frame", description="First frame that no longer shows the source", default=1)
+    source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
+    destination: StringProperty(name="Destination", description="Action that plays after the cut")
+    source_frame: IntProperty(
+        name="Source Frame", description="First frame at which the source no longer plays", default=1
+    )
     destination_frame: IntProperty(
-        name="Destination Frame", description="Frame of the destination shown then", default=1
+        name="Destination Frame", description="Frame of the destination that plays at the cut", default=1
     )
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="As long as suits how far apart poses and speeds are", default=True
+    cuts: CollectionProperty(
+        type=TransitionCut, name="Found Cuts", description="Candidates for the cut, the best one first"
     )
-    blend: FloatProperty(
-        name="Blend", description="Seconds until the destination plays alone", default=0.3, min=0.0, soft_max=1.0
-    )
-    root: EnumProperty(name="Root", description="How the destination is placed", items=ROOT_ITEMS, default="HEADING")
-    method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS)
-    cuts: CollectionProperty(type=TransitionCut, name="Found Cuts", description="Places to cut, the best first")
     cut_index: IntProperty(name="Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
+
+
+def blends(settings) -> bool:
+    """Whether the chosen method takes time: settings or an operator with a `method`."""
+    row = methods.of_identifier(settings.method)
+    return row is not None and row.blends
 
 
 def use_cut(settings: TransitionSettings) -> None:
@@ -71,16 +107,14 @@ def use_cut(settings: TransitionSettings) -> None:
         settings.source_frame, settings.destination_frame = cut.source_frame, cut.destination_frame
 
 
-CLASSES = (TransitionCut, TransitionSettings)
+_register, _unregister = bpy.utils.register_classes_factory((TransitionCut, TransitionSettings))
 
 
 def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
+    _register()
     bpy.types.Scene.lookat_pd_transition = PointerProperty(type=TransitionSettings, name="Look-at PD Transition")
 
 
 def unregister() -> None:
     del bpy.types.Scene.lookat_pd_transition
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister()

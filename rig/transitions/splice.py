@@ -5,36 +5,48 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...lookat_pd import inertialize, rotation
+from ...lookat_pd import rotation
 from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.rotation import Array
-from .. import channels
+from ...lookat_pd.transitions import inertialization, methods
+from ...lookat_pd.transitions.methods import TransitionMethod
+from ..animation import channels
 from .animated import Channel
 from .clips import Clip
-
-METHODS = ("INERTIAL", "DEAD", "FADE", "CUT")
 
 
 @dataclass(frozen=True)
 class Blend:
     """How a transition blends. seconds: its length, None for what suits the two poses and their speeds.
 
-    method: "INERTIAL" (the difference decays), "DEAD" (dead blending), "FADE" (cross-fade) or "CUT" (none).
+    method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays).
     factors: per bone a factor on the length, 1 where none is named.
     """
 
     seconds: float | None = None
-    method: str = "INERTIAL"
+    method: str = methods.default().identifier
     factors: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InvalidArgument(f"Method {self.method!r} is unknown; use {', '.join(METHODS)}.")
+        if methods.of_identifier(self.method) is None:
+            known = [row.identifier for row in methods.METHODS.values()]
+            raise InvalidArgument(
+                "Method {method!r} is unknown; use {known}.", method=self.method, known=", ".join(known)
+            )
         if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds >= 0.0):
-            raise InvalidArgument(f"The blend time must be 0 or more seconds, not {self.seconds}.")
+            raise InvalidArgument("The blend time must be 0 or more seconds, not {duration}.", duration=self.seconds)
         for bone, factor in self.factors.items():
             if not (np.isfinite(factor) and factor >= 0.0):
-                raise InvalidArgument(f"The blend factor of bone '{bone}' must be 0 or more, not {factor}.")
+                raise InvalidArgument(
+                    "The blend factor of bone '{bone}' must be 0 or more, not {factor}.", bone=bone, factor=factor
+                )
+
+    @property
+    def how(self) -> TransitionMethod:
+        """The row of the method."""
+        found = methods.of_identifier(self.method)
+        assert found is not None
+        return found
 
     @property
     def longest(self) -> float:
@@ -55,8 +67,8 @@ def blend_time(before: Clip, after: Clip, dt: float, size: float) -> float:
         if chosen:
             previous = np.concatenate([_ends(before, group, slice(-2, None)) for group in _groups(chosen)], axis=1)
             target = np.concatenate([_ends(after, group, slice(0, 2)) for group in _groups(chosen)], axis=1)
-            return inertialize.blend_time(previous, target, dt, kind=kind, size=size)
-    return inertialize.BLEND_TIMES[0]
+            return inertialization.blend_time(previous, target, dt, kind=kind, size=size)
+    return inertialization.BLEND_TIMES[0]
 
 
 def splice(
@@ -87,11 +99,11 @@ def splice(
         last = _stack([before.raw[channel][-1:] for channel in group])[0]
         previous, target = _ends(before, group, slice(-2, None)), _values(group[0], stored[:frames])
         source = None
-        if blend.method == "FADE" and going_on is not None:
+        if blend.how.plays_both and going_on is not None:
             source = _ends(going_on, group, slice(0, frames))
-        result = _blended(kind, previous, target, source, dt, durations, blend.method)
+        result = _blended(kind, previous, target, source, dt, durations, blend.how)
         for n, channel in enumerate(group):
-            if upright and channel in upright and blend.method == "INERTIAL":
+            if upright and channel in upright and blend.how.carries_velocity:
                 result[:, n] = _blended_upright(previous[:, n], target[:, n], upright[channel], dt, durations[n])
         column = (
             _continued(mode, stored, target, result, last) if kind == "rotation" else _joined(stored, target, result)
@@ -129,23 +141,16 @@ def _values(channel: Channel, raw: Array) -> Array:
 
 
 def _blended(
-    kind: str, previous: Array, target: Array, source: Array | None, dt: float, durations: Array, method: str
+    kind: str, previous: Array, target: Array, source: Array | None, dt: float, durations: Array, how: TransitionMethod
 ) -> Array:
-    kind = "rotation" if kind == "rotation" else "vector"
-    if method == "INERTIAL":
-        return inertialize.transition(previous, target, dt, durations, kind=kind)
-    if method == "DEAD":
-        return inertialize.dead_blend(previous, target, dt, durations, kind=kind)
-    if source is not None:
-        return inertialize.cross_fade(source, target, dt, durations, kind=kind)
-    return target
+    return how.blend(previous, target, source, dt, durations, "rotation" if kind == "rotation" else "vector")
 
 
 def _blended_upright(previous: Array, target: Array, height: Array, dt: float, duration: float) -> Array:
     """Locations (F, 3) whose difference decays apart along up and over the ground."""
     parts = np.stack((height, np.eye(3) - height))
     before, there = (np.einsum("pij,fj->fpi", parts, values) for values in (previous, target))
-    return target + np.sum(inertialize.transition(before, there, dt, duration, kind="vector") - there, axis=1)
+    return target + np.sum(inertialization.transition(before, there, dt, duration, kind="vector") - there, axis=1)
 
 
 def _joined(stored: Array, target: Array, result: Array) -> Array:

@@ -13,9 +13,11 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
-from .. import actions, look_at, sample
-from . import animated, clips, pops, splice, timeline
+from ..animation import actions, editable
+from ..sampling import scene_time
+from . import animated, clips, pops, sequence, splice
 from .animated import Channel
 from .clips import Clip
 from .splice import Blend
@@ -62,7 +64,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Between:
+class StripPair:
     """A transition made: its strip, its action, first and last frame, and the blend [s]."""
 
     strip: bpy.types.NlaStrip
@@ -95,20 +97,22 @@ def join(
     blend: Blend = splice.AUTOMATIC,
     *,
     scene: bpy.types.Scene | None = None,
-) -> Between:
+) -> StripPair:
     """Add the strip that carries the transition from `first` to `second`, on a track just above both.
 
     It begins where the second strip begins to show and lasts for the blend. Raises LookAtError, and then nothing has
     changed.
     """
-    look_at.check_armature(armature)
+    editable.check_armature(armature)
     a, b = _placed(armature, first), _placed(armature, second)
     _check(armature, a, b)
-    dt = sample.seconds_per_frame(scene or bpy.context.scene)
+    dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
     cut = int(np.ceil(b.strip.frame_start if _above(b, a) else max(a.strip.frame_end, b.strip.frame_start)))
     left = np.floor(b.strip.frame_end) - cut + 1
     if left < 2:
-        raise RigError(f"Strip '{second.name}' is too short for a transition; it must show for two frames at least.")
+        raise RigError(
+            "Strip '{second}' is too short for a transition; extend it to at least two frames.", second=second.name
+        )
     before, after, going_on = _read(armature, a, b, cut, int(left))
     if blend.seconds is None:
         length = splice.blend_time(before, after, dt, pops.skeleton_size(armature))
@@ -117,8 +121,11 @@ def join(
     frames = max(1, int(np.ceil(seconds * blend.longest / dt - 1e-6)))
     if frames > left:
         raise RigError(
-            f"The blend of {seconds * blend.longest:g} s is longer than the {left * dt:.2f} s that strip "
-            f"'{second.name}' shows; shorten it."
+            "The blend of {duration:g} s is longer than the {left:.2f} s that strip '{strip}' "
+            "plays; shorten the blend.",
+            duration=seconds * blend.longest,
+            left=left * dt,
+            strip=second.name,
         )
     _check_fades(a, b, cut, frames)
     result = splice.splice(before, after, dt, blend, going_on).part(slice(0, frames + 1))
@@ -130,7 +137,11 @@ def _placed(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> _Placed:
     for height, track in enumerate(data.nla_tracks if data else []):
         if any(item == strip for item in track.strips):
             return _Placed(strip, track, height)
-    raise RigError(f"Strip '{strip.name}' is not in the NLA of '{armature.name}'; select two of its strips.")
+    raise RigError(
+        "Strip '{strip}' is not in the NLA of '{armature}'; select two strips of this armature.",
+        strip=strip.name,
+        armature=armature.name,
+    )
 
 
 def _above(b: _Placed, a: _Placed) -> bool:
@@ -139,53 +150,76 @@ def _above(b: _Placed, a: _Placed) -> bool:
 
 
 def _check(armature: bpy.types.Object, a: _Placed, b: _Placed) -> None:
-    timeline.check_may_play(armature)
+    sequence.check_may_play(armature)
     for item in (a, b):
         _check_strip(armature, item)
     first, second = a.strip, b.strip
     if second.frame_start <= first.frame_start:
-        raise RigError(f"Strip '{second.name}' does not begin after '{first.name}'; select two that follow each other.")
+        raise RigError(
+            "Strip '{second}' does not start after '{first}'; select two consecutive strips.",
+            second=second.name,
+            first=first.name,
+        )
     if second.frame_end <= first.frame_end and b.height < a.height:
-        raise RigError(f"Strip '{first.name}' hides '{second.name}' to its end; put it on a lower track.")
+        raise RigError(
+            "Strip '{first}' covers '{second}' to its end; move '{first}' to a lower track.",
+            first=first.name,
+            second=second.name,
+        )
     if b.height < a.height and first.extrapolation != "NOTHING":
         raise RigError(
-            f"Strip '{first.name}' holds its last pose above '{second.name}'; set its Extrapolation to Nothing."
+            "Strip '{first}' holds its last pose above '{second}'; set its Extrapolation to Nothing.",
+            first=first.name,
+            second=second.name,
         )
     if b.height > a.height and second.extrapolation == "HOLD":
         raise RigError(
-            f"Strip '{second.name}' holds its first pose above '{first.name}'; set its Extrapolation to Hold Forward."
+            "Strip '{second}' holds its first pose above '{first}'; set its Extrapolation to Hold Forward.",
+            second=second.name,
+            first=first.name,
         )
     if first.extrapolation == "NOTHING" and second.frame_start > first.frame_end + 1.0:
         raise RigError(
-            f"Between '{first.name}' and '{second.name}' is a gap in which nothing plays; move them together, or set "
-            "the first one's Extrapolation to Hold Forward."
+            "There is a gap between '{first}' and '{second}'; move the strips together, or set the "
+            "Extrapolation of '{first}' to Hold Forward.",
+            first=first.name,
+            second=second.name,
         )
 
 
 def _check_strip(armature: bpy.types.Object, item: _Placed) -> None:
     strip = item.strip
     problems = (
-        (strip.type != "CLIP" or strip.action is None, "plays no action", "select strips made of actions"),
+        (strip.type != "CLIP" or strip.action is None, "has no action", "select action strips"),
         (strip.mute or item.track.mute, "is muted", "unmute it"),
-        (strip.blend_type != "REPLACE", "does not replace what is below it", "set its blending to Replace"),
-        (strip.use_animated_influence, "has an influence of its own", "switch Animated Influence off"),
-        (strip.use_animated_time, "has an animated time", "switch Animated Strip Time off"),
+        (strip.blend_type != "REPLACE", "does not replace the tracks below it", "set its blending to Replace"),
+        (strip.use_animated_influence, "has an animated influence", "disable Animated Influence"),
+        (strip.use_animated_time, "has an animated time", "disable Animated Strip Time"),
         (any(not modifier.mute for modifier in strip.modifiers), "has modifiers", "mute them"),
     )
     for bad, what, remedy in problems:
         if bad:
-            raise RigError(f"Strip '{strip.name}' {what}; {remedy} and try again.")
+            raise RigError(
+                "Strip '{strip}' {what}; {remedy} and try again.",
+                strip=strip.name,
+                what=Message(what),
+                remedy=Message(remedy),
+            )
     if strip.action_slot is None:
-        raise RigError(f"Strip '{strip.name}' has no slot of its action chosen, so it moves nothing; choose one.")
-    timeline.fitting(armature, strip.action, strip.action_slot)
+        raise RigError("Strip '{strip}' has no action slot selected; select a slot.", strip=strip.name)
+    sequence.fitting(armature, strip.action, strip.action_slot)
 
 
 def _check_fades(a: _Placed, b: _Placed, cut: int, frames: int) -> None:
     """Raise RigError where Blender itself fades a strip at the wrong time."""
     if a.strip.blend_out > 0.0 and cut > a.strip.frame_end - a.strip.blend_out + 1.0:
-        raise RigError(f"Strip '{a.strip.name}' is blended out before the transition; set its Blend Out to 0.")
+        raise RigError(
+            "Strip '{strip}' is blended out before the transition; set its Blend Out to 0.", strip=a.strip.name
+        )
     if b.strip.frame_start + b.strip.blend_in > cut + frames - 1:
-        raise RigError(f"Strip '{b.strip.name}' is blended in for longer than the transition; set its Blend In to 0.")
+        raise RigError(
+            "Strip '{strip}' is blended in for longer than the transition; set its Blend In to 0.", strip=b.strip.name
+        )
 
 
 def _read(armature: bpy.types.Object, a: _Placed, b: _Placed, cut: int, frames: int) -> tuple[Clip, Clip, Clip]:
@@ -218,7 +252,7 @@ def _play(
     return clip
 
 
-def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds: float) -> Between:
+def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds: float) -> StripPair:
     name = f"{a.strip.name} > {b.strip.name}"
     action, slot = actions.new_action(name, armature)
     track = None
@@ -237,7 +271,7 @@ def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds
             tracks.remove(track)
         bpy.data.actions.remove(action)
         raise
-    return Between(strip, action, first, last, seconds)
+    return StripPair(strip, action, first, last, seconds)
 
 
 def _extend(strip: bpy.types.NlaStrip, first: float, last: float) -> None:

@@ -10,11 +10,14 @@ from mathutils import Euler, Matrix, Vector
 
 from extension import load
 
-actions = load("rig.actions")
-bake = load("rig.bake")
-look_at = load("rig.look_at")
-look_at_edit = load("rig.look_at_edit")
-sample = load("rig.sample")
+actions = load("rig.animation.actions")
+bake = load("rig.look_at.bake")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
+sample = load("rig.sampling.sampler")
+channels = load("rig.animation.channels")
+bake_options = load("rig.animation.bake_options")
+finish = load("rig.animation.progress").drain
 
 # Name, parent, head, tail: a figure of 1.8 m that faces -Y.
 FIGURE = (
@@ -67,7 +70,7 @@ def set_rotation(bone: bpy.types.PoseBone, angles: Sequence[float]) -> str:
         bone.rotation_axis_angle = (angle, *axis)
     else:
         bone.rotation_euler = turn.to_quaternion().to_euler(bone.rotation_mode)
-    return sample.channel(bone.rotation_mode)[0]
+    return channels.channel(bone.rotation_mode)[0]
 
 
 def animate(
@@ -129,16 +132,7 @@ def run_bake(
         for bone in look_at.bones_with_look_at(item)
         if not item.pose.bones[bone].lookat_pd.mute
     ]
-    return finish(bake.bake(scene or bpy.context.scene, wanted, bake.Options(first, last, into)))
-
-
-def finish(steps: Any) -> Any:
-    """Take all steps of a generator; what it returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    return finish(bake.bake(scene or bpy.context.scene, wanted, bake_options.BakeOptions(first, last, into)))
 
 
 # What can be seen

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...lookat_pd.errors import RigError
-from ...lookat_pd.rotation import Array
-from .. import actions, targets
-from ..detection import shape_keys
-from ..working import animated_by_nla
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.message import Message
+from ....lookat_pd.rotation import Array
+from ...animation import actions
+from ...animation.bake_transaction import animated_by_nla
+from ...detection import shape_keys
+from ...sampling import targets
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,11 @@ def find(armature: bpy.types.Object, chosen: str) -> list[Lid]:
         wanted = [name for name in names if name == chosen] if chosen else shape_keys.closing(names)
         found += [Lid(keys, name) for name in wanted]
     if chosen and not found:
-        raise RigError(f"No mesh of '{armature.name}' has a shape key '{chosen}' to close the eyes; choose another.")
+        raise RigError(
+            "No mesh of '{armature}' has a shape key '{shape_key}' that closes the eyes; choose another shape key.",
+            armature=armature.name,
+            shape_key=chosen,
+        )
     return found
 
 
@@ -74,7 +80,7 @@ def state(lid: Lid) -> str:
     return "KEYED" if actions.plays(curve) and all(m.mute for m in curve.modifiers) else "HELD"
 
 
-def told(armature: bpy.types.Object, lids: Iterable[Lid]) -> tuple[object, ...]:
+def signature(armature: bpy.types.Object, lids: Iterable[Lid]) -> tuple[object, ...]:
     """All that decides which shape keys are found and what can be done with these, to tell whether it has changed."""
     return [(keys.name_full, keys.key_blocks.keys()) for keys in _keys_of(armature)], [state(lid) for lid in lids]
 
@@ -84,9 +90,21 @@ def note(lids: Iterable[Lid], notes: list[str]) -> None:
     states = {lid.name: state(lid) for lid in lids}
     for name, how in states.items():
         if how == "KEYED":
-            notes.append(f"Shape key '{name}' has keys of its own, so blinks show with it once they are baked.")
+            notes.append(
+                Message(
+                    "Shape key '{name}' is already animated, so the live look-at does not blink with it; "
+                    "bake to see the blinks.",
+                    name=name,
+                )
+            )
         elif how == "HELD":
-            notes.append(f"Shape key '{name}' is driven, in the NLA or not editable, so it shows no blink.")
+            notes.append(
+                Message(
+                    "Shape key '{name}' has a driver, is animated by the NLA or is not editable, so it "
+                    "does not blink; choose another shape key.",
+                    name=name,
+                )
+            )
 
 
 def closed(base: Array | float, closing: Array | float, top: float) -> Array:

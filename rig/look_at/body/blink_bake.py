@@ -10,9 +10,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...lookat_pd.rotation import Array
-from .. import actions, keys
-from ..working import put_back
+from ....lookat_pd.rotation import Array
+from ...animation import actions, keys
+from ...animation.bake_transaction import put_back
 from . import blink
 from .blink import Lid
 
@@ -30,7 +30,7 @@ def _place(item: bpy.types.Key, into: str) -> str:
     return "CURRENT" if into == "CURRENT" and data is not None and data.action is not None else "NEW"
 
 
-class Working:
+class BlinkBake:
     """A bake of blinks in progress on one armature's shape keys; `rollback` leaves everything as it was."""
 
     def __init__(self, armature: bpy.types.Object, ending: str) -> None:

@@ -1,30 +1,25 @@
 """The rest of the body that answers a look-at: which bones of a rig those are, and what is asked of them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import bpy
 import numpy as np
 
-from ...lookat_pd import rotation
-from ...lookat_pd.body import Recoil, WeightShift
-from ...lookat_pd.errors import RigError
-from ...lookat_pd.eyes import Eyes
-from ...lookat_pd.rotation import Array
-from ...lookat_pd.skeleton import Skeleton
-from .. import offsets
-from ..detection import detect, limbs, rest
-from ..detection.limbs import Arm, Eye, Leg
+from ....lookat_pd import rotation
+from ....lookat_pd.body.recoil import Recoil
+from ....lookat_pd.body.weight_shift import WeightShift
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.eyes import Eyes
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.skeleton import Skeleton
+from ...detection import detect, limbs, rest
+from ...detection.limbs import ArmBones, EyeBone, LegBones
+from ...sampling import plain_chain
 from . import blink
 
-LAYERS = {
-    "weight": ("body", "use_weight_shift"),
-    "arms": ("body", "use_arm_recoil"),
-    "feet": ("body", "use_planted_feet"),
-    "eyes": ("eyes", "use"),
-    "blink": ("eyes", "use_blink"),
-}
-"""What may answer a look-at besides its chain, and the setting that switches it on."""
 _COMFORTABLE = 2.0 / 3.0
 """The part of the ocular range in which eyes stay by choice; the rest is for what the head has not turned yet."""
 _AT_EYE = 0.12
@@ -32,22 +27,23 @@ _AT_EYE = 0.12
 
 
 @dataclass(frozen=True)
-class Body:
-    """What answers the look-at of a chain, and how; nothing of it where a layer is switched off.
+class BodyRig:
+    """The bones of the body response to a look-at, and its parameters. What belongs to a disabled layer is empty.
 
-    mover: the bone that moves the hips and all above them, "" for none. lids, shapes: what closes the eyes, bones that
-    turn or shape keys. legs and arms: without those that the rig's
-    own inverse kinematics holds; reaching: all legs, held or not. turned, moved: bones that get offsets and ways,
-    beyond the chain. sampled: bones to be sampled beyond the chain; anchors: for each the place in the chain of the
-    bone that carries it, -1 for none. forward: the character's, in the rest frame of the mover; upright: its up in
-    armature space. plain: forward kinematics predicts where all of these are carried. notes: what was not found.
+    hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
+    keys that close the eyes. legs, arms: without those that the rig's own inverse kinematics holds; reaching: all
+    legs. turned, moved: bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond the
+    chain; anchors: for each the index in the chain of the bone that carries it, -1 for none. forward: of the character
+    in the rest frame of the hips control; upright: up in armature space. plain: forward kinematics predicts where the
+    chain carries all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does, in order.
+    notes: what was not found.
     """
 
-    mover: str = ""
-    legs: tuple[Leg, ...] = ()
-    reaching: tuple[Leg, ...] = ()
-    arms: tuple[Arm, ...] = ()
-    eyes: tuple[Eye, ...] = ()
+    hips_control: str = ""
+    legs: tuple[LegBones, ...] = ()
+    reaching: tuple[LegBones, ...] = ()
+    arms: tuple[ArmBones, ...] = ()
+    eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
     shapes: tuple[blink.Lid, ...] = ()
     shift: WeightShift | None = None
@@ -65,21 +61,8 @@ class Body:
     upright: tuple[float, float, float] = (0.0, 0.0, 1.0)
     leg_length: float = 1.0
     plain: bool = True
+    responses: tuple[Callable[..., None], ...] = ()
     notes: tuple[str, ...] = ()
-
-
-def switch_on(settings, layers: Iterable[str] = LAYERS) -> None:
-    """Let layers of the body answer a look-at with these settings."""
-    for layer in layers:
-        group, switch = LAYERS[layer]
-        setattr(getattr(settings, group), switch, True)
-
-
-def is_wanted(settings) -> bool:
-    """Whether anything but the chain of a look-at is asked to move."""
-    # Only eyes that look blink.
-    layers = (getattr(getattr(settings, group), switch) for group, switch in LAYERS.values() if switch != "use_blink")
-    return any(layers) or settings.eyes.drift > 0.0
 
 
 def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
@@ -93,108 +76,148 @@ def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
     }
 
 
-def find(armature: bpy.types.Object, chain: Sequence[str], settings) -> Body | None:
-    """The bones that a look-at's settings ask for; None where they ask for nothing. Raises RigError."""
-    if not is_wanted(settings):
-        return None
-    skeleton = rest.skeleton(armature)
-    wants = settings.body
-    notes: list[str] = []
-    mover, legs, arms, eyes = "", (), (), ()
-    if wants.use_weight_shift or wants.use_planted_feet:
-        mover = _mover(armature, chain, wants.mover, notes)
-        legs = tuple(limbs.find_legs(armature))
-        if wants.use_planted_feet and not legs:
-            notes.append("No leg of two bones and a foot was found, so no feet are planted.")
-    if wants.use_arm_recoil:
-        arms = tuple(arm for arm in limbs.find_arms(armature) if not arm.held)
-        if not arms:
-            notes.append("No arm was found that hangs on the rib cage, so none recoils.")
-    if settings.eyes.use:
-        eyes = _eyes(armature, chain, settings.eyes, notes)
-    lids, shapes = (), ()
-    if eyes and settings.eyes.use_blink:
-        lids, shapes = _lids(armature, chain, skeleton, eyes, settings.eyes.blink_key, notes)
-    planted = tuple(leg for leg in legs if not leg.held) if wants.use_planted_feet else ()
-    chosen = Body(
-        mover=mover,
-        legs=planted,
-        reaching=legs if wants.use_planted_feet else (),
-        arms=arms,
-        eyes=eyes,
-        lids=lids,
-        shapes=shapes,
-        leg_length=_leg_length(skeleton, legs, chain),
-        notes=tuple(notes),
+@dataclass
+class BodyRequest:
+    """What a look-at asks of its body. chain: its bones, head first. aim: its forward and up (3,) in the frame of the
+    first of them, known once the chain is. notes: what was not found."""
+
+    armature: bpy.types.Object
+    chain: Sequence[str]
+    settings: Any
+    aim: tuple[Array, Array] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def skeleton(self) -> Skeleton:
+        return rest.skeleton(self.armature)
+
+    @cached_property
+    def legs(self) -> tuple[LegBones, ...]:
+        return tuple(limbs.find_legs(self.armature))
+
+    @cached_property
+    def hips_control(self) -> str:
+        """The bone that moves the hips; "" for none. Raises RigError where one is chosen that does not exist."""
+        chosen, notes = self.settings.body.mover, self.notes
+        if chosen:
+            if chosen not in self.armature.pose.bones:
+                raise RigError(
+                    "Armature '{armature}' has no bone '{bone}' for the hips; choose another bone.",
+                    armature=self.armature.name,
+                    bone=chosen,
+                )
+            return chosen
+        found = limbs.find_hips_control(self.armature, self.chain)
+        if found is None:
+            notes.append("No hips bone was found, so the hips do not move; choose one in the Body panel.")
+        return found or ""
+
+
+def find_hips(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """The bone that moves the hips, and how long the legs below it are."""
+    hips = request.hips_control
+    length = _leg_length(request.skeleton, request.legs, request.chain)
+    return replace(body, hips_control=hips, leg_length=length)
+
+
+def find_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
+    arms, notes = tuple(arm for arm in limbs.find_arms(request.armature) if not arm.held), request.notes
+    if not arms:
+        notes.append(
+            "No arm was found below the rib cage bone, so the arms do not recoil; disable Arm "
+            "Recoil, or choose another rig."
+        )
+    return replace(body, arms=arms)
+
+
+def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """The legs, and the bone that moves the hips, since these may have to go down for a leg that is too short."""
+    body, notes = find_hips(request, body), request.notes
+    if not request.legs:
+        notes.append(
+            "No leg with two bones and a foot was found, so the feet are not planted; disable "
+            "Planted Feet, or choose another rig."
+        )
+    return replace(body, legs=tuple(leg for leg in request.legs if not leg.held), reaching=request.legs)
+
+
+def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
+    return replace(body, eyes=_eyes(request.armature, request.chain, request.settings.eyes, request.notes))
+
+
+def find_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """What closes the eyes of a body that has some."""
+    if not body.eyes:
+        return body
+    chosen = request.settings.eyes.blink_key
+    lids, shapes = _lids(request.armature, request.chain, request.skeleton, body.eyes, chosen, request.notes)
+    return replace(body, lids=lids, shapes=shapes)
+
+
+def tune_weight(request: BodyRequest, body: BodyRig) -> BodyRig:
+    if not body.hips_control:
+        return body
+    settings, wants = request.settings, request.settings.body
+    reach = 0.01 * wants.weight_shift * body.leg_length
+    shift = WeightShift(
+        reach * wants.weight_side, reach * wants.weight_back, settings.settle_time * wants.weight_settle_factor
     )
-    return _placed(chosen, armature, chain, skeleton)
+    return replace(body, shift=shift)
 
 
-def tuned(body: Body, armature: bpy.types.Object, chain: Sequence[str], settings, aim: tuple[Array, Array]) -> Body:
-    """The same body with what the settings say of how it moves.
+def tune_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
+    if not body.arms:
+        return body
+    settings, wants = request.settings, request.settings.body
+    recoil = Recoil(wants.arm_recoil, settings.settle_time * wants.arm_settle_factor, wants.arm_damping_ratio)
+    return replace(body, recoil=recoil)
 
-    aim: forward and up (3,) of the look-at in the frame of the chain's first bone.
-    """
-    wants, eyes = settings.body, settings.eyes
-    shift = recoil = ocular = None
-    if wants.use_weight_shift and body.mover:
-        reach = 0.01 * wants.weight_shift * body.leg_length
-        shift = WeightShift(
-            reach * wants.weight_side, reach * wants.weight_back, settings.settle_time * wants.weight_settle_factor
-        )
-    if wants.use_arm_recoil and body.arms:
-        recoil = Recoil(wants.arm_recoil, settings.settle_time * wants.arm_settle_factor, wants.arm_damping_ratio)
-    if body.eyes:
-        ocular = Eyes(
-            forward=_eye_axes(armature, chain, body.eyes, aim),
-            head_forward=aim[0],
-            head_up=aim[1],
-            yaw_limit=eyes.yaw_limit,
-            pitch_up_limit=eyes.pitch_up_limit,
-            pitch_down_limit=eyes.pitch_down_limit,
-            vergence=eyes.vergence,
-            vergence_limit=eyes.vergence_limit,
-            blink_from=eyes.blink_from,
-            micro=eyes.micro,
-            seed=eyes.seed,
-        )
-    return replace(
-        body,
-        shift=shift,
-        recoil=recoil,
-        ocular=ocular,
-        # As it was typed, not as single precision has it: 75 milliseconds end on a step of the solver.
-        head_delay=round(eyes.head_delay, 6) if body.eyes else 0.0,
-        blink_angle=eyes.blink_angle,
-        drift=eyes.drift,
+
+def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
+    if not body.eyes:
+        return body
+    eyes, aim = request.settings.eyes, request.aim
+    assert aim is not None
+    ocular = Eyes(
+        forward=_eye_axes(request.skeleton, request.chain, body.eyes, aim),
+        head_forward=aim[0],
+        head_up=aim[1],
+        yaw_limit=eyes.yaw_limit,
+        pitch_up_limit=eyes.pitch_up_limit,
+        pitch_down_limit=eyes.pitch_down_limit,
+        vergence=eyes.vergence,
+        vergence_limit=eyes.vergence_limit,
+        blink_from=eyes.blink_from,
+        micro=eyes.micro,
         seed=eyes.seed,
     )
+    # As it was typed, not as single precision has it: 75 milliseconds end on a step of the solver.
+    return replace(body, ocular=ocular, head_delay=round(eyes.head_delay, 6))
 
 
-def _mover(armature: bpy.types.Object, chain: Sequence[str], chosen: str, notes: list[str]) -> str:
-    if chosen:
-        if chosen not in armature.pose.bones:
-            raise RigError(f"Armature '{armature.name}' has no bone '{chosen}' to move the hips by; choose another.")
-        return chosen
-    found = limbs.find_mover(armature, chain)
-    if found is None:
-        notes.append("No bone was found that moves the hips, so they stay; choose one under Body.")
-    return found or ""
+def tune_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
+    return replace(body, blink_angle=request.settings.eyes.blink_angle)
 
 
-def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[str]) -> tuple[Eye, ...]:
+def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[str]) -> tuple[EyeBone, ...]:
     names = [name for name in (chosen.left, chosen.right) if name]
     for name in names:
         if name not in armature.pose.bones:
-            raise RigError(f"Armature '{armature.name}' has no bone '{name}' for an eye; choose another.")
+            raise RigError(
+                "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
+                armature=armature.name,
+                bone=name,
+            )
         if name in chain:
-            raise RigError(f"Bone '{name}' cannot be an eye: it is in the chain of the look-at; choose another.")
+            raise RigError(
+                "Bone '{bone}' is in the chain of the look-at and cannot be an eye; choose another bone.", bone=name
+            )
     found = limbs.find_eyes(armature)
     if names:
         known = {eye.bone: eye for eye in found}
-        found = [known.get(name, Eye(name)) for name in dict.fromkeys(names)]
+        found = [known.get(name, EyeBone(name)) for name in dict.fromkeys(names)]
     if not found:
-        notes.append("No bone of an eye was found, so only the head looks; choose one under Eyes.")
+        notes.append("No eye bone was found, so only the head turns; choose one in the Eyes panel.")
     return tuple(found)
 
 
@@ -202,7 +225,7 @@ def _lids(
     armature: bpy.types.Object,
     chain: Sequence[str],
     skeleton: Skeleton,
-    eyes: Sequence[Eye],
+    eyes: Sequence[EyeBone],
     chosen: str,
     notes: list[str],
 ) -> tuple[tuple[str, ...], tuple[blink.Lid, ...]]:
@@ -210,17 +233,19 @@ def _lids(
     lids = () if chosen else _lid_bones(armature, chain, skeleton, eyes)
     shapes = () if lids else tuple(blink.find(armature, chosen))
     if not lids and not shapes:
-        notes.append("No lid bone and no shape key was found that closes the eyes, so they stay open in a blink.")
+        notes.append(
+            "No eyelid bone or shape key was found, so the eyes do not blink; choose a shape key in the Eyes panel."
+        )
     blink.note(shapes, notes)
     return lids, shapes
 
 
 def _lid_bones(
-    armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, eyes: Sequence[Eye]
+    armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, eyes: Sequence[EyeBone]
 ) -> tuple[str, ...]:
     """Upper lids that turn about the middle of their eye, so that a turn closes it."""
     lids = limbs.find_lids(armature)
-    if len(lids) != len(eyes) or any(lid in chain or not _is_plain(armature, lid, chain) for lid in lids):
+    if len(lids) != len(eyes) or set(lids) & set(chain) or not _is_plain(armature, lids, chain):
         return ()
     middles = np.array([skeleton.heads[skeleton.index(eye.bone)] for eye in eyes])
     pivots = np.array([skeleton.heads[skeleton.index(lid)] for lid in lids])
@@ -228,7 +253,7 @@ def _lid_bones(
     return tuple(lids) if np.all(np.linalg.norm(pivots - middles, axis=1) < _AT_EYE * size) else ()
 
 
-def _leg_length(skeleton: Skeleton, legs: Sequence[Leg], chain: Sequence[str]) -> float:
+def _leg_length(skeleton: Skeleton, legs: Sequence[LegBones], chain: Sequence[str]) -> float:
     """How long the legs are; of a body without any, as long as its chain."""
     lengths = []
     for leg in legs:
@@ -240,11 +265,13 @@ def _leg_length(skeleton: Skeleton, legs: Sequence[Leg], chain: Sequence[str]) -
     return float(np.linalg.norm(skeleton.tails[head] - skeleton.heads[hips]))
 
 
-def _placed(body: Body, armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton) -> Body:
-    """Which bones are sampled and get offsets, and what carries them."""
+def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """Which bones are sampled and get offsets, and what carries them; after those of its parts come the bones that a
+    layer has put into `turned`, `moved` or `sampled` itself."""
+    armature, chain, skeleton = request.armature, request.chain, request.skeleton
     turned: list[str] = []
-    sampled: list[str] = [body.mover] if body.mover else []
-    moved: list[str] = [body.mover] if body.mover else []
+    sampled: list[str] = [body.hips_control] if body.hips_control else []
+    moved: list[str] = [body.hips_control] if body.hips_control else []
     for arm in body.arms:
         turned += [bone for bone in (arm.clavicle, arm.upper) if bone]
         sampled += [arm.hand]
@@ -255,16 +282,22 @@ def _placed(body: Body, armature: bpy.types.Object, chain: Sequence[str], skelet
         sampled.append(eye.bone)
         (moved if eye.target else turned).append(eye.target or eye.bone)
         sampled += [eye.target] if eye.target else []
-    turned += body.lids
+    turned += [*body.lids, *body.turned]
+    moved += body.moved
     for bone in turned:
         if bone in chain:
             raise RigError(
-                f"Bone '{bone}' is in the chain of the look-at and cannot be a limb or an eye too; take it out of "
-                "the chain."
+                "Bone '{bone}' is in the chain of the look-at and cannot also be a limb or an eye; "
+                "remove it from the chain.",
+                bone=bone,
             )
-    sampled = list(dict.fromkeys([*sampled, *turned]))
-    forward, up = detect.find_axes(skeleton, rest.clues(armature))
-    back = rotation.inverse(skeleton.rotations[skeleton.index(body.mover)]) if body.mover else rotation.IDENTITY
+    sampled = list(dict.fromkeys([*sampled, *turned, *body.moved, *body.sampled]))
+    forward, up = detect.find_axes(skeleton, rest.hints(armature))
+    back = (
+        rotation.inverse(skeleton.rotations[skeleton.index(body.hips_control)])
+        if body.hips_control
+        else rotation.IDENTITY
+    )
     return replace(
         body,
         turned=tuple(dict.fromkeys(turned)),
@@ -273,7 +306,7 @@ def _placed(body: Body, armature: bpy.types.Object, chain: Sequence[str], skelet
         anchors=tuple(_anchor(armature, bone, chain) for bone in sampled),
         forward=tuple(rotation.rotate(back, forward).tolist()),
         upright=tuple(up.tolist()),
-        plain=all(_is_plain(armature, bone, chain) for bone in sampled if bone != body.mover),
+        plain=_is_plain(armature, (bone for bone in sampled if bone != body.hips_control), chain),
     )
 
 
@@ -283,22 +316,14 @@ def _anchor(armature: bpy.types.Object, bone: str, chain: Sequence[str]) -> int:
     return next((chain.index(parent.name) for parent in line if parent.name in chain), -1)
 
 
-def _is_plain(armature: bpy.types.Object, bone: str, chain: Sequence[str]) -> bool:
-    """Whether a bone is carried as a child is, with no constraint in between."""
-    here = armature.pose.bones[bone]
-    for link in (here, *here.parent_recursive):
-        if link.name in chain:
-            return True
-        if any(not constraint.mute and not offsets.is_own(constraint) for constraint in link.constraints):
-            return False
-        if link.parent is not None and not link.bone.use_inherit_rotation:
-            return False
-    return True
+def _is_plain(armature: bpy.types.Object, bones: Iterable[str], chain: Sequence[str]) -> bool:
+    """Whether bones are carried as children are, with no constraint in between."""
+    carried = [link for bone in bones for link in plain_chain.line(armature, bone, chain)]
+    return plain_chain.is_plain(armature, carried, inheriting=carried)
 
 
-def _eye_axes(armature: bpy.types.Object, chain: Sequence[str], eyes: Sequence[Eye], aim: tuple[Array, Array]) -> Array:
+def _eye_axes(skeleton: Skeleton, chain: Sequence[str], eyes: Sequence[EyeBone], aim: tuple[Array, Array]) -> Array:
     """Where each eye looks (k, 3), in its own frame: at rest as the head does."""
-    skeleton = rest.skeleton(armature)
     ahead = rotation.rotate(skeleton.rotations[skeleton.index(chain[0])], aim[0])
     return np.array(
         [rotation.rotate(rotation.inverse(skeleton.rotations[skeleton.index(eye.bone)]), ahead) for eye in eyes]

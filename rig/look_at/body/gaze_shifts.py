@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...lookat_pd import rotation
-from ...lookat_pd.rotation import Array
-from ..bake import Result
+from ....lookat_pd import rotation
+from ....lookat_pd.rotation import Array
+from ..bake import BakeResult
 
 _UNDER_WAY = 0.02
 """The part of its turn after which a bone is said to have set out."""
@@ -32,23 +32,25 @@ class Onsets:
     error: float
 
 
-def onsets(result: Result) -> list[Onsets]:
+def onsets(result: BakeResult) -> list[Onsets]:
     """The shifts of the gaze of a look-at with eyes, in order; none of one without."""
-    answering, answer = result.look_at.body, result.answer
-    seen = answer.gaze if answer is not None else None
-    if seen is None or answering is None:
+    body, response = result.look_at.body, result.response
+    seen = response.gaze if response is not None else None
+    if seen is None or body is None:
         return []
     offsets = result.solution.offsets
     times = result.dt * np.arange(len(offsets))
-    torso = [number for number, makes_up in enumerate(result.look_at.chain.makes_up) if not makes_up]
+    torso = [
+        number for number, compensates_lag in enumerate(result.look_at.chain.compensates_lag) if not compensates_lag
+    ]
     found = []
-    ends = [*(shift.time for shift in seen.shifts[1:]), np.inf]
-    for shift, end in zip(seen.shifts, ends, strict=True):
+    starts = [*(shift.time for shift in seen.shifts), np.inf]
+    for shift, end in zip(seen.shifts, starts[1:], strict=True):
         chosen = (times >= shift.time - 1e-9) & (times < end - 1e-9)
         landed = chosen & (times >= shift.time + shift.duration)
         error = seen.error[landed]
         arrived = np.flatnonzero(error < _ARRIVED) if len(error) else []
-        called = shift.time + answering.head_delay
+        called = shift.time + body.head_delay
         found.append(
             Onsets(
                 time=shift.time,

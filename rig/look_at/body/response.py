@@ -8,40 +8,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...lookat_pd import body as answers
-from ...lookat_pd import eyes, gaze, legs, rotation
-from ...lookat_pd.body import Carrying
-from ...lookat_pd.rotation import Array
-from .. import channels
-from ..sample import Samples
-from .layers import Body
+from ....lookat_pd import eyes, gaze, rotation
+from ....lookat_pd.body import legs, recoil
+from ....lookat_pd.body import weight_shift as weight_shift_solver
+from ....lookat_pd.body.weight_shift import CarriedBody
+from ....lookat_pd.rotation import Array
+from ...animation import channels
+from ...sampling.sampler import Samples
+from .body_rig import BodyRig
 
 Posed = dict[str, tuple[Array, Array]]
 """Bones' orientations (F, 4) and positions (F, 3) in armature space, by name."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class BodyResponse:
     """What is added to the bones `turned` and `moved` of a body: offsets (F, t, 4) and ways (F, m, 3).
 
     gaze: what the eyes do, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
-    missed: (F,) how far [m] the worst foot is from its place.
     """
 
     offsets: Array
     moves: Array
-    gaze: eyes.Result | None = None
+    gaze: eyes.EyeSolution | None = None
     closing: Array | None = None
-    missed: float = 0.0
 
 
-def posed(body: Body, samples: Samples) -> Posed:
+def posed(body: BodyRig, samples: Samples) -> Posed:
     """The bones of a body as they were sampled."""
     rows = {name: n for n, name in enumerate(samples.bones)}
     return {name: (samples.rotations[:, rows[name]], samples.positions[:, rows[name]]) for name in body.sampled}
 
 
-def carried(body: Body, samples: Samples, carrying: Carrying) -> Posed:
+def carried(body: BodyRig, samples: Samples, carrying: CarriedBody) -> Posed:
     """The bones of a body as the turned chain and the shifted hips carry them, by forward kinematics."""
     rows = [samples.bones.index(name) for name in body.sampled]
     turns, places = carrying.carry(body.anchors, samples.rotations[:, rows], samples.positions[:, rows])
@@ -57,34 +56,36 @@ def where(moving: Array, there: Posed, else_there: Posed) -> Posed:
     }
 
 
-def risen(there: Posed, way: Array) -> Posed:
+def risen(there: Posed, displacement: Array) -> Posed:
     """The same pose with everything moved by `way` (F, 3)."""
-    return {name: (turn, place + way) for name, (turn, place) in there.items()}
+    return {name: (turn, place + displacement) for name, (turn, place) in there.items()}
 
 
-def hips_only(body: Body, samples: Samples, way: Array) -> Array:
+def hips_only(body: BodyRig, samples: Samples, displacement: Array) -> Array:
     """Ways (F, m, 3) of the bones that move, with nothing but the hips moving."""
-    moves = np.zeros((len(way), len(body.moved), 3))
-    if body.mover:
-        moves[:, body.moved.index(body.mover)] = _own_way(samples, body.mover, posed(body, samples)[body.mover][0], way)
+    moves = np.zeros((len(displacement), len(body.moved), 3))
+    if body.hips_control:
+        moves[:, body.moved.index(body.hips_control)] = _own_displacement(
+            samples, body.hips_control, posed(body, samples)[body.hips_control][0], displacement
+        )
     return moves
 
 
-def shifted(body: Body, animated: Posed, turn: Array, dt: float) -> Array:
+def shifted(body: BodyRig, animated: Posed, turn: Array, dt: float) -> Array:
     """Way (F, 3) of the hips under a head that is turned by `turn` (F,) [rad] to the left."""
     if body.shift is None:
         return np.zeros((len(turn), 3))
     up = np.array(body.upright)
-    ahead = rotation.rotate(animated[body.mover][0], np.array(body.forward))
+    ahead = rotation.rotate(animated[body.hips_control][0], np.array(body.forward))
     level = ahead - rotation.dot(ahead, up)[:, None] * up
     # Of a character that lies on the ground there is no side to shift to.
     level = level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 0.3)
-    return answers.weight_shift(body.shift, turn, rotation.cross(up, level), -level, dt)
+    return weight_shift_solver.weight_shift(body.shift, turn, rotation.cross(up, level), -level, dt)
 
 
-def lowered(body: Body, animated: Posed, posed: Posed, dt: float) -> Array:
+def lowered(body: BodyRig, animated: Posed, posed: Posed, dt: float) -> Array:
     """How far (F,) [m] the hips must go down so that all feet reach their places."""
-    if not (body.mover and body.reaching):
+    if not (body.hips_control and body.reaching):
         return np.zeros(len(next(iter(animated.values()))[0]))
     return legs.lowering(_legs(body.reaching, animated), _legs(body.reaching, posed), np.array(body.upright), dt)
 
@@ -97,100 +98,150 @@ def _legs(chosen: Sequence, posed: Posed) -> legs.Leg:
     return legs.Leg(*joints, *turns)
 
 
-def answer(
-    body: Body,
+@dataclass
+class BodyMotion:
+    """What the layers of a body respond to, and what they have added so far.
+
+    head: (F, 4) orientation of the aiming bone. animated, now: the bones as they are animated, and as the turned chain
+    and the shifted hips carry them. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in
+    armature space. influence: (F,). offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of
+    `body.moved`, both written by the layers. gaze, closing: as in `BodyResponse`.
+    """
+
+    body: BodyRig
+    samples: Samples
+    head: Array
+    animated: Posed
+    now: Posed
+    displacement: Array
+    targets: Array
+    events: Sequence[gaze.Event]
+    dt: float
+    influence: Array
+    offsets: dict[str, Array]
+    moves: dict[str, Array]
+    gaze: eyes.EyeSolution | None = None
+    closing: Array | None = None
+
+
+def respond(
+    body: BodyRig,
     samples: Samples,
     head: Array,
     posed_now: Posed,
-    way: Array,
+    displacement: Array,
     targets: Array,
     events: Sequence[gaze.Event],
     dt: float,
     influence: Array,
-) -> Answer:
-    """What the body does, once its bones are carried to `posed_now`. way: (F, 3) of the hips, already in that.
+) -> BodyResponse:
+    """What the body does, once its bones are carried to `posed_now`. displacement: (F, 3) of the hips, already in that.
 
     head: (F, 4) orientation of the aiming bone. targets: (n, F, 3) in armature space.
     """
-    animated = posed(body, samples)
     frames = len(samples.frames)
-    offsets = {name: rotation.identity(frames) for name in body.turned}
-    moves = {name: np.zeros((frames, 3)) for name in body.moved}
-    if body.mover:
-        moves[body.mover] = _own_way(samples, body.mover, animated[body.mover][0], way)
-    _swing_arms(body, animated, posed_now, offsets, dt)
-    missed = _plant_feet(body, animated, posed_now, offsets)
-    seen = closing = None
-    if body.ocular is not None:
-        first = float(samples.frames[0]) * dt
-        centers, turns = (np.stack([posed_now[eye.bone][n] for eye in body.eyes], axis=1) for n in (1, 0))
-        before = np.stack([animated[eye.bone][0] for eye in body.eyes], axis=1)
-        seen = eyes.solve(body.ocular, head, turns, centers, before, targets, dt, events, time=first)
-        turned = seen.offsets
-        if np.any(influence != 1.0):
-            turned = rotation.exp(influence[:, None, None] * rotation.log(turned))
-        for n, eye in enumerate(body.eyes):
-            if not eye.target:
-                offsets[eye.bone] = turned[:, n]
-                continue
-            # The control that the eye tracks goes round the eye.
-            about, control = centers[:, n], posed_now[eye.target]
-            world = rotation.multiply(turns[:, n], rotation.multiply(turned[:, n], rotation.inverse(turns[:, n])))
-            still = np.all(turned[:, n] == rotation.IDENTITY, axis=-1)[:, None]
-            arm = control[1] - about
-            moved = np.where(still, 0.0, rotation.rotate(world, arm) - arm)
-            moves[eye.target] = _own_way(samples, eye.target, control[0], moved)
-        closing = seen.blink * influence
-        _close_lids(body, head, posed_now, closing, offsets)
-    turned, moved = _stacked(offsets, body.turned, (frames, 4)), _stacked(moves, body.moved, (frames, 3))
-    return Answer(turned, moved, seen, closing, missed)
+    motion = BodyMotion(
+        body,
+        samples,
+        head,
+        posed(body, samples),
+        posed_now,
+        displacement,
+        targets,
+        events,
+        dt,
+        influence,
+        offsets={name: rotation.identity(frames) for name in body.turned},
+        moves={name: np.zeros((frames, 3)) for name in body.moved},
+    )
+    for add in body.responses:
+        add(motion)
+    turned = _stacked(motion.offsets, body.turned, (frames, 4))
+    return BodyResponse(turned, _stacked(motion.moves, body.moved, (frames, 3)), motion.gaze, motion.closing)
 
 
-def _close_lids(body: Body, head: Array, now: Posed, closing: Array, offsets: dict[str, Array]) -> None:
+def move_hips(motion: BodyMotion) -> None:
+    hips = motion.body.hips_control
+    if hips:
+        orientation = motion.animated[hips][0]
+        motion.moves[hips] = _own_displacement(motion.samples, hips, orientation, motion.displacement)
+
+
+def swing_arms(motion: BodyMotion) -> None:
+    body, now = motion.body, motion.now
+    if body.recoil is None or not body.arms:
+        return
+    shoulders, hands = (np.stack([now[name][1] for name in names], axis=1) for names in _ends(body))
+    before = np.stack([motion.animated[arm.hand][1] for arm in body.arms], axis=1)
+    turns = recoil.recoil(body.recoil, shoulders, hands, before, motion.dt)
+    for n, arm in enumerate(body.arms):
+        clavicle = now[arm.clavicle][0] if arm.clavicle else None
+        first, second = recoil.swung(turns[:, n], clavicle, now[arm.upper][0])
+        if first is not None:
+            motion.offsets[arm.clavicle] = first
+        motion.offsets[arm.upper] = second
+
+
+def _ends(body: BodyRig) -> tuple[list[str], list[str]]:
+    return [arm.upper for arm in body.arms], [arm.hand for arm in body.arms]
+
+
+def plant_feet(motion: BodyMotion) -> None:
+    planted = motion.body.legs
+    if not planted:
+        return
+    turned, _ = legs.replant(_legs(planted, motion.animated), _legs(planted, motion.now))
+    for n, leg in enumerate(planted):
+        for k, bone in enumerate((leg.upper, leg.lower, leg.foot)):
+            motion.offsets[bone] = turned[:, n, k]
+
+
+def turn_eyes(motion: BodyMotion) -> None:
+    body, now, samples, influence = motion.body, motion.now, motion.samples, motion.influence
+    if body.ocular is None:
+        return
+    first = float(samples.frames[0]) * motion.dt
+    centers, turns = (np.stack([now[eye.bone][n] for eye in body.eyes], axis=1) for n in (1, 0))
+    before = np.stack([motion.animated[eye.bone][0] for eye in body.eyes], axis=1)
+    seen = eyes.solve(
+        body.ocular, motion.head, turns, centers, before, motion.targets, motion.dt, motion.events, time=first
+    )
+    turned = seen.offsets
+    if np.any(influence != 1.0):
+        turned = rotation.exp(influence[:, None, None] * rotation.log(turned))
+    for n, eye in enumerate(body.eyes):
+        if not eye.target:
+            motion.offsets[eye.bone] = turned[:, n]
+            continue
+        # The control that the eye tracks goes round the eye.
+        about, control = centers[:, n], now[eye.target]
+        world = rotation.multiply(turns[:, n], rotation.multiply(turned[:, n], rotation.inverse(turns[:, n])))
+        still = np.all(turned[:, n] == rotation.IDENTITY, axis=-1)[:, None]
+        arm = control[1] - about
+        moved = np.where(still, 0.0, rotation.rotate(world, arm) - arm)
+        motion.moves[eye.target] = _own_displacement(samples, eye.target, control[0], moved)
+    motion.gaze, motion.closing = seen, seen.blink * influence
+
+
+def close_lids(motion: BodyMotion) -> None:
     """Turn the upper lids down, about the axis from side to side of the head."""
-    assert body.ocular is not None
-    axis = rotation.rotate(head, body.ocular.head_right)
+    body = motion.body
+    if body.ocular is None or motion.closing is None:
+        return
+    axis = rotation.rotate(motion.head, body.ocular.head_right)
     for lid in body.lids:
-        local = rotation.rotate(rotation.inverse(now[lid][0]), axis)
-        offsets[lid] = rotation.exp(-body.blink_angle * closing[:, None] * local)
+        local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
+        motion.offsets[lid] = rotation.exp(-body.blink_angle * motion.closing[:, None] * local)
 
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:
     return np.stack([values[name] for name in names], axis=1) if names else np.zeros((shape[0], 0, shape[1]))
 
 
-def _own_way(samples: Samples, bone: str, orientation: Array, way: Array) -> Array:
+def _own_displacement(samples: Samples, bone: str, orientation: Array, displacement: Array) -> Array:
     """A way (F, 3) in armature space as the bone's own location has it. orientation: (F, 4) of the bone."""
     n = samples.bones.index(bone)
     mode = samples.modes[n]
     turned = channels.to_quaternion(samples.raw[mode if mode in samples.raw else "EULER"][:, n], mode)
     frame = rotation.multiply(orientation, rotation.inverse(turned))
-    return rotation.rotate(rotation.inverse(frame), way) / samples.sizes[:, n : n + 1]
-
-
-def _swing_arms(body: Body, animated: Posed, now: Posed, offsets: dict[str, Array], dt: float) -> None:
-    if body.recoil is None or not body.arms:
-        return
-    shoulders, hands = (np.stack([now[name][1] for name in names], axis=1) for names in _ends(body))
-    before = np.stack([animated[arm.hand][1] for arm in body.arms], axis=1)
-    turns = answers.recoil(body.recoil, shoulders, hands, before, dt)
-    for n, arm in enumerate(body.arms):
-        clavicle = now[arm.clavicle][0] if arm.clavicle else None
-        first, second = answers.swung(turns[:, n], clavicle, now[arm.upper][0])
-        if first is not None:
-            offsets[arm.clavicle] = first
-        offsets[arm.upper] = second
-
-
-def _ends(body: Body) -> tuple[list[str], list[str]]:
-    return [arm.upper for arm in body.arms], [arm.hand for arm in body.arms]
-
-
-def _plant_feet(body: Body, animated: Posed, now: Posed, offsets: dict[str, Array]) -> float:
-    if not body.legs:
-        return 0.0
-    turned, missed = legs.replant(_legs(body.legs, animated), _legs(body.legs, now))
-    for n, leg in enumerate(body.legs):
-        for k, bone in enumerate((leg.upper, leg.lower, leg.foot)):
-            offsets[bone] = turned[:, n, k]
-    return float(missed.max())
+    return rotation.rotate(rotation.inverse(frame), displacement) / samples.sizes[:, n : n + 1]

@@ -9,39 +9,45 @@ from math import radians
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-_EDITABLE = {"LIBRARY_OVERRIDABLE"}
+from ...sampling.targets import Target
+from . import layers
+
+EDITABLE = {"LIBRARY_OVERRIDABLE"}
+"""On a library override too."""
 
 
-def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+def changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Blender evaluates nothing by itself when a setting changes."""
     settings.id_data.update_tag(refresh={"OBJECT"})
 
 
 listeners: list[Callable[[], None]] = []
-"""Called when a look-at may need other bones, or looks at something else."""
+"""Called when a look-at may have come or gone, needs other bones, or looks at something else."""
 
 
-def _needs_others(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+def needs_others(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """A setting has changed that decides what there is to be solved."""
     for listener in listeners:
         listener()
-    _changed(settings, context)
+    changed(settings, context)
 
 
 def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Library overrides tell the items of a collection apart by their names."""
     item.name = item.label
-    _needs_others(item, context)
+    needs_others(item, context)
 
 
 def _switch(name: str, description: str) -> object:
     return BoolProperty(
-        override=_EDITABLE, update=_needs_others, name=name, description=description, default=False, options=set()
+        override=EDITABLE, update=needs_others, name=name, description=description, default=False, options=set()
     )
 
 
 def _number(name: str, description: str, default: float, highest: float, lowest: float = 0.0, **more) -> object:
     return FloatProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name=name,
         description=description,
         default=default,
@@ -55,18 +61,24 @@ def _angle(name: str, description: str, default: float, highest: float) -> objec
     return _number(name, description, radians(default), radians(highest), subtype="ANGLE")
 
 
+def _switches(group: str) -> type:
+    """What gives a group of settings the switches of its layers."""
+    switches = {layer.switch: _switch(layer.label, layer.description) for layer in layers.of_group(group)}
+    return type(f"{group.capitalize()}Switches", (), {"__annotations__": switches})
+
+
 class LookAtTarget(bpy.types.PropertyGroup):
     """Something else that a look-at may look at."""
 
     object: PointerProperty(
-        override=_EDITABLE,
+        override=EDITABLE,
         type=bpy.types.Object,
         update=_named_after_target,
         name="Target",
-        description="Object to look at while this one is active; without one the look-at is off then",
+        description="Object to look at while this target is active; leave empty to switch the look-at off",
     )
     bone: StringProperty(
-        override=_EDITABLE,
+        override=EDITABLE,
         update=_named_after_target,
         name="Bone",
         description="Bone of the target armature to look at",
@@ -75,19 +87,16 @@ class LookAtTarget(bpy.types.PropertyGroup):
     @property
     def label(self) -> str:
         """What lists and messages call it."""
-        if self.object is None:
-            return ""
-        return f"{self.object.name}:{self.bone}" if self.bone else self.object.name
+        return Target(self.object, self.bone).label
 
 
-class LookAtBody(bpy.types.PropertyGroup):
+class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
     """What hips, arms and feet do while the head turns."""
 
-    use_weight_shift: _switch("Weight Shift", "Move the hips against the turn of the head, which is heavy")
-    weight_shift: _number("Amount", "How far the hips go, as a factor of the ways below", 1.0, 5.0, soft_max=2.0)
+    weight_shift: _number("Amount", "Factor by which the distances below are multiplied", 1.0, 5.0, soft_max=2.0)
     weight_side: _number(
-        "To the Side",
-        "How far to the side the hips go against a head turned by 90°, in percent of the length of the legs",
+        "Lateral",
+        "Lateral displacement of the hips when the head is turned by 90°, in percent of the leg length",
         5.0,
         30.0,
         lowest=-30.0,
@@ -95,7 +104,7 @@ class LookAtBody(bpy.types.PropertyGroup):
     )
     weight_back: _number(
         "Back",
-        "How far back the hips go under a head turned by 90°, in percent of the length of the legs",
+        "Backward displacement of the hips when the head is turned by 90°, in percent of the leg length",
         1.5,
         30.0,
         lowest=-30.0,
@@ -103,84 +112,103 @@ class LookAtBody(bpy.types.PropertyGroup):
     )
     weight_settle_factor: _number(
         "Settle Factor",
-        "Settle time of the weight shift relative to the look-at's",
+        "Settle time of the weight shift as a factor of the settle time of the look-at",
         2.0,
         10.0,
         lowest=0.05,
         soft_max=4.0,
     )
-    use_arm_recoil: _switch("Arm Recoil", "Let the arms lag behind the rib cage and swing out")
-    arm_recoil: _number("Amount", "How much of the arms' lag shows", 1.0, 4.0, soft_max=2.0)
+    arm_recoil: _number("Amount", "Factor by which the lag of the arms is multiplied", 1.0, 4.0, soft_max=2.0)
     arm_settle_factor: _number(
-        "Settle Factor", "Settle time of the arms relative to the look-at's", 2.0, 10.0, lowest=0.05, soft_max=4.0
+        "Settle Factor",
+        "Settle time of the arms as a factor of the settle time of the look-at",
+        2.0,
+        10.0,
+        lowest=0.05,
+        soft_max=4.0,
     )
     arm_damping_ratio: _number(
-        "Damping Ratio", "Below 1 the arms swing out before they hang still again", 0.4, 20.0, soft_max=2.0
+        "Damping Ratio",
+        "Damping ratio of the arms; with values below 1 they overshoot before they come to rest",
+        0.4,
+        20.0,
+        soft_max=2.0,
     )
-    use_planted_feet: _switch("Planted Feet", "Keep the feet where the animation has them while the hips move")
     torso_from: _angle(
-        "Torso From",
-        "The torso takes part in turns larger than this; smaller ones are the head's and the eyes'",
+        "Torso Threshold",
+        "Turn angle above which the torso takes part; smaller turns use only the head and the eyes",
         0.0,
         90.0,
     )
     mover: StringProperty(
-        override=_EDITABLE,
-        update=_needs_others,
+        override=EDITABLE,
+        update=needs_others,
         name="Hips",
-        description="Bone that moves the hips with all that is above them; empty: found from the rig",
+        description="Bone that moves the hips and the body above them; leave empty to detect it from the rig",
     )
 
 
-class LookAtEyes(bpy.types.PropertyGroup):
+class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
     """What the eyes do before, while and after the head turns."""
 
-    use: _switch("Eyes", "Let the eyes look first, and hold the target while the head comes after")
     left: StringProperty(
-        override=_EDITABLE,
-        update=_needs_others,
+        override=EDITABLE,
+        update=needs_others,
         name="Left Eye",
-        description="Bone of the left eye, or of the only one; empty: found from the rig",
+        description="Bone of the left eye, or of the only eye; leave empty to detect it from the rig",
     )
     right: StringProperty(
-        override=_EDITABLE,
-        update=_needs_others,
+        override=EDITABLE,
+        update=needs_others,
         name="Right Eye",
-        description="Bone of the right eye; empty: found from the rig",
+        description="Bone of the right eye; leave empty to detect it from the rig",
     )
     head_share: _number(
-        "Head Mover",
-        "1: the head turns all the way, the eyes only lead. 0: the head turns only where the eyes cannot reach",
+        "Head Share",
+        "Part of the gaze shift taken by the head: at 1 all of it, at 0 only what is out of reach of the eyes",
         1.0,
         1.0,
         subtype="FACTOR",
     )
     head_delay: _number(
-        "Head Delay", "Seconds by which the head sets out after the eyes", 0.075, 1.0, soft_max=0.3, precision=3
+        "Head Delay",
+        "Time in seconds between the start of the eye movement and that of the head",
+        0.075,
+        1.0,
+        soft_max=0.3,
+        precision=3,
     )
-    yaw_limit: _angle("Sideways", "How far the eyes turn to either side", 45.0, 90.0)
-    pitch_up_limit: _angle("Up", "How far the eyes turn upward", 35.0, 90.0)
-    pitch_down_limit: _angle("Down", "How far the eyes turn downward", 35.0, 90.0)
+    yaw_limit: _angle("Sideways", "Largest angle of the eyes to either side", 45.0, 90.0)
+    pitch_up_limit: _angle("Up", "Largest upward angle of the eyes", 35.0, 90.0)
+    pitch_down_limit: _angle("Down", "Largest downward angle of the eyes", 35.0, 90.0)
     vergence: _number(
-        "Vergence", "How much the eyes turn towards each other for a near target", 1.0, 1.0, subtype="FACTOR"
+        "Vergence",
+        "Amount by which the eyes converge on a near target; at 1 both point exactly at it",
+        1.0,
+        1.0,
+        subtype="FACTOR",
     )
     vergence_limit: _angle("Vergence Limit", "Largest angle between the two lines of sight", 12.0, 60.0)
-    use_blink: _switch("Blink", "Close the lids during large shifts of the gaze")
-    blink_from: _angle("Blink From", "Shifts of the gaze larger than this come with a blink", 33.0, 180.0)
-    blink_angle: _angle("Lid Angle", "How far the bones of the upper lids turn to close the eyes", 30.0, 90.0)
+    blink_from: _angle("Blink Threshold", "Angle of a gaze shift above which the eyes blink", 33.0, 180.0)
+    blink_angle: _angle("Lid Angle", "Angle by which the bones of the upper eyelids turn to close the eyes", 30.0, 90.0)
     blink_key: StringProperty(
-        override=_EDITABLE,
-        update=_needs_others,
+        override=EDITABLE,
+        update=needs_others,
         name="Shape Key",
-        description="Shape key that closes the lids; empty: found from the meshes, where lid bones are not",
+        description=(
+            "Shape key that closes the eyelids; leave empty to use eyelid bones, or a shape key detected from the "
+            "meshes"
+        ),
     )
-    micro: _angle("Microsaccades", "Size of the small quick movements of eyes that hold still; 0 for none", 0.0, 3.0)
-    drift: _angle("Idle Drift", "How far the gaze wanders about its target, by chance; 0 for not at all", 0.0, 20.0)
+    micro: _angle(
+        "Microsaccades", "Size of the small, rapid movements of the eyes during fixation; 0 disables them", 0.0, 3.0
+    )
+    drift: _angle("Idle Drift", "Size of the random drift of the gaze around the target; 0 disables it", 0.0, 20.0)
     seed: IntProperty(
-        override=_EDITABLE,
-        update=_changed,
+        override=EDITABLE,
+        update=changed,
         name="Seed",
-        description="Another number gives another drift and other microsaccades",
+        description="Seed of the random drift and microsaccades",
         default=0,
         min=0,
         options=set(),
@@ -190,42 +218,24 @@ class LookAtEyes(bpy.types.PropertyGroup):
 class LookAtBlink(bpy.types.PropertyGroup):
     """What the animator has set a shape key to that shows a blink; its name is the shape key's. Not for animators."""
 
-    base: FloatProperty(override=_EDITABLE, options={"HIDDEN"})
-    owner: StringProperty(override=_EDITABLE, options={"HIDDEN"})
+    base: FloatProperty(override=EDITABLE, options={"HIDDEN"})
+    owner: StringProperty(override=EDITABLE, options={"HIDDEN"})
 
 
 CLASSES = (LookAtTarget, LookAtBody, LookAtEyes, LookAtBlink)
-TUNING = {
-    "body": (
-        "weight_shift",
-        "weight_side",
-        "weight_back",
-        "weight_settle_factor",
-        "arm_recoil",
-        "arm_settle_factor",
-        "arm_damping_ratio",
-        "torso_from",
-    ),
-    "eyes": (
-        "head_share",
-        "head_delay",
-        "yaw_limit",
-        "pitch_up_limit",
-        "pitch_down_limit",
-        "vergence",
-        "vergence_limit",
-        "blink_from",
-        "blink_angle",
-        "micro",
-        "drift",
-        "seed",
-    ),
-}
+
+
+def _amounts(group: str) -> tuple[str, ...]:
+    return tuple(name for layer in layers.of_group(group) for name in layer.amounts)
+
+
+def _enabling(group: str) -> tuple[str, ...]:
+    return tuple(layer.switch for layer in layers.of_group(group))
+
+
+TUNING = {"body": (*_amounts("body"), "torso_from"), "eyes": (*_amounts("eyes"), "drift", "seed")}
 """Settings that change how the body moves, but not which bones do."""
-BONES = {
-    "body": ("use_weight_shift", "use_arm_recoil", "use_planted_feet", "mover"),
-    "eyes": ("use", "left", "right", "use_blink", "blink_key"),
-}
+BONES = {"body": (*_enabling("body"), "mover"), "eyes": (*_enabling("eyes"), "left", "right", "blink_key")}
 """Settings that decide which bones move."""
 
 

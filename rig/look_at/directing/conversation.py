@@ -5,13 +5,16 @@ from dataclasses import dataclass
 
 import bpy
 
-from ...lookat_pd import conversation
-from ...lookat_pd.conversation import Manner, Turn
-from ...lookat_pd.errors import RigError
-from .. import look_at, look_at_edit
-from ..detection import limbs
-from ..sample import Target, key_range, seconds_per_frame
-from . import keys, looks, markers
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.gaze import conversation
+from ....lookat_pd.gaze.conversation import Manner, Turn
+from ...animation import editable
+from ...detection import limbs
+from ...sampling.scene_time import key_range, seconds_per_frame
+from ...sampling.targets import Target
+from .. import edit as look_at_edit
+from .. import resolve as look_at
+from . import looks, markers, setting_keys
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def converse(
     """
     people = [_person(item) for item in dict.fromkeys(armatures)]
     if len(people) < 2:
-        raise RigError("A conversation needs at least two characters; select the armatures of all who take part.")
+        raise RigError("A conversation needs at least two characters; select the armatures of all participants.")
     end = key_range(scene)[1] if options.end is None else options.end
     _check(people, turns, end, replace=options.replace)
     dt, who = seconds_per_frame(scene), [person.armature for person in people]
@@ -57,7 +60,7 @@ def converse(
     plan = conversation.plan(said, len(people), end * dt, options.manner)
     for person, planned in zip(people, plan, strict=True):
         _make_look_at(scene, person)
-        keys.clear(person.armature, person.bone, turns[0][0], end, key_range(scene)[0])
+        setting_keys.clear(person.armature, person.bone, turns[0][0], end, key_range(scene)[0])
         faces = {look.at: people[look.at].face for look in planned if look.at is not None}
         numbers = {at: looks.add(person.armature, person.bone, face) for at, face in sorted(faces.items())}
         switches = {round(look.time / dt): None if look.at is None else numbers[look.at] for look in planned}
@@ -78,15 +81,15 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
     unknown = [name for _, name, speaker in found if speaker is None]
     if unknown:
         raise RigError(
-            f"Nobody selected is called {markers.quoted(unknown)}; name each marker after the armature that "
-            "begins to speak there."
+            "No selected character is named {names}; name each marker after the armature that starts to speak there.",
+            names=markers.quoted(unknown),
         )
     return [(looks.key_frame(scene, frame), speaker) for frame, _, speaker in found]
 
 
 def _person(armature: bpy.types.Object) -> _Person:
-    look_at.check_armature(armature)
-    keys.check(armature)
+    editable.check_armature(armature)
+    setting_keys.check(armature)
     bone = _looking(armature)
     eyes = limbs.find_eyes(armature)
     # People look each other in the eye; the bone of the head begins at the neck.
@@ -99,7 +102,9 @@ def _looking(armature: bpy.types.Object) -> str:
     live = [bone for bone in bones if not armature.pose.bones[bone].lookat_pd.mute]
     if bones and not live:
         raise RigError(
-            f"The look-at on '{bones[0]}' of '{armature.name}' is muted; unmute it to let '{armature.name}' take part."
+            "The look-at on '{bone}' of '{armature}' is muted; unmute it to include '{armature}' in the conversation.",
+            bone=bones[0],
+            armature=armature.name,
         )
     if len(live) == 1:
         return live[0]
@@ -113,10 +118,15 @@ def _check(
     armatures = [person.armature for person in people]
     for frame, speaker in turns:
         if speaker not in armatures:
-            raise RigError(f"'{speaker.name}' speaks but does not take part; add it to those who converse.")
+            raise RigError(
+                "'{speaker}' has a turn but is not a participant; add it to the conversation.", speaker=speaker.name
+            )
         if frame >= end:
             raise RigError(
-                f"'{speaker.name}' begins to speak at frame {frame:g}, but all ends at {end:g}; go on longer."
+                "'{speaker}' starts to speak at frame {frame:g}, after the end at frame {end:g}; choose a later end.",
+                speaker=speaker.name,
+                frame=frame,
+                end=end,
             )
     for person in people:
         for other in people:
@@ -127,11 +137,11 @@ def _check(
 
 
 def _check_free(person: _Person, first: float, last: float) -> None:
-    for setting in keys.SWITCHES:
-        if any(first <= frame <= last for frame in keys.frames(person.armature, person.bone, setting)):
+    for setting in setting_keys.SWITCHES:
+        if any(first <= frame <= last for frame in setting_keys.frames(person.armature, person.bone, setting)):
             raise RigError(
-                f"The look-at of '{person.armature.name}' has keys there already, of another conversation perhaps; "
-                "choose Replace to delete them."
+                "The look-at of '{armature}' already has keys in this range; enable Replace to delete them.",
+                armature=person.armature.name,
             )
 
 

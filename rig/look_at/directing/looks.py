@@ -10,11 +10,14 @@ from math import inf
 
 import bpy
 
-from ...lookat_pd.errors import RigError
-from .. import look_at, targets
-from ..detection import detect, rest
-from ..sample import Target, key_range
-from . import keys, markers
+from ....lookat_pd.errors import RigError
+from ...animation import editable
+from ...detection import detect, rest
+from ...sampling import targets
+from ...sampling.scene_time import key_range
+from ...sampling.targets import Target
+from .. import resolve as look_at
+from . import markers, setting_keys
 
 _AWAY = ("off", "away")
 
@@ -46,7 +49,7 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
     if target != Target():
         if target in found:
             return found.index(target)
-        if settings.target is None and not keys.frames(armature, bone, "active_target"):
+        if settings.target is None and not setting_keys.frames(armature, bone, "active_target"):
             _write(settings, [target, *found[1:]])
             return 0
     _write(settings, [*found, target])
@@ -59,7 +62,7 @@ def check(armature: bpy.types.Object, bone: str, target: Target) -> None:
         return
     chain = [link.bone for link in armature.pose.bones[bone].lookat_pd.chain]
     if not chain:
-        chain = [link.bone for link in detect.find_chain(rest.skeleton(armature), bone, rest.clues(armature))]
+        chain = [link.bone for link in detect.find_chain(rest.skeleton(armature), bone, rest.hints(armature))]
     targets.check(armature, chain, target)
 
 
@@ -71,7 +74,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     settings = _settings(armature, bone)
     found = targets.listed(settings)
     _check_number(bone, found, number)
-    keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
+    setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
     _write(settings, found[:number] + found[number + 1 :] or [Target()])
 
 
@@ -81,7 +84,7 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     found = targets.listed(settings)
     for place in (number, to):
         _check_number(bone, found, place)
-    keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
+    setting_keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
     found[number], found[to] = found[to], found[number]
     _write(settings, found)
 
@@ -91,7 +94,9 @@ def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: 
     found = targets.listed(_settings(armature, bone))
     _check_number(bone, found, number)
     if found[number] == Target():
-        raise RigError(f"Target {number} of the look-at on '{bone}' names nothing; choose an object for it.")
+        raise RigError(
+            "Target {number} of the look-at on '{bone}' is empty; choose an object.", number=number, bone=bone
+        )
     write_keys(scene, armature, bone, [(frame, number)])
 
 
@@ -105,13 +110,13 @@ def write_keys(
 ) -> None:
     """Key what is looked at from which frame on, in order of time: numbers, None for nothing. Raises RigError."""
     _settings(armature, bone)
-    keys.check(armature)
+    setting_keys.check(armature)
     begin = key_range(scene)[0]
-    keys.put(armature, bone, "use", [(frame, number is not None) for frame, number in looks], begin)
+    setting_keys.put(armature, bone, "use", [(frame, number is not None) for frame, number in looks], begin)
     numbers = [(frame, number) for frame, number in looks if number is not None]
     if numbers:
-        keys.put(armature, bone, "active_target", numbers, begin)
-    keys.show(armature, bone, here(scene))
+        setting_keys.put(armature, bone, "active_target", numbers, begin)
+    setting_keys.show(armature, bone, here(scene))
 
 
 def here(scene: bpy.types.Scene) -> float:
@@ -130,7 +135,7 @@ def from_markers(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) 
     of markers. Raises RigError, and then changes nothing.
     """
     _settings(armature, bone)
-    keys.check(armature)
+    setting_keys.check(armature)
     wanted: list[tuple[int, Target | None]] = []
     unknown = []
     for frame, name in markers.read(scene):
@@ -140,13 +145,13 @@ def from_markers(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) 
         wanted.append((frame, target))
     if unknown:
         raise RigError(
-            f"The scene has nothing called {markers.quoted(unknown)}; name each marker after an object, a bone "
-            "(Hero:head), or off."
+            "The scene has no object or bone {names}; name each marker after an object, a bone (Hero:head) or off.",
+            names=markers.quoted(unknown),
         )
     for _, target in wanted:
         if target is not None:
             check(armature, bone, target)
-    keys.clear(armature, bone, -inf, inf, key_range(scene)[0])
+    setting_keys.clear(armature, bone, -inf, inf, key_range(scene)[0])
     looks = [(frame, None if target is None else add(armature, bone, target)) for frame, target in wanted]
     write_keys(scene, armature, bone, [(key_frame(scene, frame), number) for frame, number in looks])
     return len(looks)
@@ -163,15 +168,19 @@ def _named(scene: bpy.types.Scene, name: str) -> Target:
 
 def _settings(armature: bpy.types.Object, bone: str):
     """Those of the look-at on a bone. Raises RigError where they cannot be changed."""
-    look_at.check_armature(armature)
+    editable.check_armature(armature)
     if bone not in armature.pose.bones:
-        raise RigError(f"Armature '{armature.name}' has no bone '{bone}'; choose one that exists.")
+        raise RigError(
+            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
+        )
     return armature.pose.bones[bone].lookat_pd
 
 
 def _check_number(bone: str, found: Sequence[Target], number: int) -> None:
     if not 0 <= number < len(found):
-        raise RigError(f"The look-at on '{bone}' has no target {number}; choose one from its list.")
+        raise RigError(
+            "The look-at on '{bone}' has no target {number}; choose a target from its list.", bone=bone, number=number
+        )
 
 
 def _write(settings, wanted: Sequence[Target]) -> None:

@@ -5,20 +5,26 @@ from itertools import pairwise
 
 import bpy
 
-from ...lookat_pd.errors import RigError
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.message import Message, joined
 
 
 def read(scene: bpy.types.Scene) -> list[tuple[int, str]]:
     """Frames and names of a scene's markers, in order of time; those that switch cameras left out. Raises RigError."""
     found = sorted((marker.frame, marker.name.strip()) for marker in scene.timeline_markers if marker.camera is None)
     if not found:
-        raise RigError("The scene has no markers; set one (M in the timeline) wherever something changes, and name it.")
+        raise RigError("The scene has no markers; add a named marker (M in the timeline) at each change of target.")
     for (frame, name), (later, other) in pairwise(found):
         if frame == later:
-            raise RigError(f"The markers '{name}' and '{other}' are both at frame {frame}; move one of them.")
+            raise RigError(
+                "The markers '{name}' and '{other}' are both at frame {frame}; move one of them.",
+                name=name,
+                other=other,
+                frame=frame,
+            )
     return found
 
 
 def quoted(names: Sequence[str]) -> str:
     """Names for a message, each once."""
-    return ", ".join(f"'{name}'" for name in dict.fromkeys(names))
+    return joined(", ", (Message("'{name}'", name=name) for name in dict.fromkeys(names)))

@@ -8,8 +8,9 @@ from typing import Any
 
 import bpy
 
-from ...lookat_pd.errors import RigError
-from .. import actions, inputs
+from ....lookat_pd.errors import RigError
+from ...animation import actions
+from ...sampling import fingerprint
 
 SWITCHES = ("use", "active_target")
 
@@ -19,9 +20,15 @@ def check(armature: bpy.types.Object) -> None:
     data = armature.animation_data
     action = data.action if data else None
     if data and data.use_tweak_mode:
-        raise RigError(f"'{armature.name}' is in NLA tweak mode; leave it (Tab in the NLA editor) and try again.")
+        raise RigError(
+            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
+            armature=armature.name,
+        )
     if action is not None and not action.is_editable:
-        raise RigError(f"Action '{action.name}' is linked from a library; make a copy of it to key the look-at.")
+        raise RigError(
+            "Action '{action}' is linked from a library; make a copy of it before keying the look-at.",
+            action=action.name,
+        )
 
 
 def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
@@ -96,7 +103,10 @@ def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int |
     curves = list(_everywhere(armature, _path(bone, "active_target")))
     for action, _ in curves:
         if not action.is_editable:
-            raise RigError(f"Action '{action.name}' is linked from a library and keys the targets; make a copy of it.")
+            raise RigError(
+                "Action '{action}', which keys the targets, is linked from a library; make a copy of the action.",
+                action=action.name,
+            )
     for _, curve in curves:
         points = curve.keyframe_points
         numbers = [moved(int(point.co.y)) for point in points]
@@ -130,4 +140,4 @@ def _curve(armature: bpy.types.Object, bone: str, setting: str) -> Any:
 
 
 def _path(bone: str, setting: str) -> str:
-    return f"{inputs.bone_path(bone)}.lookat_pd.{setting}"
+    return f"{fingerprint.bone_path(bone)}.lookat_pd.{setting}"

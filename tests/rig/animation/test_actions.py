@@ -6,12 +6,12 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .scenes import CHAIN, LAST, MODES, aim, animate, ball, figure, keyed, run_bake, swaying
+from .. import scenes
+from ..scenes import CHAIN, LAST, MODES, aim, animate, ball, figure, keyed, run_bake, swaying
 
-actions = load("rig.actions")
-bake = load("rig.bake")
-look_at = load("rig.look_at")
+actions = load("rig.animation.actions")
+bake = load("rig.look_at.bake")
+look_at = load("rig.look_at.resolve")
 errors = load("lookat_pd.errors")
 
 INTO = ("NEW", "CURRENT", "LAYER")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from extension import load
 
-channels = load("rig.channels")
+channels = load("rig.animation.channels")
 rotation = load("lookat_pd.rotation")
 
 EULER = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")

@@ -6,10 +6,10 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 
-actions = load("rig.actions")
-keys = load("rig.keys")
+actions = load("rig.animation.actions")
+keys = load("rig.animation.keys")
 
 INTERPOLATIONS = [
     item.identifier for item in bpy.types.Keyframe.bl_rna.properties["interpolation"].enum_items if item.identifier
@@ -69,6 +69,7 @@ def check_outside(curve, first: int, last: int, *, between: bool = True) -> None
     assert values(curve, outside) == pytest.approx(before, abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extrapolation", ["CONSTANT", "LINEAR"])
 @pytest.mark.parametrize("interpolations", KINDS, ids=lambda kind: kind[0] if len(kind) == 1 else "mixed")
 @pytest.mark.parametrize("stretch", STRETCHES, ids=str)
@@ -78,6 +79,7 @@ def test_nothing_outside_the_replaced_stretch_moves(interpolations, extrapolatio
     check_outside(curve, *stretch, between=DIVISIBLE.issuperset(interpolations))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", ["NONE", "CONT_ACCEL"])
 @pytest.mark.parametrize("handles", [*((kind,) for kind in HANDLES), HANDLES], ids="+".join)
 @pytest.mark.parametrize("stretch", STRETCHES, ids=str)

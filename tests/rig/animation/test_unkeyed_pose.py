@@ -6,11 +6,12 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 
-look_at_edit = load("rig.look_at_edit")
-bake = load("rig.bake")
-look_at = load("rig.look_at")
+look_at_edit = load("rig.look_at.edit")
+bake = load("rig.look_at.bake")
+look_at = load("rig.look_at.resolve")
+bake_options = load("rig.animation.bake_options")
 
 
 def baked() -> tuple[bpy.types.Object, bpy.types.Action, np.ndarray]:
@@ -33,7 +34,7 @@ def baked() -> tuple[bpy.types.Object, bpy.types.Action, np.ndarray]:
 
 
 def again(hero: bpy.types.Object) -> None:
-    options = bake.Options(1, 150)
+    options = bake_options.BakeOptions(1, 150)
     scenes.finish(bake.bake(bpy.context.scene, [look_at.resolve(hero, "head")], options))
 
 
@@ -57,7 +58,7 @@ def test_removed_after_going_back_it_leaves_the_pose_as_it_was() -> None:
 def test_a_bake_that_is_stopped_leaves_the_pose_as_it_stood() -> None:
     hero, _, _ = baked()
     seen = poses(hero, 150)
-    job = bake.bake(bpy.context.scene, [look_at.resolve(hero, "head")], bake.Options(1, 150))
+    job = bake.bake(bpy.context.scene, [look_at.resolve(hero, "head")], bake_options.BakeOptions(1, 150))
     next(job)
     job.close()
     assert np.array_equal(poses(hero, 150), seen)

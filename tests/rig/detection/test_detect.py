@@ -20,6 +20,7 @@ detect = load("rig.detection.detect")
 rest = load("rig.detection.rest")
 errors = load("lookat_pd.errors")
 rotation = load("lookat_pd.rotation")
+vocabulary = load("rig.detection.vocabulary")
 
 FORWARD, UP = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
@@ -29,11 +30,11 @@ any_scale = st.floats(-6.0, 4.0).map(lambda exponent: 10.0**exponent)
 any_convention = st.sampled_from(list(CONVENTIONS))
 
 
-NO_CLUES = detect.Clues()
+NO_CLUES = detect.RigHints()
 
 
-def chain_of(body, clues=NO_CLUES) -> list[str]:
-    return [link.bone for link in detect.find_chain(body, detect.find_head(body, clues), clues)]
+def chain_of(body, hints=NO_CLUES) -> list[str]:
+    return [link.bone for link in detect.find_chain(body, detect.find_head(body, hints), hints)]
 
 
 def degrees_between(a, b) -> float:
@@ -120,9 +121,9 @@ def assert_chain_is_sound(chain) -> None:
     assert chain[0].share == max(link.share for link in chain)
     assert chain[0].settle_factor == 1.0
     assert all(upper.settle_factor < lower.settle_factor for upper, lower in pairwise(chain))
-    makes_up = [link.makes_up for link in chain]
-    assert makes_up[0]
-    assert makes_up == sorted(makes_up, reverse=True)
+    compensates_lag = [link.compensates_lag for link in chain]
+    assert compensates_lag[0]
+    assert compensates_lag == sorted(compensates_lag, reverse=True)
     assert all(link.yaw_limit > 0.0 and link.pitch_up_limit > 0.0 and link.pitch_down_limit > 0.0 for link in chain)
 
 
@@ -142,7 +143,7 @@ def test_torso_follows_and_neck_makes_up(name: str) -> None:
     chain = {link.bone: link for link in detect.find_chain(human(names), names.chain[0])}
     for place, bone in enumerate(reversed(names.trunk.split("|"))):
         if bone in chain:
-            assert chain[bone].makes_up == (place < names.above)
+            assert chain[bone].compensates_lag == (place < names.above)
     assert 1.5 < chain[names.chest].settle_factor < 2.0
     assert 2.0 < chain[names.chain[-1]].settle_factor < 2.6
 
@@ -150,7 +151,7 @@ def test_torso_follows_and_neck_makes_up(name: str) -> None:
 def test_collar_bones_on_the_neck_do_not_make_it_a_chest() -> None:
     names = dataclasses.replace(CONVENTIONS["biped"], above=1)
     chain = {link.bone: link for link in detect.find_chain(human(names), "Bip01 Head")}
-    assert chain["Bip01 Neck"].makes_up
+    assert chain["Bip01 Neck"].compensates_lag
     assert 1.5 < chain["Bip01 Spine2"].settle_factor < 2.0
 
 
@@ -165,7 +166,7 @@ def test_a_chain_of_any_length_is_sound(bones: int, scale: float) -> None:
 def test_a_head_alone_takes_the_whole_turn() -> None:
     body = skeletons.build([("Head", None, (0, 0, 0), (0, 0, 1))])
     (link,) = detect.find_chain(body, detect.find_head(body))
-    assert (link.bone, link.share, link.settle_factor, link.makes_up) == ("Head", 1.0, 1.0, True)
+    assert (link.bone, link.share, link.settle_factor, link.compensates_lag) == ("Head", 1.0, 1.0, True)
     np.testing.assert_allclose(detect.find_axes(body), [FORWARD, UP])
 
 
@@ -207,27 +208,27 @@ def test_a_bone_that_copies_another_is_replaced_by_its_source() -> None:
         for bone, parent, head, tail in zip(body.names, body.parents, body.heads, body.tails, strict=True)
     ]
     rig = skeletons.build(rows + drivers)
-    clues = detect.Clues(follows={bone: f"DRV_{bone}.001" for bone in names.chain}, deform=frozenset(body.names))
-    assert chain_of(rig, clues) == [f"DRV_{bone}.001" for bone in names.chain]
-    assert detect.find_chain(rig, "Head", clues) == detect.find_chain(rig, "DRV_Head.001", clues)
+    hints = detect.RigHints(follows={bone: f"DRV_{bone}.001" for bone in names.chain}, deform=frozenset(body.names))
+    assert chain_of(rig, hints) == [f"DRV_{bone}.001" for bone in names.chain]
+    assert detect.find_chain(rig, "Head", hints) == detect.find_chain(rig, "DRV_Head.001", hints)
 
 
 def test_bones_that_copy_each_other_do_not_hang_the_search() -> None:
-    clues = detect.Clues(follows={"Head": "Neck", "Neck": "Head"})
-    assert detect.find_head(human(CONVENTIONS["bvh"]), clues) in ("Head", "Neck")
+    hints = detect.RigHints(follows={"Head": "Neck", "Neck": "Head"})
+    assert detect.find_head(human(CONVENTIONS["bvh"]), hints) in ("Head", "Neck")
 
 
 @pytest.mark.parametrize("names", [[], ["Lamp", "Shade"]])
 def test_a_rig_without_a_head_says_what_to_do(names: list[str]) -> None:
     body = skeletons.build((name, None, (i, 0, 0), (i, 0, 1)) for i, name in enumerate(names))
-    with pytest.raises(errors.RigError, match="pick the head bone yourself"):
+    with pytest.raises(errors.RigError, match="select the head bone in pose mode"):
         detect.find_head(body)
     np.testing.assert_allclose(detect.find_axes(body), [FORWARD, UP])
 
 
 def read(armature: bpy.types.Object):
     """Skeleton and clues of an armature in Blender."""
-    return rest.skeleton(armature), rest.clues(armature)
+    return rest.skeleton(armature), rest.hints(armature)
 
 
 def only_armature() -> bpy.types.Object:
@@ -260,20 +261,21 @@ def rigify() -> Iterator[None]:
         bpy.ops.preferences.addon_disable(module="rigify")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("animal", METARIGS)
 def test_rigify(rigify: None, animal: str) -> None:
     getattr(bpy.ops.object, f"armature_{animal}_metarig_add")()
     metarig = bpy.context.object
-    body, clues = read(metarig)
-    assert chain_of(body, clues) == METARIGS[animal].split()
-    np.testing.assert_allclose(detect.find_axes(body, clues), [FORWARD, UP], atol=1e-5)
-    assert_chain_is_sound(detect.find_chain(body, detect.find_head(body, clues), clues))
+    body, hints = read(metarig)
+    assert chain_of(body, hints) == METARIGS[animal].split()
+    np.testing.assert_allclose(detect.find_axes(body, hints), [FORWARD, UP], atol=1e-5)
+    assert_chain_is_sound(detect.find_chain(body, detect.find_head(body, hints), hints))
 
     bpy.ops.pose.rigify_generate()
     (generated,) = (thing for thing in bpy.data.objects if thing.type == "ARMATURE" and thing != metarig)
-    body, clues = read(generated)
-    expected = [bone for bone, _ in detect.RIGIFY_CONTROLS if bone in body.names]
-    for known in (clues, detect.Clues()):
+    body, hints = read(generated)
+    expected = [bone for bone, _ in vocabulary.RIGIFY_CONTROLS if bone in body.names]
+    for known in (hints, detect.RigHints()):
         assert chain_of(body, known) == expected
         np.testing.assert_allclose(detect.find_axes(body, known), [FORWARD, UP], atol=1e-5)
 
@@ -332,8 +334,8 @@ def axis(name: str):
 @pytest.mark.parametrize(("file", "importer", "chain", "axes"), SHARED)
 def test_rigs_of_other_makers(rigs: Path, file: str, importer: Callable[[str], object], chain: str, axes: str) -> None:
     importer(str(rigs / file))
-    body, clues = read(only_armature())
-    assert chain_of(body, clues) == chain.split()
-    found = detect.find_axes(body, clues)
+    body, hints = read(only_armature())
+    assert chain_of(body, hints) == chain.split()
+    found = detect.find_axes(body, hints)
     np.testing.assert_allclose(found, [axis(name) for name in axes.split()], atol=1e-4)
-    assert_chain_is_sound(detect.find_chain(body, detect.find_head(body, clues), clues))
+    assert_chain_is_sound(detect.find_chain(body, detect.find_head(body, hints), hints))

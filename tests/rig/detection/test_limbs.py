@@ -1,4 +1,4 @@
-"""Legs, arms, eyes, lids and the mover are found under any naming, on any rig; nothing rather than the wrong bone."""
+"""Legs, arms, eyes, lids and the hips control are found under any naming, or nothing rather than the wrong bone."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,10 +31,10 @@ anatomy = load("rig.detection.anatomy")
 detect = load("rig.detection.detect")
 face = load("rig.detection.face")
 limbs = load("rig.detection.limbs")
-lines = load("rig.detection.lines")
+lines = load("rig.detection.limb_chains")
 rest = load("rig.detection.rest")
 
-Eye, Leg, Arm = limbs.Eye, limbs.Leg, limbs.Arm
+Eye, Leg, Arm = limbs.EyeBone, limbs.LegBones, limbs.ArmBones
 
 
 def rows(body) -> list[skeletons.Row]:
@@ -259,12 +259,12 @@ def constrain(armature: bpy.types.Object, bone: str, kind: str, target: str, **s
 
 
 def chain_of(armature: bpy.types.Object) -> list[str]:
-    body, clues = rest.skeleton(armature), rest.clues(armature)
-    return [link.bone for link in detect.find_chain(body, detect.find_head(body, clues), clues)]
+    body, hints = rest.skeleton(armature), rest.hints(armature)
+    return [link.bone for link in detect.find_chain(body, detect.find_head(body, hints), hints)]
 
 
-def mover(armature: bpy.types.Object) -> str | None:
-    return limbs.find_mover(armature, chain_of(armature))
+def hips_control(armature: bpy.types.Object) -> str | None:
+    return limbs.find_hips_control(armature, chain_of(armature))
 
 
 FOOT_GOALS = tuple((f"goal.{side}", None, (x, 0.0, 0.09), (x, -0.2, 0.09)) for side, x in (("L", 0.09), ("R", -0.09)))
@@ -286,7 +286,7 @@ def test_a_plain_human() -> None:
         Arm("shoulder.r", "upperarm.r", "hand.r"),
     ]
     assert limbs.find_eyes(armature) == [Eye("eye.L"), Eye("eye.R")]
-    assert mover(armature) == "hips"
+    assert hips_control(armature) == "hips"
 
 
 @pytest.mark.parametrize("kind", ["DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK"])
@@ -302,7 +302,7 @@ def test_a_foot_that_the_rig_holds_is_told(bone: str) -> None:
     armature = plain_human(*FOOT_GOALS)
     ik = constrain(armature, bone, "IK", "goal.L", chain_count=2)
     assert [leg.held for leg in limbs.find_legs(armature)] == [True, False]
-    assert mover(armature) == "hips"
+    assert hips_control(armature) == "hips"
     ik.mute = True
     assert [leg.held for leg in limbs.find_legs(armature)] == [False, False]
     ik.mute, ik.influence = False, 0.0
@@ -320,21 +320,21 @@ def test_what_holds_the_feet_is_not_moved() -> None:
     armature = plain_human(("goal", "root", (0.09, 0.0, 0.09), (0.09, -0.2, 0.09)))
     constrain(armature, "lowerleg.l", "IK", "goal", chain_count=2)
     constrain(armature, "hips", "COPY_LOCATION", "chest")
-    assert mover(armature) is None
+    assert hips_control(armature) is None
 
 
-def test_the_mover_is_free_to_go_where_its_location_says() -> None:
+def test_the_hips_control_is_free_to_go_where_its_location_says() -> None:
     body = human(CONVENTIONS["no_neck"])
     armature = armature_of(body)
     constraint = constrain(armature, "hips", "COPY_LOCATION", "root")
-    assert mover(armature) == "root"
+    assert hips_control(armature) == "root"
     constraint.influence = 0.0
-    assert mover(armature) == "hips"
+    assert hips_control(armature) == "hips"
     armature = scenes.figure("Connected", [("cog", None, (0.0, 0.1, 0.98), (0.0, 0.0, 0.98)), *_on(rows(body), "cog")])
     bpy.ops.object.mode_set(mode="EDIT")
     armature.data.edit_bones["hips"].use_connect = True
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert mover(armature) == "cog"
+    assert hips_control(armature) == "cog"
 
 
 def _on(body: list[skeletons.Row], parent: str) -> list[skeletons.Row]:
@@ -350,7 +350,7 @@ def test_hips_beside_the_spine_are_moved_by_what_carries_both() -> None:
     root = next(row for row in apart if row[0] == "root")
     body = ("body", "root", (0.0, 0.1, 1.0), (0.0, 0.1, 1.1))
     armature = scenes.figure(rows=[root, body, *(row for row in apart if row[0] != "root")])
-    assert limbs.find_mover(armature, ["head", "chest", "spine"]) == "body"
+    assert limbs.find_hips_control(armature, ["head", "chest", "spine"]) == "body"
 
 
 def test_bones_that_copy_others_are_replaced_by_their_sources() -> None:
@@ -362,12 +362,12 @@ def test_bones_that_copy_others_are_replaced_by_their_sources() -> None:
         armature.data.bones[f"DRV_{bone}"].use_deform = False
     assert limbs.find_legs(armature)[0] == Leg("DRV_LeftUpLeg", "DRV_LeftLeg", "DRV_LeftFoot", "DRV_LeftToeBase")
     assert limbs.find_arms(armature)[1] == Arm("DRV_RightShoulder", "DRV_RightArm", "DRV_RightHand")
-    assert mover(armature) == "DRV_Hips"
+    assert hips_control(armature) == "DRV_Hips"
 
 
 def test_a_head_alone_has_nobody_to_move_it() -> None:
     armature = scenes.figure(rows=[("head", None, (0, 0, 0), (0, 0, 1))])
-    assert mover(armature) is None
+    assert hips_control(armature) is None
     assert not (limbs.find_legs(armature) or limbs.find_arms(armature) or limbs.find_eyes(armature))
 
 
@@ -391,6 +391,7 @@ RIGIFY_ARMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("animal", RIGIFY_LEGS)
 def test_rigify_gives_its_controls(rigify: None, animal: str) -> None:  # noqa: F811
     getattr(bpy.ops.object, f"armature_{animal}_metarig_add")()
@@ -413,7 +414,7 @@ def test_rigify_gives_its_controls(rigify: None, animal: str) -> None:  # noqa: 
         else []
     )
     assert [[arm.clavicle, arm.upper, arm.hand] for arm in arms] == expected
-    assert mover(generated) == "torso"
+    assert hips_control(generated) == "torso"
 
     for value in (0.0, 1.0):
         for bone in generated.pose.bones:
@@ -422,6 +423,7 @@ def test_rigify_gives_its_controls(rigify: None, animal: str) -> None:  # noqa: 
         assert all(leg.held == (value == 0.0) for leg in limbs.find_legs(generated))
 
 
+@pytest.mark.slow
 def test_rigify_eyes_are_moved_by_their_targets(rigify: None) -> None:  # noqa: F811
     bpy.ops.object.armature_human_metarig_add()
     metarig = bpy.context.object
@@ -431,7 +433,7 @@ def test_rigify_eyes_are_moved_by_their_targets(rigify: None) -> None:  # noqa: 
     assert limbs.find_eyes(generated) == [Eye("MCH-eye.L", "eye.L"), Eye("MCH-eye.R", "eye.R")]
 
 
-# File, importer; how many eyes, legs, held legs and arms; a leg and an arm of the left; the mover.
+# File, importer; how many eyes, legs, held legs and arms; a leg and an arm of the left; the hips control.
 SHARED = [
     ("blend/m2m_human_ymca_2025.blend", blend, (0, 2, 0, 2), "DEF-foot.L", "DEF-upper_arm.L", "DEF-hips"),
     (
@@ -465,4 +467,4 @@ def test_rigs_of_other_makers(
     assert (len(eyes), len(legs), sum(leg.held for leg in legs), len(arms)) == counts
     assert [leg.foot for leg in legs[:1]] == ([foot] if foot else [])
     assert [arm.upper for arm in arms[:1]] == ([upper_arm] if upper_arm else [])
-    assert mover(armature) == moves
+    assert hips_control(armature) == moves

@@ -13,10 +13,10 @@ from lookat_pd import rotation
 
 from .. import scenes
 
-carrying = load("rig.dynamics.carrying")
+carrying = load("rig.dynamics.bone_attachment")
 masses = load("rig.dynamics.masses")
-tree = load("rig.dynamics.tree")
-sample = load("rig.sample")
+tree = load("rig.dynamics.articulation")
+sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
 
 FRAMES = list(range(1, 21))
@@ -33,12 +33,12 @@ def build(armature: bpy.types.Object, joints: list[str], frames: list[float] = F
 
 def places(found: Any, samples: Any) -> Any:
     """Where the body's joints are (F, n, 3), in the armature's space."""
-    lies, at = rotation.identity(len(samples.frames)), np.zeros((len(samples.frames), 3))
+    orientations, at = rotation.identity(len(samples.frames)), np.zeros((len(samples.frames), 3))
     if found.base:
         row = samples.bones.index(found.base)
-        lies, at = samples.rotations[:, row], samples.positions[:, row]
+        orientations, at = samples.rotations[:, row], samples.positions[:, row]
     _, joints = found.body.forward(found.poses(samples))
-    return at[:, None] + rotation.rotate(lies[:, None], joints / found.unit)
+    return at[:, None] + rotation.rotate(orientations[:, None], joints / found.unit)
 
 
 @settings(max_examples=15)
@@ -141,5 +141,5 @@ def test_controls_that_act_through_constraints_carry_what_follows_them() -> None
 def test_a_joint_without_mass_is_refused() -> None:
     armature = scenes.figure()
     armature.data.bones["hand.L"].use_deform = False
-    with pytest.raises(errors.RigError, match="carries nothing that has mass"):
+    with pytest.raises(errors.RigError, match="moves no mass"):
         build(armature, ["hand.L"])

@@ -60,7 +60,7 @@ def test_why_nothing_is_shown() -> None:
     armature = scenes.figure(rows=scenes.FIGURE[:4])
     armature.lookat_pd_body.spread = "HUMAN"
     assert shown(armature) == {}
-    found, why = display.told(bpy.context.scene, armature)
+    found, why = display.summary(bpy.context.scene, armature)
     assert found is None and "by volume" in why
 
 
@@ -71,7 +71,7 @@ def test_measured_meshes_are_shown_once_they_are_measured() -> None:
     box = bpy.context.object
     box.vertex_groups.new(name="hand.L").add(range(8), 1.0, "REPLACE")
     box.modifiers.new("Armature", "ARMATURE").object = armature
-    assert display.told(bpy.context.scene, armature)[0].total < 0.9, "capsules until then"
+    assert display.summary(bpy.context.scene, armature)[0].total < 0.9, "capsules until then"
     scenes.finish(meshes.measure(bpy.context.scene, armature))
     assert set(shown(armature)) == {"hand.L"}
-    assert display.told(bpy.context.scene, armature)[0].total == pytest.approx(1.0, rel=1e-5)
+    assert display.summary(bpy.context.scene, armature)[0].total == pytest.approx(1.0, rel=1e-5)

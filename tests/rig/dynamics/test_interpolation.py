@@ -12,10 +12,10 @@ from lookat_pd import rotation
 
 from .. import scenes
 
-actions = load("rig.actions")
-channels = load("rig.channels")
+actions = load("rig.animation.actions")
+channels = load("rig.animation.channels")
 interpolation = load("rig.dynamics.interpolation")
-sample = load("rig.sample")
+sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
 engine = load("lookat_pd.dynamics.engine")
 
@@ -36,12 +36,14 @@ def settings() -> Any:
     return bpy.context.scene.lookat_pd_dynamics
 
 
-def begin(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **wish: Any) -> Any:
-    return interpolation.start(bpy.context.scene, armature, interpolation.Wish(tuple(bones), **wish), into)
+def begin(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **request: Any) -> Any:
+    return interpolation.start(
+        bpy.context.scene, armature, interpolation.InterpolationRequest(tuple(bones), **request), into
+    )
 
 
-def run(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **wish: Any) -> Any:
-    return scenes.finish(begin(armature, bones, into, **wish))
+def run(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **request: Any) -> Any:
+    return scenes.finish(begin(armature, bones, into, **request))
 
 
 def sway() -> bpy.types.Action:
@@ -56,7 +58,7 @@ def curve(action: bpy.types.Action, bone: str, mode: str, index: int) -> Any:
 def rotations(armature: bpy.types.Object, action: bpy.types.Action, bone: str, frames: Sequence[float]) -> Any:
     """What a bone's F-curves hold, as quaternions (F, 4)."""
     mode = armature.pose.bones[bone].rotation_mode
-    curves = [curve(action, bone, mode, n) for n in range(sample.channel(mode)[1])]
+    curves = [curve(action, bone, mode, n) for n in range(channels.channel(mode)[1])]
     raw = np.array([[item.evaluate(frame) for item in curves] for frame in frames])
     return channels.to_quaternion(raw, mode)
 
@@ -85,7 +87,7 @@ def test_keys_are_hit_and_keep_their_numbers(mode: str) -> None:
     assert result.misses == []
     assert armature.animation_data.action == result.action != sway()
     for bone in BONES:
-        for n in range(sample.channel(mode)[1]):
+        for n in range(channels.channel(mode)[1]):
             old, new = curve(sway(), bone, mode, n), curve(result.action, bone, mode, n)
             assert [new.evaluate(frame) for frame in KEYS] == [old.evaluate(frame) for frame in KEYS]
 
@@ -300,13 +302,13 @@ def test_a_passive_bone_feels_a_parent_that_is_not_selected() -> None:
 # What is refused
 
 
-def refused(armature: bpy.types.Object, match: str, bones: Sequence[str] = BONES, **wish: Any) -> None:
+def refused(armature: bpy.types.Object, match: str, bones: Sequence[str] = BONES, **request: Any) -> None:
     """With a message, and nothing has changed."""
     data = armature.animation_data
     before = contents(data.action) if data and data.action else None
     count = len(bpy.data.actions)
     with pytest.raises(errors.LookAtError, match=match):
-        run(armature, bones, **wish)
+        run(armature, bones, **request)
     assert len(bpy.data.actions) == count and len(bpy.data.scenes) == 1
     if before is not None:
         assert contents(data.action) == before
@@ -327,15 +329,15 @@ def test_no_selected_key_is_refused() -> None:
     for item in actions.channelbag(sway(), sway().slots[0]).fcurves:
         for point in item.keyframe_points:
             point.select_control_point = False
-    refused(armature, "selected keys of its rotation")
-    refused(armature, "has keys of its rotation in the range", first=70, last=90, selected=False)
+    refused(armature, "no selected keys")
+    refused(armature, "has no keys in the frame range", first=70, last=90, selected=False)
 
 
 def test_two_keys_on_one_frame_are_refused() -> None:
     armature = hero()
     item = curve(sway(), "chest", "QUATERNION", 1)
     item.keyframe_points[2].co.x = 6.0
-    refused(armature, "'chest' has two keys on frame 6")
+    refused(armature, "'chest' has two keys at frame 6")
 
 
 def test_keys_out_of_order_are_refused() -> None:
@@ -362,13 +364,13 @@ def test_locked_rotations_are_refused() -> None:
 def test_a_bone_without_mass_is_refused() -> None:
     armature = hero()
     armature.data.bones["hand.L"].use_deform = False
-    refused(armature, "carries nothing that has mass")
+    refused(armature, "moves no mass")
 
 
 def test_driven_rotations_and_rest_position_are_refused() -> None:
     armature = hero()
     armature.pose.bones["hand.L"].driver_add("rotation_quaternion", 1)
-    refused(armature, "is driven")
+    refused(armature, "has a driver")
     armature.pose.bones["hand.L"].driver_remove("rotation_quaternion", 1)
     armature.data.pose_position = "REST"
     refused(armature, "rest position")

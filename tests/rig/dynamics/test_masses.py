@@ -129,7 +129,7 @@ def test_an_armature_without_size_is_refused() -> None:
     armature = scenes.figure()
     armature.scale = (0.0, 0.0, 0.0)
     bpy.context.view_layer.update()
-    with pytest.raises(errors.RigError, match="scale above zero"):
+    with pytest.raises(errors.RigError, match="scale above 0"):
         of(armature)
 
 

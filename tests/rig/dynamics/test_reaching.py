@@ -12,11 +12,12 @@ from lookat_pd import rotation
 
 from .. import scenes
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 reaching = load("rig.dynamics.reaching")
-sample = load("rig.sample")
+sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
 engine = load("lookat_pd.dynamics.engine")
+targets = load("rig.sampling.targets")
 
 pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
@@ -37,13 +38,13 @@ def hero(**options: Any) -> bpy.types.Object:
     return armature
 
 
-def wish(**changes: Any) -> Any:
-    given = {"effector": "palm.L", "goal": sample.Target(point=PLACE), "first": 1, "duration": 1.0}
-    return reaching.Wish(**{**given, **changes})
+def request(**changes: Any) -> Any:
+    given = {"effector": "palm.L", "goal": targets.Target(point=PLACE), "first": 1, "duration": 1.0}
+    return reaching.ReachRequest(**{**given, **changes})
 
 
 def begin(armature: bpy.types.Object, into: str = "NEW", enough: Callable[[], bool] = lambda: False, **changes: Any):
-    return reaching.start(bpy.context.scene, armature, wish(**changes), into, enough=enough)
+    return reaching.start(bpy.context.scene, armature, request(**changes), into, enough=enough)
 
 
 def run(armature: bpy.types.Object, into: str = "NEW", **changes: Any) -> Any:
@@ -85,7 +86,7 @@ def test_the_path_is_where_the_hand_is(frames: tuple[int, ...]) -> None:
     armature.location, armature.rotation_euler = (0.5, -1.0, 0.2), (0.0, 0.0, 1.0)
     bpy.context.view_layer.update()
     goal = np.array(armature.matrix_world) @ (*PLACE, 1.0)
-    result = run(armature, goal=sample.Target(point=tuple(goal[:3])))
+    result = run(armature, goal=targets.Target(point=tuple(goal[:3])))
     seen = np.array([place(armature, frame) for frame in result.frames])
     assert np.abs(seen - result.path).max() < 1e-4
     assert np.abs(result.straight[[0, -1]] - result.path[[0, -1]]).max() < 1e-4
@@ -95,7 +96,7 @@ def test_a_tip_a_base_a_scaled_rig() -> None:
     armature = hero(frames=(1,))
     armature.scale = (0.1, 0.1, 0.1)
     bpy.context.view_layer.update()
-    goal = sample.Target(point=(0.045, -0.04, 0.15))
+    goal = targets.Target(point=(0.045, -0.04, 0.15))
     run(armature, effector="forearm.L", at_tip=True, base="arm.L", length=0, goal=goal)
     assert np.linalg.norm(place(armature, 25, "tail", "forearm.L") - goal.point) < 1e-5
 
@@ -105,7 +106,7 @@ def test_a_goal_that_moves_is_met_where_it_is_then() -> None:
     ball.keyframe_insert("location", frame=1)
     ball.location = (0.45, -0.3, 1.4)
     ball.keyframe_insert("location", frame=25)
-    result = run(armature, goal=sample.Target(ball))
+    result = run(armature, goal=targets.Target(ball))
     assert np.linalg.norm(place(armature, result.frames[-1]) - (0.45, -0.3, 1.4)) < 1e-4
 
 
@@ -118,7 +119,7 @@ def test_a_body_that_moves_carries_the_arm_to_the_goal() -> None:
 def test_it_passes_what_is_on_the_way() -> None:
     armature = hero(frames=(1,))
     via = (0.55, -0.25, 1.3)
-    result = run(armature, vias=((0.5, sample.Target(point=via)),))
+    result = run(armature, vias=((0.5, targets.Target(point=via)),))
     assert np.linalg.norm(result.path[12] - via) < 2e-3
     assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
 
@@ -134,7 +135,7 @@ def test_up_and_down_differ_by_gravity() -> None:
             armature.pose.bones["forearm.L"].rotation_quaternion = rotation.exp((0.0, 0.0, -1.2))
             bpy.context.view_layer.update()
             start = place(armature, 1)
-            goal = sample.Target(point=tuple(np.add(start, (0.0, 0.0, up))))
+            goal = targets.Target(point=tuple(np.add(start, (0.0, 0.0, up))))
             costs[gravity, up] = run(armature, goal=goal, gravity=gravity).cost
     assert costs[False, 0.25] == pytest.approx(costs[False, -0.25], rel=0.05)
     assert costs[True, 0.25] != pytest.approx(costs[True, -0.25], rel=0.05)
@@ -145,13 +146,29 @@ def test_blenders_limits_are_kept() -> None:
     elbow = armature.pose.bones["forearm.L"]
     elbow.use_ik_limit_x, elbow.ik_min_x, elbow.ik_max_x = True, -0.1, 0.1
     armature.pose.bones["forearm.L"].lock_ik_y = True
-    result = run(armature, goal=sample.Target(point=(0.45, -0.4, 1.5)))
+    result = run(armature, goal=targets.Target(point=(0.45, -0.4, 1.5)))
     mode = elbow.rotation_mode
     assert mode == "QUATERNION"
     for frame in result.frames:
         bpy.context.scene.frame_set(int(frame))
         q = np.array(elbow.rotation_quaternion)
         assert abs(2.0 * np.arctan2(q[1], q[0])) < 0.11
+
+
+def test_an_elbow_with_one_hinge_reaches_what_lies_on_its_circle() -> None:
+    armature = scenes.figure(rows=ROWS)
+    arm, elbow = (armature.pose.bones[name] for name in ("arm.L", "forearm.L"))
+    arm.lock_ik_x = arm.lock_ik_y = arm.lock_ik_z = elbow.lock_ik_x = elbow.lock_ik_y = True
+    elbow.rotation_quaternion = rotation.exp((0.0, 0.0, 1.3))
+    bpy.context.view_layer.update()
+    goal = place(armature, 1)
+    elbow.rotation_quaternion = rotation.exp((0.0, 0.0, -0.6))
+    bpy.context.view_layer.update()
+    result = run(armature, goal=sample.Target(point=tuple(goal)), passes=5)
+    assert np.linalg.norm(place(armature, result.frames[-1]) - goal) < 1e-4
+    aside = sample.Target(point=tuple(np.add(goal, (0.0, 0.0, 0.1))))
+    with pytest.raises(errors.LookAtError, match=r"misses its goal"):
+        run(armature, goal=aside, passes=5)
 
 
 def test_other_curves_stay_to_the_last_bit() -> None:
@@ -191,9 +208,9 @@ def refused(armature: bpy.types.Object, match: str, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("match", "changes"),
     [
-        ("out of reach by", {"goal": sample.Target(point=(3.0, 0.0, 1.0))}),
-        ("is not finite", {"goal": sample.Target(point=(float("nan"), 0.0, 1.0))}),
-        ("duration is 0 s", {"duration": 0.0}),
+        ("out of reach by", {"goal": targets.Target(point=(3.0, 0.0, 1.0))}),
+        ("is not finite", {"goal": targets.Target(point=(float("nan"), 0.0, 1.0))}),
+        ("duration of the reach is 0 s", {"duration": 0.0}),
         ("has no bone 'elbow'", {"effector": "elbow"}),
     ],
 )
@@ -203,10 +220,10 @@ def test_what_cannot_be_reached_is_refused(match: str, changes: dict[str, Any]) 
 
 def test_a_goal_at_the_start_is_refused() -> None:
     armature = hero(frames=(1,))
-    refused(armature, "at its goal already", goal=sample.Target(point=tuple(place(armature, 1))))
+    refused(armature, "already at its goal", goal=targets.Target(point=tuple(place(armature, 1))))
 
 
 def test_a_goal_that_the_arm_carries_is_refused() -> None:
     armature = hero()
     ball = scenes.child(scenes.ball((0.0, 0.0, 0.0)), armature, "palm.L")
-    refused(armature, "moves with the chain that reaches", goal=sample.Target(ball))
+    refused(armature, "moves with the chain of the reach", goal=targets.Target(ball))

@@ -16,8 +16,9 @@ interpolation = load("rig.dynamics.interpolation")
 masses = load("rig.dynamics.masses")
 meshes = load("rig.dynamics.meshes")
 reaching = load("rig.dynamics.reaching")
-sample = load("rig.sample")
+sample = load("rig.sampling.sampler")
 engine = load("lookat_pd.dynamics.engine")
+targets = load("rig.sampling.targets")
 
 pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
@@ -72,8 +73,8 @@ def test_poses_are_hit(rigs: Path, row: Any) -> None:
     name, clip, bones, frames = row
     armature = read(rigs / name, clip)
     before = local(armature, bones, frames)
-    wish = interpolation.Wish(bones, poses=tuple(float(frame) for frame in frames))
-    result = scenes.finish(interpolation.start(bpy.context.scene, armature, wish))
+    request = interpolation.InterpolationRequest(bones, poses=tuple(float(frame) for frame in frames))
+    result = scenes.finish(interpolation.start(bpy.context.scene, armature, request))
     assert result.misses == []
     assert apart(local(armature, bones, frames), before).max() < 0.05
     assert np.isfinite(result.motion.torques).all()
@@ -84,8 +85,8 @@ def test_passive_bones_stay_bounded_and_move(rigs: Path, row: Any) -> None:
     name, clip, bones, frames = row
     armature = read(rigs / name, clip)
     bpy.context.scene.lookat_pd_dynamics.passive = True
-    wish = interpolation.Wish(bones, poses=(float(frames[0]), float(frames[-1])), gravity=False)
-    result = scenes.finish(interpolation.start(bpy.context.scene, armature, wish))
+    request = interpolation.InterpolationRequest(bones, poses=(float(frames[0]), float(frames[-1])), gravity=False)
+    result = scenes.finish(interpolation.start(bpy.context.scene, armature, request))
     turns = local(armature, bones, range(frames[0], frames[-1] + 1))
     assert np.isfinite(turns).all()
     assert apart(turns[1:], turns[:-1]).max() < 60.0, "no leap from frame to frame"
@@ -105,9 +106,9 @@ def test_a_knight_reaches(rigs: Path) -> None:
     armature = read(rigs / "gltf/kaykit_knight.glb", "Idle")
     bpy.context.scene.frame_set(0)
     start = np.array(armature.matrix_world @ armature.pose.bones["hand.l"].head)
-    goal = sample.Target(point=tuple(np.add(start, (-0.1, -0.15, 0.15))))
-    wish = reaching.Wish("hand.l", goal, 0, 1.0, length=2)
-    result = scenes.finish(reaching.start(bpy.context.scene, armature, wish))
+    goal = targets.Target(point=tuple(np.add(start, (-0.1, -0.15, 0.15))))
+    request = reaching.ReachRequest("hand.l", goal, 0, 1.0, length=2)
+    result = scenes.finish(reaching.start(bpy.context.scene, armature, request))
     assert result.missed < 1e-3
     bpy.context.scene.frame_set(24)
     seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())

@@ -12,13 +12,15 @@ from extension import load
 from .. import scenes
 
 ik_bake = load("rig.ik.bake")
-ik_chain = load("rig.ik.chain")
+ik_chain = load("rig.detection.joint_chain")
 goals = load("rig.ik.goals")
 pose = load("rig.ik.pose")
-solving = load("rig.ik.solving")
-bake = load("rig.bake")
-sample = load("rig.sample")
+solving = load("rig.ik.chain_solve")
+bake = load("rig.look_at.bake")
+sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
+bake_options = load("rig.animation.bake_options")
+targets = load("rig.sampling.targets")
 
 ARM = (
     ("shoulder.L", "chest", (0.05, 0, 1.45), (0.15, 0, 1.45)),
@@ -47,12 +49,14 @@ def flight(item: bpy.types.Object, around: Iterable[float] = (0.45, -0.3, 1.5), 
 
 
 def run(chain: Any, goal: Any, *, into: str = "NEW", last: int = 40, **tuning: Any) -> Any:
-    steps = ik_bake.bake_goal(bpy.context.scene, chain, goal, solving.Tuning(**tuning), bake.Options(1, last, into))
+    steps = ik_bake.bake_goal(
+        bpy.context.scene, chain, goal, solving.IKTuning(**tuning), bake_options.BakeOptions(1, last, into)
+    )
     return scenes.finish(steps)
 
 
 def at(item: bpy.types.Object) -> Any:
-    return goals.Goal(sample.Target(item))
+    return goals.Goal(targets.Target(item))
 
 
 def misses(
@@ -143,12 +147,12 @@ def test_orientations() -> None:
     armature, ball = hero(), flight(scenes.ball())
     ball.rotation_euler = (0.4, -0.3, 0.9)
     before = scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3]
-    keep = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, hand=True)
+    keep = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, turn_effector=True)
     action = armature.animation_data.action
-    run(keep, goals.Goal(sample.Target(ball), orientation="KEEP"))
+    run(keep, goals.Goal(targets.Target(ball), orientation="KEEP"))
     assert np.abs(scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3] - before).max() < 1e-4
     armature.animation_data.action, armature.animation_data.action_slot = action, action.slots[0]
-    run(keep, goals.Goal(sample.Target(ball), orientation="TARGET"))
+    run(keep, goals.Goal(targets.Target(ball), orientation="TARGET"))
     after = scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3]
     assert np.abs(after - np.array(ball.matrix_world)[:3, :3]).max() < 1e-4
 
@@ -158,7 +162,7 @@ def test_the_offset_of_the_first_frame_can_be_kept() -> None:
     seen = armature.evaluated_get(scenes.goto(1))
     away = seen.pose.bones["palm.L"].head - scenes.place_of(ball)(bpy.context.evaluated_depsgraph_get())
     chain = ik_chain.resolve(armature, "palm.L", length=3, at_tip=False)
-    result = run(chain, goals.Goal(sample.Target(ball), offset=True))
+    result = run(chain, goals.Goal(targets.Target(ball), offset=True))
     place = scenes.place_of(ball)
     found = misses(armature, "palm.L", lambda depsgraph: place(depsgraph) + away)
     assert np.median(found[result.in_reach]) < 1e-3
@@ -167,7 +171,7 @@ def test_the_offset_of_the_first_frame_can_be_kept() -> None:
 def test_a_chain_bends_towards_its_pole() -> None:
     armature, ball, pole = hero(), scenes.ball((0.4, -0.2, 1.5)), scenes.ball((0.4, 0.0, 5.0), "Pole")
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    goal = goals.Goal(sample.Target(ball), pole=sample.Target(pole))
+    goal = goals.Goal(targets.Target(ball), pole=targets.Target(pole))
     run(chain, goal)
     seen = armature.evaluated_get(scenes.goto(20))
     up = seen.pose.bones["forearm.L"].head.z
@@ -206,8 +210,8 @@ def test_scaled_and_mirrored_armatures(scale) -> None:
     bpy.context.view_layer.update()
     place = armature.matrix_world @ scenes.Vector((0.45, -0.3, 1.5))
     ball = scenes.ball(place)
-    chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, hand=True)
-    run(chain, goals.Goal(sample.Target(ball), orientation="KEEP"))
+    chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, turn_effector=True)
+    run(chain, goals.Goal(targets.Target(ball), orientation="KEEP"))
     size = np.abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3])) ** (1 / 3)
     assert misses(armature, "palm.L", scenes.place_of(ball)).max() < 1e-3 * size
 
@@ -339,8 +343,8 @@ def _alone(armature) -> None:
     ("spoil", "said"),
     [
         (_locked, "All bones from 'arm.L' to 'forearm.L' are locked"),
-        (_contradictory, "'arm.L'.*minimum"),
-        (_constrained, "'arm.L' is posed by the constraint 'IK' on 'forearm.L'"),
+        (_contradictory, "minimum.*'arm.L'.*maximum"),
+        (_constrained, "'arm.L' is already posed by the constraint 'IK' on 'forearm.L'"),
         (_alone, "'forearm.L' does not inherit"),
     ],
 )
@@ -356,9 +360,9 @@ def test_chains_that_cannot_be_solved(spoil, said) -> None:
     [
         ({"effector": "palm.L", "length": 1}, "The chain of 'palm.L' has only one bone, 'palm.L'"),
         ({"effector": "root"}, "The chain of 'root' has only one bone"),
-        ({"effector": "root", "at_tip": False}, "'root' hangs on nothing"),
-        ({"effector": "palm.L", "base": "thigh.L"}, "'palm.L' is not below 'thigh.L'"),
-        ({"effector": "chest", "base": "palm.L"}, "'chest' is not below 'palm.L'"),
+        ({"effector": "root", "at_tip": False}, "'root' has no parent"),
+        ({"effector": "palm.L", "base": "thigh.L"}, "'palm.L' is not a descendant of 'thigh.L'"),
+        ({"effector": "chest", "base": "palm.L"}, "'chest' is not a descendant of 'palm.L'"),
         ({"effector": "nobody"}, "has no bone 'nobody'"),
         ({"effector": "palm.L", "base": "nobody"}, "has no bone 'nobody'"),
     ],
@@ -396,7 +400,7 @@ def test_a_target_on_the_chain_is_refused() -> None:
     armature, ball = hero(), scenes.ball()
     scenes.child(ball, armature, "forearm.L")
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    with pytest.raises(errors.RigError, match="moves with the chain"):
+    with pytest.raises(errors.RigError, match="moves with the IK chain"):
         run(chain, at(ball))
     with pytest.raises(errors.RigError, match="itself"):
         run(chain, at(armature))
@@ -408,7 +412,7 @@ def test_a_bone_that_does_not_answer_is_named_and_nothing_changes() -> None:
     copied.target, copied.subtarget = armature, "root"
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
     before = scenes.snapshot()
-    with pytest.raises(errors.RigError, match=r"'arm\.L' does not answer"):
+    with pytest.raises(errors.RigError, match=r"'arm\.L' does not respond"):
         run(chain, at(ball))
     assert not scenes.differences(before, scenes.snapshot())
 
@@ -416,10 +420,10 @@ def test_a_bone_that_does_not_answer_is_named_and_nothing_changes() -> None:
 def test_a_target_that_a_lower_bone_of_the_chain_carries_is_refused() -> None:
     armature = hero()
     chain = ik_chain.resolve(armature, "palm.L", length=4, at_tip=False)
-    with pytest.raises(errors.RigError, match="moves with the chain"):
-        run(chain, goals.Goal(sample.Target(armature, "head")))
+    with pytest.raises(errors.RigError, match="moves with the IK chain"):
+        run(chain, goals.Goal(targets.Target(armature, "head")))
     shorter = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    result = run(shorter, goals.Goal(sample.Target(armature, "head")))
+    result = run(shorter, goals.Goal(targets.Target(armature, "head")))
     found = misses(armature, "palm.L", scenes.place_of(armature, "head"))
     assert result.in_reach.any() and found[result.in_reach].max() < 1e-3
 
@@ -456,10 +460,10 @@ def _driven(armature) -> None:
 
 
 SPOILT = [
-    (_no_size, r"'arm\.L' has zero scale"),
-    (_flat, "'Hero' has zero scale"),
+    (_no_size, r"'arm\.L' has a scale of 0"),
+    (_flat, "'Hero' has a scale of 0"),
     (_no_number, r"'arm\.L' has a pose that is not a number"),
-    (_driven, r"'arm\.L' is driven"),
+    (_driven, r"'arm\.L' has a driver"),
 ]
 
 
@@ -481,7 +485,7 @@ def test_a_bake_that_is_stopped_changes_nothing(steps) -> None:
     copied.target, copied.subtarget, copied.influence = armature, "root", 0.3
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
     before = scenes.snapshot()
-    work = ik_bake.bake_goal(bpy.context.scene, chain, at(ball), solving.Tuning(), bake.Options(1, 40))
+    work = ik_bake.bake_goal(bpy.context.scene, chain, at(ball), solving.IKTuning(), bake_options.BakeOptions(1, 40))
     for _ in range(steps):
         next(work)
     work.close()

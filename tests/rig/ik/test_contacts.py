@@ -11,11 +11,12 @@ from extension import load
 from .. import scenes
 
 contacts = load("rig.ik.contacts")
-ik_chain = load("rig.ik.chain")
+ik_chain = load("rig.detection.joint_chain")
 pose = load("rig.ik.pose")
-solving = load("rig.ik.solving")
-bake = load("rig.bake")
+solving = load("rig.ik.chain_solve")
+bake = load("rig.look_at.bake")
 errors = load("lookat_pd.errors")
+bake_options = load("rig.animation.bake_options")
 
 LEG = (
     ("leg", "hips", (0.1, 0, 1.0), (0.1, -0.03, 0.55)),
@@ -44,12 +45,17 @@ def walker(slide: float = 0.04) -> bpy.types.Object:
 
 
 def chain(armature: bpy.types.Object) -> Any:
-    return ik_chain.resolve(armature, "ankle", length=2, at_tip=False, hand=True)
+    return ik_chain.resolve(armature, "ankle", length=2, at_tip=False, turn_effector=True)
 
 
 def run(armature: bpy.types.Object, what: Any, blend: float = 0.2, **options: Any) -> Any:
     steps = contacts.clean_up(
-        bpy.context.scene, chain(armature), what, blend, solving.Tuning(), bake.Options(1, LAST, **options)
+        bpy.context.scene,
+        chain(armature),
+        what,
+        blend,
+        solving.IKTuning(),
+        bake_options.BakeOptions(1, LAST, **options),
     )
     return scenes.finish(steps)
 
@@ -127,7 +133,7 @@ def test_an_armature_that_travels() -> None:
     [
         (((30, 11),), "reversed"),
         (((11, 29), (20, 40)), "overlap"),
-        (((11, 200),), "not between"),
+        (((11, 200),), "outside frames"),
         ((), "no contact"),
     ],
 )

@@ -11,17 +11,17 @@ from extension import load
 from .. import scenes
 from .test_bake import FRAMES, SPOILT, at, flight, hero, run
 
-ik_chain = load("rig.ik.chain")
+ik_chain = load("rig.detection.joint_chain")
 pose = load("rig.ik.pose")
-solving = load("rig.ik.solving")
+solving = load("rig.ik.chain_solve")
 ik_drag = load("rig.ik.drag")
 ik_handle = load("rig.ik.handle")
 errors = load("lookat_pd.errors")
 
 
 def session(armature: bpy.types.Object, bone: str = "palm.L", **options: Any) -> Any:
-    settings = {"length": 2, "at_tip": False, "keeps": False, "tuning": solving.Tuning(), **options}
-    return ik_drag.Session(bpy.context.scene, bpy.context.view_layer, armature, bone, **settings)
+    settings = {"length": 2, "at_tip": False, "keeps": False, "tuning": solving.IKTuning(), **options}
+    return ik_drag.DragSession(bpy.context.scene, bpy.context.view_layer, armature, bone, **settings)
 
 
 def place(armature: bpy.types.Object, bone: str = "palm.L", end: str = "head") -> np.ndarray:
@@ -34,7 +34,7 @@ def test_the_effector_is_where_it_is_dragged(method) -> None:
     armature = hero()
     scenes.goto(7)
     before = scenes.snapshot()
-    drag = session(armature, tuning=solving.Tuning(method, 100))
+    drag = session(armature, tuning=solving.IKTuning(method, 100))
     assert np.abs(drag.place - place(armature)).max() < 1e-6
     for point in ((0.5, -0.2, 1.5), (0.3, -0.3, 1.3), (0.4, 0.3, 1.6)):
         drag.move(point)
@@ -49,7 +49,7 @@ def test_the_effector_is_where_it_is_dragged(method) -> None:
 def test_a_bake_gives_the_same_pose(method, at_tip, keeps) -> None:
     """At every frame, whatever way the mouse took there."""
     armature, ball = hero(), flight(scenes.ball())
-    length, tuning = (3 if at_tip else 2), solving.Tuning(method, 60)
+    length, tuning = (3 if at_tip else 2), solving.IKTuning(method, 60)
     poses = []
     for frame in FRAMES[::6]:
         depsgraph = scenes.goto(frame)
@@ -58,7 +58,7 @@ def test_a_bake_gives_the_same_pose(method, at_tip, keeps) -> None:
         drag.move(scenes.place_of(ball)(depsgraph))
         poses.append([np.array(bone.matrix) for bone in armature.evaluated_get(depsgraph).pose.bones])
         drag.restore()
-    chain = ik_chain.resolve(armature, "palm.L", length=length, at_tip=at_tip, hand=keeps)
+    chain = ik_chain.resolve(armature, "palm.L", length=length, at_tip=at_tip, turn_effector=keeps)
     goal = at(ball)
     goal = type(goal)(goal.target, orientation="KEEP" if keeps else "FREE")
     run(chain, goal, method=method, iterations=60)
@@ -174,7 +174,7 @@ def test_points_that_are_nowhere(point) -> None:
     drag.restore()
 
 
-@pytest.mark.parametrize(("bone", "said"), [("root", "hangs on nothing"), ("nobody", "has no bone")])
+@pytest.mark.parametrize(("bone", "said"), [("root", "has no parent"), ("nobody", "has no bone")])
 def test_bones_that_cannot_be_dragged(bone, said) -> None:
     armature = hero()
     with pytest.raises(errors.RigError, match=said):

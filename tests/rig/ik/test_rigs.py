@@ -9,21 +9,23 @@ import pytest
 from extension import load
 
 from .. import scenes
-from ..test_bake_rigs import human_file  # noqa: F401 - a fixture
+from ..look_at.test_bake_rigs import human_file  # noqa: F401 - a fixture
 
 ik_bake = load("rig.ik.bake")
-ik_chain = load("rig.ik.chain")
+ik_chain = load("rig.detection.joint_chain")
 goals = load("rig.ik.goals")
 pose = load("rig.ik.pose")
-solving = load("rig.ik.solving")
+solving = load("rig.ik.chain_solve")
 contacts = load("rig.ik.contacts")
-bake = load("rig.bake")
-sample = load("rig.sample")
+bake = load("rig.look_at.bake")
+sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 rigs_of_scene = load("cli.rigs")
 scene_files = load("cli.scene_files")
 console = load("cli.console")
+bake_options = load("rig.animation.bake_options")
+targets = load("rig.sampling.targets")
 
 FRAMES = range(1, 41)
 
@@ -66,9 +68,9 @@ def run(chain, target, **goal):
     steps = ik_bake.bake_goal(
         bpy.context.scene,
         chain,
-        goals.Goal(sample.Target(target), **goal),
-        solving.Tuning(),
-        bake.Options(FRAMES[0], FRAMES[-1]),
+        goals.Goal(targets.Target(target), **goal),
+        solving.IKTuning(),
+        bake_options.BakeOptions(FRAMES[0], FRAMES[-1]),
     )
     return scenes.finish(steps)
 
@@ -85,22 +87,23 @@ def rigify(human_file: str) -> bpy.types.Object:  # noqa: F811
     return rig
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("effector", "base", "skin"),
     [("hand_fk.L", "upper_arm_fk.L", "DEF-hand.L"), ("foot_fk.L", "thigh_fk.L", "DEF-foot.L")],
 )
-@pytest.mark.parametrize("hand", [False, True], ids=["along", "kept"])
-def test_rigify_fk_controls(rigify, effector, base, skin, hand) -> None:
-    chain = ik_chain.resolve(rigify, effector, base=base, at_tip=False, hand=hand)
+@pytest.mark.parametrize("turn_effector", [False, True], ids=["along", "kept"])
+def test_rigify_fk_controls(rigify, effector, base, skin, turn_effector) -> None:
+    chain = ik_chain.resolve(rigify, effector, base=base, at_tip=False, turn_effector=turn_effector)
     assert len(chain.joints) == 2 and not any(ik_chain.is_mechanism(rigify.pose.bones[name]) for name in chain.bones)
     target = moving_target(rigify, chain)
     before = scenes.poses(rigify, FRAMES, (effector,))[:, 0, :3, :3]
-    result = run(chain, target, orientation="KEEP" if hand else "FREE")
+    result = run(chain, target, orientation="KEEP" if turn_effector else "FREE")
     assert result.measured and result.in_reach.sum() > 30
     # The control, and the bone that bends the skin.
     for bone in (effector, skin):
         assert np.median(measured(rigify, bone, target, "head")[result.in_reach]) < 1e-3
-    if hand:
+    if turn_effector:
         after = scenes.poses(rigify, FRAMES, (effector,))[:, 0, :3, :3]
         assert np.abs(after - before).max() < 2e-3
 
@@ -111,13 +114,14 @@ def test_rigify_fk_length_counts_controls_only(rigify) -> None:
 
 @pytest.mark.parametrize("bone", ["DEF-hand.L", "ORG-hand.L"])
 def test_rigify_mechanism_is_refused(rigify, bone) -> None:
-    with pytest.raises(errors.RigError, match="is no control of this Rigify rig"):
+    with pytest.raises(errors.RigError, match="is not a control of this Rigify rig"):
         ik_chain.resolve(rigify, bone, length=2, at_tip=True)
 
 
 # Others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "effector", "length", "at_tip"),
     [
@@ -178,7 +182,7 @@ def test_hands_keep_their_orientation(rigs: Path, file, effector) -> None:
     armature = rigs_of_scene.choose(scene, None, [])
     if effector not in armature.pose.bones:
         effector = _tip(armature, effector, 2)
-    chain = ik_chain.resolve(armature, effector, length=2, at_tip=False, hand=True)
+    chain = ik_chain.resolve(armature, effector, length=2, at_tip=False, turn_effector=True)
     target = moving_target(armature, chain, 0.15)
 
     def axes() -> np.ndarray:
@@ -201,8 +205,8 @@ def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
     with console.Console() as quiet:
         scene = scene_files.load(rigs / file, None, quiet)
     armature = rigs_of_scene.choose(scene, None, [])
-    chain = ik_chain.resolve(armature, foot, length=2, at_tip=False, hand=True)
-    range_ = bake.Options(1, 400)
+    chain = ik_chain.resolve(armature, foot, length=2, at_tip=False, turn_effector=True)
+    range_ = bake_options.BakeOptions(1, 400)
 
     def places() -> np.ndarray:
         found = []
@@ -215,7 +219,7 @@ def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
     # A leg is 80 cm long.
     metre = float(seen.reach[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
     before = places()
-    steps = contacts.clean_up(scene, chain, contacts.Detection(), 0.15, solving.Tuning(), range_)
+    steps = contacts.clean_up(scene, chain, contacts.Detection(), 0.15, solving.IKTuning(), range_)
     result = scenes.finish(steps)
     after = places()
     assert 2 <= len(result.intervals) <= 6

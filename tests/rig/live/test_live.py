@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,16 +12,22 @@ import pytest
 
 from extension import load, package
 
-from . import scenes
-from .scenes import aim, animate, ball, child, error, figure, keyed, place_of, poses, run_bake, swaying
+from .. import scenes
+from ..scenes import aim, animate, ball, child, error, figure, keyed, place_of, poses, run_bake, swaying
 
-attach = load("rig.attach")
-inputs = load("rig.inputs")
-live = load("rig.live")
-look_at_edit = load("rig.look_at_edit")
-offsets = load("rig.offsets")
-sample = load("rig.sample")
-part_module = load("rig.part")
+attach = load("rig.look_at.constraint_sync")
+inputs = load("rig.sampling.fingerprint")
+live = load("rig.live.handlers")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
+offsets = load("rig.offset_layer.constraints")
+sample = load("rig.sampling.sampler")
+solve_module = load("rig.look_at.solve")
+gaze_solving = load("rig.look_at.gaze_solving")
+scene_solve = load("rig.look_at.scene_solve")
+scene_time = load("rig.sampling.scene_time")
+suspend = load("rig.sampling.suspend")
+own_data = load("rig.sampling.own_data")
 
 GOOD = 0.1  # degrees
 FRAMES = (1, 8, 20, 33, 60)
@@ -47,7 +54,7 @@ def ours(written: str) -> list[str]:
 
 def temporary() -> list[str]:
     """What sampling needs in a file for a while."""
-    marked = [scene.name for scene in bpy.data.scenes if sample.TEMPORARY in scene]
+    marked = [scene.name for scene in bpy.data.scenes if own_data.TEMPORARY in scene]
     return marked + [item.name for item in bpy.data.objects if item.name.startswith("Look-at PD")]
 
 
@@ -187,6 +194,7 @@ def test_bake_into_a_layer_is_what_was_live_where_no_key_is_a_quaternion() -> No
     assert np.abs(poses(scene.armature, range(1, 61)) - seen).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 @variants
 def test_bake_is_what_was_live(variant, into) -> None:
@@ -205,7 +213,7 @@ def test_bake_is_what_was_live_with_time_stretched(old, new) -> None:
     render.frame_map_old, render.frame_map_new = old, new
     shown = range(2, 61, 2)
     seen = poses(scene.armature, shown)
-    first, last = sample.key_range(bpy.context.scene)
+    first, last = scene_time.key_range(bpy.context.scene)
     run_bake(scene.armature, first=first, last=last)
     assert np.abs(poses(scene.armature, shown) - seen).max() < 1e-6
 
@@ -251,7 +259,7 @@ class Work:
         for owner, name, count in (
             (sample.Sampler, "sample", "body"),
             (sample.Sampler, "sample_points", "points"),
-            (part_module.gaze, "solve_shot", "solves"),
+            (gaze_solving.gaze, "solve_samples", "solves"),
             (inputs, "fingerprint", "prints"),
         ):
             patch.setattr(owner, name, self._counted(getattr(owner, name), count))
@@ -291,6 +299,7 @@ TUNED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TUNED)
 def test_slider_solves_without_sampling(name, work) -> None:
     """At most the few places between frames are looked at again, never all frames."""
@@ -304,6 +313,19 @@ def test_slider_solves_without_sampling(name, work) -> None:
     assert body <= (1 if name in ("integrator", "method", "settle_time", "damping") else 0)
 
 
+@pytest.mark.parametrize("idle", ["mute", "influence"])
+def test_slider_solves_without_sampling_where_a_constraint_is_off(idle, work) -> None:
+    scene = swaying()
+    constraint = scene.armature.pose.bones["neck"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget = scene.armature, "hips"
+    setattr(constraint, idle, {"mute": True, "influence": 0.0}[idle])
+    update()
+    work.since()
+    settings_of(scene.armature).influence = 0.6
+    update()
+    assert work.since() == (0, 0, 1)
+
+
 @pytest.mark.parametrize("name", ["share", "settle_factor", "yaw_limit", "pitch_up_limit", "pitch_down_limit"])
 def test_slider_of_the_chain_solves_without_sampling(name, work) -> None:
     scene = swaying()
@@ -312,6 +334,22 @@ def test_slider_of_the_chain_solves_without_sampling(name, work) -> None:
     setattr(settings_of(scene.armature).chain[1], name, 0.11)
     update()
     assert work.since() == (0, 0, 1)
+
+
+def test_a_long_solve_is_waited_for_asleep_and_the_same(monkeypatch) -> None:
+    """It goes on in a thread, which needs the interpreter lock: asked without pause whether it is done, it stands."""
+    scene, found, solve = swaying(), [], gaze_solving.GazeSolver.solve
+    with suspend.suspend_live():
+        for longest, slow in ((scenes.LAST + 1, 0.0), (1, 0.3)):
+            with monkeypatch.context() as patch:
+                patch.setattr(gaze_solving, "_LONG", longest)
+                patch.setattr(gaze_solving.GazeSolver, "solve", lambda *a, wait=slow: (time.sleep(wait), solve(*a))[1])
+                one = solve_module.LookAtSolve(look_at.resolve(scene.armature, "head"), 1)
+                steps = list(scene_solve.SceneSolve(bpy.context.scene, 1, scenes.LAST, [one]).steps([one]))
+            found.append((len(steps), one.track))
+    (count, track), (longer, same) = found
+    assert count < longer < count + 1000
+    assert same.same_as(track)
 
 
 def test_moved_target_is_sampled_alone(work) -> None:
@@ -371,6 +409,7 @@ def test_moved_target_of_another_look_at_neither_samples_nor_solves(work) -> Non
     assert work.since() == (0, 1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [plain, not_plain, keyed_on_and_off, influence_keyed])
 def test_playback_does_nothing_but_put_offsets_on(variant, work) -> None:
     scene = flying(modes=scenes.MODES)
@@ -533,8 +572,8 @@ def test_stopped_half_way_nothing_is_left(variant, steps, tmp_path) -> None:
     scenes.goto(5)
     before = scenes.snapshot()
     found = live._scenes[bpy.context.scene.session_uid]
-    for part in found.parts.values():
-        part.stale = part_module.BODY
+    for part in found.solves.values():
+        part.stale = solve_module.BODY
     found.begin()
     for _ in range(steps):
         next(found.job)
@@ -626,7 +665,7 @@ def test_rendered_frames_are_those_that_were_seen(tmp_path) -> None:
     found = []
 
     def look(current, depsgraph=None) -> None:
-        if sample.TEMPORARY not in current and depsgraph is not None:
+        if own_data.TEMPORARY not in current and depsgraph is not None:
             item = armature.evaluated_get(depsgraph)
             found.append((current.frame_current, [np.array(bone.matrix) for bone in item.pose.bones]))
 
@@ -1487,7 +1526,7 @@ class Session:
 
     def do_constraint(self) -> None:
         stack = self.rig.pose.bones["neck"].constraints
-        theirs = [item for item in stack if not offsets.is_own(item)]
+        theirs = [item for item in stack if not own_data.is_own_constraint(item)]
         if theirs:
             stack.remove(theirs[0])
         else:
@@ -1515,6 +1554,7 @@ class Session:
         assert np.array_equal(poses(self.rig, frames), seen), self.log[-40:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_anything_in_any_order_ends_as_the_file_opened_fresh(seed, tmp_path) -> None:
     session = Session(seed, tmp_path)

@@ -8,9 +8,8 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .scenes import ball, place_of, poses, run_bake
-from .test_bake_rigs import (  # noqa: F401
+from .. import scenes
+from ..look_at.test_bake_rigs import (  # noqa: F401 - fixtures
     PLAIN,
     RIGIFY,
     RIGS,
@@ -23,13 +22,15 @@ from .test_bake_rigs import (  # noqa: F401
     rig,
     rigify,
 )
+from ..scenes import ball, place_of, poses, run_bake
 
-inputs = load("rig.inputs")
-live = load("rig.live")
-look_at = load("rig.look_at")
-look_at_edit = load("rig.look_at_edit")
-offsets = load("rig.offsets")
-sample = load("rig.sample")
+inputs = load("rig.sampling.fingerprint")
+live = load("rig.live.handlers")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
+offsets = load("rig.offset_layer.constraints")
+sample = load("rig.sampling.sampler")
+own_data = load("rig.sampling.own_data")
 
 FRAMES = (1, 15, 30, 60)
 
@@ -43,7 +44,7 @@ def no_traceback(empty_file, capfd):
     assert folder not in written.err
     assert "Error in bpy.app.handlers.frame_change" not in written.err
     assert "Error in bpy.app.handlers.depsgraph" not in written.err
-    assert not [scene for scene in bpy.data.scenes if sample.TEMPORARY in scene]
+    assert not [scene for scene in bpy.data.scenes if own_data.TEMPORARY in scene]
 
 
 def solved_anew(armature, frames) -> np.ndarray:
@@ -56,6 +57,7 @@ def shorten(last: int = 60) -> None:
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, last
 
 
+@pytest.mark.slow
 def test_rigify_every_way_to_a_frame_gives_the_same_pose(rigify, tmp_path) -> None:  # noqa: F811
     """All 706 bones, to the last bit."""
     shorten()
@@ -74,6 +76,7 @@ def test_rigify_every_way_to_a_frame_gives_the_same_pose(rigify, tmp_path) -> No
         assert np.array_equal(poses(bpy.data.objects["Human"], (frame,))[0], played[frame])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("follows", [(0.0, 0.5), (1.0, 1.0)], ids=str)
 def test_rigify_aims_and_follows_its_sliders(rigify, follows) -> None:  # noqa: F811
     """A custom property of the rig is moved: the head still aims."""
@@ -142,6 +145,7 @@ def test_rigify_removed_leaves_the_animation(rigify) -> None:  # noqa: F811
     assert np.array_equal(poses(rigify, (1, 15)), before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rig", [name for name in RIGS if name not in WITHOUT_CLIPS], indirect=True)
 def test_rigs_play_and_bake_alike(rig) -> None:  # noqa: F811
     """Their own clips: whatever way a frame is reached it is the same, and the bake is what was seen."""
@@ -161,9 +165,10 @@ def test_rigs_play_and_bake_alike(rig) -> None:  # noqa: F811
     assert np.abs(poses(rig, frames[:4]) - seen[:4]).max() < 3e-6 * size
 
 
+@pytest.mark.slow
 def test_rigs_hold_still_and_look(rig) -> None:  # noqa: F811
     """At rest, a target ahead: the head aims at it at once."""
-    from .test_bake_rigs import at_rest
+    from ..look_at.test_bake_rigs import at_rest
 
     at_rest(rig)
     shorten(5)

@@ -10,12 +10,13 @@ from mathutils import Quaternion
 from extension import load
 from lookat_pd import rotation
 
-from . import scenes
-from .scenes import CHAIN, MODES, aim, animate, ball, child, figure, keyed, place_of
+from .. import scenes
+from ..scenes import CHAIN, MODES, aim, animate, ball, child, figure, keyed, place_of
 
-follow = load("rig.follow")
-live = load("rig.live")
-offsets = load("rig.offsets")
+follow = load("rig.live.realtime")
+follow_keys = load("rig.live.follow_keys")
+offsets = load("rig.offset_layer.constraints")
+suspend = load("rig.sampling.suspend")
 RigError = load("lookat_pd.errors").RigError
 
 DT = 1 / 60
@@ -34,7 +35,7 @@ def released():
 
 
 def session(armature: bpy.types.Object, bone: str = "head"):
-    _sessions.append(follow.Session(bpy.context.scene, bpy.context.view_layer, armature, bone))
+    _sessions.append(follow.FollowSession(bpy.context.scene, bpy.context.view_layer, armature, bone))
     return _sessions[-1]
 
 
@@ -168,7 +169,7 @@ def test_kept_is_the_pose_that_was_shown(mode) -> None:
     assert abs(pose(hero.armature) - shown).max() < 1e-5
     assert hero.armature.pose.bones["head"].lookat_pd.mute
     assert not list(offsets.on(hero.armature)) and len(bpy.data.actions) == count
-    assert not following.is_open and not live._paused
+    assert not following.is_open and not suspend.is_live_suspended()
 
 
 @pytest.mark.parametrize("auto", [False, True])
@@ -197,7 +198,7 @@ def test_a_second_look_at_on_the_same_bones_is_not_lost(hero) -> None:
             assert miss(hero.armature, hero.target.location) < 0.1
         shown = pose(hero.armature)
         following.keep()
-        with live.paused():
+        with suspend.suspend_live():
             assert abs(pose(hero.armature) - shown).max() < 1e-5
 
 
@@ -276,7 +277,11 @@ def test_a_recording_that_fails_changes_nothing(hero, wrong, monkeypatch) -> Non
     following.record(True)
     run(following, 0.02 if wrong == "short" else 0.5, (1.0, 1.0, 2.0))
     if wrong == "in the middle":
-        monkeypatch.setattr(follow.Working, "commit", lambda *_: (_ for _ in ()).throw(RigError("injected")))
+
+        def broken(*_):
+            raise RigError("injected")
+
+        monkeypatch.setattr(follow_keys.BakeTransaction, "commit", broken)
     with pytest.raises(RigError):
         following.keep_recording("NEW")
     bpy.context.view_layer.update()
@@ -333,11 +338,11 @@ def _delete_character(hero) -> None:
     ("change", "words"),
     [
         (_delete_target, "no target"),
-        (_unlink_target, "in no scene"),
+        (_unlink_target, "not in any scene"),
         (_mute, "muted"),
         (_remove, "removed"),
         (_edit, "edit mode"),
-        (_shorten, "changed while it followed"),
+        (_shorten, "changed during Follow"),
         (_delete_character, "deleted"),
     ],
     ids=str,
@@ -349,7 +354,7 @@ def test_what_ends_it_is_named_and_nothing_is_left_behind(hero, change, words) -
     with pytest.raises(RigError, match=words):
         following.tick(DT)
     following.restore()
-    assert not live._paused and not following.is_open
+    assert not suspend.is_live_suspended() and not following.is_open
 
 
 def test_another_frame_is_followed_from_there(hero) -> None:
@@ -382,9 +387,9 @@ def test_what_cannot_be_followed_is_told(hero) -> None:
         session(hero.armature)
     settings.influence = 1.0
     hero.armature.pose.bones["neck"].driver_add("rotation_quaternion", 0)
-    with pytest.raises(RigError, match="driven"):
+    with pytest.raises(RigError, match="has a driver"):
         session(hero.armature)
-    assert not live._paused
+    assert not suspend.is_live_suspended()
 
 
 # Rigs whose bones do not simply carry one another
@@ -410,6 +415,7 @@ def _carrying_its_target() -> bpy.types.Object:
     return figure()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [_half_carried, _squeezed, _carrying_its_target])
 def test_rigs_that_are_not_plain_are_aimed_right(make) -> None:
     armature, target = make(), ball((0.5, -1.0, 1.8))
@@ -445,6 +451,7 @@ def human_file(tmp_path_factory) -> str:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("head", "neck"), [(0.0, 0.0), (1.0, 0.5)])
 def test_a_generated_rigify_rig_is_aimed_right_and_quickly(human_file, head, neck) -> None:
     bpy.ops.wm.open_mainfile(filepath=human_file)

@@ -9,13 +9,15 @@ from mathutils import Vector
 
 from extension import load
 
-from . import scenes
-from .scenes import CHAIN, LAST, MODES, Scene, aim, animate, ball, error, figure, keyed, place_of, run_bake, swaying
+from .. import scenes
+from ..scenes import CHAIN, LAST, MODES, Scene, aim, animate, ball, error, figure, keyed, place_of, run_bake, swaying
 
-bake = load("rig.bake")
-look_at = load("rig.look_at")
-sample = load("rig.sample")
+bake = load("rig.look_at.bake")
+look_at = load("rig.look_at.resolve")
+sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
+targets = load("rig.sampling.targets")
+bake_options = load("rig.animation.bake_options")
 
 GOOD = 0.1  # degrees
 BEGIN_AND_END = (1, *scenes.STILL)
@@ -353,6 +355,7 @@ def test_aims_with_a_driver_that_names_the_scene() -> None:
     assert error(scene.armature, scene.place, BEGIN_AND_END) < GOOD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_aims_on_every_rig(name, into) -> None:
@@ -463,18 +466,18 @@ def test_two_characters_look_each_other_in_the_eye() -> None:
 
 def test_point_target() -> None:
     scene = swaying()
-    wanted = look_at.resolve(scene.armature, "head", [sample.Target(point=(0.5, -2.0, 1.4))])
-    scenes.finish(bake.bake(bpy.context.scene, [wanted], bake.Options(1, LAST)))
+    wanted = look_at.resolve(scene.armature, "head", [targets.Target(point=(0.5, -2.0, 1.4))])
+    scenes.finish(bake.bake(bpy.context.scene, [wanted], bake_options.BakeOptions(1, LAST)))
     assert error(scene.armature, lambda _: Vector((0.5, -2.0, 1.4)), BEGIN_AND_END) < GOOD
 
 
 def test_schedule_of_several_targets() -> None:
     scene = swaying(frames=(1, 2))
     other = ball((-1.0, -2.0, 1.5), "Other")
-    targets = [sample.Target(scene.target), sample.Target(other)]
-    wanted = look_at.resolve(scene.armature, "head", targets, ((0, 0), (60, 1), (120, None)))
+    both = [targets.Target(scene.target), targets.Target(other)]
+    wanted = look_at.resolve(scene.armature, "head", both, ((0, 0), (60, 1), (120, None)))
     before = scenes.animated(scene.armature, (199, 200))
-    scenes.finish(bake.bake(bpy.context.scene, [wanted], bake.Options(1, 200)))
+    scenes.finish(bake.bake(bpy.context.scene, [wanted], bake_options.BakeOptions(1, 200)))
     assert error(scene.armature, scene.place, (1, 58)) < GOOD
     assert error(scene.armature, place_of(other), (119,)) < GOOD
     assert np.array_equal(before, scenes.poses(scene.armature, (199, 200)))

@@ -8,13 +8,13 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .scenes import ball, place_of, run_bake
+from .. import scenes
+from ..scenes import ball, place_of, run_bake
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 detect = load("rig.detection.detect")
-look_at = load("rig.look_at")
-look_at_edit = load("rig.look_at_edit")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
 rest = load("rig.detection.rest")
 rotation = load("lookat_pd.rotation")
 human = load("assets.demo.human")
@@ -23,7 +23,7 @@ PLAIN, RIGIFY = 0.1, 0.5  # degrees
 
 
 def forward_of(armature: bpy.types.Object) -> np.ndarray:
-    return detect.find_axes(rest.skeleton(armature), rest.clues(armature))[0]
+    return detect.find_axes(rest.skeleton(armature), rest.hints(armature))[0]
 
 
 def settled_frames(result) -> list[int]:
@@ -58,6 +58,7 @@ def follow(rig: bpy.types.Object, head: float, neck: float) -> None:
 PLACES = ((0.8, -2.0, 1.9), (-1.5, -1.2, 1.3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("follows", [(0.0, 0.5), (0.5, 0.5), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0), (0.3, 0.8)], ids=str)
 @pytest.mark.parametrize("place", PLACES, ids=("ahead", "aside"))
 def test_rigify_human_aims_however_its_head_follows(rigify, follows, place) -> None:
@@ -70,6 +71,7 @@ def test_rigify_human_aims_however_its_head_follows(rigify, follows, place) -> N
     assert scenes.error(rigify, place_of(target), frames) < RIGIFY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_rigify_human_while_its_follow_properties_are_keyed(rigify, into) -> None:
     torso = rigify.pose.bones["torso"]
@@ -84,6 +86,7 @@ def test_rigify_human_while_its_follow_properties_are_keyed(rigify, into) -> Non
     assert scenes.error(rigify, place_of(target), frames) < RIGIFY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_rigify_human_is_the_animation_before_and_after(rigify, into) -> None:
     """All 706 bones, to the last bit; and no curve but the four controls' rotations changes.
@@ -179,7 +182,7 @@ def rig(request: pytest.FixtureRequest, rigs: Path) -> bpy.types.Object:
 
 def around(armature: bpy.types.Object, yaw: float, pitch: float) -> bpy.types.Object:
     """A ball seen at these angles [deg] from the head, a few heights away; it is not the armature's child."""
-    forward, up = detect.find_axes(rest.skeleton(armature), rest.clues(armature))
+    forward, up = detect.find_axes(rest.skeleton(armature), rest.hints(armature))
     skeleton = rest.skeleton(armature)
     head = skeleton.heads[skeleton.index(look_at.find_head(armature))]
     size = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0)))
@@ -227,6 +230,7 @@ def play_longest(rig: bpy.types.Object) -> int:
     return int(np.floor(clip.frame_range[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 @pytest.mark.parametrize("rig", [name for name in RIGS if name not in WITHOUT_CLIPS], indirect=True)
 def test_rigs_with_their_clips(rig, into) -> None:
@@ -250,6 +254,7 @@ def test_rigs_with_their_clips(rig, into) -> None:
         assert scenes.error(rig, place_of(target), frames, bone=bone, forward=forward_of(rig)) < PLAIN
 
 
+@pytest.mark.slow
 def test_rigs_turn_head_first(rig) -> None:
     """From rest: half of the turn is done by the head before the neck, by the neck before the bones below it."""
     at_rest(rig)

@@ -6,15 +6,15 @@ import pytest
 
 from extension import load
 
-from .scenes import FIGURE, figure
+from ..scenes import FIGURE, figure
 
 errors = load("lookat_pd.errors")
-look_at = load("rig.look_at")
-look_at_copy = load("rig.look_at_copy")
-look_at_edit = load("rig.look_at_edit")
+look_at = load("rig.look_at.resolve")
+look_at_copy = load("rig.look_at.copy")
+look_at_edit = load("rig.look_at.edit")
 names = load("rig.detection.names")
-presets = load("rig.presets")
-settings_module = load("rig.settings")
+presets = load("rig.look_at.presets")
+settings_module = load("rig.look_at.settings")
 
 EYES = (
     ("eye.L", "head", (0.04, -0.1, 1.7), (0.04, -0.13, 1.7)),
@@ -139,6 +139,7 @@ def test_mirroring_twice_changes_nothing(hero) -> None:
     assert links(hero, "hand.L") == before and hero.pose.bones["hand.L"].lookat_pd.aim_axis == "NEG_X"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", ["POS_X", "NEG_X", "POS_Y", "NEG_Y", "POS_Z", "NEG_Z"])
 @pytest.mark.parametrize("roll", [0.0, 90.0, 180.0, -90.0])
 def test_mirrored_axis_points_where_the_mirror_image_does(hero, axis, roll) -> None:
@@ -180,10 +181,11 @@ def test_targets_change_sides_where_they_have_two(hero) -> None:
 
 def test_a_bone_in_the_middle_has_no_other_side(hero) -> None:
     add(hero, "head")
-    with pytest.raises(errors.RigError, match="no bone on the other side"):
+    with pytest.raises(errors.RigError, match="no counterpart on the other side"):
         mirror(hero, "head")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("left", "right"),
     [

@@ -6,12 +6,14 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 
-bake = load("rig.bake")
-look_at = load("rig.look_at")
-sample = load("rig.sample")
+bake = load("rig.look_at.bake")
+look_at = load("rig.look_at.resolve")
+sample = load("rig.sampling.sampler")
 rotation = load("lookat_pd.rotation")
+bake_options = load("rig.animation.bake_options")
+targets = load("rig.sampling.targets")
 
 SECONDS, SWITCH = 3.0, 0.5
 EVERY = 1.0 / 13.0  # seconds from corner to corner: rarely on a frame of 24
@@ -30,13 +32,13 @@ def offsets(fps: int) -> np.ndarray:
             bone.rotation_euler = rng.uniform(-0.25, 0.25, 3)
             bone.keyframe_insert("rotation_euler", frame=1 + n * EVERY * fps)
     data = hero.animation_data
-    for curve in load("rig.actions").channelbag(data.action, data.action_slot).fcurves:
+    for curve in load("rig.animation.actions").channelbag(data.action, data.action_slot).fcurves:
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
     hero.pose.bones["head"].lookat_pd.settle_time = 0.25
     schedule = ((1 + SWITCH * fps, 0),)
-    ready = look_at.resolve(hero, "head", [sample.Target(point=(1.5, -2.0, 1.9))], schedule)
-    job = bake.bake(scene, [ready], bake.Options(1, 1 + int(SECONDS * fps)))
+    ready = look_at.resolve(hero, "head", [targets.Target(point=(1.5, -2.0, 1.9))], schedule)
+    job = bake.bake(scene, [ready], bake_options.BakeOptions(1, 1 + int(SECONDS * fps)))
     return scenes.finish(job)[0].solution.offsets
 
 

@@ -9,12 +9,12 @@ from mathutils import Euler, Matrix
 
 from extension import load
 
-from .scenes import CHAIN, figure, set_rotation
+from ..scenes import CHAIN, figure, set_rotation
 
 errors = load("lookat_pd.errors")
-look_at_edit = load("rig.look_at_edit")
-offsets = load("rig.offsets")
-overlay = load("rig.overlay")
+look_at_edit = load("rig.look_at.edit")
+offsets = load("rig.offset_layer.constraints")
+overlay = load("rig.look_at.overlay")
 rotation = load("lookat_pd.rotation")
 
 PLACES = (Matrix(), Matrix.LocRotScale((3, -1, 2), Euler((0.4, 0.3, 2.0)), (0.5, 0.5, 0.5)))

@@ -8,11 +8,11 @@ import pytest
 
 from extension import load
 
-from .scenes import figure
+from ..scenes import figure
 
 errors = load("lookat_pd.errors")
-look_at_edit = load("rig.look_at_edit")
-presets = load("rig.presets")
+look_at_edit = load("rig.look_at.edit")
+presets = load("rig.look_at.presets")
 
 SHIPPED = ("Attentive", "Bird", "FFXVI", "Heavy creature", "Relaxed", "Robot")
 KEPT = ("target", "subtarget", "use", "influence", "mute", "aim_axis")
@@ -44,6 +44,7 @@ def test_all_that_ship_are_listed() -> None:
     assert all(presets.about(presets.available()[name]) for name in SHIPPED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), list(itertools.permutations(SHIPPED, 2)))
 def test_what_was_set_before_leaves_no_trace(settings, before, after) -> None:
     """A preset says all that presets can say."""
@@ -87,6 +88,7 @@ def test_blender_itself_can_run_them(settings) -> None:
         assert tuning(settings) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "words"),
     [

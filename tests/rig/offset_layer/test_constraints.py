@@ -6,12 +6,13 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .scenes import animate, ball, figure, poses
+from .. import scenes
+from ..scenes import animate, ball, figure, poses
 
-offsets = load("rig.offsets")
+offsets = load("rig.offset_layer.constraints")
 rotation = load("lookat_pd.rotation")
 errors = load("lookat_pd.errors")
+own_data = load("rig.sampling.own_data")
 
 BONES = ("head", "neck", "hips")
 
@@ -21,9 +22,10 @@ def turns(random: np.random.Generator, *shape: int) -> np.ndarray:
 
 
 def own(armature: bpy.types.Object, bone: str) -> list[str]:
-    return [c.name for c in armature.pose.bones[bone].constraints if offsets.is_own(c)]
+    return [c.name for c in armature.pose.bones[bone].constraints if own_data.is_own_constraint(c)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", scenes.MODES)
 def test_adds_exactly_the_offset_to_what_is_animated(mode) -> None:
     """`basis * offset` in the bone's own space, whatever its rotation mode, on a bone moved and scaled."""
@@ -91,7 +93,7 @@ def test_own_constraints_come_first_in_the_order_in_which_look_ats_play() -> Non
     offsets.arrange(armature, (2, 3, 1))
     names = [constraint.name for constraint in armature.pose.bones["hips"].constraints]
     assert names == [*(offsets.name(number, 1) for number in (2, 3, 1)), "Look-at PD imposter"]
-    assert not offsets.is_own(theirs)
+    assert not own_data.is_own_constraint(theirs)
     offsets.remove(armature)
     assert [constraint.name for constraint in armature.pose.bones["hips"].constraints] == ["Look-at PD imposter"]
 
@@ -121,6 +123,7 @@ MEDDLING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", MEDDLING)
 def test_meddled_with_it_is_not_installed_and_is_made_anew(way) -> None:
     armature = figure()
@@ -177,7 +180,7 @@ def test_quiet_adds_nothing_meanwhile_and_puts_back_what_was_there() -> None:
     offsets.put(armature, 1, BONES, [(0.1, 0.2, 0.3), None, (0.0, 0.4, 0.0)])
     turned = poses(armature, (1,))
     before = scenes.snapshot()
-    with offsets.quiet([armature]):
+    with offsets.offsets_disabled([armature]):
         assert np.array_equal(poses(armature, (1,)), still)
         offsets.put(armature, 1, BONES, [(0.7, 0.7, 0.7)] * 3)
     assert np.array_equal(poses(armature, (1,)), turned)

@@ -7,12 +7,12 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .scenes import ball, keyed, swaying
+from .. import scenes
+from ..scenes import ball, keyed, swaying
 
-attach = load("rig.attach")
-inputs = load("rig.inputs")
-offsets = load("rig.offsets")
+attach = load("rig.look_at.constraint_sync")
+inputs = load("rig.sampling.fingerprint")
+offsets = load("rig.offset_layer.constraints")
 
 
 def everything(scene: scenes.Scene) -> dict:
@@ -168,6 +168,7 @@ SOMETHING: dict[str, Edit] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOMETHING)
 def test_another_after_what_may_move_something(scene, name) -> None:
     truth = everything(scene)

@@ -6,17 +6,22 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .scenes import CHAIN, aim, ball, figure, run_bake, swaying
+from .. import scenes
+from ..scenes import CHAIN, aim, ball, figure, run_bake, swaying
 
-actions = load("rig.actions")
-bake = load("rig.bake")
-part = load("rig.part")
-working = load("rig.working")
-look_at = load("rig.look_at")
-sample = load("rig.sample")
+actions = load("rig.animation.actions")
+bake = load("rig.look_at.bake")
+gaze_solving = load("rig.look_at.gaze_solving")
+verification = load("rig.look_at.verification")
+working = load("rig.animation.bake_transaction")
+look_at = load("rig.look_at.resolve")
+sample = load("rig.sampling.sampler")
 rotation = load("lookat_pd.rotation")
 errors = load("lookat_pd.errors")
+bake_options = load("rig.animation.bake_options")
+own_data = load("rig.sampling.own_data")
+scene_time = load("rig.sampling.scene_time")
+targets = load("rig.sampling.targets")
 
 into_any = pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 
@@ -44,7 +49,7 @@ def lively():
 
 def job(scene, into: str = "NEW"):
     wanted = [look_at.resolve(scene.armature, "head")]
-    return bake.bake(bpy.context.scene, wanted, bake.Options(1, 30, into))
+    return bake.bake(bpy.context.scene, wanted, bake_options.BakeOptions(1, 30, into))
 
 
 def but_for_results(state: dict) -> dict:
@@ -58,6 +63,7 @@ def but_for_results(state: dict) -> dict:
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["OBJECT", "POSE"])
 @into_any
 def test_only_the_result_is_new(into, mode) -> None:
@@ -68,6 +74,7 @@ def test_only_the_result_is_new(into, mode) -> None:
     assert not scenes.differences(before, but_for_results(scenes.snapshot()))
 
 
+@pytest.mark.slow
 @into_any
 def test_stopped_after_any_step_nothing_has_happened(into) -> None:
     scene = lively()
@@ -86,19 +93,20 @@ def test_stopped_after_any_step_nothing_has_happened(into) -> None:
 
 
 PLACES = {
-    "solver": (part.gaze, "solve_shot"),
-    "channels": (part.channels, "turned"),
-    "carry": (part.carry, "realize"),
+    "solver": (gaze_solving.gaze, "solve_samples"),
+    "channels": (bake.channels, "turned"),
+    "coupling": (verification.control_coupling, "realize"),
     "keys": (working.keys.Keys, "write"),
     "sampler": (sample.Sampler, "_fill"),
     "sampling": (sample.Sampler, "sample"),
-    "constraints": (part.offsets, "install"),
-    "commit": (working.Working, "commit"),
+    "constraints": (verification.offsets, "install"),
+    "commit": (working.BakeTransaction, "commit"),
     "layer": (working, "_push_down"),
     "curves": (working.actions, "new_curve"),
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("after", [0, 5])
@@ -163,7 +171,7 @@ def test_handler_of_another_add_on_that_drives_the_rig_is_seen() -> None:
 def test_temporary_scene_is_marked_and_gone() -> None:
     scene = swaying()
     with sample.Sampler(bpy.context.scene, scene.armature, CHAIN) as sampler:
-        assert sampler.scene.get(sample.TEMPORARY)
+        assert sampler.scene.get(own_data.TEMPORARY)
         name = sampler.scene.name
     assert name not in bpy.data.scenes
 
@@ -173,7 +181,7 @@ def test_samples_are_what_the_animator_sees_without_the_look_at(base) -> None:
     scene = swaying(modes=scenes.MODES)
     bpy.context.scene.render.fps_base = base
     frames = list(range(-5, 70))
-    with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, [sample.Target(scene.target)]) as sampler:
+    with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, [targets.Target(scene.target)]) as sampler:
         seen = sample.run(sampler.sample(frames, "head"))
     scene.armature.pose.bones["head"].lookat_pd.mute = True
     truth = scenes.poses(scene.armature, frames, CHAIN)
@@ -193,7 +201,7 @@ def test_where_time_is_stretched_frames_are_those_of_the_keys() -> None:
     with sample.Sampler(bpy.context.scene, scene.armature, ("head",)) as sampler:
         seen = sample.run(sampler.sample(range(1, 31)))
     assert np.array_equal(seen.positions[:, 0], shown)
-    assert sample.key_range(bpy.context.scene, 2, 60) == (1, 30)
+    assert scene_time.key_range(bpy.context.scene, 2, 60) == (1, 30)
 
 
 def test_baking_in_a_scene_that_is_not_the_active_one() -> None:
@@ -258,7 +266,7 @@ def test_sampling_costs_grow_with_frames_not_with_the_scene() -> None:
         item.modifiers.new("Armature", "ARMATURE").object = scene.armature
         item.parent = scene.armature
         bpy.context.scene.collection.objects.link(item)
-    with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, [sample.Target(scene.target)]) as sampler:
+    with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, [targets.Target(scene.target)]) as sampler:
         sample.run(sampler.sample(range(1, 5)))
         names = {item.object.original.name for item in sampler.scene.view_layers[0].depsgraph.object_instances}
     assert not any(name.startswith("Grid") for name in names)

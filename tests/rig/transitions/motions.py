@@ -11,7 +11,7 @@ from extension import load
 
 from .. import scenes
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 clips = load("rig.transitions.clips")
 rotation = load("lookat_pd.rotation")
 
@@ -32,7 +32,7 @@ def use(armature: bpy.types.Object, action: bpy.types.Action | None, slot: Any =
     data = armature.animation_data_create() if armature.animation_data is None else armature.animation_data
     data.action = action
     if action is not None:
-        data.action_slot = slot or clips.find_slot(armature, action)
+        data.action_slot = slot or actions.find_slot(armature, action)
 
 
 def tweak(armature: bpy.types.Object, action: bpy.types.Action) -> None:
@@ -40,7 +40,7 @@ def tweak(armature: bpy.types.Object, action: bpy.types.Action) -> None:
     use(armature, None)
     track = armature.animation_data.nla_tracks.new()
     strip = track.strips.new(action.name, 1, action)
-    strip.action_slot = clips.find_slot(armature, action)
+    strip.action_slot = actions.find_slot(armature, action)
     track.select = strip.select = True
     armature.animation_data.nla_tracks.active = track
     armature.animation_data.use_tweak_mode = True
@@ -137,7 +137,7 @@ def tidy(action: bpy.types.Action, slot: Any) -> None:
         if mode == "QUATERNION":
             values = rotation.align_hemisphere(values)
         elif mode == "AXIS_ANGLE":
-            values = load("rig.channels").continuous_axis_angle(
+            values = load("rig.animation.channels").continuous_axis_angle(
                 rotation.from_axis_angle(values[:, 1:], values[:, 0]), values[0]
             )
         else:
@@ -169,7 +169,7 @@ def heads(armature: bpy.types.Object, action: bpy.types.Action, frames: Iterable
 
 def stored(armature: bpy.types.Object, action: bpy.types.Action, frames: Iterable[float]) -> dict[Any, np.ndarray]:
     """Values of every F-curve (frames,) by path and index."""
-    bag = actions.channelbag(action, clips.find_slot(armature, action))
+    bag = actions.channelbag(action, actions.find_slot(armature, action))
     frames = list(frames)
     return {
         (curve.data_path, curve.array_index): np.array([curve.evaluate(f) for f in frames]) for curve in bag.fcurves

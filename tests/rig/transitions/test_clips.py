@@ -9,7 +9,7 @@ from extension import load
 from .. import scenes
 from .motions import BODY, character, poses, stored, use, walk
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 animated = load("rig.transitions.animated")
 clips = load("rig.transitions.clips")
 rotation = load("lookat_pd.rotation")
@@ -20,7 +20,7 @@ MODES = [*((mode,) for mode in scenes.MODES), scenes.MODES]
 
 
 def read(armature, action, frames=range(1, 42)):
-    return clips.read(armature, action, clips.find_slot(armature, action), list(frames))
+    return clips.read(armature, action, actions.find_slot(armature, action), list(frames))
 
 
 @pytest.mark.parametrize("modes", MODES, ids="+".join)
@@ -57,7 +57,7 @@ def test_channels_of_every_kind() -> None:
     head.rotation_mode = "XYZ"
     head.keyframe_insert("rotation_euler", frame=1)
     armature.keyframe_insert("location", frame=1)
-    found = animated.channels_of(armature, action, clips.find_slot(armature, action))
+    found = animated.channels_of(armature, action, actions.find_slot(armature, action))
     kinds = {(channel.bone, channel.path.rpartition("]")[2].lstrip(".") or "own"): channel.kind for channel in found}
     assert kinds["head", "influence"] == "scalar" and kinds["head", "mute"] == "switch"
     # The mode in use only: keys of the other one do not play.
@@ -85,7 +85,7 @@ def test_bones_with_awkward_names() -> None:
     bone.name = 'a "quoted\\ name].rotation'
     action = walk(armature, "Walk", bones=[name for name in BODY if name != "neck"])
     bone.keyframe_insert("location", frame=3)
-    found = animated.contents(armature, action, clips.find_slot(armature, action))
+    found = animated.contents(armature, action, actions.find_slot(armature, action))
     assert bone.name in found.fitting and not found.missing
 
 
@@ -116,11 +116,11 @@ def test_slot_of_this_object_is_found() -> None:
     shape = action.slots.new(id_type="KEY", name="Hero")
     actions.channelbag(action, theirs, ensure=True).fcurves.new("location", index=0)
     use(armature, None)
-    assert clips.find_slot(armature, action) == mine and clips.find_slot(other, action) == theirs
+    assert actions.find_slot(armature, action) == mine and actions.find_slot(other, action) == theirs
     keyed = bpy.data.actions.new("Keys only")
     keyed.slots.new(id_type="KEY", name="Hero")
     with pytest.raises(RigError, match="no slot"):
-        clips.find_slot(armature, keyed)
+        actions.find_slot(armature, keyed)
     assert shape.target_id_type == "KEY"
 
 
@@ -132,7 +132,7 @@ def test_another_way_of_writing_is_the_same_rotation(mode) -> None:
     near = stored_values[0] * (-1.0 if size == 4 else 1.0) + (2.0 * np.pi if size == 3 else 0.0)
     written = splice.nearest_writing(mode, stored_values, stored_values[0], near)
     np.testing.assert_allclose(written[0], near, atol=1e-9)
-    to = load("rig.channels").to_quaternion
+    to = load("rig.animation.channels").to_quaternion
     cosine = np.abs(np.sum(to(written[:, 0], mode) * to(stored_values[:, 0], mode), axis=-1))
     np.testing.assert_allclose(cosine, 1.0, atol=1e-12)
     same = splice.nearest_writing(mode, stored_values, stored_values[2], stored_values[2] + 0.01)

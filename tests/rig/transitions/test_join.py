@@ -13,16 +13,17 @@ from .. import scenes
 from .motions import BODY, character, heads, poses, stored, use, walk
 
 join = load("rig.transitions.join")
-timeline = load("rig.transitions.timeline")
+timeline = load("rig.transitions.sequence")
 animated = load("rig.transitions.animated")
 clips = load("rig.transitions.clips")
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
+methods = load("lookat_pd.transitions.methods")
 splice = load("rig.transitions.splice")
 rotation = load("lookat_pd.rotation")
 LookAtError = load("lookat_pd.errors").LookAtError
 RigError = load("lookat_pd.errors").RigError
 
-Blend, ClipRef, Step = splice.Blend, join.ClipRef, join.Step
+Blend, ClipRef, Step = splice.Blend, join.ClipRef, join.ClipStep
 CUT, ENTER, BLEND = 21, 9, 10
 """Frames of the cut in both clips; length of the blend in frames."""
 SMALL = 2e-5
@@ -45,14 +46,15 @@ def joined(pair, method="INERTIAL", root="NONE", seconds=BLEND / 24, **options):
 
 def same_rotations(mode, a, b):
     size = {"QUATERNION": 4, "AXIS_ANGLE": 4}.get(mode, 3)
-    to = load("rig.channels").to_quaternion
+    to = load("rig.animation.channels").to_quaternion
     return rotation.angle(rotation.multiply(to(a, mode), rotation.inverse(to(b, mode)))).max() if size else 0.0
 
 
 ALL_MODES = [(mode,) for mode in scenes.MODES] + [scenes.MODES]
 
 
-@pytest.mark.parametrize("method", splice.METHODS)
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [row.identifier for row in methods.METHODS.values()])
 @pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
 def test_source_before_and_destination_after(pair, method) -> None:
     armature, run, stroll = pair
@@ -69,6 +71,7 @@ def test_source_before_and_destination_after(pair, method) -> None:
             np.testing.assert_array_equal(np.abs(out[key]), np.abs(values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["INERTIAL", "DEAD", "FADE"])
 @pytest.mark.parametrize("root", ["NONE", "POSITION", "HEADING", "ALL"])
 @pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
@@ -84,6 +87,7 @@ def test_no_pop_at_the_cut(pair, root, method) -> None:
     assert np.median(np.linalg.norm(soft, axis=-1)) < 0.25 * np.median(np.linalg.norm(hard, axis=-1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
 def test_between_frames_it_runs_on_too(pair) -> None:
     """No number leaps by a turn or a sign between two keys, where a renderer with motion blur would look."""
@@ -95,6 +99,7 @@ def test_between_frames_it_runs_on_too(pair) -> None:
     assert np.degrees(np.arccos(np.clip(cosine, -1, 1))).max() < 40.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", ALL_MODES, indirect=True, ids=lambda modes: "+".join(modes))
 def test_walk_goes_on_where_the_run_ended(pair) -> None:
     armature, run, stroll = pair
@@ -122,6 +127,7 @@ def test_walk_goes_on_where_the_run_ended(pair) -> None:
     assert abs(rotation.swing_twist(around, (0, 0, 1))[1][3]) < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [(mode,) for mode in scenes.MODES], indirect=True, ids="+".join)
 @pytest.mark.parametrize("root", ["POSITION", "ALL"])
 def test_placing_without_turning(pair, root) -> None:
@@ -170,6 +176,7 @@ def test_destination_placed_by_hand_and_foot_controls() -> None:
     assert not np.allclose(moved[0, 0], np.eye(4), atol=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", scenes.MODES)
 def test_keys_of_the_object_are_placed(mode) -> None:
     armature = character()
@@ -242,7 +249,7 @@ def test_only_what_either_clip_animates_is_keyed(pair) -> None:
 def test_a_channel_of_one_clip_only_has_the_rigs_value_in_the_other(pair) -> None:
     armature, _run, stroll = pair
     thigh = armature.pose.bones["thigh.L"]
-    bag = actions.channelbag(stroll, clips.find_slot(armature, stroll))
+    bag = actions.channelbag(stroll, actions.find_slot(armature, stroll))
     for curve in [c for c in bag.fcurves if "thigh.L" in c.data_path]:
         bag.fcurves.remove(curve)
     use(armature, stroll)
@@ -328,8 +335,8 @@ def test_frames_of_the_clip_may_be_fractions(pair) -> None:
 
 
 BAD = {
-    "cut before the source": (lambda a, r, s: (ClipRef(r, 1), ClipRef(s, 9)), "no place to cut"),
-    "cut after the source": (lambda a, r, s: (ClipRef(r, 44), ClipRef(s, 9)), "no place to cut"),
+    "cut before the source": (lambda a, r, s: (ClipRef(r, 1), ClipRef(s, 9)), "cannot be cut"),
+    "cut after the source": (lambda a, r, s: (ClipRef(r, 44), ClipRef(s, 9)), "cannot be cut"),
     "cut between frames": (lambda a, r, s: (ClipRef(r, 9.5), ClipRef(s, 9)), "whole frame"),
     "entry outside": (lambda a, r, s: (ClipRef(r, 9), ClipRef(s, 99)), "outside"),
     "blend too long": (lambda a, r, s: (ClipRef(r, 9), ClipRef(s, 38)), "longer than"),
@@ -358,6 +365,7 @@ def _broken(armature, action):
     return other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "assign"), list(product(BAD, (True, False))))
 def test_bad_input_is_told_and_changes_nothing(pair, case, assign) -> None:
     armature, run, stroll = pair

@@ -16,7 +16,7 @@ animated = load("rig.transitions.animated")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
 splice = load("rig.transitions.splice")
-timeline = load("rig.transitions.timeline")
+timeline = load("rig.transitions.sequence")
 root_motion = load("rig.transitions.root_motion")
 
 FPS = 30
@@ -92,6 +92,7 @@ def left(bone, out, alone):
     return bool(still and children and not np.allclose(out[:, children], alone[:, children], atol=1e-4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_source_before_and_placed_destination_after(rigs, name) -> None:
     armature = load_rig(rigs / "gltf" / name)
@@ -123,6 +124,7 @@ def test_source_before_and_placed_destination_after(rigs, name) -> None:
         bpy.data.actions.remove(result.action)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_the_root_goes_on_where_it_was(rigs, name) -> None:
     armature = load_rig(rigs / "gltf" / name)
@@ -141,6 +143,7 @@ def test_the_root_goes_on_where_it_was(rigs, name) -> None:
         bpy.data.actions.remove(result.action)
 
 
+@pytest.mark.slow
 def test_joints_keep_their_velocity(rigs) -> None:
     """Over all clips at hand the median change of velocity at the cut is less than a tenth of that of a plain cut."""
     soft, hard = [], []
@@ -157,10 +160,11 @@ def test_joints_keep_their_velocity(rigs) -> None:
     assert ratio < 0.1
 
 
+@pytest.mark.slow
 def test_speed(rigs) -> None:
     """Joining takes no longer than one and a half times what sampling both clips takes."""
     armature = load_rig(rigs / "gltf" / "kaykit_knight.glb")
-    sample = load("rig.sample")
+    sample = load("rig.sampling.sampler")
     a, b = bpy.data.actions["Lie_Down"], bpy.data.actions["Sit_Chair_Idle"]
     spans = {item: ranges(armature, item) for item in (a, b)}
 

@@ -8,7 +8,7 @@ from extension import load
 from .. import scenes
 from .motions import character, key_still, poses, stored, tweak, walk
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 join = load("rig.transitions.join")
 loop = load("rig.transitions.loop")
 root_motion = load("rig.transitions.root_motion")
@@ -21,6 +21,7 @@ def hips(armature):
     return [bone.name for bone in armature.pose.bones].index("hips")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("modes", MODES, ids="+".join)
 @pytest.mark.parametrize("turn", [0.0, 0.02])
 def test_in_place_the_first_pose_is_the_last(modes, turn) -> None:
@@ -97,9 +98,9 @@ def test_part_of_a_placement() -> None:
     ("options", "words"),
     [
         ({"first": 5, "last": 7}, "too short"),
-        ({"first": -3}, "do not lie within 'Walk', which has keys from frame 1 to 41"),
-        ({"last": 50}, "do not lie within"),
-        ({"first": 60}, "do not lie within"),
+        ({"first": -3}, "are outside the keys of 'Walk', frames 1 to 41"),
+        ({"last": 50}, "are outside the keys"),
+        ({"first": 60}, "are outside the keys"),
         ({"seconds": 5.0}, "half"),
         ({"seconds": -1.0}, "half"),
     ],

@@ -9,7 +9,7 @@ from extension import load
 from .. import scenes
 from .motions import character, poses, stored, tweak, use, walk
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 animated = load("rig.transitions.animated")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
@@ -32,7 +32,7 @@ def popping(modes=("QUATERNION",)):
     for curve in other.fcurves:
         if bag.fcurves.find(curve.data_path, index=curve.array_index) is None:
             new = bag.fcurves.new(curve.data_path, index=curve.array_index)
-            load("rig.keys").Keys.read(curve).write(new)
+            load("rig.animation.keys").Keys.read(curve).write(new)
     refs = join.ClipRef(one, POP), join.ClipRef(two, POP)
     return armature, join.join(armature, *refs, splice.Blend(0.0, "CUT"), root="NONE").action
 
@@ -100,10 +100,10 @@ def test_length_of_its_own_and_bones_by_name() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "words"),
     [
-        (1, {}, "nothing to smooth"),
-        (50, {}, "nothing to smooth"),
+        (1, {}, "outside the keys"),
+        (50, {}, "outside the keys"),
         (40, {"duration": 1.0}, "longer than"),
-        (POP, {"bones": ["hand.L"]}, "none of the bones"),
+        (POP, {"bones": ["hand.L"]}, "does not animate the bones"),
     ],
 )
 def test_bad_input(frame, options, words) -> None:

@@ -10,7 +10,7 @@ from extension import load
 from .. import scenes
 from .motions import character, key_still, poses, use, walk
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 animated = load("rig.transitions.animated")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
@@ -24,9 +24,9 @@ UP = np.array([0.0, 0.0, 1.0])
 
 def ground(armature, *made, frames=range(1, 42)):
     wanted = list(
-        dict.fromkeys(c for a in made for c in animated.channels_of(armature, a, clips.find_slot(armature, a)))
+        dict.fromkeys(c for a in made for c in animated.channels_of(armature, a, actions.find_slot(armature, a)))
     )
-    read = [clips.read(armature, a, clips.find_slot(armature, a), list(frames), wanted) for a in made]
+    read = [clips.read(armature, a, actions.find_slot(armature, a), list(frames), wanted) for a in made]
     return root_motion.Ground(armature, read), read
 
 

@@ -12,7 +12,7 @@ from .. import scenes
 from .motions import character, use, walk
 
 clips = load("rig.transitions.clips")
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 splice = load("rig.transitions.splice")
 strips = load("rig.transitions.strips")
 RigError = load("lookat_pd.errors").RigError
@@ -20,6 +20,7 @@ RigError = load("lookat_pd.errors").RigError
 SMALL = 2e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("offset", "scale", "repeat"), list(product((1, 10.5, -7), (1, 0.5, 1.7), (1, 2, 2.5))))
 @pytest.mark.parametrize("reverse", [False, True])
 def test_time_of_a_strip_is_blenders(offset, scale, repeat, reverse) -> None:
@@ -27,7 +28,7 @@ def test_time_of_a_strip_is_blenders(offset, scale, repeat, reverse) -> None:
     bpy.context.scene.collection.objects.link(item)
     action, slot = actions.new_action("Ramp", item)
     curve = actions.channelbag(action, slot, ensure=True).fcurves.new("location", index=0)
-    load("rig.keys").Keys.dense(np.array([0.0, 100.0]), np.array([0.0, 100.0])).write(curve)
+    load("rig.animation.keys").Keys.dense(np.array([0.0, 100.0]), np.array([0.0, 100.0])).write(curve)
     track = item.animation_data_create().nla_tracks.new()
     strip = track.strips.new("Strip", int(offset), action)
     strip.action_slot = slot
@@ -45,7 +46,7 @@ def place(armature, action, start, height=None, **settings):
     data = armature.animation_data_create() if armature.animation_data is None else armature.animation_data
     track = data.nla_tracks.new() if height is None else data.nla_tracks[height]
     strip = track.strips.new(action.name, int(start), action)
-    strip.action_slot = clips.find_slot(armature, action)
+    strip.action_slot = actions.find_slot(armature, action)
     for name, value in settings.items():
         setattr(strip, name, value)
     return strip
@@ -147,7 +148,7 @@ def bad(case):
 )
 def test_bad_input_is_told_and_changes_nothing(case) -> None:
     armature, a, b = bad(case)
-    words = {"blend type": "Replace", "influence": "influence of its own", "time": "animated time", "muted": "is muted"}
+    words = {"blend type": "Replace", "influence": "animated influence", "time": "animated time", "muted": "is muted"}
     scenes.goto(1)
     before = scenes.snapshot()
     with pytest.raises(RigError, match=words.get(case, case)):
@@ -157,7 +158,7 @@ def test_bad_input_is_told_and_changes_nothing(case) -> None:
 
 def test_the_wrong_order_is_told() -> None:
     armature, a, b = stage()
-    with pytest.raises(RigError, match="follow"):
+    with pytest.raises(RigError, match="consecutive"):
         strips.join(armature, b, a)
 
 

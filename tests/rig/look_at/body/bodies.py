@@ -7,9 +7,9 @@ import numpy as np
 
 from extension import load
 
-from . import scenes
+from ... import scenes
 
-body = load("rig.body.layers")
+body = load("rig.look_at.body.layers")
 
 # Name, parent, head, tail: a person of 1.8 m who faces -Y, arms hanging, knees a little bent.
 _MIDDLE = (

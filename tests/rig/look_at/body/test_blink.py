@@ -8,12 +8,13 @@ import pytest
 
 from extension import load
 
-from . import bodies, scenes
+from ... import scenes
+from . import bodies
 
-blink = load("rig.body.blink")
-live = load("rig.live")
-look_at = load("rig.look_at")
-look_at_edit = load("rig.look_at_edit")
+blink = load("rig.look_at.body.blink")
+live = load("rig.live.handlers")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
 shape_keys = load("rig.detection.shape_keys")
 LAST, ON, OFF = 80, 20, 60
 """The last frame, and those at which a person looks at the ball, far to the side, and away again."""
@@ -267,7 +268,7 @@ def test_faces_of_library_overrides_blink_where_their_shape_keys_are_overridden(
     scenes.settings_keyed(armature, "head", "use", [(1, False), (ON, True)])
     scenes.goto(ON + 1)
     notes = " ".join(live.status(scene, armature, "head").notes)
-    assert "'Blink' is driven, in the NLA or not editable" in notes
+    assert "'Blink' has a driver, is animated by the NLA or is not editable" in notes
     mesh.data.override_create(remap_local_usages=True)
     live.touch()
     shown = values(mesh.data.shape_keys, "Blink", [ON + 1])[0]
@@ -334,7 +335,7 @@ def test_without_anything_that_closes_the_eyes_there_is_a_note() -> None:
     scenes.goto(1)
     status = live.status(bpy.context.scene, armature, "head")
     assert status.state == "SOLVED"
-    assert any("stay open" in note for note in status.notes)
+    assert any("do not blink" in note for note in status.notes)
 
 
 def test_shape_keys_that_come_later_are_found() -> None:
@@ -360,8 +361,8 @@ def test_a_shape_key_that_is_animated_is_left_alone_and_noted() -> None:
     assert np.all(np.diff(values(keys, "Blink_L")) >= 0.0)
     assert values(keys, "Blink_R") == pytest.approx(0.25)
     notes = " ".join(live.status(bpy.context.scene, armature, "head").notes)
-    assert "'Blink_L' has keys" in notes
-    assert "'Blink_R' is driven" in notes
+    assert "'Blink_L' is already animated" in notes
+    assert "'Blink_R' has a driver" in notes
 
 
 # Lids that are bones
@@ -481,14 +482,14 @@ def test_a_bake_that_fails_leaves_nothing(into, monkeypatch) -> None:
     keys = face(armature, "Blink")
     scenes.goto(ON + 1)
     before, value = scenes.snapshot(), keys.key_blocks["Blink"].value
-    write = load("rig.keys").Keys.write
+    write = load("rig.animation.keys").Keys.write
 
     def broken(self, curve) -> None:
         write(self, curve)
         if curve.data_path.startswith("key_blocks"):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(load("rig.keys").Keys, "write", broken)
+    monkeypatch.setattr(load("rig.animation.keys").Keys, "write", broken)
     with pytest.raises(KeyboardInterrupt):
         scenes.run_bake(armature, last=LAST, into=into)
     monkeypatch.undo()

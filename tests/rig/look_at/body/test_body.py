@@ -6,14 +6,15 @@ import pytest
 
 from extension import load
 
-from . import bodies, scenes
+from ... import scenes
+from . import bodies
 from .bodies import CHAIN, EYES, FEET, apart
 
-bake = load("rig.bake")
-body = load("rig.body.layers")
-live = load("rig.live")
-look_at = load("rig.look_at")
-shifts = load("rig.body.shifts")
+bake = load("rig.look_at.bake")
+body = load("rig.look_at.body.layers")
+live = load("rig.live.handlers")
+look_at = load("rig.look_at.resolve")
+shifts = load("rig.look_at.body.gaze_shifts")
 LAST = 120
 FRAMES = range(1, LAST + 1)
 ON, OFF = 10, 60
@@ -135,6 +136,15 @@ def test_onsets_are_told() -> None:
     assert np.degrees(first.error) < 0.5
 
 
+def test_eyes_that_never_shift_have_no_onsets() -> None:
+    """Looking since ever at what stands still: there is nothing to tell, and that is no error."""
+    armature = bodies.person(moving=False)
+    bodies.look(armature, scenes.ball())
+    result = baked(armature)
+    assert result.response.gaze is not None and not result.response.gaze.shifts
+    assert shifts.onsets(result) == []
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_who_moves_the_eyes_more_moves_the_head_less_and_looks_as_well(share) -> None:
     armature, settings = looking((1.2, -1.5, 1.7), moving=False)
@@ -163,8 +173,8 @@ def test_the_torso_joins_large_turns_only() -> None:
 
 def test_a_layer_of_no_amount_leaves_the_plain_look_at() -> None:
     armature, settings = looking()
-    for layer, switch in body.LAYERS.values():
-        setattr(getattr(settings, layer), switch, False)
+    for layer in body.LAYERS.values():
+        setattr(getattr(settings, layer.group), layer.switch, False)
     plain = baked(armature)
     settings.mute = False
     armature.animation_data.action = bpy.data.actions["Sway"]
@@ -172,17 +182,17 @@ def test_a_layer_of_no_amount_leaves_the_plain_look_at() -> None:
     settings.body.weight_shift = settings.body.arm_recoil = 0.0
     nothing = baked(armature)
     assert np.array_equal(nothing.solution.offsets, plain.solution.offsets)
-    assert np.all(nothing.answer.moves == 0.0)
-    assert np.all(nothing.answer.offsets == (1.0, 0.0, 0.0, 0.0))
+    assert np.all(nothing.response.moves == 0.0)
+    assert np.all(nothing.response.offsets == (1.0, 0.0, 0.0, 0.0))
 
 
 def test_away_from_the_look_at_the_pose_is_the_animation_exactly() -> None:
     armature, _ = looking()
-    answer = baked(armature).answer
+    response = baked(armature).response
     # The hips begin to go down a quarter of a second before they must.
     away = [*range(ON - 7), LAST - 1]
-    assert np.all(answer.offsets[away] == (1.0, 0.0, 0.0, 0.0))
-    assert np.all(answer.moves[away] == 0.0)
+    assert np.all(response.offsets[away] == (1.0, 0.0, 0.0, 0.0))
+    assert np.all(response.moves[away] == 0.0)
 
 
 def test_a_frame_is_the_same_however_it_is_reached() -> None:
@@ -212,8 +222,8 @@ def test_a_bake_changes_only_the_curves_of_the_body(into) -> None:
     shown = scenes.poses(armature, FRAMES)
     result = scenes.run_bake(armature, last=LAST, into=into)[0]
     bones = {name: armature.pose.bones[name].rotation_mode for name in result.look_at.turned}
-    touched = {load("rig.actions").rotation_path(name, mode) for name, mode in bones.items()}
-    touched.add(load("rig.actions").rotation_path("hips", "LOCATION"))
+    touched = {load("rig.animation.actions").rotation_path(name, mode) for name, mode in bones.items()}
+    touched.add(load("rig.animation.actions").rotation_path("hips", "LOCATION"))
     after = scenes.fingerprint(result.action)
     if into != "LAYER":
         changed = {key for key in before if after.get(key) != before[key]}
@@ -230,7 +240,7 @@ def test_the_look_at_is_gone_without_a_trace() -> None:
     ball = scenes.ball()
     armature.pose.bones["head"].lookat_pd.target = ball
     scenes.goto(40)
-    load("rig.look_at_edit").remove(armature, "head")
+    load("rig.look_at.edit").remove(armature, "head")
     bpy.data.objects.remove(ball)
     scenes.goto(1)
     assert not scenes.differences(before, scenes.snapshot())
@@ -263,7 +273,7 @@ def test_another_active_target_is_looked_at() -> None:
     settings.targets.add().object = scenes.ball(places[1], "Bird")
     scenes.settings_keyed(armature, "head", "active_target", [(1, 0), (40, 1), (80, 7)])
     data = armature.animation_data
-    for curve in load("rig.actions").channelbag(data.action, data.action_slot).fcurves:
+    for curve in load("rig.animation.actions").channelbag(data.action, data.action_slot).fcurves:
         for point in curve.keyframe_points:
             point.interpolation = "CONSTANT"
     poses = scenes.poses(armature, FRAMES)

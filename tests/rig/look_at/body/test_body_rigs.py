@@ -6,14 +6,15 @@ import pytest
 
 from extension import load
 
-from . import bodies, scenes
-from .test_bake_rigs import RIGS, WITHOUT_CLIPS, around, at_rest, human_file, open_rig, play_longest, rigify
+from ... import scenes
+from ..test_bake_rigs import RIGS, WITHOUT_CLIPS, around, at_rest, human_file, open_rig, play_longest, rigify
+from . import bodies
 
 __all__ = ["human_file", "rigify"]
 
-body = load("rig.body.layers")
-live = load("rig.live")
-look_at = load("rig.look_at")
+body = load("rig.look_at.body.layers")
+live = load("rig.live.handlers")
+look_at = load("rig.look_at.resolve")
 
 LENGTH = 100
 SECONDS = 4.2
@@ -45,6 +46,7 @@ def character(request, rigs) -> tuple[bpy.types.Object, str, range]:
     return armature, bone, frames
 
 
+@pytest.mark.slow
 def test_feet_of_rigs_stay_where_their_clips_have_them(character) -> None:
     armature, bone, frames = character
     frames = frames[:60:3]
@@ -77,6 +79,7 @@ def person(rigify) -> bpy.types.Object:
     return rigify
 
 
+@pytest.mark.slow
 def test_rigify_human_answers_with_all_it_has(person) -> None:
     frames = range(1, LENGTH + 1)
     before, after = scenes.animated(person, frames), scenes.poses(person, frames)
@@ -106,4 +109,4 @@ def test_rigify_bake_shows_what_was_live(person) -> None:
     baked = scenes.poses(person, frames)
     # Constraints that stretch and track turn roundings of the controls into more.
     assert np.abs(baked - shown).max() < 1e-4
-    assert result.answer.gaze is not None
+    assert result.response.gaze is not None

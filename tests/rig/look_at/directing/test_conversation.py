@@ -8,20 +8,20 @@ import pytest
 
 from extension import load
 
-from . import scenes
-from .test_bake_rigs import RIGIFY, human_file, rig, rigify  # noqa: F401
-from .test_look_at_copy import EYES
+from ... import scenes
+from ..test_bake_rigs import RIGIFY, human_file, rig, rigify  # noqa: F401
+from ..test_copy import EYES
 
-conversation = load("rig.directing.conversation")
-directing = load("rig.directing.looks")
-targets = load("rig.targets")
+conversation = load("rig.look_at.directing.conversation")
+directing = load("rig.look_at.directing.looks")
+targets = load("rig.sampling.targets")
 errors = load("lookat_pd.errors")
-live = load("rig.live")
-look_at = load("rig.look_at")
-look_at_edit = load("rig.look_at_edit")
-Manner = load("lookat_pd.conversation").Manner
+live = load("rig.live.handlers")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
+Manner = load("lookat_pd.gaze.conversation").Manner
 Options = conversation.Options
-Target = load("rig.sample").Target
+Target = load("rig.sampling.targets").Target
 
 NAMES = ("Anna", "Bo", "Cleo")
 PLACES = ((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, -1.5, 0.0))
@@ -165,21 +165,21 @@ def test_one_alone(people) -> None:
 
 
 def test_who_speaks_takes_part(people) -> None:
-    refuse(people[:2], "'Cleo' speaks but does not take part", (1, "Anna"), (50, "Cleo"))
+    refuse(people[:2], "'Cleo' has a turn but is not a participant", (1, "Anna"), (50, "Cleo"))
 
 
 def test_nobody_speaks(people) -> None:
-    refuse(people, "Nobody speaks")
+    refuse(people, "has no turns")
 
 
 def test_turns_in_order_and_before_the_end(people) -> None:
-    refuse(people, "after the one before", (50, "Anna"), (20, "Bo"))
-    refuse(people, "begins to speak at frame 300", (1, "Anna"), (300, "Bo"))
+    refuse(people, "in order of time", (50, "Anna"), (20, "Bo"))
+    refuse(people, "starts to speak at frame 300", (1, "Anna"), (300, "Bo"))
 
 
 def test_two_conversations_at_once(people) -> None:
     converse(people[:2], (1, "Anna"))
-    refuse(people, "'(Anna|Bo)' has keys there already", (50, "Cleo"))
+    refuse(people, "'(Anna|Bo)' already has keys in this range", (50, "Cleo"))
 
 
 def test_a_muted_look_at(people) -> None:
@@ -228,6 +228,7 @@ def talk_with_a_figure(armature: bpy.types.Object) -> bpy.types.Object:
     return other
 
 
+@pytest.mark.slow
 def test_every_rig_can_talk(rig) -> None:  # noqa: F811
     """Both look-ats can be solved, and the figure looks at a place of the face that the rig has."""
     other = talk_with_a_figure(rig)
@@ -240,6 +241,7 @@ def test_every_rig_can_talk(rig) -> None:  # noqa: F811
     assert np.linalg.norm(eye - head) < 0.25 * height
 
 
+@pytest.mark.slow
 def test_a_rigify_human_listens(rigify) -> None:  # noqa: F811
     rigify.animation_data_clear()
     other = talk_with_a_figure(rigify)

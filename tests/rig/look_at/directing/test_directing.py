@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from extension import load
 
-from . import scenes
+from ... import scenes
 
-actions = load("rig.actions")
-directing = load("rig.directing.looks")
-targets = load("rig.targets")
+actions = load("rig.animation.actions")
+directing = load("rig.look_at.directing.looks")
+targets = load("rig.sampling.targets")
 errors = load("lookat_pd.errors")
-live = load("rig.live")
-look_at_edit = load("rig.look_at_edit")
-Target = load("rig.sample").Target
+live = load("rig.live.handlers")
+look_at_edit = load("rig.look_at.edit")
+Target = load("rig.sampling.targets").Target
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_lines_may_be_empty(hero) -> None:
     assert directing.add(hero, "head", Target()) == 3
     of(hero).active_target = 3
     assert directing.active(of(hero)) is None
-    with pytest.raises(errors.RigError, match="names nothing"):
+    with pytest.raises(errors.RigError, match="is empty"):
         look(hero, 10, 3)
 
 
@@ -330,7 +330,7 @@ def overridden(tmp_path) -> bpy.types.Object:
 
 def test_a_library_override_is_directed(tmp_path) -> None:
     hero = overridden(tmp_path)
-    with pytest.raises(errors.RigError, match="make a library override"):
+    with pytest.raises(errors.RigError, match="create a library override"):
         look(hero.override_library.reference, 20, 1)
     directing.add(hero, "head", Target(scenes.ball(name="Dog")))
     look(hero, 20, 3)

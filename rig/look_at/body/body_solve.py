@@ -1,0 +1,89 @@
+"""The response of one body to the solved chain of its look-at: first the hips, which carry the head, then the rest."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....lookat_pd import gaze, rotation
+from ....lookat_pd.body import weight_shift
+from ....lookat_pd.gaze import drift
+from ....lookat_pd.rotation import Array
+from ...sampling.sampler import Samples
+from . import response
+from .body_rig import BodyRig
+from .response import BodyResponse
+
+_LEVEL = 1e-5
+"""Tolerance [m] of the height of the hips."""
+
+
+def drifting_targets(body: BodyRig, targets: Array, head: Array, times: Array) -> Array:
+    """Targets (n, F, 3) with the slow drift of the gaze of a body, seen from the head (F, 3) at times (F,) [s]."""
+    return drift.wander(targets, head, np.array(body.upright), times, body.drift, body.seed)
+
+
+class BodySolve:
+    """The response of one body. samples: of the chain and the body as animated. dt: seconds per frame."""
+
+    def __init__(self, body: BodyRig, chain: gaze.Chain, samples: Samples, dt: float) -> None:
+        self.body, self.chain, self.samples, self.dt = body, chain, samples, dt
+        self._animated = response.posed(body, samples)
+
+    def hips_displacement(self, offsets: Array) -> Array:
+        """The displacement (F, 3) of the hips under a chain turned by offsets (F, b, 4): aside, and down."""
+        body = self.body
+        turn = weight_shift.head_turn(self.chain, offsets)
+        displacement = response.shifted(body, self._animated, turn, self.dt)
+        if body.reaching and body.hips_control:
+            now = response.carried(body, self.samples, self._carried(offsets, displacement))
+            down = response.lowered(body, self._animated, now, self.dt)
+            displacement = displacement - down[:, None] * body.upright
+        return displacement
+
+    def _carried(self, offsets: Array, displacement: Array) -> weight_shift.CarriedBody:
+        bones, s = len(self.chain), self.samples
+        return weight_shift.CarriedBody.of(s.rotations[:, :bones], s.positions[:, :bones], offsets, displacement)
+
+    def corrected_displacement(self, seen: Samples, displacement: Array, active: Array) -> Array:
+        """The displacement (F, 3) of the hips, lowered as the legs need where the rig was evaluated with it.
+
+        active: (F,) frames at which the chain turns. The same array where it is right already.
+        """
+        body = self.body
+        if not (body.hips_control and body.reaching):
+            return displacement
+        up = np.array(body.upright)
+        before = np.maximum(-(displacement @ up), 0.0)
+        now = response.risen(response.posed(body, seen), before[:, None] * up)
+        moving = active | np.any(displacement != 0.0, axis=1)
+        down = response.lowered(body, self._animated, response.where(moving, now, self._animated), self.dt)
+        if np.abs(down - before).max() < _LEVEL:
+            return displacement
+        return displacement + (before - down)[:, None] * up
+
+    def respond(
+        self,
+        solution: gaze.Solution,
+        offsets: Array,
+        displacement: Array,
+        seen: Samples | None,
+        events: Sequence[gaze.Event],
+        influence: Array,
+    ) -> BodyResponse:
+        """What the body adds to the chain's offsets (F, b, 4) and the displacement (F, 3) of the hips.
+
+        seen: the rig evaluated with these, None where forward kinematics predicts it. influence: (F,).
+        """
+        body, s, targets = self.body, self.samples, self.samples.targets
+        if seen is None:
+            now = response.carried(body, s, self._carried(offsets, displacement))
+            head = solution.wanted[:, 0]
+        else:
+            moving = np.any(offsets != rotation.IDENTITY, axis=(1, 2)) | np.any(displacement != 0.0, axis=1)
+            now = response.where(moving, response.posed(body, seen), self._animated)
+            head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
+            targets = seen.targets
+        if body.drift:
+            times = float(s.frames[0]) * self.dt + np.arange(len(s.frames)) * self.dt
+            targets = drifting_targets(body, targets, s.positions[:, 0], times)
+        return response.respond(body, s, head, now, displacement, targets, events, self.dt, influence)

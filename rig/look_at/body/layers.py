@@ -1,0 +1,193 @@
+"""The layers of the body response to a look-at: one row each.
+
+The switches among the settings, the panel, the words of `--body`, the report and the response itself are made from
+this table, so a new layer is one more row with the functions that it names.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+
+from ....lookat_pd.rotation import Array
+from . import body_rig, response
+from .body_rig import BodyRequest, BodyRig
+from .response import BodyMotion
+
+
+def _nothing(request: BodyRequest, body: BodyRig) -> BodyRig:
+    return body
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A part of the body that responds.
+
+    id: the word on the command line. group, switch: the group of the look-at's settings, "body" or "eyes", and the
+    property in it that enables the layer. label, description: name and tooltip of the switch. find: puts the bones
+    that it needs into a `BodyRig`, and a note into the request where there are none; a layer without a field of its
+    own puts them into `turned` or `moved`. respond: functions that add to the offsets and displacements of a
+    `BodyMotion`; one that several layers name runs once. tune: the amounts among the settings as parameters of the
+    solver. amounts: names of these settings, in the order of the panel, the main one first. report, reported: the
+    layer's field in the report and its value. needs: id of a layer without which it does nothing, or "".
+    """
+
+    id: str
+    group: str
+    switch: str
+    label: str
+    description: str
+    find: Callable[[BodyRequest, BodyRig], BodyRig]
+    respond: Sequence[Callable[[BodyMotion], None]]
+    report: str
+    reported: Callable[[BodyRig], object]
+    tune: Callable[[BodyRequest, BodyRig], BodyRig] = _nothing
+    amounts: tuple[str, ...] = ()
+    needs: str = ""
+
+
+# Bones are placed, and what they do is worked out, in this order.
+LAYERS: dict[str, Layer] = {
+    row.id: row
+    for row in (
+        Layer(
+            "weight",
+            "body",
+            "use_weight_shift",
+            "Weight Shift",
+            "Move the hips opposite to the turn of the head to balance its weight",
+            find=body_rig.find_hips,
+            respond=(response.move_hips,),
+            report="hips",
+            reported=lambda body: body.hips_control or None,
+            tune=body_rig.tune_weight,
+            amounts=("weight_shift", "weight_side", "weight_back", "weight_settle_factor"),
+        ),
+        Layer(
+            "arms",
+            "body",
+            "use_arm_recoil",
+            "Arm Recoil",
+            "Make the arms lag behind the rib cage and swing until they come to rest",
+            find=body_rig.find_arms,
+            respond=(response.swing_arms,),
+            report="arms",
+            reported=lambda body: [arm.upper for arm in body.arms],
+            tune=body_rig.tune_arms,
+            amounts=("arm_recoil", "arm_settle_factor", "arm_damping_ratio"),
+        ),
+        Layer(
+            "feet",
+            "body",
+            "use_planted_feet",
+            "Planted Feet",
+            "Keep the feet at their animated positions while the hips move",
+            find=body_rig.find_feet,
+            respond=(response.move_hips, response.plant_feet),
+            report="legs",
+            reported=lambda body: [leg.upper for leg in body.legs],
+        ),
+        Layer(
+            "eyes",
+            "eyes",
+            "use",
+            "Eyes",
+            "Turn the eyes to the target first and hold it while the head follows",
+            find=body_rig.find_eyes,
+            respond=(response.turn_eyes,),
+            report="eyes",
+            reported=lambda body: [eye.bone for eye in body.eyes],
+            tune=body_rig.tune_eyes,
+            amounts=(
+                "head_share",
+                "head_delay",
+                "yaw_limit",
+                "pitch_up_limit",
+                "pitch_down_limit",
+                "vergence",
+                "vergence_limit",
+                "micro",
+            ),
+        ),
+        Layer(
+            "blink",
+            "eyes",
+            "use_blink",
+            "Blink",
+            "Close the eyelids during large gaze shifts",
+            find=body_rig.find_lids,
+            respond=(response.close_lids,),
+            report="lids",
+            reported=lambda body: [*body.lids, *dict.fromkeys(lid.name for lid in body.shapes)],
+            tune=body_rig.tune_lids,
+            amounts=("blink_from", "blink_angle"),
+            needs="eyes",
+        ),
+    )
+}
+
+
+def of_group(group: str) -> list[Layer]:
+    """The layers whose settings are in a group."""
+    return [layer for layer in LAYERS.values() if layer.group == group]
+
+
+def switch_on(settings, layers: Iterable[str] | None = None) -> None:
+    """Let layers of the body, all where none are named, answer a look-at with these settings."""
+    for name in LAYERS if layers is None else layers:
+        layer = LAYERS[name]
+        setattr(getattr(settings, layer.group), layer.switch, True)
+
+
+def enabled(settings) -> list[Layer]:
+    """The layers that respond, in order."""
+    return [layer for layer in LAYERS.values() if _is_on(layer, settings)]
+
+
+def _is_on(layer: Layer, settings) -> bool:
+    on = getattr(getattr(settings, layer.group), layer.switch)
+    return on and (not layer.needs or _is_on(LAYERS[layer.needs], settings))
+
+
+def is_wanted(settings) -> bool:
+    """Whether anything but the chain of a look-at is asked to move."""
+    return bool(enabled(settings)) or settings.eyes.drift > 0.0
+
+
+def find(armature: bpy.types.Object, chain: Sequence[str], settings) -> BodyRig | None:
+    """The bones that a look-at's settings ask for; None where they ask for nothing. Raises RigError."""
+    if not is_wanted(settings):
+        return None
+    request, body = BodyRequest(armature, chain, settings), BodyRig()
+    layers = enabled(settings)
+    for layer in layers:
+        body = layer.find(request, body)
+    responses = tuple(dict.fromkeys(function for layer in layers for function in layer.respond))
+    return body_rig.placed(request, replace(body, responses=responses, notes=tuple(request.notes)))
+
+
+def tuned(
+    body: BodyRig, armature: bpy.types.Object, chain: Sequence[str], settings, aim: tuple[Array, Array]
+) -> BodyRig:
+    """The same body with what the settings say of how it moves.
+
+    aim: forward and up (3,) of the look-at in the frame of the chain's first bone.
+    """
+    request = BodyRequest(armature, chain, settings, aim)
+    body = replace(
+        body,
+        shift=None,
+        recoil=None,
+        ocular=None,
+        head_delay=0.0,
+        drift=settings.eyes.drift,
+        seed=settings.eyes.seed,
+    )
+    for layer in enabled(settings):
+        body = layer.tune(request, body)
+    return body
+
+
+def report(body: BodyRig) -> dict[str, object]:
+    """The bones of each layer, as the command line reports them."""
+    return {layer.report: layer.reported(body) for layer in LAYERS.values()}

@@ -1,0 +1,117 @@
+"""Solving the gaze of one look-at from its samples: what is looked at when, and the offsets of the chain."""
+
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+
+import numpy as np
+
+from ...lookat_pd import gaze
+from ...lookat_pd.rotation import Array
+from ..sampling.targets import Target
+from .body.body_solve import drifting_targets
+from .resolve import LookAt
+from .solve_context import SolveContext
+from .solve_sampling import KeptSamples
+
+_LONG = 4000
+"""A solve over more frames runs in a thread of its own, so that the window stays responsive."""
+_NAP = 0.01
+"""Seconds to wait for that thread between two reports of progress."""
+
+
+class GazeSolver:
+    """The gaze of one look-at, solved from complete samples with the settings as they are now."""
+
+    def __init__(self, look_at: LookAt, context: SolveContext, kept: KeptSamples) -> None:
+        assert kept.samples is not None
+        self.look_at, self.context, self.kept, self.samples = look_at, context, kept, kept.samples
+        self._timeline: tuple[gaze.Timeline, gaze.GazeSamples] | None = None
+
+    @property
+    def chain(self) -> tuple[Array, Array]:
+        """Orientations (F, b, 4) and positions (F, b, 3) of the chain as animated."""
+        return self.kept.chain(len(self.look_at.bones))
+
+    def setting(self, name: str) -> Array:
+        """One of the `KEYABLE` settings at every frame (F,): as sampled where it is keyed, else its value now."""
+        sampled = getattr(self.samples, name)
+        settings = self.look_at.armature.pose.bones[self.look_at.bone].lookat_pd
+        return sampled if name in self.kept.keyed else np.full_like(sampled, getattr(settings, name))
+
+    def events(self) -> list[gaze.Event]:
+        """When what is looked at: by the schedule, else as the settings and their keys have it."""
+        first, dt = self.context.frames[0], self.context.dt
+        schedule = self.look_at.schedule
+        if schedule is not None:
+            return [gaze.Event((frame - first) * dt, target) for frame, target in schedule]
+        active = self.setting("active_target")
+        named = np.array([target != Target() for target in self.look_at.targets])
+        # A number beyond the list, or of an entry without an object, is no target.
+        known = (active >= 0) & (active < len(named)) & named[np.clip(active, 0, len(named) - 1)]
+        looked_at = np.where(self.setting("use") & known, active, -1)
+        changes = np.flatnonzero(np.diff(looked_at)) + 1
+        aims = [None if n < 0 else int(n) for n in looked_at[[0, *changes]]]
+        return [gaze.Event(time, aim) for time, aim in zip([-1.0, *(changes * dt)], aims, strict=True)]
+
+    def steps(self, done: float) -> Generator[float, None, gaze.Solution]:
+        """Solve, in a thread where that takes long: it is numpy only, so Blender continues beside it.
+
+        done: the fraction to report meanwhile.
+        """
+        targets = self.samples.targets
+        if len(self.context.frames) < _LONG:
+            return self.solve(targets)
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(self.solve, targets)
+            # Polling without a wait holds the interpreter lock, which the solve needs.
+            while not wait((future,), _NAP).done:
+                yield done
+            return future.result()
+
+    def solve(self, targets: Array, shift: Array | None = None) -> gaze.Solution:
+        """The gaze at targets (n, F, 3). shift: (F, 3) what moves the aiming bone besides these offsets."""
+        look_at, body = self.look_at, self.look_at.body
+        if shift is None:
+            samples = self._prepared(targets)
+        else:
+            samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, self.kept.between)
+        events, influence = self.events(), self.setting("influence")
+        if body is not None:
+            # The eyes set out first.
+            events = [replace(e, time=e.time + body.head_delay if e.time >= 0.0 else e.time) for e in events]
+            if body.drift:
+                times = self.context.begin + np.arange(len(samples.positions)) * self.context.dt / samples.count
+                head = samples.positions[:, 0]
+                samples = replace(samples, targets=drifting_targets(body, samples.targets, head, times))
+        if body is None or shift is not None:
+            return gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
+        self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
+        return self._timeline[0].solution(*gaze.of_frames(samples, influence))
+
+    def _prepared(self, targets: Array) -> gaze.GazeSamples:
+        """The shot as the solver wants it; as it was prepared before where only settings have changed since."""
+        kept, tuning, dt = self.kept, self.look_at.tuning, self.context.dt
+        if kept.prepared is not None:
+            known_targets, known_between, known = kept.prepared
+            same = known_targets is targets and known_between is kept.between
+            if same and known.count == gaze.samples_per_frame(tuning, dt):
+                return known
+        samples = gaze.prepare(tuning, *self.chain, targets, dt, 0.0, kept.between)
+        kept.prepared = targets, kept.between, samples
+        return samples
+
+    def solve_displaced(self, solution: gaze.Solution, displacement: Array) -> gaze.Solution:
+        """The `solution` of `steps` again, where the hips take the head along by a displacement (F, 3)."""
+        timeline, self._timeline = self._timeline, None
+        if not np.any(displacement):
+            return solution
+        assert timeline is not None, "a look-at with a body keeps the timeline of its solve"
+        return gaze.solve_shifted(*timeline, displacement, self.setting("influence"))
+
+    def settled_error(self, solution: gaze.Solution, error: Array) -> float:
+        """The largest of errors (F,) [rad] where the solution is settled with its target in reach, nan for none."""
+        # Eyes that look away have no error, while the head has not set out yet.
+        wanted = solution.settled & solution.reachable & np.isfinite(error)
+        chosen = error[wanted & (self.setting("influence") >= 1.0)]
+        return float(chosen.max()) if len(chosen) else np.nan

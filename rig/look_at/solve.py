@@ -1,0 +1,135 @@
+"""One look-at being solved: sample, solve, verify where controls act through constraints, and let the body respond.
+
+Everything that takes time is a generator of the fraction done, so that it can be done in slices.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+
+import numpy as np
+
+from ...lookat_pd import gaze, rotation
+from ...lookat_pd.rotation import Array
+from ..offset_layer import constraints as offsets
+from ..sampling.sampler import Sampler, Samples
+from .body import response
+from .body.body_solve import BodySolve
+from .gaze_solving import GazeSolver
+from .resolve import LookAt
+from .solve_context import SolveContext
+from .solve_sampling import KeptSamples, SolveSampling
+from .verification import VERIFICATIONS, Verification
+
+FRESH, SETTINGS, TARGETS, BODY = range(4)
+"""What of a solve is out of date; each includes those before it."""
+
+
+class LookAtSolve:
+    """One look-at of a shot: its samples, kept for as long as they are right, and its solution.
+
+    track: the offsets found, None as long as there are none; `rough` while they are still to be verified. error: the
+    largest angle [rad] between aim axis and target over frames that are settled with the target in reach, nan where
+    there is none; `measured` on the evaluated rig, else predicted. below: tracks of the look-ats it depends on.
+    """
+
+    def __init__(self, look_at: LookAt, number: int) -> None:
+        self.look_at, self.number = look_at, number
+        self.stale = BODY
+        self.kept = KeptSamples()
+        self.solution: gaze.Solution | None = None
+        self.response: response.BodyResponse | None = None
+        self.track: offsets.Track | None = None
+        self.rough = self.measured = False
+        self.error = np.nan
+        self.below: list[offsets.Track] = []
+
+    @property
+    def samples(self) -> Samples | None:
+        """All frames as animated, None until they are complete."""
+        return self.kept.samples
+
+    @property
+    def passes(self) -> int:
+        """How often the frames were sampled."""
+        return self.kept.passes
+
+    def steps(self, context: SolveContext, *, rough: bool = False) -> Iterator[float]:
+        """Bring the solution up to date; `rough`: but do not verify it yet. Raises LookAtError."""
+        predicted = self.look_at.plain and (self.look_at.body is None or self.look_at.body.plain)
+        share = 1.0 if predicted else 1.0 / (1 + VERIFICATIONS)
+        with closing(context.sampler(self.look_at, self.look_at.chain.forward[0])) as sampler:
+            sampling = yield from self._sample(context, sampler, share)
+            look_at, kept, body = self.look_at, self.kept, None
+            assert kept.samples is not None
+            if look_at.body is not None:
+                body = BodySolve(look_at.body, look_at.chain, kept.samples, context.dt)
+            solver = GazeSolver(look_at, context, kept)
+            self.solution = yield from solver.steps(share)
+            self.measured, self.rough, self.response, displacement = False, False, None, None
+            if body is not None:
+                displacement = body.hips_displacement(self.solution.offsets)
+                self.solution = solver.solve_displaced(self.solution, displacement)
+            if predicted and not kept.samples.sheared:
+                self.error = solver.settled_error(self.solution, self.solution.error)
+                self._finish(solver, body, self.solution.offsets, displacement, None)
+            else:
+                verification = Verification(
+                    self.number, solver, sampling, body, self.solution, displacement, self._propose
+                )
+                if rough:
+                    verification.preview()
+                else:
+                    seen = yield from verification.steps(share)
+                    self.solution, self.measured, self.error = verification.solution, True, verification.error
+                    self._finish(solver, body, verification.offsets, verification.displacement, seen)
+        self.stale = FRESH
+
+    def _sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
+        """Bring the samples up to date."""
+        if self.samples is None or self.stale == BODY:
+            self.kept = KeptSamples()
+            yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_frames(share)
+        elif self.stale == TARGETS:
+            yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_targets(0.9 * share)
+        # Settings may have changed while the frames were sampled.
+        sampling = SolveSampling(self.look_at, context, sampler, self.kept)
+        yield from sampling.sample_between(0.999 * share, keep=self.stale < TARGETS)
+        return sampling
+
+    def _propose(self, found: Array, displacement: Array | None) -> offsets.Track:
+        """Show what is yet to be verified."""
+        self.rough = True
+        return self._keep(found, displacement)
+
+    def _finish(
+        self, solver: GazeSolver, body: BodySolve | None, found: Array, displacement: Array | None, seen: Samples | None
+    ) -> None:
+        """Let the body respond to the final offsets (F, b, 4). seen: the rig evaluated with them, None if predicted."""
+        assert self.solution is not None
+        if body is not None and displacement is not None:
+            influence = solver.setting("influence")
+            self.response = body.respond(self.solution, found, displacement, seen, solver.events(), influence)
+            if self.response.gaze is not None:
+                self.error = solver.settled_error(self.solution, self.response.gaze.error)
+        self._keep(found, displacement)
+        self.rough = False
+
+    def _keep(self, found: Array, displacement: Array | None) -> offsets.Track:
+        """Make offsets (F, b, 4) of the chain and the response of the body the track.
+
+        displacement: (F, 3) of the hips, which is all of the body as long as it has not responded. The same again
+        leaves the track the same object, so that nothing that depends on it is solved again.
+        """
+        look_at, samples = self.look_at, self.samples
+        assert samples is not None
+        rest, moves, closing = rotation.identity(len(found), len(look_at.turned) - len(look_at.bones)), None, None
+        if self.response is not None:
+            rest, moves, closing = self.response.offsets, self.response.moves, self.response.closing
+        elif look_at.body is not None and displacement is not None:
+            moves = response.hips_only(look_at.body, samples, displacement)
+        every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
+        first = int(samples.frames[0])
+        track = offsets.Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing)
+        if self.track is None or not track.same_as(self.track):
+            self.track = track
+        return self.track

@@ -1,0 +1,47 @@
+"""What the solve of one look-at needs from the scene solve that orders it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import bpy
+
+from ...lookat_pd.rotation import Array
+from ..offset_layer.constraints import Track
+from ..sampling.sampler import Sampler
+from .resolve import LookAt
+
+Playing = Sequence[tuple[bpy.types.Object, Track]]
+"""Armatures, and the tracks of look-ats already solved that are put on them while another one is sampled."""
+
+
+@dataclass(frozen=True)
+class SolveContext:
+    """The scene and the frames over which look-ats are solved.
+
+    frames: (F,) consecutive whole frames. dt: seconds per frame. install: gives a look-at of a number its constraints
+    for as long as the scene solve lasts. playing: the look-ats on which the one being solved depends.
+    """
+
+    scene: bpy.types.Scene
+    frames: Array
+    dt: float
+    install: Callable[[LookAt, int], None]
+    playing: Playing = ()
+
+    @property
+    def begin(self) -> float:
+        """Time of the first frame [s]: random values depend on the time alone."""
+        return float(self.frames[0]) * self.dt
+
+    def sampler(self, look_at: LookAt, aim: Array | None, bones: Sequence[str] | None = None) -> Sampler:
+        """A sampler of a look-at's chain and body, or of `bones`, and of its targets. aim: as for `Sampler`."""
+        if bones is None:
+            beyond = look_at.body.sampled if look_at.body is not None else ()
+            bones = tuple(dict.fromkeys((*look_at.bones, *beyond)))
+        located = bool(bones) and bool(look_at.moved)
+        return Sampler(self.scene, look_at.armature, bones, look_at.targets, aim, located=located)
+
+    def play(self, frame: float) -> None:
+        """Put the offsets of the look-ats `playing` on their rigs, before `frame` is evaluated."""
+        for armature, track in self.playing:
+            track.put(armature, frame)

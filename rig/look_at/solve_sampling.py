@@ -1,0 +1,116 @@
+"""Sampling for one look-at: all frames, the targets alone, or the moments between frames where motion has corners."""
+
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...lookat_pd import curves, gaze
+from ...lookat_pd.rotation import Array
+from ..offset_layer.constraints import Track
+from ..sampling import fingerprint
+from ..sampling.sampler import Sampler, Samples, seen_from
+from .resolve import KEYABLE, LookAt
+from .solve_context import SolveContext
+
+
+@dataclass
+class KeptSamples:
+    """What is known of a look-at's rig and targets, kept for as long as these do not change.
+
+    samples: of all frames, None until they are complete. between: of moments between frames, None where none are
+    needed. keyed: those of the `KEYABLE` settings that are animated. coupling: (b, b) as `coupling_probe` measures it,
+    None until then. passes: how often all frames were sampled. doubtful: samples, and the frames after which `between`
+    is needed. prepared: targets and `between`, and what `gaze.prepare` made of them.
+    """
+
+    samples: Samples | None = None
+    between: curves.Between | None = None
+    keyed: frozenset[str] = frozenset()
+    coupling: Array | None = None
+    passes: int = 0
+    doubtful: tuple[Samples, Array] | None = None
+    prepared: tuple[Array, curves.Between | None, gaze.GazeSamples] | None = None
+
+    def chain(self, count: int) -> tuple[Array, Array]:
+        """Orientations (F, b, 4) and positions (F, b, 3) of the first `count` sampled bones, which are the chain."""
+        assert self.samples is not None
+        return self.samples.rotations[:, :count], self.samples.positions[:, :count]
+
+
+class SolveSampling:
+    """Fills the kept samples of one look-at, as generators of the fraction done. All of them raise RigError."""
+
+    def __init__(self, look_at: LookAt, context: SolveContext, sampler: Sampler, kept: KeptSamples) -> None:
+        self.look_at, self.context, self.sampler, self.kept = look_at, context, sampler, kept
+
+    def sample_frames(self, share: float) -> Generator[float, None, None]:
+        """Sample all frames as animated, up to the fraction `share`."""
+        self.kept.samples = yield from self._step(0.0, share, self.context.play)
+        self.kept.keyed = frozenset(name for name in KEYABLE if self._is_keyed(name))
+
+    def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
+        """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""
+
+        def before(frame: float) -> None:
+            self.context.play(frame)
+            track.put(self.look_at.armature, frame)
+
+        return (yield from self._step(begin, share, before))
+
+    def _step(self, begin: float, share: float, before: Callable[[float], None]) -> Generator[float, None, Samples]:
+        self.kept.passes += 1
+        samples, frames = None, self.context.frames
+        for k, samples in enumerate(self.sampler.sample(frames.tolist(), self.look_at.bone, before)):  # noqa: B007
+            yield min(begin + share * (k + 1) / len(frames), 0.999)
+        assert samples is not None, "there is at least one frame"
+        return samples
+
+    def sample_targets(self, done: float) -> Generator[float, None, None]:
+        """Sample the targets alone, in a scene without the character. done: the fraction to report meanwhile."""
+        kept, context, points = self.kept, self.context, None
+        assert kept.samples is not None
+        with closing(context.sampler(self.look_at, None, bones=())) as sampler:
+            for points in sampler.sample_points(context.frames.tolist(), context.play):  # noqa: B007
+                yield done
+            assert points is not None, "there is at least one frame"
+            kept.samples = replace(kept.samples, targets=seen_from(kept.samples.worlds, points))
+
+    def sample_between(self, done: float, *, keep: bool) -> Generator[float, None, None]:
+        """Sample between frames where the animation has corners, so that the result is the same at any frame rate.
+
+        keep: the rig and the targets are as they were, so samples of the same moments stay right.
+        """
+        self.kept.between = yield from self._between(done, keep=keep)
+
+    def _between(self, done: float, *, keep: bool) -> Generator[float, None, curves.Between | None]:
+        kept, context = self.kept, self.context
+        count = gaze.samples_per_frame(self.look_at.tuning, context.dt)
+        if count == 1:
+            return None
+        doubtful = self._doubtful()
+        if not len(doubtful):
+            return None
+        places = (doubtful[:, None] * count + np.arange(1, count)).ravel()
+        if keep and kept.between is not None and np.array_equal(kept.between.places, places):
+            return kept.between
+        seen = None
+        for seen in self.sampler.sample((context.frames[0] + places / count).tolist(), "", context.play):  # noqa: B007
+            yield done
+        assert seen is not None, "there is at least one place"
+        bones = len(self.look_at.bones)
+        return curves.Between(places, seen.rotations[:, :bones], seen.positions[:, :bones], seen.targets)
+
+    def _doubtful(self) -> Array:
+        """Indices of the frames after which the motion may be other than the smooth curve through the frames."""
+        kept = self.kept
+        assert kept.samples is not None
+        if kept.doubtful is None or kept.doubtful[0] is not kept.samples:
+            chain = kept.chain(len(self.look_at.bones))
+            kept.doubtful = kept.samples, np.flatnonzero(curves.doubtful(*chain, kept.samples.targets))
+        return kept.doubtful[1]
+
+    def _is_keyed(self, setting: str) -> bool:
+        path = f"{fingerprint.bone_path(self.look_at.bone)}.lookat_pd.{setting}"
+        return fingerprint.animates(self.look_at.armature, path)

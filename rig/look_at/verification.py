@@ -1,0 +1,164 @@
+"""Verifying a solved look-at whose controls act through constraints: evaluate the rig with the offsets, correct them.
+
+Where forward kinematics of the chain does not predict the pose, the evaluated rig alone shows where the head aims.
+"""
+
+from collections.abc import Callable, Generator
+
+import numpy as np
+
+from ...lookat_pd import gaze, rotation
+from ...lookat_pd.gaze import control_coupling
+from ...lookat_pd.rotation import Array
+from ..offset_layer import constraints as offsets
+from ..sampling.sampler import Samples
+from . import coupling_probe
+from .body.body_solve import BodySolve
+from .gaze_solving import GazeSolver
+from .solve_sampling import SolveSampling
+
+VERIFICATIONS = 2
+_GOOD = np.radians(0.02)
+_LAST_SOLVES = 3
+_SMALL = np.radians(0.3)
+_MORE = 3
+"""Further verifications where the last correction was not small: behind bones scaled unevenly, or half tracking."""
+
+Propose = Callable[[Array, Array | None], offsets.Track]
+"""Makes chain offsets (F, b, 4) and a displacement (F, 3) of the hips the track of the look-at, not verified yet."""
+
+
+class Verification:
+    """The verification of one look-at, from the solution that its samples give.
+
+    Afterwards `solution`, `offsets` (F, b, 4) and `displacement` (F, 3) are those verified, and `error` is the largest
+    angle [rad] between aim axis and target as measured, nan for none. displacement: of the hips, None without a body.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        solver: GazeSolver,
+        sampling: SolveSampling,
+        body: BodySolve | None,
+        solution: gaze.Solution,
+        displacement: Array | None,
+        propose: Propose,
+    ) -> None:
+        """Raises RigError where a control does not respond. number: of the look-at, which gets its constraints."""
+        self.number = number
+        self.solver, self.sampling, self.body, self.propose = solver, sampling, body, propose
+        self.solution, self.displacement, self.error = solution, displacement, np.nan
+        self._aim, self._animated = solver.look_at.chain.forward[0], solver.chain[0]
+        solver.context.install(solver.look_at, number)
+        if solver.kept.coupling is None:
+            solver.kept.coupling = self._measured_coupling()
+        self._coupling = solver.kept.coupling
+        self.offsets = self._realized(rotation.identity(*self._animated.shape[:2]))
+
+    def _measured_coupling(self) -> Array:
+        """The coupling (b, b) of the chain at the first frame."""
+        look_at, context = self.solver.look_at, self.solver.context
+        armature, bones, first = look_at.armature, len(look_at.bones), context.frames[:1].tolist()
+
+        def evaluated(row: coupling_probe.Row) -> Array:
+            def before(frame: float) -> None:
+                context.play(frame)
+                offsets.put(armature, self.number, look_at.written, row)
+
+            return next(self.sampling.sampler.sample(first, "", before)).rotations[0, :bones]
+
+        coupling = coupling_probe.measure(look_at, self._animated[0], evaluated)
+        offsets.put(armature, self.number, look_at.written, None)
+        return coupling
+
+    def preview(self) -> None:
+        """Propose the offsets that the measured coupling gives, without evaluating them."""
+        self.propose(self.offsets, self.displacement)
+
+    def steps(self, share: float) -> Generator[float, None, Samples]:
+        """Evaluate and correct until the aim is as solved, each evaluation over a `share`; the rig as last evaluated.
+
+        With a body the last evaluation is that of the final offsets.
+        """
+        response = control_coupling.own_response(self._coupling, 0)
+        aim_correction = control_coupling.AimCorrection(self._aim, response)
+        shift = np.zeros_like(self.solution.position) if self.displacement is None else self.displacement
+        for turn in range(1, VERIFICATIONS + 1 + _MORE):
+            seen = yield from self._evaluated(share, min(turn, VERIFICATIONS))
+            right = self._is_right(seen)
+            displacement = self._corrected_displacement(seen)
+            if right and displacement is self.displacement:
+                break
+            self.displacement = displacement
+            if turn < VERIFICATIONS:
+                shift = self._correct_controls(seen, shift)
+                continue
+            # The last correction is the aiming bone's alone: what was measured below it, and of the target, holds then.
+            for _ in range(_LAST_SOLVES):
+                shift = self._solve_again(seen, shift)
+            missing = self._correct_aim(seen, aim_correction)
+            right = False
+            if missing < _SMALL:
+                break
+        if self.body is not None and not right:
+            seen = yield from self._evaluated(share, VERIFICATIONS)
+        return seen
+
+    def _evaluated(self, share: float, done: int) -> Generator[float, None, Samples]:
+        """Propose what there is, and sample the rig with it."""
+        track = self.propose(self.offsets, self.displacement)
+        yield share
+        return (yield from self.sampling.sample_turned(track, share * done, share))
+
+    def _active(self) -> Array:
+        """(F,) frames at which anything turns."""
+        return np.any(self.solution.offsets != rotation.IDENTITY, axis=(1, 2))
+
+    def _realized(self, correction: Array) -> Array:
+        """The offsets that turn the controls as solved. correction: (F, b, 4) as `control_coupling` has it."""
+        return control_coupling.realize(
+            self.solution.wanted, self._animated, self._coupling, correction, self._active()
+        )
+
+    def _correct_controls(self, seen: Samples, shift: Array) -> Array:
+        """Take what each control was seen to receive beyond the model into account; the new shift (F, 3)."""
+        seen_chain = seen.rotations[:, : self._animated.shape[1]]
+        correction = control_coupling.correct(seen_chain, self._animated, self.offsets, self._coupling)
+        shift = self._solve_again(seen, shift)
+        self.offsets = self._realized(correction)
+        return shift
+
+    def _correct_aim(self, seen: Samples, aim_correction: control_coupling.AimCorrection) -> float:
+        """Turn the aiming bone alone; the largest angle [rad] that was missing."""
+        step, missing = aim_correction.step(seen.rotations[:, 0], self.solution.wanted[:, 0])
+        corrected = self.offsets.copy()
+        corrected[:, 0] = rotation.multiply(corrected[:, 0], step)
+        self.offsets = np.where(self._active()[:, None, None], corrected, rotation.IDENTITY)
+        return missing
+
+    def _corrected_displacement(self, seen: Samples) -> Array | None:
+        if self.body is None or self.displacement is None:
+            return self.displacement
+        return self.body.corrected_displacement(seen, self.displacement, self._active())
+
+    def _solve_again(self, seen: Samples, shift: Array) -> Array:
+        """Solve with the targets and the head as they were seen; what moves the head beyond the model (F, 3)."""
+        moved = shift + seen.positions[:, 0] - self.solution.position
+        shift = np.where(self._active()[:, None], moved, 0.0)
+        self.solution = self.solver.solve(seen.targets, shift)
+        return shift
+
+    def _is_right(self, seen: Samples) -> bool:
+        """Note the aim error that the evaluated rig shows, and return whether the aim is as solved."""
+        aim_error = self._aim_error(seen)
+        self.error = self.solver.settled_error(self.solution, aim_error)
+        away = rotation.angle(rotation.multiply(rotation.inverse(seen.rotations[:, 0]), self.solution.wanted[:, 0]))
+        moved = np.abs(aim_error - self.solution.error)
+        return bool(max(away.max(), np.nanmax(np.append(moved, 0.0))) < _GOOD)
+
+    def _aim_error(self, seen: Samples) -> Array:
+        """Angle (F,) [rad] between the aim axis and the target as seen, nan where there is none."""
+        looked_at, aim = self.solution.looked_at, rotation.rotate(seen.rotations[:, 0], self._aim)
+        direction = seen.targets[np.maximum(looked_at, 0), np.arange(len(looked_at))] - seen.positions[:, 0]
+        return np.where(looked_at >= 0, rotation.angle_between(aim, direction), np.nan)
