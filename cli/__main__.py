@@ -1,5 +1,6 @@
 """`python cli VERB …` from the root of the checkout, with PyPI's bpy: the same code as Blender's own command."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ def run() -> int:
     try:
         import bpy  # noqa: F401
     except ImportError as reason:
-        print(f"lookat_pd: Blender's Python module does not load ({reason}); pip install bpy==5.2.*", file=sys.stderr)
+        why = " ".join(str(reason).split())
+        print(f"lookat_pd: Blender's Python module does not load ({why}); pip install bpy==5.2.*", file=sys.stderr)
         return 1
     from standalone import load
 
@@ -35,7 +37,9 @@ def run() -> int:
 if __name__ == "__main__":
     code = run()
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
+        # A terminal that was closed takes nothing any more.
+        with contextlib.suppress(OSError):
+            if stream is not None:
+                stream.flush()
     # bpy 4.5 can hang when the interpreter exits.
     os._exit(code)

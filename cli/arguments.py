@@ -36,14 +36,14 @@ def join_negative_numbers(words: Sequence[str]) -> list[str]:
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "inputs", nargs="+", type=Path, metavar="INPUT", help=f"files to read: {' '.join(INPUTS)}; several at once"
+        "inputs", nargs="+", type=Path, metavar="INPUT", help=f"one or more files to read: {', '.join(INPUTS)}"
     )
-    parser.add_argument("--rig", metavar="NAME", help="armature object (default: the only one, or the likeliest)")
+    parser.add_argument("--rig", metavar="NAME", help="armature object (default: the only one, or the most likely one)")
     parser.add_argument(
         "--fps",
         type=frame_rate,
         metavar="N",
-        help="frames per second; imported motion keeps its speed in seconds (default: that of the file)",
+        help="frames per second; imported motion keeps its duration in seconds (default: the rate of the file)",
     )
     parser.add_argument("--report", type=Path, metavar="FILE.json", help="write a JSON list with one object per input")
 
@@ -55,16 +55,29 @@ def add_conversion(parser: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="PATH",
-        help="file to write, .blend or .glb; with several inputs, or without a suffix, a folder",
+        help="output file, .blend or .glb; a folder if there are several inputs or no suffix",
     )
-    parser.add_argument("--action", metavar="NAME", help="action to work on (default: the one the rig plays)")
+    parser.add_argument("--action", metavar="NAME", help="action to process (default: the action assigned to the rig)")
     parser.add_argument(
         "--range",
         nargs=2,
         type=frame,
         metavar=("A", "B"),
-        help="first and last frame (default: those of the action, else of the scene)",
+        help="first and last frame (default: range of the action, otherwise of the scene)",
     )
+
+
+def add_chain(parser: argparse.ArgumentParser, tip: str) -> None:
+    """The flags that say which bones above the effector turn. tip: what --tip does."""
+    parser.add_argument("--base", metavar="NAME", help="first bone of the chain (default: given by --length)")
+    parser.add_argument(
+        "--length",
+        type=whole,
+        metavar="N",
+        default=2,
+        help="number of bones in the chain, 0 for all up to the root (default: 2)",
+    )
+    parser.add_argument("--tip", action="store_true", help=tip)
 
 
 def whole(word: str) -> int:

@@ -1,19 +1,24 @@
 """What the verbs that bake share: where the keys go, over which frames, and how far they are."""
 
 import argparse
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import TypeVar
 
 import bpy
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import bake
+from ..rig.animation import bake_options
+from ..rig.animation.progress import drain
+from . import retime, rigs
 from .arguments import Misuse
-from .jobs import Job
+from .console import Console
+from .jobs import FileJob
+from .report import Row
+
+Returned = TypeVar("Returned")
 
 INTO = {"new": "NEW", "current": "CURRENT", "layer": "LAYER"}
 """What the command line says, and what the rig is told."""
-Returned = TypeVar("Returned")
 
 
 def add_into(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +26,7 @@ def add_into(parser: argparse.ArgumentParser) -> None:
         "--into",
         choices=INTO,
         default="new",
-        help="a new action (default), the current one, or an NLA layer that holds only the offsets (.blend only)",
+        help="new action (default), current action, or an NLA layer that contains only the offsets (.blend only)",
     )
 
 
@@ -29,24 +34,34 @@ def check_range(options: argparse.Namespace) -> None:
     """Raises Misuse."""
     if options.range is not None:
         try:
-            bake.check_range(*options.range)
+            bake_options.check_range(*options.range)
         except LookAtError as error:
             raise Misuse(f"--range: {error}") from None
 
 
-def check_output(into: str, job: Job) -> None:
+def check_output(into: str, job: FileJob) -> None:
     """Raises RigError where a file of that kind cannot hold what is baked."""
     if into == "LAYER" and job.output.suffix.lower() == ".glb":
         raise RigError("A .glb has no NLA layers; write to a .blend, or bake with --into new.")
 
 
-def follow(steps: Generator[float, None, Returned], show: Callable[[float], None]) -> Returned:
-    """Take all steps of a generator, showing the fractions it yields; what it returns."""
-    while True:
-        try:
-            show(next(steps))
-        except StopIteration as end:
-            return end.value
+def choose_rig(
+    options: argparse.Namespace, scene: bpy.types.Scene, row: Row, bone: str | None = None
+) -> bpy.types.Object:
+    """The rig to work on, which plays --action from here on; it and `bone` are in the report's row. Raises RigError."""
+    row["fps"] = retime.reported(scene)
+    rig = rigs.choose(scene, options.rig, row["warnings"])
+    row["rig"] = rig.name
+    if bone is not None:
+        row["bone"] = bone
+    if options.action is not None:
+        rigs.use_action(rig, options.action, INTO[options.into])
+    return rig
+
+
+def work(steps: Generator[float, None, Returned], console: Console, doing: str) -> Returned:
+    """Run a bake to its end while the console shows how far it is, between reading and writing the file."""
+    return drain(steps, lambda fraction: console.progress(0.1 + 0.85 * fraction, doing))
 
 
 def trim(action: bpy.types.Action, extent: tuple[int, int], first: int, last: int) -> None:

@@ -1,6 +1,7 @@
-"""Which way is up in a BVH file, which does not say it: the figure's rest pose tells."""
+"""BVH files before Blender imports them: whether they are whole, and which way is up, which the rest pose tells."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +9,18 @@ import numpy as np
 from ..lookat_pd.errors import FileError
 from ..lookat_pd.rotation import Array
 
-_JOINT = re.compile(r"^\s*(?:ROOT|JOINT)\s+(.*?)\s*$", re.IGNORECASE)
+_FRAMES = re.compile(r"frames:? ?(\d+)$", re.IGNORECASE)
+_FRAME_TIME = re.compile(r"frame time:? ?(\S+)$", re.IGNORECASE)
+_PARTS = {"{": "opening brace", "OFFSET": "offset", "CHANNELS": "channels"}
+"""What follows the name of a joint, in this order."""
 _CLEARLY = 2.0
 _CURED = "export it again"
 
 
 def import_axes(path: Path) -> dict[str, str]:
-    """Arguments for Blender's importer: none for the usual Y up, those for Z up where the figure stands along Z."""
-    return {"axis_forward": "Y", "axis_up": "Z"} if stands_along_z(*_hierarchy(path)) else {}
+    """Arguments for Blender's importer: none for the usual Y up, those for Z up where the figure stands along Z. Raises
+    FileError where the file is damaged."""
+    return {"axis_forward": "Y", "axis_up": "Z"} if stands_along_z(*_read(path)) else {}
 
 
 def stands_along_z(names: list[str], places: Array) -> bool:
@@ -31,37 +36,97 @@ def stands_along_z(names: list[str], places: Array) -> bool:
     return bool(z > _CLEARLY * max(x, y) and size[2] > _CLEARLY * size[1])
 
 
-def _hierarchy(path: Path) -> tuple[list[str], Array]:
-    """Names and rest places (n, 3) of the joints, root first. Raises FileError where this is no BVH."""
+def _read(path: Path) -> tuple[list[str], Array]:
+    """Names and rest places (n, 3) of the joints, root first. Raises FileError where this is no BVH, or a damaged one,
+    since Blender's importer reads what it finds and tells nothing of what is missing."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        lines = (words for line in file if (words := line.split()))
+        if next(lines, [""])[0].upper() != "HIERARCHY":
+            raise FileError("The content is not that of a BVH file; {cured}.", cured=_CURED)
+        names, places, width = _hierarchy(lines)
+        _check_motion(lines, width)
+    return names, places
+
+
+def _hierarchy(lines: Iterator[list[str]]) -> tuple[list[str], Array, int]:
+    """Names and rest places of the joints, and how many channels they have, from the lines up to MOTION."""
     names: list[str] = []
     places: list[Array] = []
-    above: list[Array] = [np.zeros(3)]
-    place = np.zeros(3)
-    begun = False
+    above: list[Array] = []
+    place, width, joint = np.zeros(3), 0, ""
+    wanted: list[str] = []
+    for words in lines:
+        key = words[0].upper()
+        if wanted and key != wanted[0]:
+            raise _broken("hierarchy", f"{joint} has no {_PARTS[wanted[0]]}")
+        del wanted[:1]
+        if key in ("ROOT", "JOINT"):
+            if len(words) < 2:
+                raise _broken("hierarchy", f"joint {len(names) + 1} has no name")
+            names.append(" ".join(words[1:]))
+            joint, wanted = f"joint '{names[-1]}'", list(_PARTS)
+        elif key == "END":
+            joint, wanted = f"the end of joint '{names[-1]}'" if names else "an end", list(_PARTS)[:2]
+        elif key == "{":
+            above.append(place)
+        elif key == "}":
+            if not above:
+                raise _broken("hierarchy", "it closes more joints than it opens")
+            place = above.pop()
+        elif key == "OFFSET":
+            offset = _numbers(words[1:4])
+            if offset is None or len(offset) < 3 or not above:
+                raise _broken("hierarchy", f"the offset of {joint or 'no joint'} is not three numbers")
+            place = above[-1] + offset
+            if len(places) < len(names):
+                places.append(place)
+        elif key == "CHANNELS":
+            if words[1:2] != [str(len(words) - 2)]:
+                raise _broken("hierarchy", f"the channels of {joint or 'no joint'} are not as many as it says")
+            width += len(words) - 2
+        elif key == "MOTION":
+            break
+    else:
+        raise FileError("The BVH file is truncated, it has no motion; {cured}.", cured=_CURED)
+    if not names:
+        raise _broken("hierarchy", "it has no joints")
+    return names, np.array(places), width
+
+
+def _check_motion(lines: Iterator[list[str]], width: int) -> None:
+    """Raise FileError unless there are as many frames as the file says, each of `width` numbers."""
+    count = _FRAMES.match(" ".join(next(lines, [])))
+    step = _FRAME_TIME.match(" ".join(next(lines, [])))
+    if count is None:
+        raise _broken("motion", "it does not say how many frames it has")
+    seconds = None if step is None else _numbers([step[1]])
+    if seconds is None or seconds[0] <= 0.0:
+        raise _broken("motion", "its frame time is no number above 0")
+    found = 0
+    for found, words in enumerate(lines, 1):
+        if len(words) < width:
+            raise _broken("motion", f"frame {found} has {len(words)} of {width} numbers")
+        if _numbers(words) is None:
+            raise _broken("motion", f"frame {found} holds something that is no finite number")
+    if found < int(count[1]):
+        raise FileError(
+            "The BVH file is truncated, it has {found} of {count} frames; {cured}.",
+            found=found,
+            count=count[1],
+            cured=_CURED,
+        )
+    if not found:
+        raise _broken("motion", "it has no frames")
+
+
+def _numbers(words: list[str]) -> Array | None:
+    """The words as numbers; None where one is none, or not finite."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                word = line.split()[:1]
-                if not begun:
-                    if word and word[0].upper() != "HIERARCHY":
-                        raise FileError(f"This is not a BVH file, whatever its suffix says; {_CURED}.")
-                    begun = bool(word)
-                elif joint := _JOINT.match(line):
-                    names.append(joint[1])
-                elif word == ["{"]:
-                    above.append(place)
-                elif word == ["}"]:
-                    place = above.pop()
-                elif word and word[0].upper() == "OFFSET":
-                    place = above[-1] + np.array(line.split()[1:4], dtype=float)
-                    if len(places) < len(names):
-                        places.append(place)
-                elif word and word[0].upper() == "MOTION":
-                    break
-            else:
-                raise FileError(f"The BVH file is truncated, it has no motion; {_CURED}.")
-        if not names or len(names) != len(places):
-            raise ValueError("joints without offsets")
-    except (ValueError, IndexError) as error:
-        raise FileError(f"The BVH file's hierarchy is broken ({error}); {_CURED}.") from None
-    return names, np.array(places)
+        found = np.array(words, dtype=float)
+    except ValueError:
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def _broken(part: str, how: str) -> FileError:
+    return FileError("The BVH file's {part} is broken, {how}; {cured}.", part=part, how=how, cured=_CURED)

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.errors import FileError, RigError
+from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
-from ..rig import actions
+from ..rig.animation import actions
 from . import retime, rigs, scene_files
 from .console import Console
 
@@ -64,7 +65,7 @@ class ClipFiles:
             try:
                 kept.append(self._keep(path, rate, Path(self._folder.name) / f"{len(self._kept)}-{number}", console))
             except FileError as error:
-                raise FileError(f"The clips of {path} cannot be had: {error}") from None
+                raise FileError("The clips of {path} cannot be read: {error}", path=path, error=error) from None
         self._kept[rate] = kept
 
     @staticmethod
@@ -74,7 +75,7 @@ class ClipFiles:
         scene = scene_files.load(path, None if native else rate, console)
         found = [action for action in bpy.data.actions if action.library is None]
         if not found:
-            raise FileError("There is no animation in it.")
+            raise FileError("The file has no animation; export it with its animation.")
         if path.suffix.lower() in _NAMED_BY_FILE and len(found) == 1:
             found[0].name = path.stem
         found_rigs = [rig for rig in rigs.armatures(scene) if rig.pose and len(rig.pose.bones)]
@@ -91,8 +92,13 @@ class ClipFiles:
         for kept in self._kept[rate] if self.paths else ():
             if abs(kept.rate - retime.rate(scene)) > _DIFFERS * kept.rate:
                 notes.append(
-                    f"The clips of {kept.source.name} are made for {kept.rate:g} frames a second; their keys stay on "
-                    f"their frames and play at {retime.rate(scene):g}."
+                    Message(
+                        "The clips of {source} are made for {rate:g} frames a second; their keys stay on their "
+                        "frames and play at {scene:g}.",
+                        source=kept.source.name,
+                        rate=kept.rate,
+                        scene=retime.rate(scene),
+                    )
                 )
             taken = set(bpy.data.actions.keys())
             for name, action in zip(kept.names, _append(kept), strict=True):
@@ -101,8 +107,12 @@ class ClipFiles:
                     stem = kept.source.stem
                     action.name = stem if len(kept.names) == 1 else f"{stem} {name}"
                     notes.append(
-                        f"The clip '{name}' of {kept.source.name} is called '{action.name}', since there is a '{name}' "
-                        "already."
+                        Message(
+                            "The clip '{name}' of {source} is named '{action}' because '{name}' already exists.",
+                            name=name,
+                            source=kept.source.name,
+                            action=action.name,
+                        )
                     )
                 self._origin[action.name] = kept
 
@@ -118,8 +128,14 @@ class ClipFiles:
         for name in turned:
             if kept.modes[name] != rig.pose.bones[name].rotation_mode:
                 raise RigError(
-                    f"'{action.name}' of {kept.source.name} turns bone '{name}' in the mode {kept.modes[name]}, and "
-                    f"'{rig.name}' in {rig.pose.bones[name].rotation_mode}; give both the same rotation modes."
+                    "'{action}' of {source} has rotation mode {mode} for bone '{bone}', but '{rig}' has "
+                    "{rig_mode}; use the same rotation mode in both.",
+                    action=action.name,
+                    source=kept.source.name,
+                    bone=name,
+                    mode=kept.modes[name],
+                    rig=rig.name,
+                    rig_mode=rig.pose.bones[name].rotation_mode,
                 )
         here = _rests(rig)
         apart = {name: _degrees_apart(here[name], kept.rests[name]) for name in turned}

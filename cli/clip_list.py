@@ -1,11 +1,10 @@
 """The clip list: a JSON list of clips that play one after another."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .arguments import Misuse
+from . import json_list
 
 LONGEST_BLEND = 60.0
 _KEYS = ("clip", "frame", "at", "blend")
@@ -28,16 +27,7 @@ class Entry:
 
 def read(path: Path) -> tuple[Entry, ...]:
     """The entries of a clip list. Raises Misuse, which names the step that is wrong."""
-    try:
-        entries = json.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise Misuse(f"the clip list {path} cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
-        raise Misuse(f"the clip list {path} is not JSON ({error})") from None
-    try:
-        return parse(entries)
-    except ValueError as error:
-        raise Misuse(f"{path}: {error}") from None
+    return json_list.read(path, "clip list", parse)
 
 
 def parse(entries: Any) -> tuple[Entry, ...]:
@@ -48,11 +38,7 @@ def parse(entries: Any) -> tuple[Entry, ...]:
         raise ValueError(f"the list has {len(entries) or 'no'} step{'' if entries else 's'}; give at least two")
     steps: list[Entry] = []
     before: tuple[int, int] | None = None
-    for number, entry in enumerate(entries, 1):
-        try:
-            step = _entry(entry)
-        except ValueError as error:
-            raise ValueError(f"step {number}: {error}") from None
+    for number, step in json_list.each(entries, "step", _entry):
         if step.at is not None:
             if before is not None and step.at <= before[1]:
                 raise ValueError(
@@ -64,13 +50,7 @@ def parse(entries: Any) -> tuple[Entry, ...]:
 
 
 def _entry(entry: Any) -> Entry:
-    if not isinstance(entry, dict):
-        raise ValueError("it is not an object in braces")
-    unknown = sorted(entry.keys() - set(_KEYS))
-    if unknown:
-        raise ValueError(f"unknown key {unknown[0]!r}; there are {', '.join(_KEYS)}")
-    if "clip" not in entry:
-        raise ValueError("it has no clip")
+    json_list.check_keys(entry, _KEYS, ", ".join(_KEYS))
     clip, frame, at, blend = (entry.get(key) for key in _KEYS)
     if not isinstance(clip, str) or not clip:
         raise ValueError(f"clip {clip!r} is not a name")
@@ -84,5 +64,4 @@ def _entry(entry: Any) -> Entry:
 
 
 def _is_number(value: Any) -> bool:
-    # Whatever is not finite is not within.
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LAST_FRAME
+    return json_list.is_number(value, _LAST_FRAME)

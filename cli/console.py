@@ -2,32 +2,100 @@
 
 import contextlib
 import ctypes
+import errno
+import math
 import os
+import re
+import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 NAME = "lookat_pd"
 _FIRST_LINE, _NEXT_LINE, _REDRAW = 5.0, 10.0, 0.1
 
 
+_NOBODY_READS = (errno.EPIPE, errno.EIO)
+"""Whoever reads a stream has seen enough, or its terminal was closed."""
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that end a line or command a terminal."""
+
+
 def one_line(text: str) -> str:
-    return " ".join(text.split())
+    """The text with its control characters escaped: names of files and of what is in them may hold any."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def crash(error: Exception) -> str:
+    """What to tell of an exception that nobody expected."""
+    return one_line(f"unexpected: {type(error).__name__}: {' '.join(str(error).split())}; please report")
+
+
+class Interruption:
+    """A context manager: within it each of SIGNALS raises KeyboardInterrupt, as SIGINT does by itself.
+
+    number: the signal that came first, None while none came. Blender swallows exceptions in handlers and drivers, so
+    whoever works on several files asks for it between them.
+    """
+
+    SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+    _AT_ONCE = 1.0
+    """Seconds in which further signals mean the same: a terminal that closes and service managers send several."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._last, self._is_held = -math.inf, False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "Interruption":
+        # Python allows it in the main thread only. What the caller ignores, as nohup does, stays ignored.
+        if threading.current_thread() is threading.main_thread():
+            for number in self.SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._come)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._before:
+            number, before = self._before.popitem()
+            # None: it was Blender's own, which Python cannot put back.
+            signal.signal(number, signal.SIG_DFL if before is None else before)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Signals wait for the end of something that must not be cut short."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+
+    def _come(self, number: int, frame: object) -> None:
+        now, last = time.monotonic(), self._last
+        self.number, self._last = self.number or number, now
+        if not self._is_held and now - last > self._AT_ONCE:
+            raise KeyboardInterrupt
 
 
 class Console:
-    """A context manager: within it Blender's messages on stdout go nowhere, unless `debug`; then they go to stderr."""
+    """A context manager: within it Blender's messages on stdout go nowhere, unless `debug`; then they go to stderr.
+
+    interruption: whether the user wants it to end.
+    """
 
     def __init__(self, *, debug: bool = False) -> None:
         self.debug = debug
+        self.interruption = Interruption()
         self._width = 0
         self._label, self._doing, self._shown = "", "", 0.0
 
     def __enter__(self) -> "Console":
         self._stack = contextlib.ExitStack()
+        self._stack.enter_context(self.interruption)
         self._out = self._stack.enter_context(_own(sys.stdout))
         self._err = self._stack.enter_context(_own(sys.stderr))
         self._live = self._err.isatty()
@@ -51,19 +119,20 @@ class Console:
 
     # Results and complaints
 
-    def say(self, text: str) -> None:
+    def say(self, *lines: str) -> None:
+        """Results, each text a line."""
         self._wipe()
         try:
-            print(text, file=self._out, flush=True)
-        except BrokenPipeError:
-            # Whoever reads it has seen enough; the rest must go somewhere.
-            with _null() as nowhere:
-                os.dup2(nowhere.fileno(), self._out.fileno())
+            print("\n".join(map(one_line, lines)), file=self._out, flush=True)
+        except OSError as error:
+            if error.errno not in _NOBODY_READS:
+                raise
+            _abandon(self._out)
 
     def complain(self, sentence: str, about: Path | None = None) -> None:
         self._wipe()
         place = f"{about}: " if about is not None else ""
-        print(f"{NAME}: {place}{one_line(sentence)}", file=self._err, flush=True)
+        self._tell(f"{NAME}: {one_line(place + sentence)}\n")
 
     def traceback(self) -> None:
         if self.debug:
@@ -83,25 +152,37 @@ class Console:
         if not new and now - self._shown < (_REDRAW if self._live else _NEXT_LINE):
             return
         self._shown, self._doing = now, doing
-        text = f"{NAME}: {self._label}: {doing} {fraction:4.0%}"
+        text = f"{NAME}: {one_line(f'{self._label}: {doing}')} {fraction:4.0%}"
         if not self._live:
-            print(text, file=self._err, flush=True)
+            self._tell(text + "\n")
             return
-        self._err.write("\r" + text.ljust(self._width))
-        self._err.flush()
+        self._tell("\r" + text.ljust(self._width))
         self._width = len(text)
 
     def _wipe(self) -> None:
         if self._width:
-            self._err.write("\r" + " " * self._width + "\r")
-            self._err.flush()
+            self._tell("\r" + " " * self._width + "\r")
             self._width = 0
+
+    def _tell(self, text: str) -> None:
+        try:
+            self._err.write(text)
+            self._err.flush()
+        except OSError:
+            # The terminal was closed: the work and its report do not depend on it.
+            _abandon(self._err)
 
 
 @contextlib.contextmanager
 def _null() -> Iterator[TextIO]:
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         yield nowhere
+
+
+def _abandon(stream: TextIO) -> None:
+    """Let the rest of a stream go nowhere, what waits in its buffer too."""
+    with _null() as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 @contextlib.contextmanager

@@ -6,8 +6,9 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import RigError
-from ..rig import look_at
+from ..rig.animation import editable
 from ..rig.detection import detect, rest
+from ..rig.look_at import resolve as look_at
 from . import rigs
 
 _TARGET_TYPES = {"EMPTY", "MESH", "CAMERA", "CURVE", "LIGHT", "FONT", "LATTICE"}
@@ -42,11 +43,11 @@ def _rigify(data: bpy.types.Armature) -> str | None:
 def _detected(armature: bpy.types.Object) -> dict[str, Any]:
     unknown = {"head": None, "aim_axis": None, "chain": [], "problem": None}
     try:
-        look_at.check_armature(armature)
+        editable.check_armature(armature)
         head = look_at.find_head(armature)
-        skeleton, clues = rest.skeleton(armature), rest.clues(armature)
-        links = detect.find_chain(skeleton, head, clues)
-        forward, _ = detect.find_aim(skeleton, head, clues)
+        skeleton, hints = rest.skeleton(armature), rest.hints(armature)
+        links = detect.find_chain(skeleton, head, hints)
+        forward, _ = detect.find_aim(skeleton, head, hints)
     except RigError as error:
         return {**unknown, "problem": str(error)}
     return {**unknown, "head": head, "aim_axis": forward.tolist(), "chain": _chain(links)}

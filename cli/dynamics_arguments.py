@@ -18,14 +18,14 @@ def add_body(parser: argparse.ArgumentParser) -> None:
         "--mass",
         type=words.number(0.0, _HEAVIEST, open_below=True),
         metavar="KG",
-        help="of the whole body (default: what one of its size weighs)",
+        help="mass of the whole body in kilograms (default: estimated from its size)",
     )
     parser.add_argument(
         "--shape",
         choices=("capsules", "meshes"),
-        help="where the bones' volume comes from (default: as in the file, else capsules)",
+        help="source of the volume of the bones (default: the setting of the file, otherwise capsules)",
     )
-    parser.add_argument("--no-gravity", action="store_true", help="leave the scene's gravity out")
+    parser.add_argument("--no-gravity", action="store_true", help="ignore the gravity of the scene")
     limits = parser.add_mutually_exclusive_group()
     limits.add_argument(
         "--torque-limit",
@@ -37,10 +37,13 @@ def add_body(parser: argparse.ArgumentParser) -> None:
         "--strength",
         type=words.number(0.0, 1e6, open_below=True),
         metavar="N",
-        help="largest torque as a multiple of what holds the limb out level",
+        help="largest torque as a multiple of the torque that holds the limb horizontal",
     )
     parser.add_argument(
-        "--plots", type=Path, metavar="FOLDER", help="write curves there: JSON, and PNG where matplotlib is installed"
+        "--plots",
+        type=Path,
+        metavar="FOLDER",
+        help="folder for plots of the curves: JSON, and PNG if matplotlib is installed",
     )
 
 

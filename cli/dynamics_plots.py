@@ -25,7 +25,9 @@ def write(folder: Path, stem: str, curves: Mapping[str, Any]) -> list[str]:
         try:
             temporary.write_text(json.dumps(_plain(curves), indent=1) + "\n", "utf-8")
         except OSError as error:
-            raise FileError(f"{numbers} cannot be written ({error.strerror}); choose another folder.") from None
+            raise FileError(
+                "{numbers} cannot be written ({reason}); choose another folder.", numbers=numbers, reason=error.strerror
+            ) from None
     if find_spec("matplotlib") is None:
         return [str(numbers)]
     picture = folder / f"{stem}.png"

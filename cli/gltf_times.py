@@ -48,7 +48,9 @@ def key_times(path: Path) -> Array:
         inputs = sorted(set(_inputs(document)))
         found = [_accessor(document, binary, path.parent, index) for index in inputs]
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, struct.error) as error:
-        raise FileError(f"The glTF data is broken ({type(error).__name__}: {error}); {_CURED}.") from None
+        raise FileError(
+            "The glTF data is broken ({name}: {error}); {cured}.", name=type(error).__name__, error=error, cured=_CURED
+        ) from None
     return np.concatenate(found) if found else np.empty(0)
 
 
@@ -67,22 +69,29 @@ def _read(path: Path) -> tuple[dict[str, Any], bytes]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or "asset" not in document:
-        raise FileError(f"This is not a glTF file, whatever its suffix says; {_CURED}.")
+        raise FileError("The content is not that of a glTF file; {cured}.", cured=_CURED)
     return document, b""
 
 
 def _binary(content: bytes) -> tuple[dict[str, Any], bytes]:
     _, version, length = struct.unpack_from("<4sII", content.ljust(12, b"\0"))
     if version != 2:
-        raise FileError(f"This is glTF of version {version}, and only version 2 can be read; {_CURED}.")
+        raise FileError(
+            "This is glTF of version {version}, and only version 2 can be read; {cured}.", version=version, cured=_CURED
+        )
     if len(content) < length or length < 20:
-        raise FileError(f"The file is truncated: {len(content)} bytes of {length}; copy or {_CURED}.")
+        raise FileError(
+            "The file is truncated: {content_count} bytes of {length}; copy or {cured}.",
+            content_count=len(content),
+            length=length,
+            cured=_CURED,
+        )
     document, binary, place = b"", b"", 12
     while place + 8 <= length:
         size, kind = struct.unpack_from("<II", content, place)
         chunk = content[place + 8 : place + 8 + size]
         if len(chunk) < size:
-            raise FileError(f"The file is truncated within a part of it; copy or {_CURED}.")
+            raise FileError("The file is truncated within a part of it; copy or {cured}.", cured=_CURED)
         if kind == _JSON and not document:
             document = chunk
         elif kind == _BINARY and not binary:
@@ -91,7 +100,7 @@ def _binary(content: bytes) -> tuple[dict[str, Any], bytes]:
     try:
         parsed = json.loads(document)
     except (ValueError, RecursionError):
-        raise FileError(f"The file's JSON part is broken; {_CURED}.") from None
+        raise FileError("The file's JSON part is broken; {cured}.", cured=_CURED) from None
     return parsed, binary
 
 
@@ -108,7 +117,12 @@ def _accessor(document: dict[str, Any], binary: bytes, folder: Path, index: int)
     stride = view.get("byteStride", 4)
     end = start + (accessor["count"] - 1) * stride + 4
     if end > len(buffer):
-        raise FileError(f"The file's binary part is truncated: {len(buffer)} bytes of {end}; copy or {_CURED}.")
+        raise FileError(
+            "The file's binary part is truncated: {buffer_count} bytes of {end}; copy or {cured}.",
+            buffer_count=len(buffer),
+            end=end,
+            cured=_CURED,
+        )
     return np.ndarray((accessor["count"],), "<f4", buffer, start, (stride,)).astype(float)
 
 
@@ -121,4 +135,8 @@ def _buffer(buffer: dict[str, Any], binary: bytes, folder: Path) -> bytes | None
     try:
         return (folder / unquote(uri)).read_bytes()
     except OSError as error:
-        raise FileError(f"The file's part {uri} cannot be read ({error.strerror}); put it beside it.") from None
+        raise FileError(
+            "The file {uri} of the glTF cannot be read ({reason}); place it in the same folder.",
+            uri=uri,
+            reason=error.strerror,
+        ) from None

@@ -12,20 +12,20 @@ _BINARY_GLTF = (".glb", ".gltf", ".vrm")
 
 
 @dataclass(frozen=True)
-class Job:
+class FileJob:
     """One input and where its result goes."""
 
     input: Path
     output: Path
 
 
-def plan(inputs: Sequence[Path], output: Path) -> list[Job]:
+def plan(inputs: Sequence[Path], output: Path) -> list[FileJob]:
     """Raises Misuse where the outputs cannot be told apart or are of no known kind."""
     if not _is_folder(output, several=len(inputs) > 1):
         if output.suffix.lower() not in OUTPUTS:
             raise Misuse(f"--output {output} is neither .blend nor .glb; give it one of these suffixes")
-        return [Job(inputs[0], output)]
-    jobs = [Job(path, output / (path.stem + _suffix(path))) for path in inputs]
+        return [FileJob(inputs[0], output)]
+    jobs = [FileJob(path, output / (path.stem + _suffix(path))) for path in inputs]
     taken: dict[str, Path] = {}
     for job in jobs:
         # Some file systems do not tell capitals from small letters.
@@ -58,22 +58,22 @@ def check_input(path: Path) -> None:
         raise FileError("There is no such file; check the path.")
     if path.suffix.lower() not in INPUTS:
         kind = f"Files of the kind {path.suffix}" if path.suffix else "Files without a suffix"
-        raise FileError(f"{kind} cannot be read; give one of {' '.join(INPUTS)}.")
+        raise FileError("{kind} cannot be read; give one of {inputs}.", kind=kind, inputs=" ".join(INPUTS))
     try:
         with path.open("rb") as file:
             empty = not file.read(1)
     except OSError as error:
-        raise FileError(f"The file cannot be read ({error.strerror}); check its permissions.") from None
+        raise FileError("The file cannot be read ({reason}); check its permissions.", reason=error.strerror) from None
     if empty:
         raise FileError("The file is empty; save or export it again.")
 
 
-def check_output(job: Job, inputs: Sequence[Path]) -> None:
+def check_output(job: FileJob, inputs: Sequence[Path]) -> None:
     """Raise FileError where the output is one of the inputs, or cannot be written."""
     for path in inputs:
         if _same(job.output, path):
             what = "the input itself" if path == job.input else f"the input {path}"
-            raise FileError(f"The output {job.output} is {what}; write to another file.")
+            raise FileError("The output {output} is {what}; write to another file.", output=job.output, what=what)
     whole_file.check_writable(job.output)
 
 

@@ -6,12 +6,13 @@ import bpy
 import numpy as np
 
 from ..lookat_pd import rotation
+from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
-from ..rig.bake import Result
-from ..rig.sample import Sampler, Samples
+from ..rig.look_at.bake import BakeResult
+from ..rig.sampling.sampler import Sampler, Samples
 
 
-def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generator[float, None, list[float | None]]:
+def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[float | None]]:
     """Largest angle [deg] between aim and target of each look-at over its settled frames with the target in reach.
 
     The aim is the gaze of the eyes where they look, else the aim axis of the bone. None where there are no such frames.
@@ -35,17 +36,36 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[Result]) -> Generat
     return errors
 
 
-def settled_frames(result: Result) -> Array:
+def settled_frames(result: BakeResult) -> Array:
     """Indices of the frames whose look-at is settled with the target in reach, the eyes on it."""
-    solution, answer = result.solution, result.answer
+    solution, response = result.solution, result.response
     found = solution.settled & solution.reachable & (solution.looked_at >= 0)
-    if answer is not None and answer.gaze is not None:
+    if response is not None and response.gaze is not None:
         # Eyes look away before the head does.
-        found &= np.isfinite(answer.gaze.error)
+        found &= np.isfinite(response.gaze.error)
     return np.flatnonzero(found)
 
 
-def _largest_error(result: Result, seen: Samples, worlds: Array, bones: Array) -> float | None:
+def why_no_error(result: BakeResult) -> str:
+    """Why `settled_errors` has None for a look-at, as a sentence."""
+    solution, name = result.solution, result.look_at.bone
+    if not (solution.looked_at >= 0).any():
+        reason = f"The look-at on '{name}' is off at every frame"
+    elif not solution.reachable.any():
+        reason = f"The target is out of reach of the look-at on '{name}' at every frame"
+    elif not (solution.settled & solution.reachable).any():
+        reason = (
+            f"No frame of the look-at on '{name}' is settled with the target in reach, as is usual where the character "
+            "or the target keeps moving"
+        )
+    elif not len(settled_frames(result)):
+        reason = f"The eyes of the look-at on '{name}' look away from the target at every settled frame"
+    else:
+        reason = f"The influence of the look-at on '{name}' is below 1 at every settled frame"
+    return Message("{reason}, so the aim error is not measured.", reason=reason)
+
+
+def _largest_error(result: BakeResult, seen: Samples, worlds: Array, bones: Array) -> float | None:
     solution = result.solution
     chosen = settled_frames(result)
     chosen = chosen[seen.influence[chosen] >= 1.0]

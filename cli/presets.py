@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..rig import presets
+from ..rig.look_at import presets
 from .arguments import Misuse
 
 

@@ -1,19 +1,21 @@
 """From words on the command line to a verb, and from what happens there to an exit code.
 
 0: everything done. 1: at least one file failed. 2: the arguments are wrong, and nothing was touched.
+128 and the signal's number: a signal ended the run.
 """
 
 import argparse
+import signal
 from collections.abc import Sequence
 from typing import NoReturn
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import live
+from ..rig.sampling import suspend
 from . import arguments as words
-from .console import Console, one_line
+from .console import Console, crash, one_line
 from .verbs import VERBS
 
-FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+FAILED, MISUSED, SIGNALLED = 1, 2, 128
 
 
 class _Parser(argparse.ArgumentParser):
@@ -27,8 +29,8 @@ def parser(program: str) -> argparse.ArgumentParser:
     """The parser of all verbs; `program` is how the user called it."""
     top = _Parser(
         prog=program,
-        description="Look-at PD: characters that look at things and settle like living ones, on files.",
-        epilog=f"'{program} VERB --help' explains a verb.",
+        description="Look-at PD: add look-ats, transitions, inverse kinematics and dynamics to the animation in files.",
+        epilog=f"'{program} VERB --help' shows the options of a verb.",
         allow_abbrev=False,
     )
     verbs = top.add_subparsers(title="verbs", metavar="VERB", dest="verb", required=True)
@@ -59,19 +61,19 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     # Files come and go here; look-ats in them are baked, not played.
-    with Console(debug=options.debug) as console, live.paused():
+    with Console(debug=options.debug) as console, suspend.suspend_live():
         try:
             return options.run(options, console)
         except words.Misuse as misuse:
             complaint = str(misuse)
         except KeyboardInterrupt:
             console.complain("interrupted; files that are not written yet are left as they were.")
-            return INTERRUPTED
+            return SIGNALLED + (console.interruption.number or signal.SIGINT)
         except LookAtError as error:
             console.complain(str(error))
             return FAILED
         except Exception as error:
             console.traceback()
-            console.complain(f"unexpected: {type(error).__name__}: {error}; please report")
+            console.complain(crash(error))
             return FAILED
     return options.complain(complaint)

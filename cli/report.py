@@ -2,11 +2,13 @@
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..lookat_pd.errors import FileError
+import bpy
+
 from . import whole_file
 
 FIELDS = (
@@ -22,27 +24,37 @@ FIELDS = (
     "fps",
     "seconds",
     "settled_error_deg",
+    "body",
+    "gaze_shifts",
+    "settled_frames",
+    "action",
+    "passes",
+    "look_ats",
+    "blender",
+    "warnings",
 )
+"""What every verb reports; each verb's own FIELDS come on top."""
 
 Row = dict[str, Any]
+_CONTROLS = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
-def new_row(path: Path) -> Row:
-    """A row with every field of the public surface, as yet unknown."""
-    return {**dict.fromkeys(FIELDS), "input": str(path), "ok": False}
+def new_row(path: Path, fields: Sequence[str] = ()) -> Row:
+    """A row with every field that there is, as yet unknown. fields: the verb's own."""
+    known = {"input": str(path), "ok": False, "blender": bpy.app.version_string, "warnings": []}
+    return {**dict.fromkeys((*FIELDS, *fields)), **known}
 
 
 def text(rows: Sequence[Row]) -> str:
-    return json.dumps(_plain(rows), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    written = json.dumps(_plain(rows), indent=2, ensure_ascii=False, allow_nan=False)
+    # Legal in JSON, but they end lines or command a terminal; JSON's own escape means the same.
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", written) + "\n"
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
     """Write the rows, whole or not at all. Raises FileError."""
     with whole_file.writing(path) as temporary:
-        try:
-            temporary.write_text(text(rows), "utf-8")
-        except OSError as error:
-            raise FileError(f"The report {path} cannot be written ({error.strerror}); choose another place.") from None
+        temporary.write_text(text(rows), "utf-8")
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 import bpy
 
 from ..lookat_pd.errors import RigError
-from ..rig import actions, look_at
+from ..lookat_pd.message import Message
+from ..rig.animation import actions
+from ..rig.look_at import resolve as look_at
 
 _NAMED_AT_MOST = 12
 _TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
@@ -24,13 +26,19 @@ def choose(scene: bpy.types.Scene, name: str | None, notes: list[str]) -> bpy.ty
         for armature in found:
             if armature.name == name:
                 return armature
-        raise RigError(f"There is no armature '{name}' {_instead(name, [item.name for item in found])}.")
+        raise RigError(
+            "There is no armature '{name}' {name_2}.", name=name, name_2=_instead(name, [item.name for item in found])
+        )
     if not found:
         raise RigError("There is no armature in the file's scene; export it with its skeleton.")
     best = max(found, key=_likeliness)
     if len(found) > 1:
         notes.append(
-            f"Worked on '{best.name}' of the armatures {_listed(item.name for item in found)}; choose with --rig."
+            Message(
+                "Worked on '{best}' of the armatures {value}; choose with --rig.",
+                best=best.name,
+                value=_listed(item.name for item in found),
+            )
         )
     return best
 
@@ -54,14 +62,20 @@ def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
     """Make the rig play the action of that name, with the slot made for it. Raises RigError."""
     action = bpy.data.actions.get(name)
     if action is None:
-        raise RigError(f"There is no action '{name}' {_instead(name, bpy.data.actions.keys())}.")
+        raise RigError(
+            "There is no action '{name}' {name_2}.", name=name, name_2=_instead(name, bpy.data.actions.keys())
+        )
     data = armature.animation_data or armature.animation_data_create()
     if data.use_tweak_mode:
         # Says what to do; an action cannot be changed there.
         actions.check(armature, into)
     slot = suitable_slot(armature, action)
     if slot is None:
-        raise RigError(f"Action '{name}' has no slot for objects, so it cannot move '{armature.name}'; choose another.")
+        raise RigError(
+            "Action '{action}' has no slot for objects and cannot animate '{armature}'; choose another action.",
+            action=name,
+            armature=armature.name,
+        )
     before, keyed_before = data.action, _channels(data.action, data.action_slot)
     data.action = action
     data.action_slot = slot
@@ -71,8 +85,7 @@ def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
 
 def _channels(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> set[str]:
     """Data paths that have F-curves."""
-    bag = actions.channelbag(action, slot) if action is not None and slot is not None else None
-    return {curve.data_path for curve in bag.fcurves} if bag is not None else set()
+    return {curve.data_path for curve in actions.curves(action, slot)}
 
 
 def _clear(armature: bpy.types.Object, channels: set[str]) -> None:
@@ -108,11 +121,10 @@ def suitable_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.t
 
 def moved_bones(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> int:
     """How many of the armature's bones that slot has keys for."""
-    bag = actions.channelbag(action, slot)
-    if bag is None or not armature.pose:
+    if not armature.pose:
         return 0
     # Without the property's name, a path is what the bone's own path is.
-    keyed = {curve.data_path.rpartition(".")[0] for curve in bag.fcurves}
+    keyed = {curve.data_path.rpartition(".")[0] for curve in actions.curves(action, slot)}
     return sum(bone.path_from_id() in keyed for bone in armature.pose.bones)
 
 
@@ -148,8 +160,12 @@ def find_target(scene: bpy.types.Scene, name: str) -> tuple[bpy.types.Object, st
     if owners:
         owner, bone = owners[-1]
         bones = objects[owner].pose.bones.keys() if objects[owner].type == "ARMATURE" else []
-        raise RigError(f"The target '{owner}' has no bone '{bone}' {_instead(bone, bones)}.")
-    raise RigError(f"There is no target '{name}' in the scene {_instead(name, objects.keys())}.")
+        raise RigError(
+            "The target '{owner}' has no bone '{bone}' {bone_2}.", owner=owner, bone=bone, bone_2=_instead(bone, bones)
+        )
+    raise RigError(
+        "There is no target '{name}' in the scene {name_2}.", name=name, name_2=_instead(name, objects.keys())
+    )
 
 
 def _instead(name: str, names: Iterable[str]) -> str:

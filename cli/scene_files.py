@@ -1,5 +1,7 @@
 """Reading inputs into an empty Blender file and writing outputs from it."""
 
+import errno
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,10 @@ from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BROKEN = "Blender cannot read it; it may be damaged, or newer than this Blender: save or export it again"
+_EXCEPTION = re.compile(r"[\w.]*(Error|Exception|error)\b")
+_FULL_DISK = os.strerror(errno.ENOSPC)
+_ROOM = 64 << 20
+"""Bytes that an output may take at least, where one is looked for that could not be written."""
 _IMPORT_START = 1.0
 """Frame at which the importers of BVH and FBX put second 0."""
 
@@ -32,17 +38,29 @@ def load(path: Path, rate: float | None, console: Console) -> bpy.types.Scene:
 def save(path: Path, source: Path, console: Console) -> None:
     """Write the present Blender file to `path`, whole or not at all. Raises FileError."""
     with whole_file.writing(path) as temporary, console.hushed():
-        if path.suffix.lower() == ".blend":
-            _call(
-                bpy.ops.wm.save_as_mainfile,
-                f"{path} cannot be written",
-                filepath=str(temporary),
-                copy=True,
-                relative_remap=True,
-                compress=is_compressed(source),
-            )
-        else:
-            _export_gltf(path, temporary)
+        try:
+            if path.suffix.lower() == ".blend":
+                _call(
+                    bpy.ops.wm.save_as_mainfile,
+                    f"{path} cannot be written",
+                    filepath=str(temporary),
+                    copy=True,
+                    relative_remap=True,
+                    compress=is_compressed(source),
+                )
+            else:
+                _export_gltf(path, temporary)
+        except FileError as error:
+            reason = _system_reason(error, temporary.parent, source)
+            raise error if reason is None else whole_file.unwritable(path, reason) from None
+
+
+def _system_reason(error: FileError, folder: Path, source: Path) -> OSError | None:
+    """What the system has against the output. Blender forgets it when it removes the half of a .blend that it has
+    written, and then tells that there is no such file."""
+    if _FULL_DISK in str(error):
+        return OSError(errno.ENOSPC, _FULL_DISK)
+    return whole_file.obstacle(folder, max(_ROOM, 4 * source.stat().st_size))
 
 
 def is_compressed(path: Path) -> bool:
@@ -55,7 +73,7 @@ def _read_blend(path: Path, rate: float | None) -> None:
     with path.open("rb") as file:
         magic = file.read(7)
     if not magic.startswith((_BLEND, _GZIP, _ZSTANDARD)):
-        raise FileError("This is not a .blend file, whatever its suffix says; save it again from Blender.")
+        raise FileError("The content is not that of a .blend file; save the file again from Blender.")
     _call(bpy.ops.wm.open_mainfile, _BROKEN, filepath=str(path), load_ui=False)
     if rate is not None:
         retime.set_rate(bpy.context.scene, rate)
@@ -138,7 +156,7 @@ def _enable(addon: str) -> None:
     import addon_utils
 
     if not addon_utils.check(addon)[1] and addon_utils.enable(addon, default_set=False) is None:
-        raise FileError(f"Blender's add-on {addon} cannot be enabled; install Blender again.")
+        raise FileError("Blender's add-on {addon} cannot be enabled; install Blender again.", addon=addon)
 
 
 def _call(operator: Callable[..., set[str]], complaint: str, **arguments: object) -> None:
@@ -149,9 +167,13 @@ def _call(operator: Callable[..., set[str]], complaint: str, **arguments: object
         if "KeyboardInterrupt" in str(error):
             # Within an operator written in Python, Blender takes it for an error of that.
             raise KeyboardInterrupt from None
-        raise FileError(f"{complaint} ({_reason(str(error))}).") from None
+        reason = _reason(str(error))
+        if complaint == _BROKEN and _EXCEPTION.match(reason):
+            # What an importer written in Python stumbles over says nothing to whoever has the file.
+            raise FileError("{reason}.", reason=complaint) from None
+        raise FileError("{complaint} ({reason}).", complaint=complaint, reason=reason) from None
     if "FINISHED" not in result:
-        raise FileError(f"{complaint}, and says no reason; look at its messages with --debug.")
+        raise FileError("{complaint} without a reason; read its messages with --debug.", complaint=complaint)
 
 
 def _reason(message: str) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import bpy
 import numpy as np
 
-from ..rig import actions, keys
-from ..rig.sample import channel
+from ..rig.animation import actions, keys
+from ..rig.animation.channels import channel
 from . import rigs
 
 _AT_REST = {"location": (0.0, 0.0, 0.0), "scale": (1.0, 1.0, 1.0)}

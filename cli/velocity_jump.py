@@ -7,8 +7,8 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.rotation import Array
-from ..rig import sample
-from ..rig.sample import Sampler
+from ..rig.sampling import scene_time
+from ..rig.sampling.sampler import Sampler
 
 _MOVES = 1.0
 """Angular velocity [deg/s] from which on a bone counts as moving."""
@@ -34,7 +34,7 @@ def velocity_jumps(
     turns = _local_turns(scene, rig, frames)
     if not turns.shape[1]:
         return [None for _ in places]
-    dt = sample.seconds_per_frame(scene)
+    dt = scene_time.seconds_per_frame(scene)
 
     def velocity(step: Step) -> Array:
         a, b = (turns[row[frame]] for frame in step)

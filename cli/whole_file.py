@@ -1,28 +1,37 @@
 """Files that appear whole or not at all: written under another name beside their own, then moved there."""
 
 import contextlib
+import errno
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 from ..lookat_pd.errors import FileError
 
+_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+_CHUNK = 1 << 20
+
 
 def check_writable(path: Path) -> None:
     """Raise FileError unless a file can be made at `path`; nothing is left behind by trying."""
     if path.is_dir():
-        raise FileError(f"{path} is a folder; name a file in it.")
+        raise FileError("{path} is a folder; name a file in it.", path=path)
     folder = _nearest_folder(path.parent)
     if path.exists() and not os.access(path, os.W_OK):
-        raise FileError(f"{path} is write-protected; lift the protection or write to another file.")
+        raise FileError("{path} is write-protected; lift the protection or write to another file.", path=path)
     probe = folder / _temporary_name(path)
     try:
         # Permissions, quotas and read-only disks: only trying tells.
         probe.touch(exist_ok=False)
         probe.unlink()
     except OSError as error:
-        raise FileError(f"Nothing can be written in {folder} ({error.strerror}); choose another folder.") from None
+        raise FileError(
+            "Nothing can be written in {folder} ({reason}); choose another folder.",
+            folder=folder,
+            reason=error.strerror,
+        ) from None
 
 
 @contextlib.contextmanager
@@ -35,10 +44,10 @@ def writing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         if not temporary.is_file() or not temporary.stat().st_size:
-            raise FileError(f"{path} was not written; look whether the disk is full and try again.")
+            raise FileError("{path} was not written; check the free space of the disk and try again.", path=path)
         os.replace(temporary, final)
     except OSError as error:
-        raise FileError(f"{path} cannot be written ({error.strerror}); choose another place.") from None
+        raise unwritable(path, error) from None
     finally:
         for left in final.parent.glob(f"{temporary.stem}*"):
             left.unlink(missing_ok=True)
@@ -46,6 +55,35 @@ def writing(path: Path) -> Iterator[Path]:
             # Only folders that stayed empty, since this work failed, go.
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+
+def unwritable(path: Path, error: OSError) -> FileError:
+    """The complaint about a file that the system does not let us write."""
+    if error.errno in _FULL:
+        return FileError(
+            "{path} cannot be written because the disk is full; free some space, or choose another folder.", path=path
+        )
+    return FileError("{path} cannot be written ({reason}); choose another folder.", path=path, reason=error.strerror)
+
+
+def obstacle(folder: Path, size: int) -> OSError | None:
+    """Why the system does not let a file of about `size` bytes be written in a folder; None where it does.
+
+    Blender often loses the reason of a write that fails. On a disk with enough room it is found by trying.
+    """
+    try:
+        if shutil.disk_usage(folder).free < size:
+            return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        probe, chunk = folder / _temporary_name(Path("probe")), os.urandom(_CHUNK)
+        try:
+            with probe.open("xb") as file:
+                for begin in range(0, size, _CHUNK):
+                    file.write(chunk[: size - begin])
+        finally:
+            probe.unlink(missing_ok=True)
+    except OSError as error:
+        return error
+    return None
 
 
 def _temporary_name(path: Path) -> str:
@@ -59,8 +97,8 @@ def _nearest_folder(folder: Path) -> Path:
         if place.is_dir():
             return place
         if place.exists():
-            raise FileError(f"{place} is a file, so nothing can be written below it; choose another folder.")
-    raise FileError(f"The folder {folder} cannot be found; choose another.")
+            raise FileError("{place} is a file, not a folder; choose another folder.", place=place)
+    raise FileError("The folder {folder} cannot be found; choose another.", folder=folder)
 
 
 def _make_folder(folder: Path) -> list[Path]:
@@ -69,5 +107,9 @@ def _make_folder(folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"The folder {folder} cannot be made ({error.strerror}); choose another place.") from None
+        raise FileError(
+            "The folder {folder} cannot be created ({reason}); choose another folder.",
+            folder=folder,
+            reason=error.strerror,
+        ) from None
     return missing

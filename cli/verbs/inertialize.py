@@ -1,42 +1,44 @@
 """`inertialize`: clips joined, looped or freed from pops."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import bpy
 
 from ...lookat_pd.errors import FileError
-from ...rig import actions, look_at
-from ...rig.transitions import splice, timeline
+from ...lookat_pd.transitions import methods
+from ...rig.animation import actions, editable
+from ...rig.transitions import sequence
 from .. import arguments as words
 from .. import clip_list, each_file, jobs, retime, rigs, scene_files, transitions, velocity_jump
 from ..arguments import Misuse
 from ..clip_files import ClipFiles
 from ..clip_list import Entry
 from ..console import Console
-from ..jobs import Job
+from ..jobs import FileJob
 from ..report import Row
-from ..transitions import AUTO, Made, Wish
+from ..transitions import AUTO, Made, TransitionRequest
 
 NAME = "inertialize"
-SUMMARY = "join clips, loop them, or smooth pops, without a leap of the motion"
+SUMMARY = "join clips, loop them, or smooth pops"
+FIELDS = ("clips", "clip_frames", "cuts", "blends", "root", "missing_bones", "velocity_jump_deg_per_s")
+"""What its report has beside the fields of every verb."""
 EPILOG = """\
-One of --to, --list, --markers, --loop and --smooth-pops says what to do; the result is a new action, which the rig
-plays. A clip list has a step for each clip:
+Choose one of --to, --list, --markers, --loop and --smooth-pops. The result is a new action, which is assigned to the
+rig. A clip list has one entry per clip:
   [{"clip": "Run"}, {"clip": "Walk", "frame": 10, "at": 40, "blend": 0.3}, {"clip": "Idle", "blend": "auto"}]
-clip: action; frame: frame of the clip that plays first (default: its first); at: frame of the result at which it
-does (default: where the clip before ends); blend: seconds, or auto (default: --blend). Timeline markers called
-"Walk" or "Walk @ 10" are such steps, each at its own frame.
+clip: action; frame: frame of the clip at which it starts (default: its first); at: frame of the result at which it
+starts (default: the end of the previous clip); blend: time in seconds, or auto (default: --blend). Timeline markers
+named "Walk" or "Walk @ 10" are such entries, each at its own frame.
 
-With --best-cut, pose, speed and foot contacts of all frames of both clips are compared, and the two that differ
-least are where the clips are joined.
+--best-cut compares pose, speed and foot contacts of all frames of both clips and joins them at the two frames that
+differ least.
 
---range keeps only these frames of the result; with --loop they are the frames that loop, and with --smooth-pops
-those in which pops are looked for."""
+--range keeps only these frames of the result; with --loop it is the range that loops, and with --smooth-pops the
+range in which pops are detected."""
 
 _ROOTS = ("none", "position", "heading", "all")
-_METHODS = tuple(method.lower() for method in splice.METHODS)
 _WAYS = ("to", "list", "markers", "loop", "smooth_pops")
 _MEANT_FOR = {
     "action": ("to", "loop", "smooth_pops"),
@@ -53,41 +55,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
     way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument("--to", metavar="NAME", help="clip that goes on where --action is cut")
-    way.add_argument("--list", type=Path, metavar="FILE.json", help="clips that play one after another, see below")
-    way.add_argument("--markers", action="store_true", help="the same from the scene's timeline markers")
-    way.add_argument("--loop", action="store_true", help="make --action cyclic, its end running into its start")
-    way.add_argument("--smooth-pops", action="store_true", help="find the leaps in --action and smooth each")
+    way.add_argument("--to", metavar="NAME", help="clip that plays after --action is cut")
+    way.add_argument("--list", type=Path, metavar="FILE.json", help="clips to play one after another, see below")
+    way.add_argument("--markers", action="store_true", help="take the clips from the timeline markers of the scene")
+    way.add_argument("--loop", action="store_true", help="make --action cyclic by blending its end into its start")
+    way.add_argument("--smooth-pops", action="store_true", help="detect the pops in --action and smooth each of them")
     parser.add_argument(
         "--source-frame",
         type=words.frame,
         metavar="N",
-        help="with --to: frame of --action at which the other clip takes over (default: its last)",
+        help="with --to: frame of --action at which the other clip starts to play (default: its last)",
     )
     parser.add_argument(
         "--destination-frame",
         type=words.frame,
         metavar="N",
-        help="with --to: frame of that clip which plays there (default: its first)",
+        help="with --to: frame of the other clip that plays at the cut (default: its first)",
     )
-    parser.add_argument("--best-cut", action="store_true", help="with --to: find where both clips are most alike")
+    parser.add_argument("--best-cut", action="store_true", help="with --to: cut where the two clips are most similar")
     parser.add_argument(
         "--blend",
         type=_blend,
         default=AUTO,
         metavar="S|auto",
-        help="seconds until the difference has died away (default: what suits poses and speeds)",
+        help="time in seconds in which the difference decays (default: derived from poses and speeds)",
     )
     parser.add_argument(
-        "--root", choices=_ROOTS, help="what of the root goes on from the clip before (default: heading, and position)"
+        "--root",
+        choices=_ROOTS,
+        help="root motion that continues from the previous clip (default: heading, which includes position)",
     )
     parser.add_argument(
-        "--method", choices=_METHODS, help="inertialization, dead blending, cross-fade or none (default: inertial)"
+        "--method",
+        choices=tuple(methods.METHODS),
+        help=f"{_listed(row.summary for row in methods.METHODS.values())} (default: {methods.default().id})",
     )
     parser.add_argument(
-        "--clips", nargs="+", action="extend", type=Path, default=[], metavar="FILE", help="further files with clips"
+        "--clips", nargs="+", action="extend", type=Path, default=[], metavar="FILE", help="additional files with clips"
     )
     parser.add_argument("--name", metavar="NAME", help="name of the new action")
+
+
+def _listed(items: Iterable[str]) -> str:
+    """As a sentence has them: a, b or c."""
+    *first, last = items
+    return f"{', '.join(first)} or {last}"
 
 
 def _blend(word: str) -> float | str:
@@ -102,21 +114,18 @@ def run(options: argparse.Namespace, console: Console) -> int:
     way = next(name for name in _WAYS if _given(options, name))
 
     with ClipFiles(options.clips) as clip_files:
-        wish = Wish(options, way, entries, clip_files)
+        request = TransitionRequest(options, way, entries, clip_files)
 
-        def one(job: Job, row: Row) -> None:
+        def one(job: FileJob, row: Row) -> None:
             jobs.check_input(job.input)
             jobs.check_output(job, read)
-            scene = _load(wish, job.input, row, console)
-            _inertialize(wish, scene, row, console)
+            scene = _load(request, job.input, row, console)
+            _inertialize(request, scene, row, console)
             if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb":
                 row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
-            console.progress(0.95, "writing")
-            scene_files.save(job.output, job.input, console)
-            row["output"] = str(job.output)
-            console.say(_result(row))
+            each_file.write(job, row, console, _result)
 
-        return each_file.run(planned, lambda job: job.input, one, options.report, console)[0]
+        return each_file.run(planned, lambda job: job.input, one, options.report, console, FIELDS)[0]
 
 
 def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
@@ -149,23 +158,23 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _load(wish: Wish, path: Path, row: Row, console: Console) -> bpy.types.Scene:
+def _load(request: TransitionRequest, path: Path, row: Row, console: Console) -> bpy.types.Scene:
     """Read an input, and add the clips of further files at its frame rate."""
-    scene = scene_files.load(path, wish.options.fps, console)
+    scene = scene_files.load(path, request.options.fps, console)
     rate = retime.rate(scene)
-    if not wish.clip_files.is_ready(rate):
-        wish.clip_files.read(rate, console)
-        scene = scene_files.load(path, wish.options.fps, console)
-    wish.clip_files.add(scene, rate, row["warnings"])
+    if not request.clip_files.is_ready(rate):
+        request.clip_files.read(rate, console)
+        scene = scene_files.load(path, request.options.fps, console)
+    request.clip_files.add(scene, rate, row["warnings"])
     row["fps"] = retime.reported(scene)
     return scene
 
 
-def _inertialize(wish: Wish, scene: bpy.types.Scene, row: Row, console: Console) -> None:
-    rig = look_at.check_armature(rigs.choose(scene, wish.options.rig, row["warnings"]))
+def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, row: Row, console: Console) -> None:
+    rig = editable.check_armature(rigs.choose(scene, request.options.rig, row["warnings"]))
     row["rig"] = rig.name
     console.progress(0.2, "joining")
-    made = transitions.make(wish, scene, rig, row["warnings"])
+    made = transitions.make(request, scene, rig, row["warnings"])
     console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, made.places)
     _keep_all()
@@ -181,12 +190,11 @@ def _inertialize(wish: Wish, scene: bpy.types.Scene, row: Row, console: Console)
 def _keep_all() -> None:
     """Let actions that nothing plays any more be saved."""
     for action in bpy.data.actions:
-        if action.users == 0 and action.library is None:
-            action.use_fake_user = True
+        actions.keep(action)
 
 
 def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
-    row["frames"] = list(timeline.key_range(made.action, made.slot))
+    row["frames"] = list(sequence.key_range(made.action, made.slot))
     row["action"], row["clips"] = made.action.name, made.clips
     row["clip_frames"] = made.begins
     row["cuts"], row["blends"] = made.cuts, [round(blend, 4) for blend in made.blends]
@@ -201,17 +209,12 @@ def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
         slot.name_display
         for name in made.clips
         for slot in bpy.data.actions[name].slots
-        if slot.target_id_type not in ("OBJECT", "UNSPECIFIED") and _has_keys(bpy.data.actions[name], slot)
+        if slot.target_id_type not in ("OBJECT", "UNSPECIFIED") and not actions.is_empty(bpy.data.actions[name], slot)
     }
     if others:
         row["warnings"].append(
             f"Only the motion of '{row['rig']}' is in the result, not what the clips do to {', '.join(sorted(others))}."
         )
-
-
-def _has_keys(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
-    bag = actions.channelbag(action, slot)
-    return bag is not None and len(bag.fcurves) > 0
 
 
 def _result(row: Row) -> str:

@@ -8,17 +8,19 @@ from typing import Any
 
 from .. import arguments as words
 from .. import describe, each_file, jobs, report, retime, rigs, scene_files
-from ..console import Console
+from ..console import Console, one_line
 from ..report import Row
 
 NAME = "inspect"
-SUMMARY = "list rigs, bones, actions and look-ats, and what would be detected"
+SUMMARY = "list rigs, bones, actions and look-ats, and what is detected"
+FIELDS = ("scene_frames", "rigs", "actions", "targets")
+"""What its report has beside the fields of every verb."""
 _WIDTH = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
-    parser.add_argument("--json", action="store_true", help="print the report instead of text; nothing else is printed")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON instead of text")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -27,11 +29,11 @@ def run(options: argparse.Namespace, console: Console) -> int:
     def one(path: Path, row: Row) -> None:
         _inspect(options, path, row, console)
         if not options.json:
-            console.say("\n".join(_text(row)))
+            console.say(*_text(row))
 
-    code, rows = each_file.run(options.inputs, lambda path: path, one, options.report, console)
+    code, rows = each_file.run(options.inputs, lambda path: path, one, options.report, console, FIELDS)
     if options.json:
-        console.say(report.text(rows).rstrip())
+        console.say(*report.text(rows).rstrip().split("\n"))
     return code
 
 
@@ -75,7 +77,7 @@ def _rig(rig: dict[str, Any]) -> Iterator[str]:
     about = [f"{len(rig['bones'])} bones"]
     about += [f"Rigify, {rig['rigify']}"] if rig["rigify"] else []
     about += ["linked"] if rig["linked"] else []
-    about += [f"plays {rig['action']}, slot {rig['slot'] or 'none'}"] if rig["action"] else ["plays no action"]
+    about += [f"plays {rig['action']}, slot {rig['slot'] or 'none'}"] if rig["action"] else ["has no action"]
     yield f"rig {rig['name']}: {', '.join(about)}"
     if rig["problem"]:
         yield f"  {rig['problem']}"
@@ -115,4 +117,4 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
 def _list(label: str, names: list[str]) -> list[str]:
     wrapped = textwrap.TextWrapper(_WIDTH, initial_indent=label, subsequent_indent=" " * 6, break_on_hyphens=False)
     wrapped.break_long_words = False
-    return wrapped.wrap(", ".join(names)) if names else []
+    return wrapped.wrap(", ".join(map(one_line, names))) if names else []

@@ -10,18 +10,19 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...rig.dynamics import interpolation
-from ...rig.dynamics.interpolation import Result, Wish
+from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_file, retime, rigs
+from .. import baking, dynamics_arguments, dynamics_plots, each_file, rigs
 from ..arguments import Misuse
 from ..console import Console
-from ..jobs import Job
+from ..jobs import FileJob
 from ..report import Row
 
 NAME = "interpolate"
-SUMMARY = "move bones from key to key as limbs that have weight, and hit the keys"
-EPILOG = """\
-Clips of .glb files have a key at every frame: say with --keys which of them are the poses."""
+SUMMARY = "interpolate keys as the motion of limbs with mass that pass through the keys"
+FIELDS = ("keys", "missed", "masses", "peak_torques", "plots")
+"""What its report has beside the fields of every verb."""
+EPILOG = "Clips of .glb files have a key at every frame; use --keys to select those that are poses."
 _NAMED = 3
 
 
@@ -29,32 +30,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
     parser.add_argument(
-        "--bone", metavar="NAME", action="append", default=[], help="bone to move; may be given again (default: all)"
+        "--bone", metavar="NAME", action="append", default=[], help="bone to move; can be repeated (default: all)"
     )
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--keys", type=_frames, metavar="A,B,...", help="frames that are poses, whatever has a key")
-    which.add_argument("--selected", action="store_true", help="only the keys that are selected in the file")
+    which.add_argument("--keys", type=_frames, metavar="A,B,...", help="frames that are poses, regardless of keys")
+    which.add_argument("--selected", action="store_true", help="use only the keys that are selected in the file")
     parser.add_argument(
         "--tension",
         type=words.number(1.0, 30.0),
         metavar="N",
-        help="how eagerly bones go to their keys: 9.2 leaves 0.1 %% of the way at the key, 4.7 leaves 5 %%",
+        help="how closely bones approach their keys: 9.2 leaves 0.1 %% of the distance at the key, 4.7 leaves 5 %%",
     )
     parser.add_argument(
         "--inertia",
         choices=("true", "reference"),
         default="true",
-        help="whether the joints know the body's weight (default), or take it for water",
+        help="inertia for which the joints compute their torques: the actual masses (default), or those of water",
     )
     parser.add_argument(
-        "--passive", metavar="NAME", action="append", default=[], help="bone without muscles; may be given again"
+        "--passive", metavar="NAME", action="append", default=[], help="passive bone, without muscles; can be repeated"
     )
     parser.add_argument(
-        "--stiffness", type=words.number(0.0, 1000.0), metavar="F", help="of passive bones, in swings a second"
+        "--stiffness",
+        type=words.number(0.0, 1000.0),
+        metavar="F",
+        help="stiffness of passive bones, as a frequency in hertz",
     )
     parser.add_argument("--damping", type=words.number(0.0, 1000.0), metavar="Z", help="damping ratio of passive bones")
     parser.add_argument(
-        "--settle", type=words.number(0.0, 3600.0), metavar="S", default=0.0, help="seconds to go on after the last key"
+        "--settle",
+        type=words.number(0.0, 3600.0),
+        metavar="S",
+        default=0.0,
+        help="time in seconds for which the motion continues after the last key",
     )
     dynamics_arguments.add_body(parser)
     baking.add_into(parser)
@@ -77,23 +85,19 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--keys: the frames must be in order, each only once")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
-    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console))
+    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
 
-def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: Job, row: Row, console: Console) -> None:
+def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
     into = baking.INTO[options.into]
     baking.check_output(into, job)
     dynamics_arguments.check_engine()
-    row["fps"] = retime.reported(scene)
-    rig = rigs.choose(scene, options.rig, row["warnings"])
-    row["rig"] = rig.name
-    if options.action is not None:
-        rigs.use_action(rig, options.action, into)
+    rig = baking.choose_rig(options, scene, row)
     extent = rigs.frame_range(scene, [rig])
     first, last = options.range or extent
     dynamics_arguments.use_body(options, scene, rig)
     _use(options, scene, rig)
-    wish = Wish(
+    request = InterpolationRequest(
         _bones(options, scene, rig),
         first,
         last,
@@ -103,10 +107,7 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: Job, row: Ro
         gravity=not options.no_gravity,
         poses=options.keys or (),
     )
-    result = baking.follow(
-        interpolation.start(scene, rig, wish, into),
-        lambda fraction: console.progress(0.1 + 0.85 * fraction, "interpolating"),
-    )
+    result = baking.work(interpolation.start(scene, rig, request, into), console, "interpolating")
     if job.output.suffix.lower() == ".glb":
         baking.trim(result.action, extent, math.ceil(result.frames[0]), math.floor(result.frames[-1]))
     _fill(row, result)
@@ -118,7 +119,9 @@ def _bones(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.O
     """The bones that were named, else all that have keys. Raises RigError."""
     for name in (*options.bone, *options.passive):
         if name not in rig.pose.bones:
-            raise RigError(f"Armature '{rig.name}' has no bone '{name}'; choose one that exists.")
+            raise RigError(
+                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=rig.name, name=name
+            )
     if options.bone:
         return tuple(dict.fromkeys((*options.bone, *options.passive)))
     return tuple(dict.fromkeys((*interpolation.keyed_bones(scene, rig), *options.passive)))
@@ -138,7 +141,7 @@ def _use(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Obj
             setattr(item, name, value)
 
 
-def _fill(row: Row, result: Result) -> None:
+def _fill(row: Row, result: InterpolationResult) -> None:
     bones = result.tree.bones
     row["bone"], row["chain"] = bones[0], list(bones)
     row["frames"] = [math.floor(result.frames[0]), math.ceil(result.frames[-1])]
@@ -162,7 +165,7 @@ def _more(misses: Sequence[interpolation.Miss]) -> str:
     return " and others" if len(misses) > _NAMED else ""
 
 
-def _curves(result: Result) -> dict:
+def _curves(result: InterpolationResult) -> dict:
     """What plots show, at the frames of the motion."""
     motion, bones = result.motion, result.tree.bones
     step = motion.times[1] - motion.times[0]

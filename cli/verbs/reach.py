@@ -5,32 +5,33 @@ import argparse
 import bpy
 
 from ...rig.dynamics import reaching
-from ...rig.dynamics.reaching import Result, Wish
-from ...rig.sample import Target
+from ...rig.dynamics.reaching import ReachRequest, ReachResult
+from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_file, retime, rigs
+from .. import baking, dynamics_arguments, dynamics_plots, each_file, rigs
 from ..console import Console
-from ..jobs import Job
+from ..jobs import FileJob
 from ..report import Row
 
 NAME = "reach"
-SUMMARY = "let a hand reach for something with as little change of torque as there is, as keys"
-EPILOG = """\
-The reach begins at the first frame of --range, or of what the rig plays, in the pose that it has there."""
+SUMMARY = "bake a reach for a target with the least change of torque"
+FIELDS = ("cost", "minimum_jerk_cost", "costs", "effector_error", "plots")
+"""What its report has beside the fields of every verb."""
+EPILOG = "The reach starts at the first frame of --range, or of the action of the rig, from the pose at that frame."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
-    parser.add_argument("--bone", metavar="NAME", required=True, help="effector: the hand, foot or last bone of a tail")
+    parser.add_argument("--bone", metavar="NAME", required=True, help="effector: hand, foot or last bone of a tail")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--target", metavar="NAME[:BONE]", help="object, or bone of an armature, to reach for")
-    what.add_argument("--point", type=words.point, metavar="X,Y,Z", help="point of the world to reach for")
+    what.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to reach for")
+    what.add_argument("--point", type=words.point, metavar="X,Y,Z", help="point in world space to reach for")
     parser.add_argument(
         "--duration",
         type=words.number(0.0, 3600.0, open_below=True),
         metavar="S",
-        help="seconds (default: those of --range, else 1)",
+        help="duration in seconds (default: that of --range, otherwise 1)",
     )
     parser.add_argument(
         "--via",
@@ -38,28 +39,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="X,Y,Z@T",
-        help="place on the way, and when as a part of the time, such as 0.4,-0.3,1.2@0.5; may be given again",
+        help="waypoint and its time as a fraction of the duration, such as 0.4,-0.3,1.2@0.5; can be repeated",
     )
-    parser.add_argument("--base", metavar="NAME", help="first bone of the chain (default: by --length)")
-    parser.add_argument(
-        "--length",
-        type=words.whole,
-        metavar="N",
-        default=2,
-        help="bones that turn, 0 for all up to the root (default: 2)",
-    )
-    parser.add_argument("--tip", action="store_true", help="the effector's tip reaches, instead of its head")
+    words.add_chain(parser, "bring the tip of the effector to the goal instead of its head")
     parser.add_argument(
         "--method",
         choices=("smoothing", "optimal"),
         default="smoothing",
         help="smooth the torques of a minimum-jerk reach (default), or find the least change of torque directly",
     )
-    parser.add_argument("--passes", type=words.whole, metavar="N", default=50, help="at most so many (default: 50)")
     parser.add_argument(
-        "--damping", type=words.number(0.0, 1e9), metavar="D", default=0.0, help="of the joints, in N m s/rad"
+        "--passes", type=words.whole, metavar="N", default=50, help="maximum number of smoothing passes (default: 50)"
     )
-    parser.add_argument("--no-limits", action="store_true", help="let joints turn beyond Blender's limits")
+    parser.add_argument(
+        "--damping", type=words.number(0.0, 1e9), metavar="D", default=0.0, help="damping of the joints in N m s/rad"
+    )
+    parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
     dynamics_arguments.add_body(parser)
     baking.add_into(parser)
 
@@ -74,25 +69,21 @@ def _via(word: str) -> tuple[float, Target]:
 def run(options: argparse.Namespace, console: Console) -> int:
     baking.check_range(options)
     dynamics_arguments.check(options)
-    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console))
+    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
 
-def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: Job, row: Row, console: Console) -> None:
+def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
     into = baking.INTO[options.into]
     baking.check_output(into, job)
     dynamics_arguments.check_engine()
-    row["fps"] = retime.reported(scene)
-    rig = rigs.choose(scene, options.rig, row["warnings"])
-    row["rig"], row["bone"] = rig.name, options.bone
-    if options.action is not None:
-        rigs.use_action(rig, options.action, into)
+    rig = baking.choose_rig(options, scene, row, options.bone)
     extent = rigs.frame_range(scene, [rig])
     first, last = options.range or extent
     dynamics_arguments.use_body(options, scene, rig)
     target = Target(point=options.point)
     if options.target is not None:
         target = Target(*rigs.find_target(scene, options.target))
-    wish = Wish(
+    request = ReachRequest(
         options.bone,
         target,
         first,
@@ -107,10 +98,7 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: Job, row: Ro
         limits=not options.no_limits,
         vias=tuple(sorted(options.via, key=lambda via: via[0])),
     )
-    result = baking.follow(
-        reaching.start(scene, rig, wish, into),
-        lambda fraction: console.progress(0.1 + 0.85 * fraction, "reaching"),
-    )
+    result = baking.work(reaching.start(scene, rig, request, into), console, "reaching")
     if job.output.suffix.lower() == ".glb":
         plays = extent if rigs.plays(rig) else (first, last)
         baking.trim(result.action, plays, int(result.frames[0]), int(result.frames[-1]))
@@ -120,7 +108,7 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: Job, row: Ro
         row["plots"] = dynamics_plots.write(options.plots, job.output.stem, curves)
 
 
-def _fill(row: Row, result: Result) -> None:
+def _fill(row: Row, result: ReachResult) -> None:
     row["frames"] = [int(result.frames[0]), int(result.frames[-1])]
     row["action"], row["chain"] = result.action.name, list(reversed(result.tree.bones))
     row["cost"], row["minimum_jerk_cost"] = result.cost, float(result.costs[0])

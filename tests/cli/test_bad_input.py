@@ -1,9 +1,14 @@
 """Bad files, bad places, bad arguments: one sentence, the right exit code, nothing written or changed."""
 
+import contextlib
+import errno
 import json
 import os
 import shutil
+import signal
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -176,7 +181,7 @@ def test_unexpected_exception_becomes_one_line(walk, call, tmp_path, monkeypatch
     def fail(*_, **__):
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr(load("rig.bake"), "bake", fail)
+    monkeypatch.setattr(load("rig.look_at.bake"), "bake", fail)
     outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--point=0,-2,1.6")
     assert outcome.code == 1
     assert outcome.row["error"] == "unexpected: ZeroDivisionError: a bug of two lines; please report"
@@ -189,12 +194,120 @@ def test_interruption_ends_the_run_and_is_in_the_report(walk, walk_glb, call, tm
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(load("rig.bake"), "bake", interrupt)
+    monkeypatch.setattr(load("rig.look_at.bake"), "bake", interrupt)
     walk_glb = walk_glb.rename(tmp_path / "second.glb")
     outcome = call("bake", walk, walk_glb, "--output", tmp_path / "out", "--point=0,-2,1.6")
     assert outcome.code == 130 and len(outcome.errors) == 1
     assert [row["error"].split()[0] for row in outcome.rows] == ["Interrupted", "Interrupted"]
     assert not (tmp_path / "out").exists()
+
+
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+signals = pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+
+
+@pytest.fixture(autouse=True)
+def not_ignored() -> Iterator[None]:
+    """Whoever started these tests may ignore a signal, as a shell does for what it runs in the background."""
+    before = [signal.getsignal(number) for number in SIGNALS]
+    for number in SIGNALS:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number, handler in zip(SIGNALS, before, strict=True):
+        signal.signal(number, handler)
+
+
+@signals
+def test_signals_end_the_run_alike(number, walk, walk_glb, call, tmp_path, monkeypatch) -> None:
+    """What is done stays done, the file at hand is left out, and the report tells of all."""
+    bake = load("rig.look_at.bake")
+    original, before = bake.bake, [signal.getsignal(item) for item in SIGNALS]
+    inputs = [walk, shutil.copy(walk, tmp_path / "second.blend"), walk_glb.rename(tmp_path / "third.glb")]
+
+    def ended(scene, *words):
+        if (tmp_path / "out" / "walk.blend").exists():
+            signal.raise_signal(number)
+        return original(scene, *words)
+
+    monkeypatch.setattr(bake, "bake", ended)
+    outcome = call("bake", *inputs, "--output", tmp_path / "out", "--point=0,-2,1.6")
+    assert outcome.code == 128 + number
+    assert outcome.errors == ["lookat_pd: interrupted; files that are not written yet are left as they were."]
+    assert [row["ok"] for row in outcome.rows] == [True, False, False]
+    assert [(row["error"] or "done").split()[0] for row in outcome.rows] == ["done", "Interrupted", "Interrupted"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["walk.blend"]
+    assert [signal.getsignal(item) for item in SIGNALS] == before
+
+
+@signals
+def test_a_signal_that_blender_swallows_ends_the_run_after_the_file(number, walk, call, tmp_path, monkeypatch) -> None:
+    """An exception within a handler or a driver goes no further; the file at hand is finished then."""
+    bake = load("rig.look_at.bake")
+    original = bake.bake
+    second = shutil.copy(walk, tmp_path / "second.blend")
+
+    def swallowed(*words):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(number)
+        return original(*words)
+
+    monkeypatch.setattr(bake, "bake", swallowed)
+    outcome = call("bake", walk, second, "--output", tmp_path / "out", "--point=0,-2,1.6")
+    assert outcome.code == 128 + number
+    assert [row["ok"] for row in outcome.rows] == [True, False]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["walk.blend"]
+
+
+@signals
+def test_a_signal_while_writing_lets_the_file_be_finished(number, walk, call, tmp_path, monkeypatch) -> None:
+    scene_files = load("cli.scene_files")
+    original = scene_files._call
+    second = shutil.copy(walk, tmp_path / "second.blend")
+
+    def writing(operator, complaint, **arguments):
+        if "lookat_pd-" in arguments["filepath"]:
+            signal.raise_signal(number)
+        original(operator, complaint, **arguments)
+
+    monkeypatch.setattr(scene_files, "_call", writing)
+    outcome = call("bake", walk, second, "--output", tmp_path / "out", "--point=0,-2,1.6")
+    assert outcome.code == 128 + number
+    assert [row["ok"] for row in outcome.rows] == [True, False]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["walk.blend"]
+    assert "walk.blend: head, frames 1 to 121" in outcome.out
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_two_signals_at_once_do_not_cost_the_report(walk, call, tmp_path, monkeypatch) -> None:
+    """As a terminal, or a service manager, ends what runs in it."""
+
+    def ended(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGHUP)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(load("rig.look_at.bake"), "bake", ended)
+    outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--point=0,-2,1.6")
+    assert outcome.code == 129 and outcome.row["error"].startswith("Interrupted")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_what_the_caller_ignores_stays_ignored(walk, call, tmp_path, monkeypatch) -> None:
+    """As nohup does with SIGHUP."""
+    bake = load("rig.look_at.bake")
+    original = bake.bake
+
+    def on(*words):
+        signal.raise_signal(signal.SIGHUP)
+        return original(*words)
+
+    monkeypatch.setattr(bake, "bake", on)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert call("bake", walk, "--output", tmp_path / "out.blend", "--point=0,-2,1.6").code == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_interruption_within_an_operator_is_one_too() -> None:
@@ -349,3 +462,88 @@ def test_report_is_written_when_all_failed_and_is_plain_json(call, tmp_path) -> 
     text = load("cli.report").text([{**row, "settled_error_deg": float("nan"), "list": [float("inf"), -0.0]}])
     plain = json.loads(text, parse_constant=lambda name: pytest.fail(name))
     assert plain[0]["settled_error_deg"] is None and plain[0]["list"] == [None, 0.0]
+
+
+# A disk that is full
+
+_LEAST = 20_000
+"""Bytes that a file may have here: less than the character as a .blend."""
+
+
+@pytest.fixture
+def short_of_space():
+    """Files may not become longer than `_LEAST`: Blender fails in the midst of writing, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="this system has no such limit")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    @contextlib.contextmanager
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_LEAST, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
+
+
+def test_a_disk_that_fills_up_is_told(walk, call, tmp_path, monkeypatch, short_of_space) -> None:
+    """Blender itself says 'No such file or directory'."""
+    assert walk.stat().st_size > 2 * _LEAST
+    whole_file = load("cli.whole_file")
+    monkeypatch.setattr(whole_file.shutil, "disk_usage", lambda folder: SimpleNamespace(free=_LEAST))
+    output = tmp_path / "out.blend"
+    output.write_bytes(b"what was there")
+    with short_of_space():
+        outcome = call("bake", walk, "--output", output, "--point=0,-2,1.6")
+    assert outcome.code == 1
+    assert outcome.row["error"] == (
+        f"{output} cannot be written because the disk is full; free some space, or choose another folder."
+    )
+    assert output.read_bytes() == b"what was there"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.blend", "walk.blend"]
+
+
+def test_another_reason_of_the_system_is_told(walk, call, tmp_path, short_of_space) -> None:
+    """A quota or a limit, with room on the disk."""
+    with short_of_space():
+        outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--point=0,-2,1.6")
+    assert outcome.code == 1
+    assert "File too large" in outcome.row["error"] and "No such file" not in outcome.row["error"]
+    assert list(tmp_path.iterdir()) == [walk]
+
+
+@pytest.mark.parametrize("suffix", [".blend", ".glb"])
+def test_a_full_disk_that_blender_tells_of(walk, call, tmp_path, monkeypatch, suffix) -> None:
+    said = {
+        ".blend": "Error: No space left on device\n",
+        ".glb": 'Error: Python: Traceback (most recent call last):\n  File "export.py", line 120, in save_gltf\n'
+        "    file.close()\nOSError: [Errno 28] No space left on device\nLocation: x.py:1\n",
+    }
+    scene_files, original = load("cli.scene_files"), load("cli.scene_files")._call
+
+    def full(operator, complaint, **arguments):
+        if arguments["filepath"].endswith("walk.blend"):
+            return original(operator, complaint, **arguments)
+
+        def fail(**_):
+            raise RuntimeError(said[suffix])
+
+        return original(fail, complaint, **arguments)
+
+    monkeypatch.setattr(scene_files, "_call", full)
+    outcome = call("bake", walk, "--output", tmp_path / f"out{suffix}", "--point=0,-2,1.6")
+    assert outcome.code == 1 and "the disk is full" in outcome.row["error"]
+
+
+def test_a_report_that_does_not_fit_is_told(tmp_path, walk, capsys, monkeypatch) -> None:
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    report = tmp_path / "report.json"
+    assert load("cli.program").main(["inspect", str(walk), "--report", str(report)], "test") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        f"lookat_pd: {report} cannot be written because the disk is full; free some space, or choose another folder."
+    ]

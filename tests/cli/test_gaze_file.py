@@ -14,9 +14,9 @@ def test_events_are_sorted_by_frame() -> None:
         [{"frame": 90, "off": True}, {"frame": -3.5, "point": [1, 2, 3]}, {"frame": 40, "target": "Rig:Bone"}]
     )
     assert events == (
-        gaze_file.Event(-3.5, point=(1.0, 2.0, 3.0)),
-        gaze_file.Event(40.0, target="Rig:Bone"),
-        gaze_file.Event(90.0),
+        gaze_file.GazeEntry(-3.5, point=(1.0, 2.0, 3.0)),
+        gaze_file.GazeEntry(40.0, target="Rig:Bone"),
+        gaze_file.GazeEntry(90.0),
     )
 
 
@@ -73,4 +73,4 @@ def test_anything_but_json(text, tmp_path) -> None:
 def test_byte_order_mark_is_no_matter(tmp_path) -> None:
     path = tmp_path / "gaze.json"
     path.write_text(json.dumps([GOOD]), "utf-8-sig")
-    assert gaze_file.read(path) == (gaze_file.Event(1.0),)
+    assert gaze_file.read(path) == (gaze_file.GazeEntry(1.0),)

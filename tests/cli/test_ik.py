@@ -102,10 +102,10 @@ def test_misuse(words, said, shot, call, tmp_path) -> None:
         (("--bone", "nobody", "--target", "Ball"), "has no bone 'nobody'"),
         (("--bone", "foot.L", "--target", "Nothing"), "no target 'Nothing'"),
         (("--bone", "foot.L", "--target", "Ball", "--length", "1"), "only one bone"),
-        (("--bone", "foot.L", "--target", "Ball", "--base", "head"), "'foot.L' is not below 'head'"),
+        (("--bone", "foot.L", "--target", "Ball", "--base", "head"), "'foot.L' is not a descendant of 'head'"),
         (("--bone", "foot.L", "--contacts", "40-10"), "reversed"),
         (("--bone", "foot.L", "--contacts", "10-20,15-30"), "overlap"),
-        (("--bone", "foot.L", "--contacts", "10-400"), "not between"),
+        (("--bone", "foot.L", "--contacts", "10-400"), "outside frames"),
     ],
 )
 def test_what_cannot_be_done(words, said, shot, call, tmp_path) -> None:

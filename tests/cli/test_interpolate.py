@@ -115,7 +115,7 @@ def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:
     ("words", "message"),
     [
         (("--bone", "elbow"), "has no bone 'elbow'"),
-        (("--bone", "foot.L"), "has keys"),
+        (("--bone", "foot.L"), "has no keys"),
         (("--bone", THIGH, "--range", 1, 10), "only one key"),
     ],
 )

@@ -104,3 +104,80 @@ def test_fbx_keeps_its_speed(tmp_path, walk, tools, asked) -> None:
     turns = [tools.angles_between(one, one[:1]) for one in (source, moved)]
     assert turns[0].max() > 10.0
     assert np.abs(turns[0] - turns[1]).max() < 0.5
+
+
+def hurt(way: str, path: Path) -> Path:
+    """A BVH file of 10 frames that was damaged in one of several ways."""
+    lines = bvh(path, 30.0, 10).read_text("utf-8").splitlines()
+    motion = lines.index("MOTION")
+    if way == "zeros of a bad disk":
+        path.write_bytes(path.read_bytes()[:400] + bytes(600))
+        return path
+    damaged: dict[str, list[str]] = {
+        "blank": ["", "  ", ""],
+        "only a heading": lines[:1],
+        "cut in the hierarchy": lines[: motion // 2],
+        "cut in an offset": [*lines[:3], "OFFSET 1.0 2."],
+        "offset without numbers": [*lines[:3], "OFFSET", *lines[4:]],
+        "offset of garbage": [*lines[:3], "OFFSET 0 ten 0", *lines[4:]],
+        "offset that is not finite": [*lines[:3], "OFFSET 0 nan 0", *lines[4:]],
+        "joint without a name": [lines[0], "ROOT", *lines[2:]],
+        "joint without an offset": [*lines[:3], *lines[4:]],
+        "joint without channels": [*lines[:4], *lines[5:]],
+        "fewer channels than promised": [*lines[:4], "CHANNELS 6 Xposition Yposition", *lines[5:]],
+        "more braces than joints": [*lines[:motion], "}", "}", *lines[motion:]],
+        "cut after MOTION": lines[: motion + 1],
+        "number of frames missing": [*lines[: motion + 1], "Frames:", *lines[motion + 2 :]],
+        "no frames": [*lines[: motion + 1], "Frames: 0", lines[motion + 2]],
+        "garbage as frame time": [*lines[: motion + 2], "Frame Time: soon", *lines[motion + 3 :]],
+        "no frame time": [*lines[: motion + 2], "Frame Time: 0.0", *lines[motion + 3 :]],
+        "cut in a frame": [*lines[:-1], lines[-1][: len(lines[-1]) // 2].rsplit(" ", 1)[0]],
+        "cut between frames": lines[:-4],
+        "garbage in a frame": [*lines[:-2], lines[-2].replace("0.000000", "#?!", 1), lines[-1]],
+        "frame that is not finite": [*lines[:-2], lines[-2].replace("0.000000", "inf", 1), lines[-1]],
+    }
+    path.write_text("\n".join(damaged[way]) + "\n", "utf-8")
+    return path
+
+
+HURT = [
+    *("blank", "only a heading", "cut in the hierarchy", "cut in an offset", "offset without numbers"),
+    *("offset of garbage", "offset that is not finite", "joint without a name", "joint without an offset"),
+    *("joint without channels", "fewer channels than promised", "more braces than joints", "cut after MOTION"),
+    *("number of frames missing", "no frames", "garbage as frame time", "no frame time", "cut in a frame"),
+    *("cut between frames", "garbage in a frame", "frame that is not finite", "zeros of a bad disk"),
+]
+
+
+@pytest.mark.parametrize("way", HURT)
+def test_damaged_bvh_gets_one_sentence(way, tmp_path, call) -> None:
+    path = hurt(way, tmp_path / "turn.bvh")
+    outcome = call("inspect", path)
+    assert outcome.code == 1
+    assert outcome.errors == [f"lookat_pd: {path}: {outcome.row['error']}"]
+    told = outcome.row["error"]
+    assert told.endswith("; export it again.") and "BVH" in told, told
+    assert not any(word in told for word in ("Error", "index", "convert", "unpack", "unexpected")), told
+
+
+def test_a_frame_that_is_damaged_is_named(tmp_path, call) -> None:
+    told = call("inspect", hurt("garbage in a frame", tmp_path / "turn.bvh")).row["error"]
+    assert told == "The BVH file's motion is broken, frame 9 holds something that is no finite number; export it again."
+    told = call("inspect", hurt("cut between frames", tmp_path / "turn.bvh")).row["error"]
+    assert told == "The BVH file is truncated, it has 6 of 10 frames; export it again."
+
+
+def test_whatever_blender_stumbles_over_is_no_exception(tmp_path, call, monkeypatch) -> None:
+    def stumble(**_):
+        raise RuntimeError(
+            'Error: Python: Traceback (most recent call last):\n  File "import_bvh.py", line 1, in read\n'
+            "IndexError: list index out of range\nLocation: x.py:1\n"
+        )
+
+    scene_files = load("cli.scene_files")
+    original = scene_files._call
+    monkeypatch.setattr(scene_files, "_call", lambda operator, *words, **more: original(stumble, *words, **more))
+    outcome = call("inspect", bvh(tmp_path / "turn.bvh", 30.0, 10))
+    assert outcome.row["error"] == (
+        "Blender cannot read it; it may be damaged, or newer than this Blender: save or export it again."
+    )

@@ -3,8 +3,11 @@
 import importlib.util
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import bpy
@@ -86,6 +89,39 @@ def test_a_reader_who_leaves_is_no_failure(walk) -> None:
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode == 0
+
+
+ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
+@pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
+def test_signals_leave_a_report_and_whole_files(number, walk, tmp_path) -> None:
+    inputs = [shutil.copy(walk, tmp_path / f"{n}.blend") for n in range(200)]
+    folder, report = tmp_path / "out", tmp_path / "report.json"
+    start = [sys.executable, "cli"] if not bpy.app.binary_path else [bpy.app.binary_path, "--command", "lookat_pd"]
+    words = ["bake", *inputs, "--output", folder, "--point=0.5,-2,1.7", "--report", report]
+    # A shell has what it runs in the background ignore SIGINT, and nohup SIGHUP: children would inherit that.
+    before = {item: signal.signal(item, signal.default_int_handler) for item in ENDS}
+    try:
+        process = subprocess.Popen([*map(str, [*start, *words])], stderr=subprocess.PIPE, cwd=ROOT, text=True)
+    finally:
+        for item, handler in before.items():
+            signal.signal(item, handler)
+    with process:
+        until = time.monotonic() + 120.0
+        while not (folder / "1.blend").exists() and time.monotonic() < until and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(number)
+        err = process.communicate(timeout=120)[1]
+    assert process.returncode == 128 + number, err
+    assert err.splitlines()[-1] == "lookat_pd: interrupted; files that are not written yet are left as they were."
+    rows = json.loads(report.read_text("utf-8"))
+    done = [row for row in rows if row["ok"]]
+    assert len(rows) == len(inputs) and 1 < len(done) < len(inputs)
+    assert all(row["ok"] or row["error"].startswith("Interrupted") for row in rows)
+    assert sorted(folder.iterdir()) == sorted(Path(row["output"]) for row in done)
+    assert all(path.read_bytes().startswith(b"BLENDER") for path in folder.iterdir())
 
 
 @needs_module

@@ -19,6 +19,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "head", "rate", "point"), FILES, ids=[name for name, *_ in FILES])
 def test_format_goes_in_and_comes_out(rigs, call, tools, tmp_path, name, head, rate, point) -> None:
     point = point or (0, -1000, 20)
