@@ -9,9 +9,15 @@ def modules() -> tuple[ModuleType, ...]:
     Imported here and not at the top: tools that collect the checkout's Python files read this one without its package.
     """
     from . import cli, operators, panels, translations
-    from .rig import live, settings
+    from .rig.dynamics import settings as dynamics_settings
+    from .rig.ik import settings as ik_settings
+    from .rig.live import handlers
+    from .rig.look_at import settings as look_at_settings
+    from .rig.offset_layer import constraints
+    from .rig.transitions import settings as transition_settings
 
-    return translations, settings, live, operators, panels, cli
+    settings = look_at_settings, transition_settings, ik_settings, dynamics_settings
+    return translations, *settings, constraints, handlers, operators, panels, cli
 
 
 def register() -> None:

@@ -1,14 +1,11 @@
 """Operators, one file a verb: they read settings, call the rig room and report."""
 
-from ..rig.dynamics import settings as dynamics_settings
-from ..rig.ik import settings as ik_settings
-from ..rig.transitions import settings as transition_settings
 from . import (
     add,
     bake,
     best_cut,
-    chain,
     chain_actions,
+    chain_edit,
     converse,
     copy,
     directing,
@@ -34,9 +31,8 @@ from . import (
     transition_preset,
 )
 
-LOOK_AT = (add, remove, copy, mirror, preset, chain, key, targets, directing, converse, follow, solve, bake)
+LOOK_AT = (add, remove, copy, mirror, preset, chain_edit, key, targets, directing, converse, follow, solve, bake)
 TRANSITIONS = (
-    transition_settings,
     inertialize,
     best_cut,
     smooth_pop,
@@ -45,8 +41,8 @@ TRANSITIONS = (
     chain_actions,
     transition_preset,
 )
-IK = (ik_settings, ik_drag, ik_bake, ik_contacts, ik_preset)
-DYNAMICS = (dynamics_settings, measure_masses, interpolate_keys, reach, dynamics_preset)
+IK = (ik_drag, ik_bake, ik_contacts, ik_preset)
+DYNAMICS = (measure_masses, interpolate_keys, reach, dynamics_preset)
 MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS)
 
 

@@ -3,54 +3,49 @@
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import look_at, look_at_edit
-from ..rig.body import layers
+from ..lookat_pd.errors import RigError
+from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at import resolve as look_at
+from ..rig.look_at.body import layers
 from . import current
 
 
-class LOOKAT_PD_OT_add(bpy.types.Operator):
+class LOOKAT_PD_OT_add(current.Explained, bpy.types.Operator):
     """Make the head, and the neck and spine below it, look at a target"""
 
     bl_idname = "lookat_pd.add"
     bl_label = "Add Look-at PD"
-    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(current.why_no_armature)
 
     # The redo panel has the last names; a new call starts from what is selected now, or from what a button gives.
     bone: StringProperty(
         name="Bone",
-        description="Bone that aims; empty for the active bone, or the head that is found",
+        description="Bone that aims at the target; leave empty for the active bone or the detected head",
         options={"SKIP_SAVE"},
     )
     target: StringProperty(
         name="Target",
-        description="Object to look at; empty for the other selected object, or a new empty",
+        description="Object to look at; leave empty for the other selected object, or a new empty",
         options={"SKIP_SAVE"},
     )
     new_target: BoolProperty(
         name="New Target",
-        description="Where nothing else is selected, add an empty in front of the face to look at",
+        description="Add an empty in front of the face as the target if no other object is selected",
         default=True,
     )
 
     whole_body: BoolProperty(
         name="Whole Body",
-        description="Let hips, arms, feet and eyes answer too, as far as the rig has them",
+        description="Include hips, arms, feet and eyes in the motion, where the rig has them",
         default=False,
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_armature(context))
-
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = current.armature(context)
-        try:
-            bone = self._bone(context, armature)
-            target = self._target(context)
-            look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
-        except LookAtError as error:
-            return current.complain(self, error)
+        bone = self._bone(context, armature)
+        target = self._target(context)
+        look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
         if self.whole_body:
             layers.switch_on(armature.pose.bones[bone].lookat_pd)
         self.bone = bone
@@ -69,15 +64,12 @@ class LOOKAT_PD_OT_add(bpy.types.Operator):
         if self.target:
             target = context.scene.objects.get(self.target)
             if target is None:
-                raise RigError(f"There is no object '{self.target}' in the scene; choose one that exists.")
+                raise RigError(
+                    "There is no object '{target}' in the scene; choose one that exists.", target=self.target
+                )
             return target
         others = current.other_selected_objects(context)
         return others[0] if others else None
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_add)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_add)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_add,))

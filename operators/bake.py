@@ -4,35 +4,38 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import RigError
-from ..rig import bake, look_at, sample
-from ..rig.directing import looks
+from ..lookat_pd.message import Message
+from ..rig.animation import bake_options
+from ..rig.look_at import bake
+from ..rig.look_at import resolve as look_at
+from ..rig.look_at.directing import looks
+from ..rig.sampling import scene_time
 from ..translations import messages
 from . import current, job
 
 
-class LOOKAT_PD_OT_bake(job.Job, job.Frames, bpy.types.Operator):
-    """Turn the look-at into keys on the bones of its chain"""
+class LOOKAT_PD_OT_bake(job.ModalJob, job.Frames, bpy.types.Operator):
+    """Bake the look-at to keys on the bones of its chain"""
 
     bl_idname = "lookat_pd.bake"
     bl_label = "Bake Look-at"
-    bl_options = {"REGISTER", "UNDO"}
 
     into: EnumProperty(
         name="Into",
-        description="Where the keys go; the keys of all other bones stay as they are",
+        description="Action or layer that receives the keys; keys of other bones do not change",
         items=(
-            ("NEW", "New Action", "A copy of the current action with the look-at in it; the original is kept"),
+            ("NEW", "New Action", "Bake to a copy of the current action; the original is kept"),
             ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
-            ("LAYER", "NLA Layer", "A new NLA track above the animation that holds only the look-at"),
+            ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the look-at"),
         ),
         default="NEW",
     )
     which: EnumProperty(
-        name="Which",
+        name="Look-ats",
         description="Which look-ats to bake",
         items=(
-            ("ALL", "All on Armature", "Every look-at of the active armature that is not muted"),
-            ("ACTIVE", "Shown", "Only the look-at shown in the panel"),
+            ("ALL", "All on Armature", "All look-ats of the active armature, except muted ones"),
+            ("ACTIVE", "Shown", "Only the look-at displayed in the panel, unless it is muted"),
         ),
         default="ALL",
     )
@@ -43,28 +46,28 @@ class LOOKAT_PD_OT_bake(job.Job, job.Frames, bpy.types.Operator):
         return current.poll(cls, why_not(context, but_muted=True))
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = current.prepared(self.layout)
         layout.prop(self, "into")
         layout.prop(self, "which")
+        if self.which == "ACTIVE":
+            layout.label(text=messages.translate(what_is_shown(context)))
         self.draw_frames(layout)
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
         return why_not(context)
 
     def progress(self, percent: str) -> str:
-        return messages.translate(f"Baking look-at: {percent} %   Esc: cancel")
+        return messages.translate(Message("Baking look-at: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context.scene)
         if self.which == "ACTIVE" and current.look_at_bone(context).lookat_pd.mute:
-            raise RigError(f"The look-at on '{current.look_at_bone(context).name}' is muted; unmute it to bake it.")
+            raise RigError(what_is_shown(context))
         look_ats = [look_at.resolve(current.armature(context), bone) for bone in self._bones(context)]
-        first, last = sample.key_range(context.scene)
+        first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
-        options = bake.Options(self.frame_start, self.frame_end, self.into, played=played)
+        options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
         self.job = bake.bake(context.scene, look_ats, options)
 
     def _bones(self, context: bpy.types.Context) -> list[str]:
@@ -75,13 +78,40 @@ class LOOKAT_PD_OT_bake(job.Job, job.Frames, bpy.types.Operator):
             name for name in look_at.bones_with_look_at(current.armature(context)) if not bones[name].lookat_pd.mute
         ]
 
-    def finish(self, context: bpy.types.Context, result: list[bake.Result]) -> None:
+    def finish(self, context: bpy.types.Context, result: list[bake.BakeResult]) -> None:
         bones = sum(len(item.look_at.bones) for item in result)
-        what = "1 bone" if bones == 1 else f"{bones} bones"
+        what = "1 bone" if bones == 1 else Message("{bones} bones", bones=bones)
         where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[self.into]
-        current.tell(
-            self, f"Baked {what}, frames {self.frame_start} to {self.frame_end}, into {where} ({self.seconds:.2f} s)."
-        )
+        first, last, bone = self.frame_start, self.frame_end, result[0].look_at.bone
+        took = f"{self.seconds:.2f}"
+        if len(result) == 1:
+            told = Message(
+                "Baked the look-at on '{bone}' ({what}), frames {first} to {last}, into {where} ({took} s).",
+                bone=bone,
+                what=Message(what),
+                first=first,
+                last=last,
+                where=Message(where),
+                took=took,
+            )
+        else:
+            told = Message(
+                "Baked {what}, frames {first} to {last}, into {where} ({took} s).",
+                what=Message(what),
+                first=first,
+                last=last,
+                where=Message(where),
+                took=took,
+            )
+        current.tell(self, told)
+
+
+def what_is_shown(context: bpy.types.Context) -> str:
+    """Which look-at *Shown* bakes, as a sentence, or that it is muted and so is not baked."""
+    bone = current.look_at_bone(context)
+    if bone.lookat_pd.mute:
+        return Message("The look-at on '{bone}' is muted; unmute it to bake it.", bone=bone.name)
+    return Message("Bakes the look-at on '{bone}'.", bone=bone.name)
 
 
 def why_not(context: bpy.types.Context, *, but_muted: bool = False) -> str | None:
@@ -92,15 +122,10 @@ def why_not(context: bpy.types.Context, *, but_muted: bool = False) -> str | Non
     armature = current.armature(context)
     settings = [armature.pose.bones[name].lookat_pd for name in look_at.bones_with_look_at(armature)]
     if all(item.mute for item in settings) and not but_muted:
-        return "Every look-at here is muted, as it is after a bake; unmute the one to bake"
+        return "All look-ats of the armature are muted, as after a bake; unmute the one to bake"
     if any(not item.mute and not looks.names_any(item) for item in settings):
         return "Choose a target to look at"
     return None
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_bake)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_bake)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_bake,))

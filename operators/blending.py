@@ -3,14 +3,13 @@
 import bpy
 from bpy.props import BoolProperty
 
+from ..rig.transitions.settings import AutoBlend
 
-class Blended:
+
+class Blended(AutoBlend):
     """Mixin. `blend` is a property of the operator's own, for its tooltip says until when."""
 
     blend: float
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="As long as suits how far apart poses and speeds are", default=True
-    )
 
     @property
     def seconds(self) -> float | None:
@@ -28,5 +27,5 @@ class Played:
     """Mixin of operators that make an action."""
 
     assign: BoolProperty(
-        name="Use Result", description="Let the armature play the new action; the one it plays is kept", default=True
+        name="Use Result", description="Assign the new action to the armature; the current action is kept", default=True
     )

@@ -3,35 +3,24 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..lookat_pd.errors import LookAtError
-from ..rig import look_at_edit
+from ..rig.look_at import edit as look_at_edit
 from . import current
 
 
-class _ChainOperator:
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
-
-
-class LOOKAT_PD_OT_chain_detect(_ChainOperator, bpy.types.Operator):
-    """Find the chain from the rig again, with fitting shares, settle factors and limits"""
+class LOOKAT_PD_OT_chain_detect(current.OfLookAt, bpy.types.Operator):
+    """Detect the chain from the rig again and reset its shares, settle factors and limits"""
 
     bl_idname = "lookat_pd.chain_detect"
     bl_label = "Detect Chain"
 
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
-        try:
-            look_at_edit.fill_chain(bone.id_data, bone.name)
-        except LookAtError as error:
-            return current.complain(self, error)
+        look_at_edit.fill_chain(bone.id_data, bone.name)
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_chain_add(_ChainOperator, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_add(current.OfLookAt, bpy.types.Operator):
     """Add the active bone to the end of the chain"""
 
     bl_idname = "lookat_pd.chain_add"
@@ -41,15 +30,17 @@ class LOOKAT_PD_OT_chain_add(_ChainOperator, bpy.types.Operator):
         owner, active = current.look_at_bone(context), current.bone(context)
         settings = owner.lookat_pd
         if active is None or any(item.bone == active.name for item in settings.chain):
-            return current.complain(self, "Make a bone active that is not in the chain yet, and try again.")
+            return current.complain(
+                self, "The active bone is already in the chain; make another bone active and try again."
+            )
         item = settings.chain.add()
         item.bone = active.name
         settings.chain_index = len(settings.chain) - 1
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_chain_remove(_ChainOperator, bpy.types.Operator):
-    """Take the highlighted bone out of the chain"""
+class LOOKAT_PD_OT_chain_remove(current.OfLookAt, bpy.types.Operator):
+    """Remove the highlighted bone from the chain"""
 
     bl_idname = "lookat_pd.chain_remove"
     bl_label = "Remove Bone from Chain"
@@ -58,15 +49,17 @@ class LOOKAT_PD_OT_chain_remove(_ChainOperator, bpy.types.Operator):
         settings = current.look_at_bone(context).lookat_pd
         if not 0 < settings.chain_index < len(settings.chain):
             return current.complain(
-                self, "The aiming bone stays in its chain; highlight another bone, or remove the look-at."
+                self,
+                "The aiming bone cannot be removed from its chain; select another bone of the list, or "
+                "remove the look-at.",
             )
         look_at_edit.take_link(settings, settings.chain_index)
         settings.chain_index -= 1
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_chain_move(_ChainOperator, bpy.types.Operator):
-    """Move the highlighted bone towards the head or away from it"""
+class LOOKAT_PD_OT_chain_move(current.OfLookAt, bpy.types.Operator):
+    """Move the highlighted bone up or down in the chain"""
 
     bl_idname = "lookat_pd.chain_move"
     bl_label = "Move Bone in Chain"
@@ -79,21 +72,13 @@ class LOOKAT_PD_OT_chain_move(_ChainOperator, bpy.types.Operator):
         settings = current.look_at_bone(context).lookat_pd
         begin, end = settings.chain_index, settings.chain_index + (-1 if self.direction == "UP" else 1)
         if not (1 <= begin < len(settings.chain) and 1 <= end < len(settings.chain)):
-            current.tell(self, "The aiming bone stays first in its chain.")
+            current.tell(self, "The aiming bone is always the first bone of its chain.")
             return {"CANCELLED"}
         settings.chain.move(begin, end)
         settings.chain_index = end
         return {"FINISHED"}
 
 
-CLASSES = (LOOKAT_PD_OT_chain_detect, LOOKAT_PD_OT_chain_add, LOOKAT_PD_OT_chain_remove, LOOKAT_PD_OT_chain_move)
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_chain_detect, LOOKAT_PD_OT_chain_add, LOOKAT_PD_OT_chain_remove, LOOKAT_PD_OT_chain_move)
+)

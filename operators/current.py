@@ -1,9 +1,16 @@
 """What an operator or panel works on, and the one place that says why it cannot."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar
+
 import bpy
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import look_at, look_at_edit, targets
+from ..rig.animation import editable
+from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at import resolve as look_at
+from ..rig.sampling import targets
 from ..translations import messages
 
 
@@ -75,7 +82,7 @@ def why_no_armature(context: bpy.types.Context) -> str | None:
     if context.mode.startswith("EDIT"):
         return "Leave edit mode"
     try:
-        look_at.check_armature(item)
+        editable.check_armature(item)
     except LookAtError as error:
         return messages.translate(str(error))
     return None
@@ -89,6 +96,23 @@ def why_no_look_at(context: bpy.types.Context) -> str | None:
     return reason
 
 
+class Explained:
+    """An operator that is grey where `why_not` gives a reason, which its tooltip shows."""
+
+    bl_options = {"REGISTER", "UNDO"}
+    why_not: ClassVar[Callable[[bpy.types.Context], str | None]]
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return poll(cls, cls.why_not(context))
+
+
+class OfLookAt(Explained):
+    """An operator that works on the look-at that is shown."""
+
+    why_not = staticmethod(why_no_look_at)
+
+
 def poll(cls: type, reason: str | None) -> bool:
     """Grey an operator out with its reason as the tooltip's last line."""
     if reason is not None:
@@ -96,10 +120,32 @@ def poll(cls: type, reason: str | None) -> bool:
     return reason is None
 
 
+def prepared(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+    """The layout of an operator or panel, with names beside what they name and no buttons that key it."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    return layout
+
+
 def complain(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
     """Show an error and end the operator, nothing having been changed."""
     operator.report({"ERROR"}, messages.translate(str(error)))
     return {"CANCELLED"}
+
+
+def reports_errors(
+    execute: Callable[[Any, bpy.types.Context], set[str]],
+) -> Callable[[Any, bpy.types.Context], set[str]]:
+    """Decorator for `execute`: a LookAtError is shown and ends the operator, nothing having been changed."""
+
+    @wraps(execute)
+    def reporting(self, context: bpy.types.Context) -> set[str]:
+        try:
+            return execute(self, context)
+        except LookAtError as error:
+            return complain(self, error)
+
+    return reporting
 
 
 def tell(operator: bpy.types.Operator, text: str) -> None:

@@ -3,46 +3,37 @@
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
-from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import look_at
-from ..rig.directing import looks
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
+from ..rig.look_at import resolve as look_at
+from ..rig.look_at.directing import looks
 from . import current, targets
 
 
-class _DirectingOperator:
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
-
-
-class LOOKAT_PD_OT_look_here(_DirectingOperator, bpy.types.Operator):
-    """Key that this target is looked at from the current frame on; before it all stays as it was"""
+class LOOKAT_PD_OT_look_here(current.OfLookAt, bpy.types.Operator):
+    """Insert keys to look at this target from the current frame; earlier frames do not change"""
 
     bl_idname = "lookat_pd.look_here"
-    bl_label = "Look at This from Here"
+    bl_label = "Key Look-at Target Here"
 
     number: IntProperty(
         name="Target",
-        description="Number of the target; -1 for the highlighted line",
+        description="Number of the target; -1 for the highlighted row",
         default=-1,
         min=-1,
         options={"SKIP_SAVE"},
     )
     use_selected: BoolProperty(
         name="Selected Object",
-        description="Look at the other selected object, which comes into the list",
+        description="Look at the other selected object and add it to the list of targets",
         options={"SKIP_SAVE"},
     )
 
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, scene = current.look_at_bone(context), context.scene
-        try:
-            number = self._number(context, bone)
-            looks.look(scene, bone.id_data, bone.name, number, looks.here(scene))
-        except LookAtError as error:
-            return current.complain(self, error)
+        number = self._number(context, bone)
+        looks.look(scene, bone.id_data, bone.name, number, looks.here(scene))
         return {"FINISHED"}
 
     def _number(self, context: bpy.types.Context, bone: bpy.types.PoseBone) -> int:
@@ -50,44 +41,20 @@ class LOOKAT_PD_OT_look_here(_DirectingOperator, bpy.types.Operator):
             return self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
         others = current.other_selected_objects(context)
         if not others:
-            raise RigError("Nothing else is selected; select the object to look at, then the character with Shift.")
+            raise RigError("No target object is selected; select the target, then Shift-select the character.")
         return looks.add(bone.id_data, bone.name, look_at.face(others[0]))
 
 
-class LOOKAT_PD_OT_look_away(_DirectingOperator, bpy.types.Operator):
-    """Key that nothing is looked at from the current frame on: back to the animation"""
+class LOOKAT_PD_OT_look_away(current.OfLookAt, bpy.types.Operator):
+    """Insert keys to look at nothing from the current frame and return to the animation"""
 
     bl_idname = "lookat_pd.look_away"
-    bl_label = "Look Away from Here"
+    bl_label = "Key Look Away Here"
 
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, scene = current.look_at_bone(context), context.scene
-        try:
-            looks.look_away(scene, bone.id_data, bone.name, looks.here(scene))
-        except LookAtError as error:
-            return current.complain(self, error)
-        return {"FINISHED"}
-
-
-class LOOKAT_PD_OT_targets_from_markers(bpy.types.Operator):
-    """Look from each timeline marker on at what it names: an object, a bone (Hero:head), or off"""
-
-    bl_idname = "lookat_pd.targets_from_markers"
-    bl_label = "Targets from Markers"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
-        try:
-            count = looks.from_markers(context.scene, bone.id_data, bone.name)
-        except LookAtError as error:
-            return current.complain(self, error)
-        many = "s" if count > 1 else ""
-        current.tell(self, f"Directed the look-at on '{bone.name}' by {count} marker{many}.")
+        looks.look_away(scene, bone.id_data, bone.name, looks.here(scene))
         return {"FINISHED"}
 
 
@@ -95,18 +62,28 @@ def why_not(context: bpy.types.Context) -> str | None:
     """Why markers cannot direct, as a sentence; None where they can."""
     reason = current.why_no_look_at(context)
     if reason is None and not len(context.scene.timeline_markers):
-        reason = "Set a timeline marker named after an object where it is to be looked at"
+        reason = "Add timeline markers named after the objects to look at"
     return reason
 
 
-CLASSES = (LOOKAT_PD_OT_look_here, LOOKAT_PD_OT_look_away, LOOKAT_PD_OT_targets_from_markers)
+class LOOKAT_PD_OT_targets_from_markers(current.Explained, bpy.types.Operator):
+    """Look at the object or bone (Hero:head) that each timeline marker names, from its frame on; off looks away"""
+
+    bl_idname = "lookat_pd.targets_from_markers"
+    bl_label = "Targets from Markers"
+    why_not = staticmethod(why_not)
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bone = current.look_at_bone(context)
+        count = looks.from_markers(context.scene, bone.id_data, bone.name)
+        summary = "Keyed the targets of the look-at on '{bone}' from {markers} markers."
+        if count == 1:
+            summary = "Keyed the targets of the look-at on '{bone}' from {markers} marker."
+        current.tell(self, Message(summary, bone=bone.name, markers=count))
+        return {"FINISHED"}
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_look_here, LOOKAT_PD_OT_look_away, LOOKAT_PD_OT_targets_from_markers)
+)

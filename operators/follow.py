@@ -12,9 +12,10 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy_extras import view3d_utils
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import follow
-from ..rig.directing import looks
-from ..rig.sample import Target
+from ..lookat_pd.message import Message
+from ..rig.live import realtime
+from ..rig.look_at.directing import looks
+from ..rig.sampling.targets import Target
 from ..translations import messages
 from . import current
 
@@ -25,50 +26,61 @@ _SHOWN_EVERY = 0.1
 _NOTCH = 1.08
 """How much farther away a notch of the wheel puts the goal."""
 _KEEP, _RESTORE = ("RET", "NUMPAD_ENTER"), "ESC"
-_UNDONE = "The file was changed by an undo while the character followed; follow again."
+_UNDONE = "Undo changed the file during Follow; start Follow again."
 _WIDE = ("EVENT_ESC",)
 """Pictures of keys with long names are wider than others."""
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN", "TIMER", "WINDOW", "HOME", "EVT")
 """Beginnings of events that belong to Blender even while the mouse leads: views are turned, windows redrawn."""
 
 
-class LOOKAT_PD_OT_follow(bpy.types.Operator):
-    """Let the character follow the mouse, or its target, in real time. Enter keeps the pose, Esc restores it"""
+def why_not(context: bpy.types.Context) -> str | None:
+    """Why nothing can follow, as a sentence; None where it can."""
+    reason = current.why_no_look_at(context)
+    if reason is not None:
+        return reason
+    if _sessions:
+        return "Follow is already running; end it with Enter or Esc"
+    settings = current.look_at_bone(context).lookat_pd
+    if settings.mute:
+        return "The look-at is muted; unmute it first"
+    if looks.chosen(settings) == Target():
+        return "Choose a target to look at"
+    return None
+
+
+class LOOKAT_PD_OT_follow(current.Explained, bpy.types.Operator):
+    """Follow the mouse or the target in real time. Enter keeps the pose, Esc restores it"""
 
     bl_idname = "lookat_pd.follow"
     bl_label = "Follow"
-    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(why_not)
 
     use_mouse: BoolProperty(
         name="Mouse",
-        description="The mouse leads the look over the viewport. Otherwise drag the target itself",
+        description="Guide the gaze with the mouse; if disabled, drag the target itself",
         default=True,
     )
     record: BoolProperty(
         name="Record",
-        description="Key the motion, from the current frame on, instead of the pose alone",
+        description="Record the motion as keys, starting at the current frame, instead of keeping only the final pose",
         default=False,
     )
     into: EnumProperty(
         name="Into",
-        description="Where the keys of a recording go; the keys of all other bones stay as they are",
+        description="Action or layer that receives the recorded keys; keys of other bones do not change",
         items=(
-            ("NEW", "New Action", "A copy of the current action with the recording in it; the original is kept"),
+            ("NEW", "New Action", "Write the recording to a copy of the current action; the original is kept"),
             ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
-            ("LAYER", "NLA Layer", "A new NLA track above the animation that holds only the recording"),
+            ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the recording"),
         ),
         default="NEW",
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
-
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
-            return current.complain(self, "There is no window to follow the mouse in.")
+            return current.complain(self, "Follow needs a window; run it from the 3D viewport.")
         try:
-            session = follow.Session(
+            session = realtime.FollowSession(
                 context.scene, context.view_layer, current.armature(context), current.look_at_bone(context).name
             )
         except LookAtError as error:
@@ -92,13 +104,13 @@ class LOOKAT_PD_OT_follow(bpy.types.Operator):
             return current.complain(self, _UNDONE)
         try:
             if context.scene != control.session.scene:
-                raise RigError("The window shows another scene now; follow there again.")
+                raise RigError("The window was switched to another scene; start Follow again.")
             if event.type == "TIMER":
                 control.tick(time.perf_counter())
                 self._show()
                 return {"PASS_THROUGH"}
-            wish = control.handle(event, context.window)
-            if wish == "KEEP":
+            request = control.handle(event, context.window)
+            if request == "KEEP":
                 current.tell(self, keep(control.session, control.into))
                 self._end(context)
                 return {"FINISHED"}
@@ -114,15 +126,15 @@ class LOOKAT_PD_OT_follow(bpy.types.Operator):
             control.session.restore()
             self._end(context)
             raise
-        if wish == "RESTORE":
+        if request == "RESTORE":
             control.session.restore()
             self._end(context)
             current.tell(self, "Follow cancelled; nothing was changed.")
             return {"CANCELLED"}
-        if wish == "SHOW":
+        if request == "SHOW":
             self._show(now=True)
             return {"RUNNING_MODAL"}
-        return {"PASS_THROUGH"} if wish == "PASS" else {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"} if request == "PASS" else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender is going away or loads another file."""
@@ -169,7 +181,7 @@ class Control:
     goal: (3,) the point of the world that the mouse leads to; None where the target is followed.
     """
 
-    def __init__(self, session: follow.Session, *, use_mouse: bool, into: str) -> None:
+    def __init__(self, session: realtime.FollowSession, *, use_mouse: bool, into: str) -> None:
         self.session, self.use_mouse, self.into = session, use_mouse, into
         self.goal: np.ndarray | None = None
         self.elapsed = 0.0
@@ -193,8 +205,8 @@ class Control:
         """What an event asks for: "KEEP", "RESTORE", "SHOW", "PASS" it on to Blender, or "" for nothing."""
         pressed = event.value == "PRESS"
         if event.type in _KEEP or event.type == _RESTORE:
-            wish = "RESTORE" if event.type == _RESTORE else "KEEP"
-            return wish if pressed else ""
+            request = "RESTORE" if event.type == _RESTORE else "KEEP"
+            return request if pressed else ""
         place = view_under(window, event.mouse_x, event.mouse_y)
         if place is None:
             return "PASS"
@@ -262,40 +274,52 @@ class Control:
     def keys(self) -> list[tuple[tuple[str, ...], str]]:
         """Icons of keys, and what they do."""
         record = iface_("Stop Recording") if self.session.is_recording else iface_("Record")
-        keep = iface_("Key the Recording") if self.session.is_recording else iface_("Keep Pose")
+        keep = iface_("Key Recording") if self.session.is_recording else iface_("Keep Pose")
         if self.use_mouse:
             return [
-                (("MOUSE_MOVE",), iface_("Lead the Eyes")),
-                (("MOUSE_MMB_SCROLL",), iface_("Nearer or Farther")),
+                (("MOUSE_MOVE",), iface_("Guide Gaze")),
+                (("MOUSE_MMB_SCROLL",), iface_("Distance")),
                 (("EVENT_R",), record),
-                (("EVENT_M",), iface_("Drag the Target Instead")),
+                (("EVENT_M",), iface_("Switch to Target")),
                 (("MOUSE_LMB", "EVENT_RETURN"), keep),
                 (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
             ]
         return [
             (("EVENT_R",), record),
-            (("EVENT_M",), iface_("Lead by Mouse Instead")),
+            (("EVENT_M",), iface_("Switch to Mouse")),
             (("EVENT_RETURN",), keep),
             (("EVENT_ESC",), iface_("Restore")),
         ]
 
 
-def keep(session: follow.Session, into: str) -> str:
+def keep(session: realtime.FollowSession, into: str) -> str:
     """Keep the recording or the pose; a sentence that says so. Raises LookAtError."""
     bone, frame = session.bone, session.scene.frame_current
     last = frame + session.recorded_frames - 1
     if session.is_recording:
         session.keep_recording(into)
         where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[into]
-        return (
-            f"Recorded frames {frame} to {last} into {where}; the look-at on '{bone}' is muted, since its motion is in "
-            "the keys."
+        return Message(
+            "Recorded frames {frame} to {last} into {where}; the look-at on '{bone}' is muted "
+            "because its motion is keyed.",
+            frame=frame,
+            last=last,
+            where=Message(where),
+            bone=bone,
         )
     keyed = session.scene.tool_settings.use_keyframe_insert_auto
     session.keep()
     if keyed:
-        return f"Keyed the pose at frame {frame}; the look-at on '{bone}' is muted, since its turn is in the keys."
-    return f"Kept the pose at frame {frame}; the look-at on '{bone}' is muted, since its turn is in the bones."
+        return Message(
+            "Keyed the pose at frame {frame}; the look-at on '{bone}' is muted because its rotation is keyed.",
+            frame=frame,
+            bone=bone,
+        )
+    return Message(
+        "Kept the pose at frame {frame}; the look-at on '{bone}' is muted because the pose contains its rotation.",
+        frame=frame,
+        bone=bone,
+    )
 
 
 def view_under(window: bpy.types.Window, x: float, y: float) -> tuple[bpy.types.Region, bpy.types.RegionView3D] | None:
@@ -318,21 +342,6 @@ def _holds(place: bpy.types.Area | bpy.types.Region, x: float, y: float) -> bool
     return place.width > 1 and place.x <= x < place.x + place.width and place.y <= y < place.y + place.height
 
 
-def why_not(context: bpy.types.Context) -> str | None:
-    """Why nothing can follow, as a sentence; None where it can."""
-    reason = current.why_no_look_at(context)
-    if reason is not None:
-        return reason
-    if _sessions:
-        return "A character follows already; end that with Enter or Esc"
-    settings = current.look_at_bone(context).lookat_pd
-    if settings.mute:
-        return "This look-at is muted; unmute it to follow"
-    if looks.chosen(settings) == Target():
-        return "Choose a target to look at"
-    return None
-
-
 def _redraw() -> None:
     for window in (window for manager in bpy.data.window_managers for window in manager.windows):
         for area in window.screen.areas:
@@ -340,7 +349,7 @@ def _redraw() -> None:
                 area.tag_redraw()
 
 
-_sessions: list[follow.Session] = []
+_sessions: list[realtime.FollowSession] = []
 """The one that is going on, while it does."""
 
 

@@ -3,53 +3,46 @@
 import bpy
 from bpy.props import EnumProperty, IntProperty
 
-from ..rig.bake import Options
+from ..lookat_pd.message import Message
+from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import contacts
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
 from . import current, job
-from .ik_bake import INTO, why_no_chain
+from .ik_bake import why_no_chain
 
 _FEW = 6
 
 
-class LOOKAT_PD_OT_ik_contacts(job.Job, job.Frames, bpy.types.Operator):
-    """Keep the head of the bone, a foot or hand, fixed in the world while it touches something"""
+class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
+    """Keep the head of a foot or hand bone fixed in world space while it touches something"""
 
     bl_idname = "lookat_pd.ik_contacts"
     bl_label = "Clean Up Contacts"
-    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(why_no_chain)
 
     where: EnumProperty(
         name="Contacts",
-        description="When the effector touches something",
+        description="Frames in which the effector touches something",
         items=(
-            ("FOUND", "Found", "Wherever it is slow and low, as Speed and Height say"),
-            ("MARKED", "Marked", "From the first to the last frame given here"),
+            ("FOUND", "Detected", "Detect contacts by the speed and height of the effector"),
+            ("MARKED", "Frame Range", "Use a contact from the start frame to the end frame"),
         ),
     )
     contact_start: IntProperty(name="Contact Start", description="First frame of the contact", default=1)
     contact_end: IntProperty(name="End", description="Last frame of the contact", default=20)
-    into: EnumProperty(name="Into", description="Where the keys go; all other bones stay as they are", items=INTO)
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_no_chain(context))
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = current.prepared(self.layout)
         layout.prop(self, "where")
         column = layout.column(align=True)
         column.active = self.where == "MARKED"
         column.prop(self, "contact_start")
         column.prop(self, "contact_end")
-        layout.prop(self, "into")
-        self.draw_frames(layout)
+        super().draw(context)
 
     def progress(self, percent: str) -> str:
-        return messages.translate(f"Baking IK: {percent} %   Esc: cancel")
+        return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
@@ -59,12 +52,12 @@ class LOOKAT_PD_OT_ik_contacts(job.Job, job.Frames, bpy.types.Operator):
         what = contacts.Detection(settings.contact_speed, settings.contact_height)
         if self.where == "MARKED":
             what = [(self.contact_start, self.contact_end)]
-        options = Options(self.frame_start, self.frame_end, self.into)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into)
         self.job = contacts.clean_up(
             context.scene, chain, what, settings.contact_blend, ik_setup.tuning(settings), options
         )
 
-    def finish(self, context: bpy.types.Context, result: contacts.Result) -> None:
+    def finish(self, context: bpy.types.Context, result: contacts.ContactsResult) -> None:
         named = ", ".join(f"{first}-{last}" for first, last in result.intervals[:_FEW])
         if len(result.intervals) > _FEW:
             named += " ..."
@@ -72,13 +65,13 @@ class LOOKAT_PD_OT_ik_contacts(job.Job, job.Frames, bpy.types.Operator):
         bone = result.baked.chain.effector
         current.tell(
             self,
-            f"'{bone}' stays where it touches, frames {named}; at most {missed:.2f} mm are left.",
+            Message(
+                "Locked '{bone}' during its contacts at frames {frames}; the largest error is {missed:.2f} mm.",
+                bone=bone,
+                frames=named,
+                missed=missed,
+            ),
         )
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_ik_contacts)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_ik_contacts)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_contacts,))

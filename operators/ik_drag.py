@@ -10,57 +10,57 @@ from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import look_at_edit
+from ..lookat_pd.ik import methods
+from ..lookat_pd.message import Message
 from ..rig.ik import drag as ik_drag
 from ..rig.ik import handle as ik_handle
-from ..rig.ik import settings as ik_settings
 from ..rig.ik import setup as ik_setup
+from ..rig.look_at import edit as look_at_edit
 from ..translations import messages
 from . import current, follow
 
-_SOLVERS = {
-    "ZERO": "CCD",
-    "ONE": "PARTICLE",
-    "TWO": "JACOBIAN_EULER",
-    "THREE": "JACOBIAN_QUATERNION",
-    "FOUR": "FABRIK",
-}
 _DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
-_SIGNS = {name: str(n) for n, name in enumerate(_DIGITS)}
-_SIGNS |= {f"NUMPAD_{n}": str(n) for n in range(10)}
+_SIGNS = {name: str(n) for n, name in enumerate(_DIGITS)} | {f"NUMPAD_{n}": str(n) for n in range(10)}
 _SIGNS |= {"MINUS": "-", "NUMPAD_MINUS": "-", "PERIOD": ".", "NUMPAD_PERIOD": "."}
 _SHIFTS = ("LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_CTRL", "RIGHT_CTRL")
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NDOF", "TRACKPAD", "TIMER", "WINDOW", "HOME", "INBETWEEN")
 _MOVED = 3
 """Pixels beyond which letting the button go ends a drag."""
-_UNDONE = "The file was changed by an undo while a bone was dragged; drag again."
-_NAMES = {name: text for name, text, _ in ik_settings.METHOD_ITEMS}
+_UNDONE = "Undo changed the file during the drag; drag again."
 
 
-class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
-    """Click a bone and drag it: the chain above follows. Enter keeps the pose, Esc restores it"""
+def why_not(context: bpy.types.Context) -> str | None:
+    """Why nothing can be dragged, as a sentence; None where it can."""
+    reason = current.why_no_armature(context)
+    if reason is not None:
+        return reason
+    if context.mode != "POSE":
+        return "Switch to pose mode (Ctrl+Tab) to drag bones"
+    if _running:
+        return "An IK drag is already running; end it with Enter or Esc"
+    return None
+
+
+class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
+    """Click a bone and drag it with the chain above it. Enter keeps the pose, Esc restores it"""
 
     bl_idname = "lookat_pd.ik_drag"
     bl_label = "Drag with IK"
     bl_options = {"UNDO", "BLOCKING"}
+    why_not = staticmethod(why_not)
 
     use_active: BoolProperty(
-        name="Active Bone", description="Begin with the active bone at once, instead of a click", default=False
+        name="Active Bone", description="Start dragging the active bone without a click", default=False
     )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
-            return current.complain(self, "There is no window to drag in.")
+            return current.complain(self, "The IK drag needs a window; run it from the 3D viewport.")
         self._window, self._workspace = context.window, context.workspace
-        self._session: ik_drag.Session | None = None
+        self._session: ik_drag.DragSession | None = None
         self._handle: ik_handle.Handle | None = None
         self._selected = _selection(current.armature(context))
         self._armature = current.armature(context)
-        self._area: bpy.types.Area | None = None
         self._pressed: tuple[int, int] | None = None
         self._complaint = ""
         place = follow.view_under(context.window, event.mouse_x, event.mouse_y)
@@ -80,7 +80,7 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
             self._end(context)
             return current.complain(self, _UNDONE)
         try:
-            wish = self._pick(context, event) if self._session is None else self._drag(context, event)
+            request = self._pick(context, event) if self._session is None else self._drag(context, event)
         except ReferenceError:
             self._end(context)
             return current.complain(self, _UNDONE)
@@ -92,14 +92,14 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
             self._restore()
             self._end(context)
             raise
-        if wish == "KEEP":
+        if request == "KEEP":
             return self._keep(context)
-        if wish == "RESTORE":
+        if request == "RESTORE":
             self._restore()
             self._end(context)
             return {"CANCELLED"}
         self._show()
-        return {"PASS_THROUGH"} if wish == "PASS" else {"RUNNING_MODAL"}
+        return {"PASS_THROUGH"} if request == "PASS" else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
         """Blender is going away or loads another file."""
@@ -141,7 +141,7 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
     def _take(self, context: bpy.types.Context, bone: bpy.types.PoseBone, event: bpy.types.Event, place) -> None:
         """Begin to drag a bone. Raises LookAtError."""
         settings = context.scene.lookat_pd_ik
-        self._session = ik_drag.Session(
+        self._session = ik_drag.DragSession(
             context.scene,
             context.view_layer,
             self._armature,
@@ -155,7 +155,6 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
         if place is None:
             place = _any_view(self._window)
         self._region, self._view = place
-        self._area = _area_of(self._window, self._region)
         normal = self._view.view_rotation @ _INTO_THE_SCREEN
         step = 10.0 ** ik_handle.magnitude(self._session.reach)
         self._handle = ik_handle.Handle(self._session.place, normal, step)
@@ -181,7 +180,7 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
             return ""
         if kind.startswith(_OF_THE_VIEW):
             return "PASS"
-        if pressed and self._key(event):
+        if pressed and press(handle, session, kind, shift=event.shift):
             session.move(handle.place)
         return ""
 
@@ -193,26 +192,6 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
         if start is None:
             return ""
         return "KEEP" if max(abs(event.mouse_x - start[0]), abs(event.mouse_y - start[1])) > _MOVED else ""
-
-    def _key(self, event: bpy.types.Event) -> bool:
-        """Whether a key says where the bone goes."""
-        handle, session, kind = self._handle, self._session, event.type
-        assert handle is not None and session is not None
-        if kind in ("X", "Y", "Z"):
-            handle.constrain(kind, session.axes, excluded=event.shift)
-        elif kind == "BACK_SPACE":
-            handle.type("")
-        elif kind in _SOLVERS and not handle.takes_numbers:
-            session.use(_SOLVERS[kind].lower())
-            return False
-        elif kind in _SIGNS:
-            handle.type(_SIGNS[kind])
-        elif kind in ("WHEELUPMOUSE", "PAGE_UP", "WHEELDOWNMOUSE", "PAGE_DOWN"):
-            session.lengthen(1 if kind in ("WHEELUPMOUSE", "PAGE_UP") else -1)
-            return False
-        else:
-            return False
-        return True
 
     def _lead(self, event: bpy.types.Event) -> None:
         at = event.mouse_x - self._region.x, event.mouse_y - self._region.y
@@ -238,7 +217,14 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
             settings.length = session.length
         self._end(context)
         if keyed:
-            current.tell(self, f"Keyed {len(session.chain.bones)} bones at frame {context.scene.frame_current}.")
+            current.tell(
+                self,
+                Message(
+                    "Keyed {bone_count} bones at frame {frame}.",
+                    bone_count=len(session.chain.bones),
+                    frame=context.scene.frame_current,
+                ),
+            )
         return {"FINISHED"}
 
     def _restore(self) -> None:
@@ -281,13 +267,13 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
         error = 1000.0 * session.error * session.scene.unit_settings.scale_length
         texts = [
             session.bone,
-            iface_(_NAMES[session.tuning.method.upper()]),
+            iface_(methods.METHODS[session.tuning.method].label),
             iface_("{} bones").format(session.length),
             iface_("{} iterations").format(session.iterations),
             iface_("error {:.2f} mm").format(error),
         ]
         if handle.axis:
-            texts.append((iface_("without {}") if handle.excluded else iface_("along {}")).format(handle.axis))
+            texts.append((iface_("locking {}") if handle.excluded else iface_("along {}")).format(handle.axis))
         if handle.number:
             texts.append(f"[{handle.number}]")
         return "   ".join(texts)
@@ -301,10 +287,40 @@ class LOOKAT_PD_OT_ik_drag(bpy.types.Operator):
             (("EVENT_SHIFT",), iface_("Precise")),
             (("EVENT_CTRL",), iface_("Snap")),
             (("MOUSE_MMB_SCROLL",), iface_("Chain Length")),
-            (("BLANK1",), iface_("0-4: Solver")),
+            (("BLANK1",), iface_("{}: Solver").format(solver_keys())),
             (("MOUSE_LMB", "EVENT_RETURN"), iface_("Keep Pose")),
             (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
         ]
+
+
+def press(handle: ik_handle.Handle, session: ik_drag.DragSession, kind: str, *, shift: bool = False) -> bool:
+    """Do what a key does to the drag; whether it says where the bone goes. Digits of the number row and of the numpad
+    are a number once an axis was chosen, and choose a solver until then."""
+    sign = _SIGNS.get(kind)
+    if kind in ("X", "Y", "Z"):
+        handle.constrain(kind, session.axes, excluded=shift)
+    elif kind == "BACK_SPACE":
+        handle.type("")
+    elif sign is not None and handle.takes_numbers:
+        handle.type(sign)
+    elif sign is not None:
+        method = methods.of_key(sign)
+        if method is not None:
+            session.use(method.id)
+        return False
+    elif kind in ("WHEELUPMOUSE", "PAGE_UP", "WHEELDOWNMOUSE", "PAGE_DOWN"):
+        session.lengthen(1 if kind in ("WHEELUPMOUSE", "PAGE_UP") else -1)
+        return False
+    else:
+        return False
+    return True
+
+
+def solver_keys() -> str:
+    """The digits that choose a solver, as "0-5"."""
+    keys = sorted(row.key for row in methods.METHODS.values())
+    runs = "".join(keys) in "0123456789"
+    return f"{keys[0]}-{keys[-1]}" if runs else ", ".join(keys)
 
 
 _INTO_THE_SCREEN = Vector((0.0, 0.0, -1.0))
@@ -325,7 +341,7 @@ def _any_view(window: bpy.types.Window) -> tuple[bpy.types.Region, bpy.types.Reg
     for area in _views(window):
         region = next(item for item in area.regions if item.type == "WINDOW")
         return region, area.spaces.active.region_3d
-    raise RigError("There is no 3D viewport to drag in; open one.")
+    raise RigError("The IK drag needs a 3D viewport; open one.")
 
 
 Selection = tuple[dict[str, bool], str]
@@ -357,18 +373,6 @@ def _under_click(armature: bpy.types.Object, before: Selection) -> bpy.types.Pos
     chosen = _selection(armature)
     alone = sum(chosen[0].values()) == 1
     return armature.pose.bones[active.name] if alone or chosen != before else None
-
-
-def why_not(context: bpy.types.Context) -> str | None:
-    """Why nothing can be dragged, as a sentence; None where it can."""
-    reason = current.why_no_armature(context)
-    if reason is not None:
-        return reason
-    if context.mode != "POSE":
-        return "Go into pose mode (Ctrl+Tab) to drag bones"
-    if _running:
-        return "A bone is dragged already; end that with Enter or Esc"
-    return None
 
 
 _running: list[LOOKAT_PD_OT_ik_drag] = []

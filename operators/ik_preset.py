@@ -8,18 +8,17 @@ from .scene_preset import ScenePreset, choice
 
 
 class LOOKAT_PD_OT_ik_preset(ScenePreset, bpy.types.Operator):
-    """Set chain, orientation and solver of inverse kinematics"""
+    """Set the chain, orientation and solver of inverse kinematics"""
 
     bl_idname = "lookat_pd.ik_preset"
     bl_label = "IK Preset"
-    bl_options = {"REGISTER", "UNDO"}
 
     presets, group = PRESETS, "lookat_pd_ik"
     preset: choice(PRESETS)
 
 
 class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
-    """Pin the selected bones, or unpin them where all are pinned: inverse kinematics leaves pinned bones in place"""
+    """Pin the selected bones so that inverse kinematics does not move them, or unpin them if all are pinned"""
 
     bl_idname = "lookat_pd.ik_pin"
     bl_label = "Pin Selected Bones"
@@ -40,14 +39,4 @@ class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (LOOKAT_PD_OT_ik_preset, LOOKAT_PD_OT_ik_pin)
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_preset, LOOKAT_PD_OT_ik_pin))

@@ -3,39 +3,44 @@
 import time
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 
-from ..lookat_pd.errors import LookAtError, RigError
-from ..rig.transitions import join, splice, timeline
-from ..rig.transitions.settings import METHOD_ITEMS, ROOT_ITEMS
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message, joined
+from ..rig.transitions import join, sequence, splice
+from ..rig.transitions.settings import Blending, blends
 from . import current
 from .blending import Blended, Played
 
 
-class LOOKAT_PD_OT_inertialize(Blended, Played, bpy.types.Operator):
-    """Join two actions into a new one: the source until the cut, then the destination, and no pop between"""
+def why_not(context: bpy.types.Context) -> str | None:
+    """Why there is nothing to join, as a sentence; None where there is."""
+    reason = current.why_no_armature(context)
+    if reason is not None:
+        return reason
+    if not bpy.data.actions:
+        return "There are no actions to join; animate the armature, or append actions"
+    data = current.armature(context).animation_data
+    if data is not None and data.use_tweak_mode:
+        return "Leave NLA tweak mode"
+    return None
+
+
+class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy.types.Operator):
+    """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"
     bl_label = "Join Actions"
-    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(why_not)
 
-    source: StringProperty(name="Source", description="Action that plays first; empty for the current one")
-    destination: StringProperty(name="Destination", description="Action that goes on after the cut")
+    source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
+    destination: StringProperty(name="Destination", description="Action that plays after the cut")
     source_frame: IntProperty(
-        name="Cut at Frame", description="First frame that no longer shows the source; not set: the current frame"
+        name="Cut at Frame", description="First frame at which the source no longer plays; the current frame if not set"
     )
     destination_frame: IntProperty(
-        name="Enter at Frame", description="Frame of the destination that comes there; not set: its first"
+        name="Entry Frame", description="Frame of the destination that plays at the cut; its first frame if not set"
     )
-    blend: FloatProperty(
-        name="Blend", description="Seconds until the destination plays alone", default=0.3, min=0.0, soft_max=1.0
-    )
-    root: EnumProperty(name="Root", description="How the destination is placed", items=ROOT_ITEMS, default="HEADING")
-    method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS)
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         settings = context.scene.lookat_pd_transition
@@ -52,26 +57,22 @@ class LOOKAT_PD_OT_inertialize(Blended, Played, bpy.types.Operator):
         return context.window_manager.invoke_props_dialog(self, width=360)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = current.prepared(self.layout)
         for action, frame in (("source", "source_frame"), ("destination", "destination_frame")):
             column = layout.column(align=True)
             column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
             column.prop(self, frame)
         layout.prop(self, "method")
         column = layout.column(align=True)
-        column.active = self.method != "CUT"
+        column.active = blends(self)
         self.draw_blend(column)
         layout.prop(self, "root")
         layout.prop(self, "assign")
 
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         started = time.perf_counter()
-        try:
-            result = self._join(context)
-        except LookAtError as error:
-            return current.complain(self, error)
+        result = self._join(context)
         current.tell(self, told(result, time.perf_counter() - started))
         return {"FINISHED"}
 
@@ -82,7 +83,7 @@ class LOOKAT_PD_OT_inertialize(Blended, Played, bpy.types.Operator):
         if not self.properties.is_property_set("source_frame"):
             self.source_frame = context.scene.frame_current
         if not self.properties.is_property_set("destination_frame"):
-            self.destination_frame = timeline.reach(armature, timeline.ClipRef(destination, 0))[0]
+            self.destination_frame = sequence.reach(armature, sequence.ClipRef(destination, 0))[0]
         return join.join(
             armature,
             join.ClipRef(source, self.source_frame),
@@ -103,40 +104,39 @@ def current_action(context: bpy.types.Context) -> str:
 def find_action(name: str, role: str) -> bpy.types.Action:
     """The action of that name. Raises RigError where there is none."""
     if not name:
-        raise RigError(f"There is no {role} to join; choose an action for it.")
+        raise RigError("The {role} of the transition is empty; choose an action.", role=Message(role))
     action = bpy.data.actions.get(name)
     if action is None:
-        raise RigError(f"There is no action '{name}' to be the {role}; choose one that exists.")
+        raise RigError(
+            "There is no action '{name}' for the {role}; choose one that exists.", name=name, role=Message(role)
+        )
     return action
 
 
 def told(result: join.Joined, seconds: float) -> str:
     """What was joined, as a sentence."""
-    cut = ", ".join(f"frame {cut} ({blend:.2f} s)" for cut, blend in zip(result.cuts, result.blends, strict=True))
-    missing = f"; {len(result.missing)} bones are not on this rig" if result.missing else ""
-    placed = f", placed by '{result.root}'" if result.root else ""
-    return (
-        f"'{result.action.name}': {result.bones} bones, frames {result.first} to {result.last}, joined at {cut}{placed}"
-        f"{missing} ({seconds:.2f} s)."
+    cut = joined(
+        ", ",
+        (
+            Message("frame {cut} ({blend:.2f} s)", cut=cut, blend=blend)
+            for cut, blend in zip(result.cuts, result.blends, strict=True)
+        ),
+    )
+    missing = (
+        Message("; {missing} bones are missing in this rig", missing=len(result.missing)) if result.missing else ""
+    )
+    placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
+    return Message(
+        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{missing} ({seconds:.2f} s).",
+        action=result.action.name,
+        bones=result.bones,
+        first=result.first,
+        last=result.last,
+        cut=cut,
+        placed=placed,
+        missing=missing,
+        seconds=seconds,
     )
 
 
-def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to join, as a sentence; None where there is."""
-    reason = current.why_no_armature(context)
-    if reason is not None:
-        return reason
-    if not bpy.data.actions:
-        return "There are no actions to join; animate the armature first, or append some"
-    data = current.armature(context).animation_data
-    if data is not None and data.use_tweak_mode:
-        return "Leave NLA tweak mode"
-    return None
-
-
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_inertialize)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_inertialize)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_inertialize,))

@@ -1,4 +1,7 @@
-"""What bakes share as operators: progress, Esc, and the frames. No postponed annotations: Blender reads them."""
+"""What bakes share as operators: progress, Esc, where the keys go, and the frames.
+
+No postponed annotations: Blender reads them.
+"""
 
 import time
 from collections.abc import Generator
@@ -6,10 +9,11 @@ from contextlib import suppress
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError
-from ..rig import sample
+from ..lookat_pd.message import Message
+from ..rig.sampling import sampler, scene_time
 from . import current
 
 _SLICE = 0.2
@@ -18,7 +22,7 @@ _AT_ONCE = 0.3
 """Work shorter than this [s] never shows a progress display."""
 
 
-class Job:
+class ModalJob(current.Explained):
     """An operator that works through a generator: `start` sets `job`, `finish` is given what it returns."""
 
     job: Generator[float, None, Any]
@@ -76,7 +80,7 @@ class Job:
     def _begin(self, context: bpy.types.Context) -> set[str] | None:
         self._started = time.perf_counter()
         if (reason := self.why_not_now(context)) is not None:
-            return current.complain(self, f"{reason}.")
+            return current.complain(self, Message("{reason}.", reason=Message(reason)))
         try:
             self.start(context)
         except LookAtError as error:
@@ -94,7 +98,7 @@ class Job:
             while True:
                 fraction = next(self.job)
                 if until is not None and time.perf_counter() > until:
-                    sample.park_all()
+                    sampler.park_all()
                     context.window_manager.progress_update(int(100 * fraction))
                     context.workspace.status_text_set(self.progress(f"{100 * fraction:.0f}"))
                     return {"RUNNING_MODAL"}
@@ -105,7 +109,7 @@ class Job:
             return current.complain(self, error)
         except ReferenceError:
             # Undo replaces everything in the file, the bake's own working data too, so nothing is left of it.
-            return current.complain(self, "The file was changed by an undo while the bake was running; bake again.")
+            return current.complain(self, "Undo changed the file during the bake; bake again.")
 
     def _end_display(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)
@@ -113,12 +117,26 @@ class Job:
         context.workspace.status_text_set(None)
 
 
+class Into:
+    """Where an operator puts its keys."""
+
+    into: EnumProperty(
+        name="Into",
+        description="Action or layer that receives the keys; keys of other bones do not change",
+        items=(
+            ("NEW", "New Action", "Write the result to a copy of the current action; the original is kept"),
+            ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
+            ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the difference"),
+        ),
+    )
+
+
 class Frames:
     """The range of frames of an operator."""
 
     use_scene_range: BoolProperty(
         name="Scene Range",
-        description="Bake the scene's frame range, or its preview range where that is on",
+        description="Bake the frame range of the scene, or its preview range if enabled",
         default=True,
     )
     frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
@@ -137,4 +155,13 @@ class Frames:
             preview = scene.use_preview_range
             first = scene.frame_preview_start if preview else scene.frame_start
             last = scene.frame_preview_end if preview else scene.frame_end
-            self.frame_start, self.frame_end = sample.key_range(scene, first, last)
+            self.frame_start, self.frame_end = scene_time.key_range(scene, first, last)
+
+
+class Bake(ModalJob, Into, Frames):
+    """A bake over a range of frames."""
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)  # pyright: ignore[reportAttributeAccessIssue]
+        layout.prop(self, "into")
+        self.draw_frames(layout)

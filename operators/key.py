@@ -3,43 +3,30 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..lookat_pd.errors import LookAtError
-from ..rig import look_at_edit
+from ..rig.look_at import edit as look_at_edit
 from . import current
 
 
-class LOOKAT_PD_OT_key(bpy.types.Operator):
-    """Insert a key for this setting at the current frame, or delete the one that is there"""
+class LOOKAT_PD_OT_key(current.OfLookAt, bpy.types.Operator):
+    """Insert a key for this setting at the current frame, or delete the existing one"""
 
     bl_idname = "lookat_pd.key"
     bl_label = "Key Look-at Setting"
-    bl_options = {"REGISTER", "UNDO"}
 
     setting: EnumProperty(
         name="Setting",
         items=(
             ("use", "Look", "Whether to look at the target"),
-            ("influence", "Influence", "How much to look at it"),
-            ("active_target", "Active Target", "Which target to look at"),
+            ("influence", "Influence", "Amount of the look-at"),
+            ("active_target", "Active Target", "Target to look at"),
         ),
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
-
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
-        try:
-            look_at_edit.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
-        except LookAtError as error:
-            return current.complain(self, error)
+        look_at_edit.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
         return {"FINISHED"}
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_key)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_key)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_key,))

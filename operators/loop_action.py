@@ -1,48 +1,46 @@
 """Make an action cyclic."""
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 
-from ..lookat_pd.errors import LookAtError, RigError
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
 from ..rig.transitions import loop
+from ..rig.transitions.settings import blend_time
 from . import current, inertialize
 from .blending import Blended, Played
 
 
-class LOOKAT_PD_OT_loop_action(Blended, Played, bpy.types.Operator):
-    """Make a cyclic copy of an action: its end runs into its start without a pop"""
+class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Operator):
+    """Make a cyclic copy of an action, whose end leads into its start without a pop"""
 
     bl_idname = "lookat_pd.loop_action"
     bl_label = "Loop Action"
-    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(inertialize.why_not)
 
-    action: StringProperty(name="Action", description="Action to loop; empty for the current one")
-    use_range: BoolProperty(name="Frame Range", description="Loop only some of the action's frames")
+    action: StringProperty(name="Action", description="Action to loop; leave empty for the current action")
+    use_range: BoolProperty(name="Frame Range", description="Loop only a part of the action")
     frame_start: IntProperty(name="Start", description="First frame of the loop", default=1)
     frame_end: IntProperty(
-        name="End", description="Last frame of the loop, which shows the pose of the first", default=25
+        name="End", description="Last frame of the loop; it has the same pose as the first", default=25
     )
-    use_auto_blend: BoolProperty(name="Automatic Blend", description="As long as suits the difference", default=True)
-    blend: FloatProperty(
-        name="Blend", description="Seconds in which each end gives way to the other", default=0.3, min=0.0, soft_max=1.0
+    use_auto_blend: BoolProperty(
+        name="Automatic Blend", description="Derive the blend time from the difference", default=True
     )
-    in_place: BoolProperty(name="In Place", description="Take the root's travel over the ground out")
+    blend: blend_time("Time in seconds in which the ends are blended into each other")
+    in_place: BoolProperty(name="In Place", description="Remove the motion of the root on the ground plane")
     cycles: BoolProperty(
-        name="Cycles Modifiers", description="Let the F-curves repeat for ever; not where the root turns", default=True
+        name="Cycles Modifiers",
+        description="Repeat the F-curves indefinitely; not available if the root turns",
+        default=True,
     )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, inertialize.why_not(context))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.action = ""
         return self.execute(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = current.prepared(self.layout)
         layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
         layout.prop(self, "use_range")
         column = layout.column(align=True)
@@ -54,36 +52,41 @@ class LOOKAT_PD_OT_loop_action(Blended, Played, bpy.types.Operator):
         layout.prop(self, "cycles")
         layout.prop(self, "assign")
 
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
-            if self.use_range and self.frame_end <= self.frame_start:
-                raise RigError(f"The range {self.frame_start} to {self.frame_end} is empty or reversed; mend it.")
-            result = loop.loop(
-                current.armature(context),
-                action,
-                self.frame_start if self.use_range else None,
-                self.frame_end if self.use_range else None,
-                self.seconds,
-                in_place=self.in_place,
-                cycles=self.cycles,
-                assign=self.assign,
-                scene=context.scene,
+        action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
+        if self.use_range and self.frame_end <= self.frame_start:
+            raise RigError(
+                "The range {first} to {last} is empty or reversed; enter the smaller frame first.",
+                first=self.frame_start,
+                last=self.frame_end,
             )
-        except LookAtError as error:
-            return current.complain(self, error)
-        repeats = "" if result.cycles or not self.cycles else "; it turns on the way, so its F-curves do not repeat"
+        result = loop.loop(
+            current.armature(context),
+            action,
+            self.frame_start if self.use_range else None,
+            self.frame_end if self.use_range else None,
+            self.seconds,
+            in_place=self.in_place,
+            cycles=self.cycles,
+            assign=self.assign,
+            scene=context.scene,
+        )
+        repeats = (
+            "" if result.cycles or not self.cycles else "; the root rotates over a cycle, so the F-curves do not repeat"
+        )
         current.tell(
             self,
-            f"'{result.action.name}' loops over frames {result.first} to {result.last} ({result.blend:.2f} s at each "
-            f"end){repeats}.",
+            Message(
+                "'{action}' loops over frames {first} to {last} ({blend:.2f} s at each end){repeats}.",
+                action=result.action.name,
+                first=result.first,
+                last=result.last,
+                blend=result.blend,
+                repeats=Message(repeats),
+            ),
         )
         return {"FINISHED"}
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_loop_action)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_loop_action)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_loop_action,))

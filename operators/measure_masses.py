@@ -2,24 +2,22 @@
 
 import bpy
 
+from ..lookat_pd.message import Message
 from ..rig.dynamics import masses, meshes
 from ..translations import messages
 from . import current, job
 
 
-class LOOKAT_PD_OT_measure_masses(job.Job, bpy.types.Operator):
-    """Measure the volume inside the skinned meshes, bone by bone, to show what they weigh"""
+class LOOKAT_PD_OT_measure_masses(job.ModalJob, bpy.types.Operator):
+    """Measure the volume inside the skinned meshes for each bone to display the masses"""
 
     bl_idname = "lookat_pd.measure_masses"
     bl_label = "Measure Meshes"
     bl_options = {"REGISTER"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_armature(context))
+    why_not = staticmethod(current.why_no_armature)
 
     def progress(self, percent: str) -> str:
-        return messages.translate(f"Measuring meshes: {percent} %   Esc: cancel")
+        return messages.translate(Message("Measuring meshes: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         self._armature = current.armature(context)
@@ -27,7 +25,10 @@ class LOOKAT_PD_OT_measure_masses(job.Job, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: meshes.Measured) -> None:
         found = masses.of(context.scene, self._armature, result)
-        current.tell(self, f"{len(found.bones)} bones weigh {found.total:.1f} kg.")
+        current.tell(
+            self,
+            Message("Total mass: {total:.1f} kg, number of bones: {bones}.", bones=len(found.bones), total=found.total),
+        )
 
 
 def register() -> None:

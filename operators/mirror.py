@@ -2,35 +2,23 @@
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError
-from ..rig import look_at_copy
+from ..lookat_pd.message import Message
+from ..rig.look_at import copy as look_at_copy
 from . import current
 
 
-class LOOKAT_PD_OT_mirror(bpy.types.Operator):
-    """Give the bone on the other side the same look-at; its chain and its target change sides too"""
+class LOOKAT_PD_OT_mirror(current.OfLookAt, bpy.types.Operator):
+    """Copy the look-at to the bone on the opposite side, with chain and target mirrored"""
 
     bl_idname = "lookat_pd.mirror"
     bl_label = "Mirror Look-at"
-    bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
-
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = current.look_at_bone(context)
-        try:
-            bone = look_at_copy.mirror(context.scene, source.id_data, source.name)
-        except LookAtError as error:
-            return current.complain(self, error)
-        current.tell(self, f"Mirrored the look-at on '{source.name}' to '{bone}'.")
+        bone = look_at_copy.mirror(context.scene, source.id_data, source.name)
+        current.tell(self, Message("Mirrored the look-at on '{source}' to '{bone}'.", source=source.name, bone=bone))
         return {"FINISHED"}
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_mirror)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_mirror)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_mirror,))

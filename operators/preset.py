@@ -7,43 +7,36 @@ from bl_operators.presets import AddPresetBase
 from bpy.app.translations import pgettext_tip as tip_
 from bpy.props import StringProperty
 
-from ..lookat_pd.errors import LookAtError
-from ..rig import presets
+from ..lookat_pd.message import Message
+from ..rig.look_at import presets
 from . import current
 
 MENU = "LOOKAT_PD_PT_presets"
 """The panel that lists them."""
 
 
-class LOOKAT_PD_OT_preset(bpy.types.Operator):
-    """Give the look-at the settings of this preset; target, chain and keys stay"""
+class LOOKAT_PD_OT_preset(current.OfLookAt, bpy.types.Operator):
+    """Apply the settings of this preset to the look-at; target, chain and keys are kept"""
 
     bl_idname = "lookat_pd.preset"
     bl_label = "Look-at Preset"
-    bl_options = {"REGISTER", "UNDO"}
 
     filepath: StringProperty(
         name="File", description="Preset to apply", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
-
-    @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return tip_(presets.about(Path(properties.filepath)))
 
+    @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            presets.apply(presets.read(Path(self.filepath)), current.look_at_bone(context).lookat_pd)
-        except LookAtError as error:
-            return current.complain(self, error)
+        presets.apply(presets.read(Path(self.filepath)), current.look_at_bone(context).lookat_pd)
         return {"FINISHED"}
 
 
 class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
-    """Save how the look-at moves as a preset, or remove a preset"""
+    """Save the motion settings of the look-at as a preset, or remove a preset"""
 
     bl_idname = "lookat_pd.preset_add"
     bl_label = "Add Look-at Preset"
@@ -58,7 +51,13 @@ class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = presets.available().get(self.name)
         if self.remove_name and path is not None and presets.is_shipped(path):
-            return current.complain(self, f"The preset '{self.name}' comes with the add-on and cannot be removed.")
+            return current.complain(
+                self,
+                Message(
+                    "The preset '{name}' is part of the extension and cannot be removed; choose a preset of your own.",
+                    name=self.name,
+                ),
+            )
         return super().execute(context)
 
     def add(self, context: bpy.types.Context, filepath: str) -> None:
@@ -66,16 +65,14 @@ class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
         presets.write(current.look_at_bone(context).lookat_pd, Path(filepath))
 
 
-CLASSES = (LOOKAT_PD_OT_preset, LOOKAT_PD_OT_preset_add)
+_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_preset, LOOKAT_PD_OT_preset_add))
 
 
 def register() -> None:
     presets.register()
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
+    _register()
 
 
 def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister()
     presets.unregister()

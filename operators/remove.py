@@ -3,37 +3,38 @@
 import bpy
 from bpy.props import StringProperty
 
-from ..rig import look_at, look_at_edit
+from ..lookat_pd.message import Message
+from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at import resolve as look_at
 from . import current
 
 
-class LOOKAT_PD_OT_remove(bpy.types.Operator):
-    """Remove the look-at with its settings and their keys; what was baked stays"""
+class LOOKAT_PD_OT_remove(current.OfLookAt, bpy.types.Operator):
+    """Remove the look-at with its settings and their keys; baked keys are kept"""
 
     bl_idname = "lookat_pd.remove"
     bl_label = "Remove Look-at PD"
-    bl_options = {"REGISTER", "UNDO"}
 
     bone: StringProperty(
-        name="Bone", description="Bone whose look-at goes; empty for the one shown", options={"SKIP_SAVE"}
+        name="Bone",
+        description="Bone whose look-at is removed; leave empty for the displayed one",
+        options={"SKIP_SAVE"},
     )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = current.armature(context)
         name = self.bone or current.look_at_bone(context).name
         if name not in look_at.bones_with_look_at(armature):
-            return current.complain(self, f"Bone '{name}' of '{armature.name}' has no look-at to remove.")
+            return current.complain(
+                self,
+                Message(
+                    "Bone '{name}' of '{armature}' has no look-at; select a bone with a look-at.",
+                    name=name,
+                    armature=armature.name,
+                ),
+            )
         look_at_edit.remove(armature, name)
         return {"FINISHED"}
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_remove)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_remove)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_remove,))

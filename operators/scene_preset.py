@@ -18,6 +18,7 @@ def choice(presets: Presets) -> Any:
 class ScenePreset:
     """Mixin. group: name of the scene's settings. The operator has a property `preset`, a `choice` of `presets`."""
 
+    bl_options = {"REGISTER", "UNDO"}
     presets: ClassVar[Presets]
     group: ClassVar[str]
     preset: str

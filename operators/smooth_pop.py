@@ -1,55 +1,66 @@
 """Smooth a leap of the animation away."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..rig import actions, look_at_edit
+from ..lookat_pd.message import Message
+from ..rig.animation import actions
+from ..rig.look_at import edit as look_at_edit
 from ..rig.transitions import join, pops
+from ..rig.transitions.settings import blend_time
 from . import current, inertialize
 from .blending import Blended
 
 
-class LOOKAT_PD_OT_smooth_pop(Blended, bpy.types.Operator):
-    """Make the animation run smoothly into this frame: the leap from the frame before dies away, nothing else moves"""
+def why_not(context: bpy.types.Context) -> str | None:
+    """Why there is nothing to smooth, as a sentence; None where there is."""
+    reason = inertialize.why_not(context)
+    if reason is not None:
+        return reason
+    armature = current.armature(context)
+    data = armature.animation_data
+    if data is None or data.action is None:
+        return "The armature has no action; assign one in the Action editor"
+    if data.action_slot is None:
+        return "The action has no slot selected for this armature; select a slot in the Action editor"
+    return "The action is empty" if actions.is_empty(data.action, data.action_slot) else None
+
+
+class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
+    """Remove the pop at this frame by decaying the jump from the frame before"""
 
     bl_idname = "lookat_pd.smooth_pop"
     bl_label = "Smooth Pop"
-    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(why_not)
 
     where: EnumProperty(
-        name="Where",
+        name="Scope",
         items=(
-            ("FRAME", "Frame", "Smooth the leap into one frame"),
-            ("ALL", "Found", "Find all leaps in the scene's frame range and smooth each"),
+            ("FRAME", "Frame", "Smooth the pop at one frame"),
+            ("ALL", "Detected", "Detect all pops in the frame range of the scene and smooth each of them"),
         ),
     )
-    frame: IntProperty(name="Frame", description="First frame after the pop; not set: the current one")
-    use_auto_blend: BoolProperty(name="Automatic Blend", description="As long as suits the leap", default=True)
-    blend: FloatProperty(
-        name="Blend", description="Seconds in which the leap dies away", default=0.2, min=0.0, soft_max=1.0
+    frame: IntProperty(name="Frame", description="First frame after the pop; the current frame if not set")
+    use_auto_blend: BoolProperty(
+        name="Automatic Blend", description="Derive the blend time from the size of the pop", default=True
     )
-    only_selected: BoolProperty(name="Selected Bones Only", description="Leave other bones as they are")
+    blend: blend_time("Time in seconds in which the pop decays", 0.2)
+    only_selected: BoolProperty(name="Selected Bones Only", description="Do not change other bones")
     into: EnumProperty(
         name="Into",
         items=(
             ("CURRENT", "Current Action", "Change the keys of the current action"),
-            ("NEW", "New Action", "Change a copy; the original is kept"),
+            ("NEW", "New Action", "Change a copy of the current action; the original is kept"),
         ),
     )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.frame = context.scene.frame_current
         return self.execute(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = current.prepared(self.layout)
         layout.prop(self, "where")
         if self.where == "FRAME":
             layout.prop(self, "frame")
@@ -78,7 +89,10 @@ class LOOKAT_PD_OT_smooth_pop(Blended, bpy.types.Operator):
         else:
             bpy.data.actions.remove(copy)
         listed = ", ".join(f"{frame:g}" for frame in frames)
-        current.tell(self, f"Smoothed {len(frames)} pop{'s' if len(frames) != 1 else ''} at frame {listed}.")
+        summary = "Smoothed {pops} pops at frame {frames}."
+        if len(frames) == 1:
+            summary = "Smoothed {pops} pop at frame {frames}."
+        current.tell(self, Message(summary, pops=len(frames), frames=listed))
         return {"FINISHED"}
 
     def _smooth(
@@ -108,28 +122,9 @@ class LOOKAT_PD_OT_smooth_pop(Blended, bpy.types.Operator):
                 smoothed.append(frame)
         if not smoothed:
             raise RigError(
-                "No pop was found between the scene's first and last frame; go to one and smooth that frame."
+                "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
             )
         return smoothed
 
 
-def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to smooth, as a sentence; None where there is."""
-    reason = inertialize.why_not(context)
-    if reason is not None:
-        return reason
-    armature = current.armature(context)
-    data = armature.animation_data
-    if data is None or data.action is None:
-        return "The armature plays no action; choose one in the Action editor"
-    if data.action_slot is None:
-        return "The action has no slot chosen for this armature; choose one in the Action editor"
-    return "The action is empty" if actions.is_empty(data.action, data.action_slot) else None
-
-
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_smooth_pop)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_smooth_pop)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_smooth_pop,))

@@ -3,37 +3,28 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..rig import live
+from ..rig.live import handlers as live
 from . import current
 
 
-class LOOKAT_PD_OT_solve(bpy.types.Operator):
-    """Solve the live look-ats of this scene again"""
+class LOOKAT_PD_OT_solve(current.OfLookAt, bpy.types.Operator):
+    """Solve all live look-ats of the scene again"""
 
     bl_idname = "lookat_pd.solve"
     bl_label = "Solve"
     bl_options = {"INTERNAL"}
 
-    stop: BoolProperty(name="Stop", description="Stop solving instead", options={"SKIP_SAVE"})
+    stop: BoolProperty(name="Stop", description="Stop solving instead of starting again", options={"SKIP_SAVE"})
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         if properties.stop:
-            return bpy.app.translations.pgettext_tip("Stop solving; the rigs keep the offsets they have")
+            return bpy.app.translations.pgettext_tip("Stop solving and keep the current offsets of the rigs")
         return bpy.app.translations.pgettext_tip(cls.__doc__)
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         (live.stop if self.stop else live.resume)(context.scene)
         return {"FINISHED"}
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_solve)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_solve)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_solve,))

@@ -1,50 +1,14 @@
 """A transition between two strips of the NLA."""
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty
+from bpy.props import EnumProperty
 
-from ..lookat_pd.errors import LookAtError, RigError
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
 from ..rig.transitions import splice, strips
-from ..rig.transitions.settings import METHOD_ITEMS
+from ..rig.transitions.settings import BLEND_ITEMS, blend_time
 from . import current
 from .blending import Blended
-
-
-class LOOKAT_PD_OT_strip_transition(Blended, bpy.types.Operator):
-    """Add a strip that carries the first of two selected strips into the second without a pop"""
-
-    bl_idname = "lookat_pd.strip_transition"
-    bl_label = "Add Transition between Strips"
-    bl_options = {"REGISTER", "UNDO"}
-
-    blend: FloatProperty(
-        name="Blend", description="Seconds until the second strip plays alone", default=0.3, min=0.0, soft_max=1.0
-    )
-    method: EnumProperty(name="Method", description="How the difference is blended", items=METHOD_ITEMS[:3])
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
-
-    def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        layout.prop(self, "method")
-        self.draw_blend(layout)
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = current.armature(context)
-        try:
-            chosen = strips.selected(armature)
-            if len(chosen) != 2:
-                raise RigError(f"{len(chosen)} strips of '{armature.name}' are selected; select the two to join.")
-            blend = splice.Blend(self.seconds, self.method)
-            made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
-        except LookAtError as error:
-            return current.complain(self, error)
-        current.tell(self, f"Strip '{made.strip.name}' from frame {made.first} to {made.last} ({made.blend:.2f} s).")
-        return {"FINISHED"}
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -61,9 +25,44 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_strip_transition)
+class LOOKAT_PD_OT_strip_transition(current.Explained, Blended, bpy.types.Operator):
+    """Add a strip with a transition from the first of two selected strips to the second, without a pop"""
+
+    bl_idname = "lookat_pd.strip_transition"
+    bl_label = "Add Transition between Strips"
+    why_not = staticmethod(why_not)
+
+    blend: blend_time("Time in seconds until only the second strip plays")
+    method: EnumProperty(name="Method", description="Method of blending the difference", items=BLEND_ITEMS)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)
+        layout.prop(self, "method")
+        self.draw_blend(layout)
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature = current.armature(context)
+        chosen = strips.selected(armature)
+        if len(chosen) != 2:
+            raise RigError(
+                "{strips} strips of '{armature}' are selected; select the two strips to join.",
+                strips=len(chosen),
+                armature=armature.name,
+            )
+        blend = splice.Blend(self.seconds, self.method)
+        made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
+        current.tell(
+            self,
+            Message(
+                "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s).",
+                strip=made.strip.name,
+                first=made.first,
+                last=made.last,
+                blend=made.blend,
+            ),
+        )
+        return {"FINISHED"}
 
 
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_OT_strip_transition)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_strip_transition,))

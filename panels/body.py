@@ -2,21 +2,17 @@
 
 import bpy
 
+from ..rig.look_at.body import layers
+
 
 def draw_body(layout: bpy.types.UILayout, settings) -> None:
     """Hips, arms, feet and torso."""
     body = settings.body
     layout.prop(body, "torso_from")
-    column = _layer(layout, body, "use_weight_shift")
-    column.prop(body, "weight_shift", slider=True)
-    column.prop(body, "weight_side")
-    column.prop(body, "weight_back")
-    column.prop(body, "weight_settle_factor")
-    column = _layer(layout, body, "use_arm_recoil")
-    column.prop(body, "arm_recoil", slider=True)
-    column.prop(body, "arm_settle_factor")
-    column.prop(body, "arm_damping_ratio")
-    _layer(layout, body, "use_planted_feet")
+    for layer in layers.of_group("body"):
+        column = _layer(layout, body, layer.switch)
+        for name in layer.amounts:
+            column.prop(body, name, slider=name == layer.amounts[0])
     column = layout.column()
     column.active = body.use_weight_shift or body.use_planted_feet
     column.prop_search(body, "mover", settings.id_data.pose, "bones", icon="BONE_DATA")

@@ -2,8 +2,8 @@
 
 import bpy
 
-from ..rig import targets
-from ..rig.directing import looks
+from ..rig.look_at.directing import looks
+from ..rig.sampling import targets
 from . import keyed
 
 
@@ -47,9 +47,4 @@ def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:
     row.operator("lookat_pd.look_here", text="", icon=icon, emboss=False).number = number
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_UL_targets)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_UL_targets)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_targets,))

@@ -25,9 +25,7 @@ class _Dynamics:
     bl_options = {"DEFAULT_CLOSED"}
 
     def prepared(self) -> bpy.types.UILayout:
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        return self.layout
+        return current.prepared(self.layout)
 
 
 class _Part(_Dynamics):
@@ -100,7 +98,7 @@ class LOOKAT_PD_PT_dynamics_body(_Part, bpy.types.Panel):
         column.prop(settings, "total_mass", text="Total Mass (kg)")
         column.prop(settings, "density", text="Density (kg/m³)")
         layout.prop(scene.lookat_pd_dynamics, "show_masses")
-        found, problem = display.told(scene, armature)
+        found, problem = display.summary(scene, armature)
         if found is None:
             layout.label(text=messages.translate(problem), icon="INFO", translate=False)
             return
@@ -185,9 +183,9 @@ def _draw_last(layout: bpy.types.UILayout, last: reaching.Plotted | None) -> Non
         return
     box = layout.box()
     if len(last.costs) > 1:
-        box.label(text="Cost of each Pass")
+        box.label(text="Cost per Pass")
         box.template_icon(plots.icon("costs", last.number, lambda: {"cost": last.costs}), scale=4.0)
-    box.label(text="Path of the Hand, and the Straight Way")
+    box.label(text="Hand Path and Straight Line")
     row = box.row()
     for name, axes in _VIEWS:
         column = row.column()
@@ -200,19 +198,11 @@ def _path_icon(name: str, last: reaching.Plotted, axes: tuple[int, int]) -> int:
     return plots.path_icon(name, last.number, lambda: (last.path[:, chosen], last.straight[:, chosen]))
 
 
-CLASSES = (
-    LOOKAT_PD_PT_dynamics,
-    LOOKAT_PD_PT_dynamics_bone,
-    LOOKAT_PD_PT_dynamics_body,
-    LOOKAT_PD_PT_dynamics_reach,
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        LOOKAT_PD_PT_dynamics,
+        LOOKAT_PD_PT_dynamics_bone,
+        LOOKAT_PD_PT_dynamics_body,
+        LOOKAT_PD_PT_dynamics_reach,
+    )
 )
-
-
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)

@@ -3,8 +3,8 @@
 import bpy
 
 from ..operators import current
-from ..rig import look_at_edit
 from ..rig.dynamics import display
+from ..rig.look_at import edit as look_at_edit
 from .overlay import Batch, safely
 
 _ALPHA, _SELECTED_ALPHA = 0.35, 0.9

@@ -19,9 +19,7 @@ class LOOKAT_PD_PT_ik(bpy.types.Panel):
         self.layout.operator_menu_enum("lookat_pd.ik_preset", "preset", text="", icon="PRESET")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = self.layout, context.scene.lookat_pd_ik
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_ik
         reason = current.why_no_armature(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
@@ -81,16 +79,14 @@ class LOOKAT_PD_PT_ik_contacts(bpy.types.Panel):
         return current.why_no_armature(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = self.layout, context.scene.lookat_pd_ik
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_ik
         column = layout.column(align=True)
         column.prop(settings, "contact_speed")
         column.prop(settings, "contact_height")
         layout.prop(settings, "contact_blend", text="Blend (s)")
         row = layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
-        row.operator("lookat_pd.ik_contacts", text="Clean Up Found").where = "FOUND"
+        row.operator("lookat_pd.ik_contacts", text="Clean Up Detected").where = "FOUND"
         marked = row.operator("lookat_pd.ik_contacts", text="Clean Up Preview Range")
         marked.where = "MARKED"
         scene = context.scene
@@ -114,22 +110,20 @@ def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) ->
     box.template_icon(plots.icon("ik", found.key, lambda: curves), scale=6.0)
     if not found.in_reach:
         box.label(text="Out of reach", icon="INFO")
-    share = iface_("{:.3f} % left, {} iterations").format(100.0 * errors[-1], len(errors) - 1)
+    share = iface_("{:.3f} % remaining, {} iterations").format(100.0 * errors[-1], len(errors) - 1)
     box.label(text=share, translate=False)
 
 
 _errors: dict = {}
 """The solve that was shown last, by what it depends on."""
 
-CLASSES = (LOOKAT_PD_PT_ik, LOOKAT_PD_PT_ik_contacts)
+_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_ik, LOOKAT_PD_PT_ik_contacts))
 
 
 def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
+    _register()
 
 
 def unregister() -> None:
     _errors.clear()
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister()

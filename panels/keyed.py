@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..rig import look_at_edit
+from ..rig.look_at import edit as look_at_edit
 
 _ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 

@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
-from ..rig import look_at
+from ..rig.look_at import resolve as look_at
 from . import body, directing, keyed, plots, presets, status
 
 
@@ -37,9 +37,7 @@ class _Part:
         return current.why_no_armature(context) is None and cls.settings(context) is not None
 
     def prepared(self) -> bpy.types.UILayout:
-        self.layout.use_property_split = True
-        self.layout.use_property_decorate = False
-        return self.layout
+        return current.prepared(self.layout)
 
 
 class _Main(_Part):
@@ -128,17 +126,19 @@ def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
     box.label(text=iface_("Overshoot {:.0f} %").format(100.0 * max(overshoot, 0.0)), translate=False)
 
 
-class _Targets(_Part):
-    bl_label = "Targets"
+class _SubPanel(_Part):
     bl_options = {"DEFAULT_CLOSED"}
+
+
+class _Targets(_SubPanel):
+    bl_label = "Targets"
 
     def draw(self, context: bpy.types.Context) -> None:
         directing.draw(self.prepared(), context, current.look_at_bone(context))
 
 
-class _Chain(_Part):
+class _Chain(_SubPanel):
     bl_label = "Chain"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.layout, self.settings(context)
@@ -161,9 +161,8 @@ class _Chain(_Part):
         layout.operator("lookat_pd.chain_detect", icon="FILE_REFRESH")
 
 
-class _Limits(_Part):
+class _Limits(_SubPanel):
     bl_label = "Limits"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
@@ -176,25 +175,22 @@ class _Limits(_Part):
         layout.prop(settings, "soft_edge")
 
 
-class _Body(_Part):
+class _Body(_SubPanel):
     bl_label = "Body"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         body.draw_body(self.prepared(), self.settings(context))
 
 
-class _Eyes(_Part):
+class _Eyes(_SubPanel):
     bl_label = "Eyes"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         body.draw_eyes(self.prepared(), self.settings(context))
 
 
-class _Release(_Part):
+class _Release(_SubPanel):
     bl_label = "Release"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
@@ -203,9 +199,8 @@ class _Release(_Part):
         layout.prop(settings, "release_time", text="Time (s)")
 
 
-class _Advanced(_Part):
+class _Advanced(_SubPanel):
     bl_label = "Advanced"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
@@ -216,7 +211,7 @@ class _Advanced(_Part):
         layout.prop(settings, "integrator")
         if 0 <= settings.chain_index < len(settings.chain):
             item = settings.chain[settings.chain_index]
-            layout.prop(item, "makes_up", text="Makes Up for Slower Bones")
+            layout.prop(item, "makes_up", text="Compensate Lag")
 
 
 _PARTS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced)
@@ -241,11 +236,4 @@ CLASSES = (
 )
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -3,7 +3,7 @@
 import bpy
 
 from ..operators import current
-from ..rig import look_at
+from ..rig.look_at import resolve as look_at
 
 _DIRECTING = ("lookat_pd.look_here", "lookat_pd.look_away", "lookat_pd.targets_from_markers", "lookat_pd.converse")
 _IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")

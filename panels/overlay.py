@@ -14,7 +14,10 @@ from gpu_extras.batch import batch_for_shader
 
 from ..lookat_pd.rotation import Array
 from ..operators import current
-from ..rig import look_at, look_at_edit, offsets, overlay
+from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at import overlay
+from ..rig.look_at import resolve as look_at
+from ..rig.offset_layer import constraints as offsets
 
 _PARTS = ("show_sight", "show_target", "show_limits", "show_offsets")
 _THICK, _THIN = 2.0, 1.0
@@ -35,22 +38,22 @@ class LookAtOverlay(bpy.types.PropertyGroup):
     )
     show_sight: BoolProperty(
         name="Line of Sight",
-        description="Where the head looks, and, dashed, where its target is",
+        description="Line in the direction of the head, and a dashed line to its target",
         default=True,
         options=set(),
     )
     show_target: BoolProperty(
-        name="Target Marker", description="A ring around what is looked at", default=True, options=set()
+        name="Target Marker", description="Ring around the current target", default=True, options=set()
     )
     show_limits: BoolProperty(
         name="Reach",
-        description="How far all bones of the chain together can turn the look, around where the animation looks",
+        description="Range that the bones of the chain can reach together, around the direction of the animation",
         default=True,
         options=set(),
     )
     show_offsets: BoolProperty(
         name="Offsets",
-        description="How much the look-at turns each selected bone of the chain, in degrees",
+        description="Rotation that the look-at adds to each selected bone of the chain, in degrees",
         default=True,
         options=set(),
     )
@@ -226,13 +229,14 @@ def _forget_names(*_: object) -> None:
     _names.clear()
 
 
-CLASSES = (LookAtOverlay, LOOKAT_PD_PT_sidebar_display, LOOKAT_PD_PT_overlay)
 _STAGES = ((_draw_scene, "POST_VIEW"), (_draw_screen, "POST_PIXEL"))
+_register, _unregister = bpy.utils.register_classes_factory(
+    (LookAtOverlay, LOOKAT_PD_PT_sidebar_display, LOOKAT_PD_PT_overlay)
+)
 
 
 def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
+    _register()
     bpy.types.Scene.lookat_pd_overlay = PointerProperty(type=LookAtOverlay, name="Look-at PD")
     bpy.app.handlers.depsgraph_update_post.append(_forget_names)
     for draw, stage in _STAGES:
@@ -247,5 +251,4 @@ def unregister() -> None:
     _marks.clear()
     overlay.forget()
     del bpy.types.Scene.lookat_pd_overlay
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister()

@@ -4,7 +4,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from ..operators import preset
-from ..rig import presets
+from ..rig.look_at import presets
 
 
 class LOOKAT_PD_PT_presets(PresetPanel, bpy.types.Panel):
@@ -17,9 +17,4 @@ class LOOKAT_PD_PT_presets(PresetPanel, bpy.types.Panel):
 assert LOOKAT_PD_PT_presets.__name__ == preset.MENU
 
 
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_PT_presets)
-
-
-def unregister() -> None:
-    bpy.utils.unregister_class(LOOKAT_PD_PT_presets)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_presets,))

@@ -4,7 +4,8 @@ import textwrap
 
 import bpy
 
-from ..rig import live
+from ..lookat_pd.message import Message
+from ..rig.live import handlers as live
 from ..translations import messages
 
 _LETTER = 7.5
@@ -37,15 +38,28 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
 
 def _solving(found: live.Status) -> str:
     percent = f"{100 * found.fraction:.0f}"
-    if found.left > 1.0:
-        return messages.translate(f"Solving {percent} %, {found.left:.0f} s left")
-    return messages.translate(f"Solving {percent} %")
+    if found.remaining > 1.0:
+        return messages.translate(
+            Message("Solving {percent} %, {remaining:.0f} s left", percent=percent, remaining=found.remaining)
+        )
+    return messages.translate(Message("Solving {percent} %", percent=percent))
 
 
 def _solved(found: live.Status) -> str:
     if found.seconds >= 1.0:
-        return messages.translate(f"Solved {found.first} to {found.last} in {found.seconds:.1f} s")
-    return messages.translate(f"Solved {found.first} to {found.last} in {1000 * found.seconds:.0f} ms")
+        return messages.translate(
+            Message(
+                "Solved {first} to {last} in {seconds:.1f} s", first=found.first, last=found.last, seconds=found.seconds
+            )
+        )
+    return messages.translate(
+        Message(
+            "Solved {first} to {last} in {milliseconds:.0f} ms",
+            first=found.first,
+            last=found.last,
+            milliseconds=1000 * found.seconds,
+        )
+    )
 
 
 def _draw_long(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:

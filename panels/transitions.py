@@ -7,6 +7,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
 from ..rig.transitions import decay_preview
+from ..rig.transitions.settings import blends
 from . import plots
 
 _BLEND = ("method", "use_auto_blend", "blend")
@@ -33,9 +34,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         self.layout.operator_menu_enum("lookat_pd.transition_preset", "preset", text="", icon="PRESET")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = self.layout, context.scene.lookat_pd_transition
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_transition
         reason = inertialize.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
@@ -58,7 +57,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
     def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         layout.prop(settings, "method")
         column = layout.column(align=True)
-        column.active = settings.method != "CUT"
+        column.active = blends(settings)
         column.prop(settings, "use_auto_blend")
         row = column.row()
         row.active = not settings.use_auto_blend
@@ -81,7 +80,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # Between strips there is nothing to cut: they overlap or meet.
-        _hand_over(settings, button, _BLEND if settings.method != "CUT" else _BLEND[1:])
+        _hand_over(settings, button, _BLEND if blends(settings) else _BLEND[1:])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
         _hand_over(settings, button, ("root", *_BLEND))
 
@@ -103,16 +102,14 @@ def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:
     box.label(text=f"0 … {times[-1]:.1f} s", translate=False)
 
 
-CLASSES = (LOOKAT_PD_UL_cuts, LOOKAT_PD_PT_transitions)
+_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_cuts, LOOKAT_PD_PT_transitions))
 
 
 def register() -> None:
     plots.register()
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
+    _register()
 
 
 def unregister() -> None:
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+    _unregister()
     plots.unregister()

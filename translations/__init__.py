@@ -1,4 +1,4 @@
-"""The interface in other languages: dictionaries for Blender, and `messages` for sentences with names in them."""
+"""The interface in other languages: dictionaries for Blender, and `messages` for sentences with values in them."""
 
 import bpy
 
@@ -6,10 +6,12 @@ from . import ja
 
 
 def dictionary() -> dict[str, dict[tuple[str, str], str]]:
-    """What Blender looks up by language, context and English text. Whole sentences are labels as well."""
-    whole = {text: translated for text, translated in ja.SENTENCES.items() if "{}" not in text}
-    anywhere = {("*", text): translated for text, translated in {**ja.INTERFACE, **whole}.items()}
-    return {"ja_JP": anywhere | {("Operator", text): translated for text, translated in ja.OPERATORS.items()}}
+    """What Blender looks up by language, context and English text. Messages without values are labels as well."""
+    whole = {("*", text): translated for text, translated in ja.MESSAGES.items() if "{" not in text}
+    shown = {
+        (context, text): translated for context, texts in ja.INTERFACE.items() for text, translated in texts.items()
+    }
+    return {"ja_JP": whole | shown}
 
 
 def register() -> None:

@@ -52,18 +52,20 @@ def _look_at(folder: Path) -> dict:
     scene, rig = demo.scene, demo.rig
     scene.frame_end = LAST
     print(f"A Rigify human of {len(rig.pose.bones)} bones looks at a ball and a bird.")
-    look_at, edit, sample = (load(f"rig.{name}") for name in ("look_at", "look_at_edit", "sample"))
+    look_at, edit, sampler, target = (
+        load(f"rig.{name}") for name in ("look_at.resolve", "look_at.edit", "sampling.sampler", "sampling.targets")
+    )
     started = time.perf_counter()
     head = look_at.find_head(rig)
     edit.add(scene, rig, head, demo.ball)
-    targets = [sample.Target(demo.ball), sample.Target(demo.bird)]
+    targets = [target.Target(demo.ball), target.Target(demo.bird)]
     names = {"Ball": 0, "Bird": 1}
     schedule = tuple((event["frame"], names.get(event.get("target"))) for event in EVENTS)
     ready = look_at.resolve(rig, head, targets, schedule)
     results = _bake(scene, [ready])
     seconds = time.perf_counter() - started
-    with sample.Sampler(scene, rig, ready.bones[:1], targets) as sampler:
-        seen = sample.run(sampler.sample(results[0].frames.tolist()))
+    with sampler.Sampler(scene, rig, ready.bones[:1], targets) as sampling:
+        seen = sampler.run(sampling.sample(results[0].frames.tolist()))
     load("assets.demo.plot").draw(results[0], seen, EVENTS, results[0].dt, picture)
     row = _save(scene, blend, results, seconds) | {"gaze": list(EVENTS)}
     print(f"Baked {', '.join(row['chain'])} over {LAST} frames in {seconds:.2f} s;")
@@ -79,7 +81,7 @@ def _conversation(folder: Path) -> dict:
     scene = talk.scene
     names = " and ".join(rig.name for rig in talk.people)
     print(f"\n{names} talk, with eyes, blinks, hips, arms and feet; a bird flies by.")
-    look_at = load("rig.look_at")
+    look_at = load("rig.look_at.resolve")
     started = time.perf_counter()
     results = _bake(scene, [look_at.resolve(rig, look_at.find_head(rig)) for rig in talk.people])
     row = _save(scene, blend, results, time.perf_counter() - started)
@@ -115,8 +117,10 @@ def _build(build):
 
 
 def _bake(scene: bpy.types.Scene, ready: list) -> list:
-    bake = load("rig.bake")
-    return _finish(bake.bake(scene, ready, bake.Options(scene.frame_start, scene.frame_end)))
+    bake, options = load("rig.look_at.bake"), load("rig.animation.bake_options")
+    return load("rig.animation.progress").drain(
+        bake.bake(scene, ready, options.BakeOptions(scene.frame_start, scene.frame_end))
+    )
 
 
 def _save(scene: bpy.types.Scene, blend: Path, results: list, seconds: float) -> dict:
@@ -137,17 +141,9 @@ def _save(scene: bpy.types.Scene, blend: Path, results: list, seconds: float) ->
         "seconds": seconds,
         "warnings": [],
     }
-    load("cli.verbs.bake").fill(row, results, _finish(load("cli.measure").settled_errors(scene, results)))
+    errors = load("rig.animation.progress").drain(load("cli.measure").settled_errors(scene, results))
+    load("cli.verbs.bake").fill(row, results, errors)
     return row
-
-
-def _finish(steps):
-    """Run a generator to its end and return what it returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Performer:
         for index in range(len(timed[0][1])):
             curve = self.channelbag.fcurves.new(path, index=index)
             curve.group = group
-            _fill(curve, [(frame, value[index]) for frame, value in timed])
+            fill(curve, [(frame, value[index]) for frame, value in timed])
 
     def rotate(self, bone: str, keys: Iterable[tuple[float, Quaternion]]) -> None:
         """Keys on the bone's own rotation channels, whichever mode it is in; the turns are basis rotations."""
@@ -102,7 +102,7 @@ def animate_body(rig: bpy.types.Object, first: int, last: int, fps: float) -> bp
     if last <= first:
         raise ValueError(f"The performance needs at least two frames, got {first} to {last}")
     _set_limb_modes(rig)
-    action, channelbag = _new_action(rig, "Idle")
+    action, channelbag = new_action(rig, "Idle")
     performer = Performer(rig, channelbag, Clock(first, last, fps))
     for bone, keys in ROTATIONS.items():
         performer.rotate(bone, [(t, performer.basis_turn(bone, character_turn(*angles))) for t, *angles in keys])
@@ -121,22 +121,24 @@ def character_turn(pitch: float, yaw: float, roll: float) -> Quaternion:
     return Euler((radians(pitch), radians(roll), radians(yaw)), "YXZ").to_quaternion()
 
 
-def _new_action(rig: bpy.types.Object, name: str) -> tuple[bpy.types.Action, bpy.types.ActionChannelbag]:
+def new_action(item: bpy.types.Object, name: str) -> tuple[bpy.types.Action, bpy.types.ActionChannelbag]:
+    """An action that the object plays, and what holds its F-curves."""
     action = bpy.data.actions.new(name)
-    slot = action.slots.new(id_type="OBJECT", name=rig.name)
+    slot = action.slots.new(id_type="OBJECT", name=item.name)
     strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
-    animation = rig.animation_data or rig.animation_data_create()
+    animation = item.animation_data or item.animation_data_create()
     animation.action = action
     animation.action_slot = slot  # assigning the action alone may leave this empty, and then nothing moves
     return action, strip.channelbag(slot, ensure=True)
 
 
-def _fill(curve: bpy.types.FCurve, keys: list[tuple[int, float]]) -> None:
+def fill(curve: bpy.types.FCurve, keys: list[tuple[int, float]], handles: str = "AUTO_CLAMPED") -> None:
+    """Give an F-curve without keys these: frame and value."""
     curve.keyframe_points.add(len(keys))
     for point, (frame, value) in zip(curve.keyframe_points, keys, strict=True):
         point.co = (frame, value)
         point.interpolation = "BEZIER"
-        point.handle_left_type = point.handle_right_type = "AUTO_CLAMPED"
+        point.handle_left_type = point.handle_right_type = handles
     curve.update()
 
 

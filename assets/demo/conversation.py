@@ -13,11 +13,12 @@ from math import radians
 
 import bpy
 
-from ...lookat_pd.conversation import Manner
-from ...rig import look_at, look_at_edit
-from ...rig.body import layers
-from ...rig.directing import conversation, looks
-from ...rig.sample import Target
+from ...lookat_pd.gaze.conversation import Manner
+from ...rig.look_at import edit as look_at_edit
+from ...rig.look_at import resolve as look_at
+from ...rig.look_at.body import layers
+from ...rig.look_at.directing import conversation, looks
+from ...rig.sampling.targets import Target
 from .animation import animate_body
 from .human import FPS, add_camera, add_ground, add_light, build_human
 from .materials import paint

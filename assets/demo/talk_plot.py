@@ -12,7 +12,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from ...rig import sample
+from ...rig.sampling import sampler as sample
 
 _SPEAKS, _AWAY = "#3a3a3a", "#d9d9d9"
 _SEEN = {"Anna": "#d1495b", "Bo": "#00798c", "Bird": "#edae49"}
@@ -71,14 +71,14 @@ def _look(scene, result) -> _Seen:
     looked_at = result.solution.looked_at
     looked_at = np.concatenate((looked_at[early:], np.repeat(looked_at[-1:], early)))
     target = seen.targets[np.maximum(looked_at, 0), np.arange(len(looked_at))] - middle
-    mover = body.moved.index(body.mover)
+    mover = body.moved.index(body.hips_control)
     return _Seen(
         one.armature.name,
         (_yaw(np.mean(looking, axis=0)), _yaw(head), _yaw(chest)),
         np.where(looked_at >= 0, _yaw(target), np.nan),
         [one.targets[number].object.name if number >= 0 else "" for number in looked_at],
-        100.0 * one.armature.scale.x * result.answer.moves[:, mover, 0],
-        result.answer.closing > 0.5,
+        100.0 * one.armature.scale.x * result.response.moves[:, mover, 0],
+        result.response.closing > 0.5,
     )
 
 

@@ -7,6 +7,7 @@ from math import cos, radians, sin
 import bpy
 from mathutils import Vector
 
+from .animation import fill, new_action
 from .geometry import Ring, Surface, ellipsoid_rings, rigid
 from .materials import paint
 
@@ -67,20 +68,10 @@ def _fly(target: bpy.types.Object, flight: tuple, first: int, last: int, fps: fl
         for (seconds, place), heading in zip(places, headings, strict=True):
             frame = round(first + length * (i + seconds / FLIGHT_SECONDS))
             keys[frame] = (*place, heading + turn)
-    action = bpy.data.actions.new(f"{target.name} Flight")
-    slot = action.slots.new(id_type="OBJECT", name=target.name)
-    channelbag = action.layers.new("Layer").strips.new(type="KEYFRAME").channelbag(slot, ensure=True)
+    _action, channelbag = new_action(target, f"{target.name} Flight")
     for column, (path, index) in enumerate((("location", 0), ("location", 1), ("location", 2), ("rotation_euler", 2))):
         curve = channelbag.fcurves.new(path, index=index)
-        curve.keyframe_points.add(len(keys))
-        for point, (frame, values) in zip(curve.keyframe_points, sorted(keys.items()), strict=True):
-            point.co = (frame, values[column])
-            point.interpolation = "BEZIER"
-            point.handle_left_type = point.handle_right_type = "AUTO"
-        curve.update()
-    animation = target.animation_data_create()
-    animation.action = action
-    animation.action_slot = slot
+        fill(curve, [(frame, values[column]) for frame, values in sorted(keys.items())], "AUTO")
 
 
 def _headings(places: list[Vector]) -> list[float]:

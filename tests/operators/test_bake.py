@@ -6,10 +6,10 @@ import pytest
 
 from extension import load
 
-look_at_edit = load("rig.look_at_edit")
-actions = load("rig.actions")
+look_at_edit = load("rig.look_at.edit")
+actions = load("rig.animation.actions")
 bake = load("operators.bake")
-part = load("rig.part")
+channels = load("rig.animation.channels")
 
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
@@ -65,7 +65,7 @@ def test_bakes_the_scene_range(hero, into) -> None:
 def test_says_what_it_did(hero, capfd) -> None:
     bpy.ops.lookat_pd.bake()
     said = capfd.readouterr().out
-    assert "4 bones" in said and "frames 1 to 30" in said and "a new action" in said
+    assert "look-at on 'head' (4 bones)" in said and "frames 1 to 30" in said and "a new action" in said
 
 
 def keys_of(armature: bpy.types.Object, bone: str) -> list[float]:
@@ -92,8 +92,13 @@ def test_a_muted_look_at_is_not_baked_even_if_it_is_the_one_shown(hero) -> None:
     look_at_edit.add(bpy.context.scene, hero, "chest", bpy.data.objects["Ball"])
     look_at_edit.activate(hero, "head")
     hero.pose.bones["head"].lookat_pd.mute = True
+    action = hero.animation_data.action
     with pytest.raises(RuntimeError, match="'head' is muted; unmute it"):
         bpy.ops.lookat_pd.bake(which="ACTIVE")
+    assert hero.animation_data.action == action and not hero.pose.bones["chest"].lookat_pd.mute
+    assert "'head' is muted" in bake.what_is_shown(bpy.context)
+    look_at_edit.activate(hero, "chest")
+    assert bake.what_is_shown(bpy.context) == "Bakes the look-at on 'chest'."
 
 
 def test_bakes_only_the_look_at_shown(hero) -> None:
@@ -114,7 +119,7 @@ def test_tells_why_it_is_grey(hero) -> None:
     settings.target = None
     assert reason() == "Choose a target to look at"
     settings.mute = True
-    assert reason().startswith("Every look-at here is muted")
+    assert reason().startswith("All look-ats of the armature are muted")
     look_at_edit.remove(hero, "head")
     assert reason() == "Add a look-at first"
     bpy.ops.object.mode_set(mode="EDIT")
@@ -150,7 +155,7 @@ def test_a_mistake_in_the_program_is_not_swallowed_and_nothing_changes(hero, mon
     def broken(*_, **__):
         raise ZeroDivisionError("injected")
 
-    monkeypatch.setattr(part.channels, "turned", broken)
+    monkeypatch.setattr(channels, "turned", broken)
     with pytest.raises(RuntimeError, match="injected"):
         bpy.ops.lookat_pd.bake()
     assert hero.animation_data.action == action and len(bpy.data.actions) == 1 and len(bpy.data.scenes) == 1

@@ -7,9 +7,9 @@ from extension import load
 
 from .test_setup import make, settings, thing
 
-directing = load("rig.directing.looks")
-targets = load("rig.targets")
-look_at_edit = load("rig.look_at_edit")
+directing = load("rig.look_at.directing.looks")
+targets = load("rig.sampling.targets")
+look_at_edit = load("rig.look_at.edit")
 current = load("operators.current")
 converse = load("operators.converse")
 markers = load("operators.directing")
@@ -82,7 +82,7 @@ def test_lines_move_and_go(hero) -> None:
 
 
 def test_nothing_to_remove(hero) -> None:
-    with pytest.raises(RuntimeError, match="No line of the list is highlighted"):
+    with pytest.raises(RuntimeError, match="No target of the list is selected"):
         bpy.ops.lookat_pd.target_remove()
     with pytest.raises(RuntimeError, match="no target 7"):
         bpy.ops.lookat_pd.target_remove(number=7)
@@ -94,7 +94,7 @@ def test_look_at_the_selected_object(hero) -> None:
     assert bpy.ops.lookat_pd.look_here(use_selected=True) == {"FINISHED"}
     assert names(hero) == ["Ball", "Bird"] and seen(hero, 10) == "Bird"
     bpy.data.objects["Bird"].select_set(False)
-    with pytest.raises(RuntimeError, match="Nothing else is selected"):
+    with pytest.raises(RuntimeError, match="No target object is selected"):
         bpy.ops.lookat_pd.look_here(use_selected=True)
 
 
@@ -121,17 +121,17 @@ def test_markers(hero) -> None:
 
 
 def test_a_conversation(hero) -> None:
-    assert "all who take part" in converse.why_not(bpy.context)
+    assert "at least two characters" in converse.why_not(bpy.context)
     make("Other", 2.0).select_set(True)
-    assert "begins to speak" in converse.why_not(bpy.context)
+    assert "starts to speak" in converse.why_not(bpy.context)
     for name, frame in (("Hero", 1), ("Other: yes", 100)):
         bpy.context.scene.timeline_markers.new(name, frame=frame)
-    with pytest.raises(RuntimeError, match="the shorter first"):
+    with pytest.raises(RuntimeError, match="the shorter one first"):
         bpy.ops.lookat_pd.converse(reaction_min=2.0)
     assert bpy.ops.lookat_pd.converse(glances=0.0) == {"FINISHED"}
     assert seen(hero, 200) == "Other:head"
     assert seen(bpy.data.objects["Other"], 90) == "Hero:head"
-    with pytest.raises(RuntimeError, match="choose Replace"):
+    with pytest.raises(RuntimeError, match="enable Replace"):
         bpy.ops.lookat_pd.converse(seed=3)
     assert bpy.ops.lookat_pd.converse(seed=3, replace=True) == {"FINISHED"}
 

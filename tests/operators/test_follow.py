@@ -12,13 +12,13 @@ from extension import load
 from .test_bake import hero  # noqa: F401 - a fixture
 
 operator = load("operators.follow")
-rig_follow = load("rig.follow")
+rig_follow = load("rig.live.realtime")
 RigError = load("lookat_pd.errors").RigError
 
 
 @pytest.fixture
 def session(hero):  # noqa: F811
-    following = rig_follow.Session(bpy.context.scene, bpy.context.view_layer, hero, "head")
+    following = rig_follow.FollowSession(bpy.context.scene, bpy.context.view_layer, hero, "head")
     yield following
     following.release()
 
@@ -68,7 +68,7 @@ def event(kind: str, value: str = "PRESS", at: tuple[int, int] = INSIDE, **held:
 
 
 @pytest.mark.parametrize(
-    ("happens", "wish"),
+    ("happens", "wanted"),
     [
         (event("RET"), "KEEP"),
         (event("NUMPAD_ENTER"), "KEEP"),
@@ -96,17 +96,17 @@ def event(kind: str, value: str = "PRESS", at: tuple[int, int] = INSIDE, **held:
     ],
     ids=lambda item: item if isinstance(item, str) else f"{item.type}-{item.value}-{item.mouse_x}",
 )
-def test_keys_while_the_mouse_leads(control, happens, wish) -> None:
-    assert control.handle(happens, Window()) == wish
+def test_keys_while_the_mouse_leads(control, happens, wanted) -> None:
+    assert control.handle(happens, Window()) == wanted
 
 
 @pytest.mark.parametrize(
-    ("kind", "wish"),
+    ("kind", "wanted"),
     [("RET", "KEEP"), ("ESC", "RESTORE"), ("LEFTMOUSE", "PASS"), ("RIGHTMOUSE", "PASS"), ("G", "PASS"), ("M", "SHOW")],
 )
-def test_keys_while_the_target_is_dragged(session, kind, wish) -> None:
+def test_keys_while_the_target_is_dragged(session, kind, wanted) -> None:
     control = operator.Control(session, use_mouse=False, into="NEW")
-    assert control.handle(event(kind), Window()) == wish
+    assert control.handle(event(kind), Window()) == wanted
     control.handle(event("MOUSEMOVE", "NOTHING"), Window())
     assert (control.goal is None) == (kind != "M" or not control.use_mouse)
 
@@ -160,7 +160,7 @@ def test_it_says_how_it_goes(control) -> None:
     for now in np.arange(1.2, 2.3, 0.02):
         control.tick(now)
     assert "Recording 26 frames" in control.state()
-    assert {"Stop Recording", "Key the Recording"} <= {text for _, text in control.keys()}
+    assert {"Stop Recording", "Key Recording"} <= {text for _, text in control.keys()}
     control.handle(event("R"), Window())
     assert "Recording" not in control.state()
 
@@ -203,7 +203,7 @@ def test_tells_why_it_is_grey(hero) -> None:  # noqa: F811
     settings = hero.pose.bones["head"].lookat_pd
     assert reason() is None and bpy.ops.lookat_pd.follow.poll()
     settings.mute = True
-    assert reason() == "This look-at is muted; unmute it to follow"
+    assert reason() == "The look-at is muted; unmute it first"
     settings.mute, settings.target = False, None
     assert reason() == "Choose a target to look at"
     bpy.ops.object.mode_set(mode="EDIT")
@@ -213,10 +213,10 @@ def test_tells_why_it_is_grey(hero) -> None:  # noqa: F811
 
 def test_one_at_a_time(session, monkeypatch) -> None:
     monkeypatch.setattr(operator, "_sessions", [session])
-    assert reason().startswith("A character follows already")
+    assert reason().startswith("Follow is already running")
 
 
 def test_an_undo_or_another_file_lets_go(session) -> None:
     operator._sessions.append(session)
     operator._let_go()
-    assert not session.is_open and not operator._sessions and not load("rig.live")._paused
+    assert not session.is_open and not operator._sessions and not load("rig.sampling.suspend").is_live_suspended()

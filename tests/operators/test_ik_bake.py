@@ -100,7 +100,7 @@ def test_a_motion_path_is_followed(hero) -> None:
 
 def test_contacts(hero, capfd) -> None:
     assert bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=5, contact_end=12) == {"FINISHED"}
-    assert "'hand' stays where it touches, frames 5-12" in capfd.readouterr().out
+    assert "Locked 'hand' during its contacts at frames 5-12" in capfd.readouterr().out
     with pytest.raises(RuntimeError, match="reversed"):
         bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=12, contact_end=5)
 
@@ -129,7 +129,7 @@ def _edited(hero) -> None:
     ("spoil", "said"),
     [
         (_no_target, "Choose a target"),
-        (_root, "hangs on nothing"),
+        (_root, "no parent that can rotate"),
         (_nothing, "Select the bone"),
         (_pinned, "pinned"),
         (_edited, "Leave edit mode"),

@@ -1,9 +1,25 @@
-"""The drag operator where there is no window: when it refuses. What it does there: tests/window."""
+"""The drag operator where there is no window: when it refuses, and what its keys do. The rest: tests/window."""
+
+import importlib
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
 
+from extension import load
+
 from .test_ik_bake import hero  # noqa: F401 - a fixture
+
+ik_drag = load("operators.ik_drag")
+drag = load("rig.ik.drag")
+handle = load("rig.ik.handle")
+settings = load("rig.ik.settings")
+setup = load("rig.ik.setup")
+program = load("cli.program")
+methods = load("lookat_pd.ik.methods")
 
 
 def test_needs_pose_mode(hero) -> None:  # noqa: F811
@@ -23,3 +39,144 @@ def test_pins_are_set_and_taken_away(hero) -> None:  # noqa: F811
     assert not any(bone.lookat_pd_ik_pin for bone in hero.pose.bones)
     bpy.ops.object.mode_set(mode="OBJECT")
     assert not bpy.ops.lookat_pd.ik_pin.poll()
+
+
+_ROW = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
+_KEYS = {"row": _ROW, "numpad": tuple(f"NUMPAD_{n}" for n in range(10))}
+
+
+@pytest.fixture(params=list(_KEYS))
+def digits(request) -> tuple[str, ...]:
+    """Blender's names of the ten digits, of the number row or of the numpad."""
+    return _KEYS[request.param]
+
+
+@pytest.fixture
+def dragged(hero):  # noqa: F811
+    """The hand, held by the mouse somewhere off its place: handle and session."""
+    settings = bpy.context.scene.lookat_pd_ik
+    session = drag.DragSession(
+        bpy.context.scene,
+        bpy.context.view_layer,
+        hero,
+        "hand",
+        length=2,
+        at_tip=False,
+        keeps=False,
+        tuning=setup.tuning(settings),
+    )
+    held = handle.Handle(session.place, (0.0, 1.0, 0.0), 0.1)
+    held.move((0.7, -5.0, 1.2), (0.0, 1.0, 0.0))
+    held.move((0.6, -5.0, 1.3), (0.0, 1.0, 0.0))
+    session.move(held.place)
+    yield held, session
+    session.restore()
+
+
+def press(dragged, kind: str) -> None:
+    """A key as the operator takes it: where it says where the hand goes, the hand goes there."""
+    held, session = dragged
+    if ik_drag.press(held, session, kind):
+        session.move(held.place)
+
+
+def test_each_digit_chooses_its_solver(dragged, digits) -> None:
+    held, session = dragged
+    place = held.place.copy()
+    for row in reversed(methods.METHODS.values()):
+        press(dragged, digits[int(row.key)])
+        assert session.tuning.method == row.id
+        assert np.array_equal(held.place, place) and session.error < 1e-3
+
+
+def test_the_default_solver_can_be_chosen_again(dragged, digits) -> None:
+    session = dragged[1]
+    default = session.tuning.method
+    press(dragged, digits[0])
+    assert session.tuning.method != default
+    press(dragged, digits[int(methods.default().key)])
+    assert session.tuning.method == default == "ccd_root"
+
+
+def test_without_an_axis_no_sign_moves_the_hand(dragged, digits) -> None:
+    held, session = dragged
+    place, method = held.place.copy(), session.tuning.method
+    seen = hand(session)
+    others = [digits[n] for n in range(10) if methods.of_key(str(n)) is None]
+    for kind in ("MINUS", "NUMPAD_MINUS", "PERIOD", "NUMPAD_PERIOD", *others, "BACK_SPACE"):
+        press(dragged, kind)
+        assert np.array_equal(held.place, place) and not held.number, kind
+        assert np.abs(hand(session) - seen).max() < 1e-6, kind
+    assert session.tuning.method == method
+    press(dragged, digits[4])
+    assert session.tuning.method == "fabrik" and np.array_equal(held.place, place)
+
+
+def test_along_an_axis_digits_are_a_number(dragged, digits) -> None:
+    held, session = dragged
+    start, method = held.start.copy(), session.tuning.method
+    for kind in ("X", "NUMPAD_PERIOD", digits[1], digits[5], "NUMPAD_MINUS"):
+        press(dragged, kind)
+    assert held.number == "-.15" and session.tuning.method == method
+    assert np.abs(hand(session) - start - (-0.15, 0.0, 0.0)).max() < 2e-3
+    # Free again, digits choose solvers again.
+    press(dragged, "X")
+    press(dragged, "X")
+    assert not held.axis
+    place = held.place.copy()
+    press(dragged, digits[1])
+    assert session.tuning.method == "particle" and np.array_equal(held.place, place)
+
+
+def hand(session) -> np.ndarray:
+    """Where the hand is in the world."""
+    bpy.context.view_layer.update()
+    return np.array(session.armature.matrix_world @ session.armature.pose.bones["hand"].head)
+
+
+@pytest.fixture
+def another(monkeypatch: pytest.MonkeyPatch):
+    """One more method in the table, and the settings registered with it."""
+    row = replace(methods.METHODS["ccd"], id="all_at_once", label="All at Once", description="As a test", key="6")
+
+    def again() -> None:
+        settings.unregister()
+        importlib.reload(settings)
+        settings.register()
+
+    with monkeypatch.context() as patch:
+        patch.setitem(methods.METHODS, row.id, row)
+        again()
+        yield row
+    again()
+
+
+def test_a_row_of_the_table_is_found_everywhere(another, dragged, digits) -> None:
+    """Solver, menu, key, header, status bar, command line."""
+    found = bpy.context.scene.lookat_pd_ik.bl_rna.properties["method"].enum_items["ALL_AT_ONCE"]
+    assert (found.name, found.description) == ("All at Once", "As a test")
+    bpy.context.scene.lookat_pd_ik.method = "ALL_AT_ONCE"
+    assert setup.tuning(bpy.context.scene.lookat_pd_ik).method == "all_at_once"
+    held, session = dragged
+    press(dragged, digits[6])
+    assert session.tuning.method == "all_at_once" and session.error < 1e-3
+    shown = SimpleNamespace(_session=session, _handle=held)
+    assert "All at Once" in ik_drag.LOOKAT_PD_OT_ik_drag._header(shown)
+    keys = [text for _, text in ik_drag.LOOKAT_PD_OT_ik_drag._keys(shown)]
+    assert "0-6: Solver" in keys
+    options = program.parser("test").parse_args(
+        ["ik", "a.blend", "--bone", "hand", "--point=0,0,0", "--output", "b.blend", "--method", "all-at-once"]
+    )
+    assert options.method == "all-at-once"
+
+
+def test_methods_are_documented() -> None:
+    """The page for animators tells each solver and its key, the page of the command line its word."""
+    docs = Path(__file__).parent.parent.parent / "docs"
+    page, shell = ((docs / name).read_text("utf-8") for name in ("ik.md", "command-line.md"))
+    keys = next(line for line in page.splitlines() if line.startswith("| 0, 1"))
+    rows = sorted(methods.METHODS.values(), key=lambda row: row.key)
+    names = ", ".join(row.label.replace(", ", " ") for row in rows)
+    assert keys == f"| {', '.join(row.key for row in rows)} | without an axis: {names} |"
+    assert all(f"**{row.label}**" in page and f"`{row.word}`" in shell for row in rows)
+    assert f"`{methods.default().word}` (default)" in shell

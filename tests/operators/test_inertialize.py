@@ -9,7 +9,7 @@ from extension import load
 from ..rig import scenes
 from ..rig.transitions.motions import character, heads, use, walk
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
 splice = load("rig.transitions.splice")
@@ -68,10 +68,10 @@ def test_one_undo_step(hero) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"destination": ""}, "no destination"),
+        ({"destination": ""}, "destination of the transition is empty"),
         ({"destination": "Swim"}, "no action 'Swim'"),
         ({"destination": "Walk", "source": "Swim"}, "no action 'Swim'"),
-        ({"destination": "Walk", "source_frame": 1}, "no place to cut"),
+        ({"destination": "Walk", "source_frame": 1}, "cannot be cut"),
         ({"destination": "Walk", "source_frame": 9, "destination_frame": 70}, "outside"),
         ({"destination": "Walk", "source_frame": 9, "use_auto_blend": False, "blend": 9.0}, "longer than"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from extension import load
 from lookat_pd import rotation
 
-actions = load("rig.actions")
+actions = load("rig.animation.actions")
 engine = load("lookat_pd.dynamics.engine")
 operator = load("operators.interpolate_keys")
 presets = load("rig.dynamics.presets")
@@ -69,7 +69,7 @@ def curves(armature: bpy.types.Object) -> dict[tuple[str, int], list[float]]:
 def test_in_betweens_into(hero, into, told) -> None:
     before = curves(hero)
     assert bpy.ops.lookat_pd.interpolate_keys(into=into) == {"FINISHED"}
-    assert told == [text for text in told if "3 poses of 2 bones" in text and "all are hit" in text]
+    assert told == [text for text in told if "3 poses of 2 bones" in text and "passes through all of them" in text]
     if into != "LAYER":
         after = curves(hero)
         assert before.keys() == after.keys() and before != after
@@ -88,7 +88,7 @@ def test_what_is_missed_is_told_with_frame_and_bone(hero, told) -> None:
     bpy.context.scene.lookat_pd_dynamics.limit = "TORQUE"
     bpy.context.scene.lookat_pd_dynamics.torque = 0.5
     assert bpy.ops.lookat_pd.interpolate_keys() == {"FINISHED"}
-    assert "too weak" in told[0] and ("'arm'" in told[0] or "'forearm'" in told[0]) and "°" in told[0]
+    assert "torque limits miss" in told[0] and ("'arm'" in told[0] or "'forearm'" in told[0]) and "°" in told[0]
 
 
 def test_result_and_original_are_compared(hero) -> None:
@@ -135,4 +135,4 @@ def test_meshes_are_measured(hero, told) -> None:
     box.modifiers.new("Armature", "ARMATURE").object = hero
     bpy.context.view_layer.objects.active = hero
     assert bpy.ops.lookat_pd.measure_masses() == {"FINISHED"}
-    assert told == ["1 bones weigh 1.0 kg."]
+    assert told == ["Total mass: 1.0 kg, number of bones: 1."]

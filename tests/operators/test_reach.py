@@ -101,10 +101,10 @@ def test_the_last_reach_is_there_to_be_shown(hero) -> None:
 def test_why_it_is_disabled(hero) -> None:
     assert operator.why_not(bpy.context) is None
     settings().target = None
-    assert operator.why_not(bpy.context) == "Choose a goal to reach"
+    assert operator.why_not(bpy.context) == "Choose a goal for the reach"
     settings().goal = "CURSOR"
     hero.data.bones.active = hero.data.bones["hips"]
-    assert "nothing that could turn" in operator.why_not(bpy.context)
+    assert "no parent that can rotate" in operator.why_not(bpy.context)
     hero.data.bones.active = None
     assert "Select the bone" in operator.why_not(bpy.context)
 

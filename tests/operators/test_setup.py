@@ -8,11 +8,11 @@ import pytest
 
 from extension import load
 
-look_at = load("rig.look_at")
-look_at_edit = load("rig.look_at_edit")
-actions = load("rig.actions")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
+actions = load("rig.animation.actions")
 current = load("operators.current")
-presets = load("rig.presets")
+presets = load("rig.look_at.presets")
 
 BONES = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
@@ -378,7 +378,7 @@ def test_mirror_goes_to_the_other_side(hero) -> None:
 
 def test_mirror_of_a_bone_in_the_middle_is_refused(hero) -> None:
     bpy.ops.lookat_pd.add(bone="head")
-    with pytest.raises(RuntimeError, match="no bone on the other side"):
+    with pytest.raises(RuntimeError, match="no counterpart on the other side"):
         bpy.ops.lookat_pd.mirror()
     assert look_at.bones_with_look_at(hero) == ["head"]
 
@@ -391,7 +391,7 @@ def test_chain_bones_come_and_go(hero) -> None:
     look_at_edit.activate(hero, "arm.L")
     assert bpy.ops.lookat_pd.chain_add() == {"FINISHED"}
     assert chain(hero)[-1] == "arm.L" and settings(hero).chain_index == 4
-    with pytest.raises(RuntimeError, match="not in the chain"):
+    with pytest.raises(RuntimeError, match="already in the chain"):
         bpy.ops.lookat_pd.chain_add()
     assert bpy.ops.lookat_pd.chain_remove() == {"FINISHED"}
     assert chain(hero) == ["head", "neck", "chest", "hips"] and settings(hero).chain_index == 3
@@ -400,7 +400,7 @@ def test_chain_bones_come_and_go(hero) -> None:
 def test_aiming_bone_stays_in_its_chain(hero) -> None:
     bpy.ops.lookat_pd.add()
     settings(hero).chain_index = 0
-    with pytest.raises(RuntimeError, match="stays"):
+    with pytest.raises(RuntimeError, match="cannot be removed from its chain"):
         bpy.ops.lookat_pd.chain_remove()
     for index, direction in ((0, "DOWN"), (1, "UP"), (3, "DOWN")):
         settings(hero).chain_index = index

@@ -1,8 +1,11 @@
 """Everything that an animator can read is there in Japanese, and nothing else is."""
 # ruff: noqa: RUF001 - Japanese punctuation
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
@@ -13,17 +16,12 @@ from . import texts
 
 ja = load("translations.ja")
 messages = load("translations.messages")
-INTERFACE, SENTENCES, PIECES = texts.collect()
-WRITTEN = {(texts.ANY, text): translated for text, translated in ja.INTERFACE.items()} | {
-    (texts.OPERATOR, text): translated for text, translated in ja.OPERATORS.items()
-}
-EVERYTHING = {**ja.INTERFACE, **ja.OPERATORS, **ja.SENTENCES, **ja.PIECES}
-
-
-def holes(text: str) -> set[tuple[str, str]]:
-    """Numbers and formats of the holes of a template."""
-    found = re.findall(r"\{(\d*)(:[^}]*)?\}", text)
-    return {(number or str(place), form) for place, (number, form) in enumerate(found)}
+errors = load("lookat_pd.errors")
+message = load("lookat_pd.message")
+Message = message.Message
+INTERFACE, TEMPLATES = texts.collect()
+WRITTEN = {(context, text): done for context, written in ja.INTERFACE.items() for text, done in written.items()}
+EVERYTHING = [*((text, done) for (_, text), done in WRITTEN.items()), *ja.MESSAGES.items()]
 
 
 def test_the_source_is_read() -> None:
@@ -38,13 +36,26 @@ def test_the_source_is_read() -> None:
     } <= INTERFACE
     assert {
         "Select the character's armature",  # why an operator is disabled
-        "The aiming bone stays first in its chain.",  # a report
-        "Bone '{}' has zero scale at frame {}; give it a scale above zero.",  # an error by way of str.format
-        "Smoothed {} pops at frame {}.",  # a plural
-        "The damping ratio must be 0 or more, not {}.",  # an error of a solver
-        "A step of {} s is not stable with the {} integrator (limit {} s); it is divided into {}.",  # a warning
-    } <= SENTENCES
-    assert {"the current action", "source", " and {} more"} <= PIECES
+        "The aiming bone is always the first bone of its chain.",  # a report
+        "Bone '{name}' has a scale of 0 at frame {frame}; set a scale above 0.",  # an error from a table
+        "Smoothed {pops} pops at frame {frames}.",  # a plural
+        "The damping ratio must be 0 or more, not {damping_ratio}.",  # an error of a solver
+        "A step of {dt:.4g} s is not stable with the {integrator} integrator (limit {limit:.4g} s); it is divided into "
+        "{count}.",  # a warning
+        "the current action",  # a word in a message
+        "{names} and {others} more",  # a message in a message
+    } <= TEMPLATES
+
+
+def test_messages_are_templates() -> None:
+    """Not finished sentences, which nothing could look up."""
+    nameless = {text for text in TEMPLATES if any(not name.isidentifier() for name, *_ in texts.holes(text))}
+    assert not nameless
+
+
+def test_words_in_messages_are_messages() -> None:
+    rooms = texts.sources("panels", "operators", "rig", "lookat_pd")
+    assert not [found for source in rooms for found in texts.untranslated(source)]
 
 
 def test_the_interface_is_translated() -> None:
@@ -52,84 +63,103 @@ def test_the_interface_is_translated() -> None:
     assert not missing
 
 
-def test_sentences_are_translated() -> None:
-    assert not SENTENCES - ja.SENTENCES.keys()
-
-
-def test_pieces_of_sentences_are_translated() -> None:
-    assert not PIECES - ja.PIECES.keys()
+def test_messages_are_translated() -> None:
+    assert not {text for text in TEMPLATES if texts.has_words(text)} - ja.MESSAGES.keys()
 
 
 def test_nothing_is_translated_that_nobody_says() -> None:
     dead = WRITTEN.keys() - INTERFACE
     assert not dead
-    assert not ja.SENTENCES.keys() - SENTENCES
-    assert not ja.PIECES.keys() - PIECES
+    assert not ja.MESSAGES.keys() - TEMPLATES
 
 
-def test_holes_agree() -> None:
-    assert not {text for text, translated in EVERYTHING.items() if holes(text) != holes(translated)}
+def test_placeholders_agree() -> None:
+    assert not {text for text, done in EVERYTHING if texts.holes(text) != texts.holes(done)}
 
 
 def test_translations_are_japanese() -> None:
     kana_or_kanji = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff]")
-    assert not {text for text, translated in EVERYTHING.items() if not kana_or_kanji.search(translated)}
+    assert not {text for text, done in EVERYTHING if texts.has_words(text) and not kana_or_kanji.search(done)}
 
 
-def test_sentences_end_as_japanese_ones() -> None:
-    assert not {text for text, translated in EVERYTHING.items() if translated.endswith(".") or "'" in translated}
-    assert not {text for text, translated in ja.SENTENCES.items() if text.endswith(".") != translated.endswith("。")}
+def test_messages_end_as_japanese_ones() -> None:
+    assert not {text for text, done in EVERYTHING if done.endswith(".") or "'" in done}
+    assert not {text for text, done in ja.MESSAGES.items() if text.endswith(".") != done.endswith("。")}
 
 
-def said(template: str) -> tuple[str, list[str]]:
-    """A sentence as it may come, and what stands in its holes."""
-    filled = [f"x{n}" for n in range(template.count("{}"))]
-    return template.format(*filled), filled
+def test_names_in_quotes_are_in_japanese_quotes() -> None:
+    outside = {
+        text: name for text, done in ja.MESSAGES.items() for name in texts.quoted(text) if f"「{{{name}}}" not in done
+    }
+    assert not outside
 
 
-@pytest.mark.parametrize("template", sorted(SENTENCES))
-def test_a_sentence_is_recognised_and_keeps_what_it_is_about(template: str) -> None:
-    sentence, filled = said(template)
-    assert messages.japanese(sentence) == ja.SENTENCES[template].format(*filled)
+def test_the_data_is_in_order() -> None:
+    """Sorted, so that an entry is found and two people who add one do not meet at the end."""
+    data = json.loads(Path(ja.__file__).with_suffix(".json").read_text("utf-8"))
+    for part in (*data["interface"].values(), data["messages"]):
+        assert list(part) == sorted(part, key=lambda text: (text.lower(), text))
+
+
+def example(template: str) -> Any:
+    """A message as it may come, and its values as they are shown."""
+    values, shown = {}, []
+    for n, (name, form, conversion) in enumerate(sorted(texts.holes(template), key=str)):
+        values[name] = 0.25 + n if form else f"x{n}"
+        shown.append(f"{{0{'!' + conversion if conversion else ''}:{form}}}".format(values[name]))
+    return Message(template, **values), shown
+
+
+@pytest.mark.parametrize("template", sorted(TEMPLATES))
+def test_a_message_is_translated_with_its_values(template: str) -> None:
+    given, shown = example(template)
+    translated = messages.japanese(given)
+    assert translated == ja.MESSAGES.get(template, template).format(**given.values)
+    assert all(value in given and value in translated for value in shown)
 
 
 def test_names_are_kept_and_words_translated() -> None:
-    assert messages.japanese("Bone 'source' has zero scale at frame 7; give it a scale above zero.") == (
+    scale = "Bone '{name}' has a scale of 0 at frame {frame}; set a scale above 0."
+    assert messages.japanese(Message(scale, name="source", frame=7)) == (
         "ボーン「source」のスケールがフレーム7で0です。0より大きくしてください。"
     )
-    assert messages.japanese("There is no action 'target' to be the source; choose one that exists.") == (
+    missing = "There is no action '{name}' for the {role}; choose one that exists."
+    assert messages.japanese(Message(missing, name="target", role=Message("source"))) == (
         "ソースにするアクション「target」がありません。存在するものを選択してください。"
     )
-    assert messages.japanese("Baked 1 bone, frames 1 to 9, into the current action (0.10 s).") == (
-        "1ボーン、フレーム1～9を現在のアクションにベイクしました（0.10秒）。"
-    )
+    template = "Baked {what}, frames {first} to {last}, into {where} ({took} s)."
+    baked = Message(template, what=Message("1 bone"), first=1, last=9, where=Message("the current action"), took="0.10")
+    assert baked == "Baked 1 bone, frames 1 to 9, into the current action (0.10 s)."
+    assert messages.japanese(baked) == "1ボーン、フレーム1～9を現在のアクションにベイクしました（0.10秒）。"
 
 
-def test_lists_in_sentences() -> None:
-    wrong_rig = (
-        "Action 'walk' is made for another rig: of the 9 bones it moves 'Human' has only 'hips', "
-        "not 'a', 'b' and 6 more; choose an action of this rig."
-    )
-    assert messages.japanese(wrong_rig) == (
-        "アクション「walk」は別のリグ用です。動かす9個のボーンのうち「Human」にあるのは「hips」のみで、"
-        "「a」, 「b」、他6個がありません。このリグのアクションを選択してください。"
-    )
-    joined = "'new': 3 bones, frames 1 to 9, joined at frame 4 (0.20 s), frame 6 (0.10 s), placed by 'hips' (0.50 s)."
-    assert messages.japanese(joined) == (
-        "「new」：3ボーン、フレーム1～9、接続位置フレーム4（0.20秒）, フレーム6（0.10秒）、「hips」で配置（0.50秒）。"
-    )
+def test_errors_are_translated() -> None:
+    error = errors.RigError("Bone '{name}' has a scale of 0; set a scale above 0.", name="head")
+    shown = "ボーン「head」のスケールが0です。0より大きくしてください。"
+    assert messages.japanese(error) == shown
+    assert messages.japanese(str(error)) == shown
+    assert messages.japanese(Message("{reason}.", reason=error)) == f"{shown}。"
+
+
+def test_lists_in_messages() -> None:
+    names = message.joined(", ", (Message("'{name}'", name=name) for name in "ab"))
+    some = Message("{names} and {others} more", names=names, others=6)
+    assert some == "'a', 'b' and 6 more"
+    assert messages.japanese(some) == "「a」, 「b」、他6個"
+    assert messages.japanese(Message("only {fitting}", fitting=names)) == "「a」, 「b」のみ"
 
 
 def test_names_may_hold_anything() -> None:
-    name = "b}{0} (1)\n.*'; choose"
-    sentence = f"Armature 'A' has no bone '{name}'; choose one that exists."
+    name = "b}{0} (1)\n.*'; choose {name}"
+    given = Message("Armature '{armature}' has no bone '{name}'; choose one that exists.", armature="A", name=name)
     translated = f"アーマチュア「A」にボーン「{name}」がありません。存在するものを選択してください。"
-    assert messages.japanese(sentence) == translated
+    assert messages.japanese(given) == translated
 
 
 def test_what_is_unknown_stays_as_it_is() -> None:
-    for text in ("", "Something else.", "ボーンを選択してください。"):
+    for text in ("", "Something else.", "ボーンを選択してください。", "{name}"):
         assert messages.japanese(text) == text
+    assert messages.japanese(Message("Unknown {what} here", what=Message("source"))) == "Unknown ソース here"
 
 
 def test_english_stays_english() -> None:

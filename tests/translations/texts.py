@@ -1,15 +1,15 @@
 """Every text of the project that an animator can read: from Blender's registered classes and from the source.
 
-A text with changing parts is a template, those parts being `{}`. What is put into such a hole and is a word and not a
-name, "the current action" say, is a piece.
+A message with values is found by its template, with the names of the values in braces. A value that is a word and not
+a name, such as "the current action", must be a Message itself.
 """
 
 import ast
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import product
 from pathlib import Path
+from string import Formatter
 
 import bpy
 
@@ -17,16 +17,38 @@ from extension import load
 
 OPERATOR = "Operator"
 ANY = "*"
-_ERRORS = {name for name, kind in vars(load("lookat_pd.errors")).items() if isinstance(kind, type)}
+_ERRORS = {
+    name
+    for name, kind in vars(load("lookat_pd.errors")).items()
+    if isinstance(kind, type) and issubclass(kind, Exception)
+}
 _SHOWN_BY_LAYOUT = {"text", "heading", "title", "message", "confirm_text"}
 _SHOWN = {"report": 1, "complain": 1, "tell": 1, "translate": 0, "status_text_set": 0, "poll_message_set": 0}
 """Calls that show a sentence, and which argument it is."""
+_MESSAGES = {"Message", "joined"}
 _LOOKED_UP_BY = {"pgettext", "pgettext_iface", "pgettext_tip", "pgettext_rpt", "iface_", "tip_", "rpt_"}
 
 
 def has_words(text: str) -> bool:
     """Whether there is anything to translate in a text: axis names, IK, arrows and numbers are the same everywhere."""
-    return re.search(r"[A-Za-z]{2,}", "" if text == "IK" else text) is not None
+    return re.search(r"[A-Za-z]{2,}", "" if text == "IK" else re.sub(r"\{[^{}]*\}", "", text)) is not None
+
+
+def holes(text: str) -> set[tuple[str, str, str | None]]:
+    """Names, formats and conversions of the values of a template."""
+    return {(name, form, conversion) for _, name, form, conversion in _parts(text) if name is not None}
+
+
+def quoted(text: str) -> set[str]:
+    """Names of the values that stand in quotes, which are names of things."""
+    return {name for before, name, *_ in _parts(text) if name is not None and before.endswith("'")}
+
+
+def _parts(text: str) -> list[tuple[str, str | None, str, str | None]]:
+    try:
+        return [(before, name, form or "", conversion) for before, name, form, conversion in Formatter().parse(text)]
+    except ValueError:  # braces of a text without values
+        return []
 
 
 # Registered classes
@@ -68,8 +90,8 @@ def _of_classes() -> Iterator[tuple[str, str]]:
     for kind in _registered(bpy.types.PropertyGroup):
         yield from _of_struct(kind.bl_rna)
     for path in Path(load().__file__).parent.glob("assets/presets/*/*.py"):
-        yield ANY, load("rig.presets").shown_name(path)
-        yield ANY, load("rig.presets").about(path)
+        yield ANY, load("rig.look_at.presets").shown_name(path)
+        yield ANY, load("rig.look_at.presets").about(path)
     for kind in (bpy.types.PoseBone, bpy.types.Object, bpy.types.Scene, bpy.types.WindowManager):
         for prop in kind.bl_rna.properties:
             if prop.identifier.startswith("lookat_pd"):
@@ -85,7 +107,7 @@ class Source:
     def __init__(self, path: Path, room: "list[Source]") -> None:
         self.path, self.room = path, room
         self.tree = ast.parse(path.read_text("utf-8"))
-        self.pieces: set[str] = set()
+        self._only_words = False
         self._above = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self._busy: list[ast.AST] = []
 
@@ -96,6 +118,23 @@ class Source:
     @cached_property
     def calls(self) -> list[ast.Call]:
         return [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+
+    @cached_property
+    def calls_of(self) -> dict[str, list[ast.Call]]:
+        """The calls of each function or method, by its name."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            found.setdefault(_name(call), []).append(call)
+        return found
+
+    @cached_property
+    def _assigning(self) -> dict[ast.FunctionDef | None, list[ast.AST]]:
+        """Assignments and loops in each function, those of functions within it included; of the file under None."""
+        found: dict[ast.FunctionDef | None, list[ast.AST]] = {None: self.tree.body}
+        for function in (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)):
+            kinds = ast.Assign | ast.For | ast.comprehension
+            found[function] = [node for node in ast.walk(function) if isinstance(node, kinds)]
+        return found
 
     def texts(self, node: ast.AST | None) -> set[str]:
         """Templates that an expression may be; none where that is not written in this file."""
@@ -113,10 +152,18 @@ class Source:
         returns = (node.value for node in ast.walk(function) if isinstance(node, ast.Return))
         return self._any(returns)
 
+    def words(self, node: ast.expr) -> set[str]:
+        """Words that an expression may be and that are not in a Message, and so stay English."""
+        self._only_words = True
+        try:
+            return {text for text in self.texts(node) if has_words(text)}
+        finally:
+            self._only_words = False
+
     def templates(self) -> set[str]:
-        """All literals with holes, as `str.format` fills them."""
+        """All literals with places for values."""
         constants = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
-        return {text for text in constants if isinstance(text, str) and "{}" in text and has_words(text)}
+        return {text for text in constants if isinstance(text, str) and holes(text) and has_words(text)}
 
     def _any(self, nodes: Iterator[ast.AST | None] | list[ast.expr]) -> set[str]:
         return set().union(*(self.texts(node) for node in nodes))
@@ -140,6 +187,8 @@ class Source:
         return self._in_dictionary(node.value)
 
     def _Call(self, node: ast.Call) -> set[str]:  # noqa: N802
+        if isinstance(node.func, ast.Name) and node.func.id in _MESSAGES:
+            return set() if self._only_words else self._any(node.args)
         if isinstance(node.func, ast.Name) and node.func.id in self.functions:
             return self.returned(self.functions[node.func.id])
         if isinstance(node.func, ast.Attribute) and node.func.attr == "join":
@@ -158,24 +207,12 @@ class Source:
         return self._any(node.values) if isinstance(node, ast.Dict) else set()
 
     def _JoinedStr(self, node: ast.JoinedStr) -> set[str]:  # noqa: N802
-        parts: list[set[str]] = []
-        for n, part in enumerate(node.values):
-            before = node.values[n - 1] if n else None
-            text = str(before.value) if isinstance(before, ast.Constant) else ""
-            if isinstance(part, ast.Constant):
-                parts.append({str(part.value)})
-            elif text[-1:].isalpha():
-                # The ending of a word, singular or plural: the sentence is written both ways.
-                parts.append(self.texts(part.value) or {"{}"})
-            else:
-                parts.append({"{}"})
-                if part.conversion == -1 and not text.endswith("'"):
-                    self.pieces |= {piece for piece in self.texts(part.value) if has_words(piece)}
-        return {"".join(choice) for choice in product(*parts)}
+        """A finished sentence, which nothing can look up: its values are nameless."""
+        return {"".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)}
 
     def _Name(self, node: ast.Name) -> set[str]:  # noqa: N802
         function = self._function(node)
-        for scope in (list(ast.walk(function)) if function else [], self.tree.body):
+        for scope in (self._assigning[function] if function else [], self._assigning[None]):
             if found := set().union(*(self._assigned(place, node.id) for place in scope)):
                 return found
         return self._passed(function, node.id) if function else set()
@@ -198,7 +235,7 @@ class Source:
         if not isinstance(node, ast.Name):
             return node
         function = self._function(node)
-        for place in [*(ast.walk(function) if function else []), *self.tree.body]:
+        for place in [*(self._assigning[function] if function else []), *self._assigning[None]]:
             targets = place.targets if isinstance(place, ast.Assign) and isinstance(place.value, kind) else []
             if any(getattr(target, "id", None) == node.id for target in targets):
                 return place.value
@@ -215,12 +252,11 @@ class Source:
         names = [argument.arg for argument in function.args.args]
         if name not in names:
             return set()
-        at, found = names.index(name), set()
+        at, found = names.index(name) - isinstance(self._above[function], ast.ClassDef), set()
         for source in [self] if function.name.startswith("_") else self.room:
-            for call in source.calls:
-                if _name(call) == function.name:
-                    given = [*call.args[at : at + 1], *(k.value for k in call.keywords if k.arg == name)]
-                    found |= source._any(given)
+            for call in source.calls_of.get(function.name, ()):
+                given = [*call.args[at : at + 1], *(k.value for k in call.keywords if k.arg == name)]
+                found |= source._any(given)
         return found
 
     def _function(self, node: ast.AST) -> ast.FunctionDef | None:
@@ -231,7 +267,7 @@ class Source:
         return None
 
 
-def _sources(*rooms: str) -> Iterator[Source]:
+def sources(*rooms: str) -> Iterator[Source]:
     root = Path(load().__file__).parent
     for name in rooms:
         room: list[Source] = []
@@ -274,6 +310,26 @@ def _raised(source: Source) -> Iterator[str]:
             yield from found
 
 
+def _messages(source: Source) -> Iterator[str]:
+    """Templates of messages, wherever they are made."""
+    for call in source.calls:
+        if _name(call) in _MESSAGES:
+            yield from (text for argument in call.args for text in source.texts(argument))
+
+
+def untranslated(source: Source) -> Iterator[str]:
+    """Words among the values of messages that would stay English; names in quotes do."""
+    for call in source.calls:
+        if _name(call) in {"Message", *_ERRORS} and call.args:
+            templates = source.texts(call.args[0])
+            names = {name for text in templates for name, _, conversion in holes(text) if conversion}
+            names = names.union(*(quoted(text) for text in templates))
+            for keyword in call.keywords:
+                if keyword.arg not in names:
+                    found = source.words(keyword.value)
+                    yield from (f"{source.path.name}:{call.lineno} {keyword.arg}: {text}" for text in found)
+
+
 def _said(source: Source) -> Iterator[str]:
     """Sentences that operators report, and reasons why they are disabled."""
     for call in source.calls:
@@ -294,22 +350,16 @@ def _noted(source: Source) -> Iterator[str]:
         yield from source.returned(source.functions["notes"])
 
 
-def collect() -> tuple[set[tuple[str, str]], set[str], set[str]]:
-    """Interface texts with their contexts, sentences, and pieces of sentences."""
-    interface, sentences, pieces = set(_of_classes()), set(), set()
-    for source in _sources("panels", "operators"):
-        drawn = set(_drawn(source))
-        interface |= {(context, text) for context, text in drawn if "{}" not in text}
+def collect() -> tuple[set[tuple[str, str]], set[str]]:
+    """Interface texts with their contexts, and templates of messages."""
+    interface, templates = set(_of_classes()), set()
+    for source in sources("panels", "operators"):
+        interface |= {(context, text) for context, text in _drawn(source) if not holes(text)}
         interface |= set(_looked_up(source))
-        sentences |= {text for _, text in drawn if "{}" in text}
-        sentences |= set(_said(source))
-        sentences |= set(_raised(source))
-        pieces |= source.pieces
-    for source in _sources("rig", "lookat_pd"):
-        sentences |= set(_raised(source)) | set(_noted(source))
-        pieces |= source.pieces
+        templates |= set(_said(source))
+    for source in sources("panels", "operators", "rig", "lookat_pd"):
+        templates |= {*_raised(source), *_noted(source), *_messages(source)}
     return (
         {(context, text) for context, text in interface if has_words(text)},
-        {text for text in sentences if has_words(text)},
-        pieces,
+        {text for text in templates if has_words(text) or holes(text)},
     )

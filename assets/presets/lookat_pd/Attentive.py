@@ -1,4 +1,4 @@
-"""Quick and eager, with a slight overshoot"""
+"""Quick turns with a slight overshoot"""
 
 import bpy
 

@@ -1,4 +1,4 @@
-"""Snaps from one thing to the next"""
+"""Very quick turns between targets"""
 
 import bpy
 

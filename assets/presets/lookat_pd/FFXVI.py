@@ -1,4 +1,4 @@
-"""As published: Stable PD on quaternion components, stepped once a frame"""
+"""The published method: stable PD on quaternion components, stepped once per frame"""
 
 import bpy
 

@@ -1,4 +1,4 @@
-"""A large head that is slow to start and slow to stop"""
+"""Slow to start and slow to stop, for a large head"""
 
 import bpy
 

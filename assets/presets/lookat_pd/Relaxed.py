@@ -1,4 +1,4 @@
-"""Unhurried, comes to rest softly"""
+"""Slow turns that come to rest softly"""
 
 import bpy
 

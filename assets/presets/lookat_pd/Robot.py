@@ -1,4 +1,4 @@
-"""Turns at a steady speed"""
+"""Turns at a constant speed"""
 
 import bpy
 

@@ -10,7 +10,8 @@ from windowed.scripts import script
 
 def _person() -> bpy.types.Object:
     """A person who looks at a ball from frame 10 on, alone in the scene with it."""
-    from rig import bodies, scenes
+    from rig import scenes
+    from rig.look_at.body import bodies
 
     for item in list(bpy.data.objects):
         bpy.data.objects.remove(item)
@@ -28,7 +29,7 @@ def _places(person: bpy.types.Object, *bones: str) -> np.ndarray:
     return np.array([seen[bone].matrix for bone in bones])
 
 
-@script(needs=("rig.body.layers",))
+@script(needs=("rig.look_at.body.layers",))
 def body_answers_at_once(hands: Hands) -> Waiting:
     """Switch weight shift and planted feet on by mouse: hips move, feet do not; undo takes it back."""
     person = _person()
@@ -63,7 +64,7 @@ def body_answers_at_once(hands: Hands) -> Waiting:
         assert np.abs(_places(person, "hips", "foot.L", "toe.R") - before).max() < 1e-5
 
 
-@script(needs=("rig.body.layers",))
+@script(needs=("rig.look_at.body.layers",))
 def eyes_lead_while_scrubbing(hands: Hands) -> Waiting:
     """Switch the eyes on by mouse and scrub: they are on the ball while the head is still on its way."""
     person = _person()

@@ -13,14 +13,14 @@ DIRECTING = ("panels.directing",)
 
 
 def _directing():
-    return extension.load("rig.directing.looks")
+    return extension.load("rig.look_at.directing.looks")
 
 
 def _seen(frame: int) -> str:
     """What is looked at, as Blender plays it."""
     bpy.context.window_manager.windows[0].scene.frame_set(frame)
     number = _directing().active(settings())
-    return "" if number is None else extension.load("rig.targets").listed(settings())[number].label
+    return "" if number is None else extension.load("rig.sampling.targets").listed(settings())[number].label
 
 
 def _bird() -> bpy.types.Object:
@@ -105,7 +105,7 @@ def conversation_found_by_name(hands: Hands) -> Waiting:
     select(other, armature())
     bpy.ops.ed.undo_push(message="Ready")
     yield from hands.sidebar()
-    yield from hands.search("Converse")
+    yield from hands.search("Make Conversation")
     yield 0.5
     assert settings().exists and bpy.data.objects["Other"].pose.bones["head"].lookat_pd.exists
     assert _seen(58) == "Other:head"

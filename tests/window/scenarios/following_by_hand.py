@@ -27,7 +27,8 @@ def _session():
 
 
 def _is_over(hands: Hands) -> bool:
-    return not _goes_on(hands) and not load("operators.follow")._sessions and not load("rig.live")._paused
+    suspended = load("rig.sampling.suspend").is_live_suspended()
+    return not _goes_on(hands) and not load("operators.follow")._sessions and not suspended
 
 
 def _drag(hands: Hands) -> Waiting:

@@ -10,7 +10,10 @@ from windowed.scripts import script
 
 DRAG = ("operators.ik_drag",)
 BONE = "hand.L"
-KEYS = (("ZERO", "CCD"), ("ONE", "PARTICLE"), ("TWO", "JACOBIAN_EULER"), ("THREE", "JACOBIAN_QUATERNION"))
+SOLVERS = ("CCD", "PARTICLE", "JACOBIAN_EULER", "JACOBIAN_QUATERNION", "FABRIK", "CCD_ROOT")
+"""By digit."""
+ROW = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE")
+NUMPAD = tuple(f"NUMPAD_{n}" for n in range(6))
 
 
 def _settings():
@@ -137,14 +140,15 @@ def drag_left_by_esc(hands: Hands) -> Waiting:
 
 @script(needs=DRAG)
 def drag_with_each_solver(hands: Hands) -> Waiting:
-    """0 to 4 choose a solver; each brings the hand to the mouse, and the last one is remembered."""
+    """0 to 5 choose a solver, in the number row and on the numpad; each brings the hand to the mouse, and the last one
+    is remembered."""
     yield from _begin(hands)
     begin = _place()
     yield from _take(hands)
     taken = hands._at
-    for key, method in (*KEYS, ("FOUR", "FABRIK")):
+    for key, method in (*zip(NUMPAD, SOLVERS, strict=True), *zip(ROW[:5], SOLVERS, strict=False)):
         yield from hands.key(key)
-        yield from _lead(hands, (-0.02, 0.0, -0.05), 3)
+        yield from _lead(hands, (-0.01, 0.0, -0.025), 3)
         wanted = begin + _under(hands, hands._at) - _under(hands, taken)
         assert np.abs(_place() - wanted).max() < 2e-3, f"{method}: {_place()} instead of {wanted}"
         hands.look(f"solver_{key}")

@@ -8,7 +8,7 @@ from character import armature, facing, look_at_ball, miss, pose, select, settin
 from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
-LIVE = ("rig.live",)
+LIVE = ("rig.live.handlers",)
 STILL = 60
 """A frame by which everything has arrived."""
 ARRIVED = 0.3

@@ -6,7 +6,7 @@ from character import armature, look_at_ball, miss, pose, select, settings
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
-LIVE = ("rig.live",)
+LIVE = ("rig.live.handlers",)
 
 
 def _scene() -> bpy.types.Scene:
