@@ -1,16 +1,32 @@
-"""`python benchmarks [NAME...]`: run the benchmarks, or those named, and print one Markdown table."""
+"""The speed figures: prints them, writes them down, or compares them with those that were written down.
+
+`python benchmarks [NAME...]` prints one table; `--check [NAME...]` compares ratios with the committed ones;
+`--write` runs all and writes benchmarks/baseline.json and docs/benchmarks.md.
+"""
 
 import os
 import platform
 import sys
+import traceback
+from collections.abc import Callable, Sequence
+from datetime import date
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
+# `python benchmarks` puts this folder on the path; the solvers lie beside it.
+ROOT = str(Path(__file__).resolve().parent.parent)
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)
+
+from benchmarks import page  # noqa: E402
+from benchmarks.baseline import WORSE, Baseline, better, worse  # noqa: E402
+from benchmarks.rows import HEADER, Row, lines  # noqa: E402
 
 MODULES = (
     "solver",
+    "scene_solve",
     "bake",
     "live",
     "body",
@@ -19,8 +35,18 @@ MODULES = (
     "ik",
     "ik_bake",
     "dynamics",
-    # Each further module stands here; it has run(), which returns rows of (what, figure).
+    # Each further module stands here, and has a place in page.md; its run() returns rows.
 )
+ATTEMPTS = 3
+"""How often a benchmark is run before one of its ratios is called worse: a disturbance does not come back."""
+
+USAGE = f"usage: python benchmarks [--check] [NAME...] | --write\n\nNAME: {', '.join(MODULES)}"
+
+Run = Callable[[str], Sequence[Row]]
+
+
+class UsageError(Exception):
+    """The arguments make no sense; the message is one sentence."""
 
 
 def processor() -> str:
@@ -34,11 +60,12 @@ def processor() -> str:
 
 
 def machine() -> str:
-    parts = [
-        f"{processor()}, {os.cpu_count()} cores",
-        f"Python {platform.python_version()}",
-        f"numpy {np.__version__}",
-    ]
+    parts = [f"{processor()}, {os.cpu_count()} cores", f"Python {platform.python_version()}"]
+    for package in ("numpy", "mujoco-core"):
+        try:
+            parts.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
     if find_spec("bpy"):
         import bpy
 
@@ -46,22 +73,95 @@ def machine() -> str:
     return ", ".join(parts)
 
 
-def main(names: list[str]) -> int:
-    unknown = [name for name in names if name not in MODULES]
-    if unknown:
-        print(f"No benchmark is called {unknown[0]}; there are {', '.join(MODULES)}.", file=sys.stderr)
+def run(name: str) -> Sequence[Row]:
+    """The rows of one benchmark."""
+    return import_module(f"benchmarks.{name}").run()
+
+
+def parse(arguments: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """What to do, one of "print", "check" and "write", and the benchmarks to do it with. Raises UsageError."""
+    flags = [one for one in arguments if one.startswith("-")]
+    names = tuple(one for one in arguments if not one.startswith("-"))
+    for flag in flags:
+        if flag not in ("--check", "--write"):
+            raise UsageError(f"There is no argument {flag}; there are --check and --write.")
+    if len(set(flags)) > 1:
+        raise UsageError("--check and --write exclude each other.")
+    for name in names:
+        if name not in MODULES:
+            raise UsageError(f"No benchmark is called {name}; there are {', '.join(MODULES)}.")
+    if "--write" in flags and names:
+        raise UsageError("--write takes no names: all tables of the page come from one run.")
+    return flags[0].removeprefix("--") if flags else "print", names or MODULES
+
+
+def show(rows: Sequence[Row]) -> None:
+    for line in lines(rows):
+        print(line, flush=True)
+
+
+def measure(names: Sequence[str], run: Run) -> dict[str, tuple[Row, ...]]:
+    """Run benchmarks and print one table as they are done; the rows by benchmark."""
+    print(f"{machine()}\n\n{HEADER}", flush=True)
+    tables = {}
+    for name in names:
+        tables[name] = tuple(run(name))
+        show(tables[name])
+    return tables
+
+
+def check(names: Sequence[str], committed: Baseline, run: Run) -> list[str]:
+    """A line for each ratio that is worse than the committed one in every one of several attempts."""
+    complaints = []
+    for name, rows in measure(names, run).items():
+        then = committed.tables.get(name, ())
+        for _ in range(ATTEMPTS - 1):
+            if not list(worse(then, rows)):
+                break
+            again = run(name)
+            show(again)
+            rows = better(rows, again)
+        complaints += [line for _, line in worse(then, rows)]
+    return complaints
+
+
+def main(arguments: Sequence[str], run: Run = run) -> int:
+    """Do what the arguments say; the exit code: 0, 1 where a ratio is worse, 2 for arguments that make no sense."""
+    if {"-h", "--help"} & set(arguments):
+        print(USAGE)
+        return 0
+    try:
+        action, names = parse(arguments)
+        committed = _committed() if action == "check" else None
+    except UsageError as error:
+        print(error, file=sys.stderr)
         return 2
-    print(f"{machine()}\n\n| what | figure |\n|---|---|", flush=True)
-    for name in names or MODULES:
-        for what, figure in import_module(name).run():
-            print(f"| {what} | {figure} |", flush=True)
+    if committed:
+        complaints = check(names, committed, run)
+        print("\n".join(complaints) or f"\nNo ratio is worse than the committed one by more than {WORSE:g}.")
+        return 1 if complaints else 0
+    tables = measure(names, run)
+    if action == "write":
+        written = Baseline(date.today().isoformat(), machine(), tables)
+        written.write()
+        page.FILE.write_text(page.render(written), "utf-8")
     return 0
 
 
+def _committed() -> Baseline:
+    try:
+        return Baseline.read()
+    except OSError:
+        raise UsageError("There are no figures to compare with: write them with make bench ARGS=--write.") from None
+
+
 if __name__ == "__main__":
-    # `python benchmarks` puts this folder on the path; the solvers lie beside it.
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    code = main(sys.argv[1:])
+    code = 1
+    try:
+        code = main(sys.argv[1:])
+    except Exception:
+        traceback.print_exc()
     sys.stdout.flush()
+    sys.stderr.flush()
     # bpy 4.5 from PyPI can hang when the interpreter exits.
     os._exit(code)

@@ -1,60 +1,32 @@
 """The whole bake: against Blender's own, against merely stepping the rig, and how it grows."""
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from statistics import median
 from time import perf_counter
 from typing import Any
 
 import bpy
 import numpy as np
-import scenes
 
 from lookat_pd import gaze
 from standalone import load
 
-working, bake, live, sample = (load(f"rig.{name}") for name in ("working", "bake", "live", "sample"))
+from . import scenes
+from .extension import finish, registered
+from .rows import SPEEDUP, Goal, Row
+from .timing import Times, shortest
+
+bake = load("rig.look_at.bake")
+bake_options = load("rig.animation.bake_options")
+sampler = load("rig.sampling.sampler")
+transaction = load("rig.animation.bake_transaction")
 
 FRAMES = 250
 LIMBS = 55
 REPEATS = 15
 FEW = 5
 SKIN = 300, 300
-
-Row = tuple[str, str]
-Times = dict[str, float]
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Nothing on standard output, not even what Blender itself or an operator prints."""
-    sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def medians(works: Mapping[str, Callable[[], float | Times]], repeats: int) -> Times:
-    """Median seconds of each work, which returns its own; they take turns, after a round that warms up.
-
-    A work that returns several times by name counts as one work for each.
-    """
-    taken: dict[str, list[float]] = {}
-    for turn in range(repeats + 1):
-        for name, work in works.items():
-            times = work()
-            for key, time in times.items() if isinstance(times, dict) else [(name, times)]:
-                if turn:
-                    taken.setdefault(key, []).append(time)
-    return {name: median(times) for name, times in taken.items()}
+BESIDE_A_MESH = f"beside a skinned mesh of {SKIN[0] * SKIN[1]:,} vertices"
 
 
 # What is measured
@@ -67,9 +39,10 @@ def our_bake(scene: bpy.types.Scene, characters: Sequence[Any], frames: int) -> 
         look_ats = [one.look_at for one in characters]
         with phases() as times:
             begin = perf_counter()
-            steps = bake.bake(scene, look_ats, bake.Options(1, frames))
+            steps = bake.bake(scene, look_ats, bake_options.BakeOptions(1, frames))
             results = finish(steps)
-            times["bake"] = perf_counter() - begin
+            whole = perf_counter() - begin
+            times |= {"bake": whole, "rest": whole - sum(times.values())}
         times["passes"] = float(max(result.passes for result in results))
         for one in characters:
             play_own_action(one)
@@ -77,15 +50,6 @@ def our_bake(scene: bpy.types.Scene, characters: Sequence[Any], frames: int) -> 
         return times
 
     return work
-
-
-def finish(steps: Any) -> Any:
-    """Take all steps of a generator; what it returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
 
 
 def play_own_action(character: Any) -> None:
@@ -103,10 +67,10 @@ def phases() -> Iterator[Times]:
     """Seconds spent in sampling, solving and writing while this lasts."""
     times: Times = {"sampling": 0.0, "solving": 0.0, "writing": 0.0}
     parts = (
-        ("sampling", sample.Sampler, "sample"),
+        ("sampling", sampler.Sampler, "sample"),
         ("solving", gaze, "prepare"),
-        ("solving", gaze, "solve_shot"),
-        ("writing", working.Working, "write"),
+        ("solving", gaze, "solve_samples"),
+        ("writing", transaction.BakeTransaction, "write"),
     )
     plain = [getattr(owner, name) for _, owner, name in parts]
     for (phase, owner, name), function in zip(parts, plain, strict=True):
@@ -187,7 +151,7 @@ def stepping(scene: bpy.types.Scene, character: Any, frames: int) -> Callable[[]
 
     def work() -> float:
         matrices = np.empty(16 * len(character.armature.pose.bones), dtype=np.float32)
-        with sample.Sampler(scene, character.armature, character.bones) as alone:
+        with sampler.Sampler(scene, character.armature, character.bones) as alone:
             begin = perf_counter()
             for frame in range(1, frames + 1):
                 alone.scene.frame_set(frame)
@@ -207,78 +171,78 @@ def against_blenders() -> list[Row]:
     scenes.skin(scene, character, *SKIN)
     scene.frame_set(1)
     works = {"ours": our_bake(scene, [character], FRAMES), "nla.bake": blenders_bake(character, FRAMES)}
-    times = medians(works, FEW)
-    what = f"{scenes.BONES} bones, {FRAMES} frames, beside a skinned mesh of {SKIN[0] * SKIN[1]:,} vertices"
-    faster = times["nla.bake"] / times["bake"]
+    times = shortest(works, FEW)
+    group = f"{scenes.BONES} bones, {FRAMES} frames, {BESIDE_A_MESH}"
+    ratio = times["bake"] / times["nla.bake"]
     return [
-        (f"{what}: `bpy.ops.nla.bake` of Damped Track constraints", _ms(times["nla.bake"])),
-        ("... whole bake of the look-at", f"{_ms(times['bake'])}, {faster:.1f} times faster (goal: at least 10)"),
+        Row("bake.blender", "`bpy.ops.nla.bake` of Damped Track constraints", times["nla.bake"], group=group),
+        Row("bake.mesh", "bake of the look-at", times["bake"], ratio, "Blender", Goal(10, SPEEDUP), group, faster=True),
     ]
 
 
-def against_stepping(what: str, scene: bpy.types.Scene, character: Any, repeats: int) -> list[Row]:
+def against_stepping(key: str, group: str, scene: bpy.types.Scene, character: Any, repeats: int) -> list[Row]:
     works = {"stepping": stepping(scene, character, FRAMES), "bake": our_bake(scene, [character], FRAMES)}
-    times = medians(works, repeats)
+    times = shortest(works, repeats)
     base, passes = times["stepping"], round(times["passes"])
     each = times["sampling"] / passes
-    rest = times["bake"] - times["sampling"] - times["solving"] - times["writing"]
-    share = times["bake"] / base / passes
-    whole = f"{share:.1f} times stepping" + (f" for each of its {passes} passes" if passes > 1 else "")
+    peer = "stepping" + (f" for each of {passes} passes" if passes > 1 else "")
+    group = f"{group}, {FRAMES} frames"
     return [
-        (f"{what}, {FRAMES} frames: stepping alone", _ms(base)),
-        ("... a sampling pass", f"{_ms(each)}, {each / base:.1f} times stepping"),
-        ("... solving", _ms(times["solving"])),
-        ("... writing", _ms(times["writing"])),
-        ("... the temporary scene and the rest", _ms(rest)),
-        ("... whole bake", f"{_ms(times['bake'])}, {whole} (goal: at most 2)"),
+        Row(f"bake.{key}.stepping", "stepping alone", base, group=group),
+        Row(f"bake.{key}.sampling", "a sampling pass", each, each / base, "stepping", Goal(2), group),
+        Row(f"bake.{key}.solving", "solving", times["solving"], group=group),
+        Row(f"bake.{key}.writing", "writing", times["writing"], group=group),
+        Row(f"bake.{key}.rest", "the temporary scene and the rest", times["rest"], group=group),
+        Row(f"bake.{key}.whole", "the whole bake", times["bake"], times["bake"] / base / passes, peer, Goal(2), group),
     ]
 
 
 def growth(kind: str, sizes: Sequence[tuple[int, int]]) -> list[Row]:
     """Cost by (characters, frames); what grows is `kind`."""
     rows, totals = [], []
-    for characters, frames in sizes:
+    group = f"Bake by number of {kind}"
+    counts = [characters * frames for characters, frames in sizes]
+    for (characters, frames), count in zip(sizes, counts, strict=True):
         scene = scenes.empty_file()
         cast = [scenes.chain_character(scene, frames, n) for n in range(characters)]
-        time = medians({"bake": our_bake(scene, cast, frames)}, 3 if characters * frames > 5_000 else REPEATS)["bake"]
+        time = shortest({"bake": our_bake(scene, cast, frames)}, 2 if count > 5_000 else FEW)["bake"]
         totals.append(time)
-        each = f"{1e6 * time / (characters * frames):.0f} µs a character and frame"
-        rows.append((f"Characters: {characters}, frames: {frames:,}", f"{_ms(time)}, {each}"))
-    counts = [characters * frames for characters, frames in sizes]
+        ratio = time / count / (totals[-2] / counts[len(totals) - 2]) if len(totals) > 1 else None
+        rows.append(
+            Row(
+                f"bake.{kind}.{characters if kind == 'characters' else frames}",
+                f"{characters} {'character' if characters == 1 else 'characters'}, {frames:,} frames",
+                time,
+                ratio,
+                "the row above for each" if ratio else "",
+                group=group,
+                also=f"{1e6 * time / count:.0f} µs a character and frame",
+            )
+        )
     exponent = np.polyfit(np.log(counts), np.log(totals), 1)[0]
     last = np.log(totals[-1] / totals[-2]) / np.log(counts[-1] / counts[-2])
-    rows.append(
-        (f"Growth with {kind}: exponent of a power law", f"{exponent:.2f}, between the last two {last:.2f} (linear: 1)")
-    )
-    return rows
-
-
-def _ms(seconds: float) -> str:
-    return f"{1e3 * seconds:,.1f} ms" if seconds < 0.1 else f"{1e3 * seconds:,.0f} ms"
+    power = f"{exponent:.2f}, between the last two {last:.2f} (linear: 1)"
+    return [*rows, Row(f"bake.{kind}.power", "exponent of a power law", group=group, also=power)]
 
 
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
-    with quiet():
-        load().register()
-        try:
-            # What bakes cost is measured here, not what playing the look-ats beside them costs.
-            with live.paused():
-                return _rows()
-        finally:
-            load().unregister()
+    """The table of bakes."""
+    # What bakes cost is measured here, not what playing the look-ats beside them costs.
+    with registered():
+        return _rows()
 
 
 def _rows() -> list[Row]:
     rows = against_blenders()
-    for what, limbs in ((f"A chain of {scenes.BONES} bones and nothing else", 0), ("A body", LIMBS)):
+    chain = f"A chain of {scenes.BONES} bones and nothing else"
+    body = f"A body of {scenes.BONES + LIMBS} bones, all animated"
+    for key, group, limbs in (("chain", chain, 0), ("body", body, LIMBS)):
         scene = scenes.empty_file()
         character = scenes.chain_character(scene, FRAMES, limbs=limbs)
-        what = f"{what} of {scenes.BONES + limbs} bones, all animated" if limbs else what
-        rows += against_stepping(what, scene, character, REPEATS)
+        rows += against_stepping(key, group, scene, character, REPEATS)
     human = scenes.rigify_human(scenes.empty_file())
-    what = f"A generated Rigify rig of {len(human.armature.pose.bones)} bones"
-    rows += against_stepping(what, bpy.context.scene, human, FEW)
+    group = f"A generated Rigify rig of {len(human.armature.pose.bones)} bones"
+    rows += against_stepping("rigify", group, bpy.context.scene, human, FEW)
     rows += growth("characters", [(1, FRAMES), (10, FRAMES), (100, FRAMES)])
     rows += growth("frames", [(1, 100), (1, 1_000), (1, 10_000)])
     return rows

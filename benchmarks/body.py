@@ -1,92 +1,68 @@
 """What each layer of the body costs on top of the plain look-at, and what a hundred characters cost."""
 
-from collections.abc import Callable, Sequence
-from time import perf_counter
+from collections.abc import Sequence
 from typing import Any
-
-import bpy
-import scenes
-from bake import FRAMES, medians, quiet
 
 from standalone import load
 
-layers = load("rig.body.layers")
-live, part, solving = (load(f"rig.{name}") for name in ("live", "part", "solving"))
+from . import scenes
+from .bake import FRAMES
+from .extension import registered
+from .rows import Goal, Row
+from .scene_solve import solve
+from .timing import shortest
+
+layers = load("rig.look_at.body.layers")
 
 REPEATS = 25
-CROWD, CROWD_FRAMES, CROWD_REPEATS = 100, 100, 3
+CROWD, CROWD_FRAMES, CROWD_REPEATS = 100, 100, 2
+LAYERS = ("weight", "arms", "feet", "eyes")
 WHOLE = "everything"
 
-Row = tuple[str, str]
 
-
-def solve(scene: bpy.types.Scene, characters: Sequence[Any], wanted: Sequence[str], frames: int) -> Callable[[], float]:
-    """Time to solve look-ats anew from samples that are there, with these layers on, as when a slider is moved."""
-    parts = []
+def _switch_on(characters: Sequence[Any], wanted: Sequence[str]) -> None:
+    """These layers of the body on, all others off."""
     for character in characters:
         settings = character.armature.pose.bones[character.bones[0]].lookat_pd
-        for group, switch in layers.LAYERS.values():
-            setattr(getattr(settings, group), switch, False)
+        for layer in layers.LAYERS.values():
+            setattr(getattr(settings, layer.group), layer.switch, False)
         layers.switch_on(settings, wanted)
-        parts.append(part.Part(character.look_at, 1))
-    shot = solving.Shot(scene, 1, frames, parts)
-    _finish(shot.steps(parts))
-
-    def work() -> float:
-        for one in parts:
-            one.stale = part.SETTINGS
-        begin = perf_counter()
-        _finish(shot.steps(parts))
-        return perf_counter() - begin
-
-    return work
 
 
-def _finish(steps: Any) -> None:
-    for _ in steps:
-        pass
+def _solve(scene, characters: Sequence[Any], wanted: Sequence[str], frames: int):
+    _switch_on(characters, wanted)
+    return solve(scene, characters, frames)
 
 
-def _rows() -> list[Row]:
-    with live.paused():
+def run() -> list[Row]:
+    """The table of the whole body."""
+    with registered():
         return [*_layers(), *_crowd()]
 
 
 def _layers() -> list[Row]:
     scene = scenes.empty_file()
     character = scenes.chain_character(scene, FRAMES, body=True)
-    kinds = {"plain": (), **{layer: (layer,) for layer in ("weight", "arms", "feet", "eyes")}}
-    kinds[WHOLE] = ("weight", "arms", "feet", "eyes")
-    works = {name: solve(scene, [character], wanted, FRAMES) for name, wanted in kinds.items()}
-    times = medians(works, REPEATS)
-    found = [(f"{scenes.BONES} bones, {FRAMES} frames: the plain look-at, solved", f"{1e3 * times['plain']:.1f} ms")]
-    for name in list(kinds)[1:]:
-        goal = " (goal: at most 3)" if name == WHOLE else ""
+    kinds = {"plain": (), **{layer: (layer,) for layer in LAYERS}, WHOLE: LAYERS}
+    times = shortest({name: _solve(scene, [character], wanted, FRAMES) for name, wanted in kinds.items()}, REPEATS)
+    group = f"Whole body, {scenes.BONES} bones, {FRAMES} frames"
+    rows = [Row("body.plain", "the plain look-at, solved", times["plain"], group=group)]
+    for name in (*LAYERS, WHOLE):
+        goal = Goal(3) if name == WHOLE else None
         ratio = times[name] / times["plain"]
-        found.append((f"... with {name}", f"{1e3 * times[name]:.1f} ms, {ratio:.2f} times{goal}"))
-    return found
+        rows.append(Row(f"body.{name}", f"with {name}", times[name], ratio, "the plain look-at", goal, group))
+    return rows
 
 
 def _crowd() -> list[Row]:
     scene = scenes.empty_file()
     crowd = [scenes.chain_character(scene, CROWD_FRAMES, n, body=True) for n in range(CROWD)]
-    works = {
-        "plain": solve(scene, crowd, (), CROWD_FRAMES),
-        WHOLE: solve(scene, crowd, ("weight", "arms", "feet", "eyes"), CROWD_FRAMES),
-    }
-    times = medians(works, CROWD_REPEATS)
-    what = f"{CROWD} characters, {CROWD_FRAMES} frames"
+    kinds = {"plain": (), WHOLE: LAYERS}
+    works = {name: _solve(scene, crowd, wanted, CROWD_FRAMES) for name, wanted in kinds.items()}
+    times = shortest(works, CROWD_REPEATS)
+    group = f"Whole bodies, {CROWD} characters, {CROWD_FRAMES} frames"
+    ratio = times[WHOLE] / times["plain"]
     return [
-        (f"{what}: plain look-ats, solved", f"{times['plain']:.2f} s"),
-        (f"... with {WHOLE}", f"{times[WHOLE]:.2f} s, {times[WHOLE] / times['plain']:.2f} times"),
+        Row("body.crowd.plain", "plain look-ats, solved", times["plain"], group=group),
+        Row("body.crowd.everything", f"with {WHOLE}", times[WHOLE], ratio, "plain look-ats", Goal(3), group),
     ]
-
-
-def run() -> list[Row]:
-    """Rows of (what, figure)."""
-    with quiet():
-        load().register()
-        try:
-            return _rows()
-        finally:
-            load().unregister()

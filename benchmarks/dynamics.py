@@ -1,21 +1,27 @@
 """Dynamics: motion between keys against the engine's bare steps, reaching, and how both grow."""
 
-from time import perf_counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from solver import Row, seconds
 
 from lookat_pd import dynamics, rotation
 from lookat_pd.dynamics import Body
 from lookat_pd.dynamics.engine import Engine
 from lookat_pd.rotation import Array
 
+from .rows import SECONDS, Goal, Row
+from .timing import clocked, shortest
+
 RATE = 240.0
 DURATION = 2.0
 BONES = 20
 REACH = 1.0
-PUBLISHED = 0.5
-"""Seconds that 50 passes of a reach of 3 joints took its authors."""
+REPEATS = 7
+FEW = 3
+PEER = f"the bare steps of {BONES} bones at {RATE:g} Hz"
+A_FIFTH = 0.1
+"""A fifth of the seconds that 50 passes of a reach of 3 joints took its authors."""
 
 
 def rods(n: int) -> Body:
@@ -32,14 +38,14 @@ def keys(n: int) -> tuple[Array, Array]:
     return rotation.exp(turns), 0.5 * np.arange(count)
 
 
-def interpolated(n: int, rate: float = RATE, **given: object) -> float:
-    """Seconds of a motion through the keys."""
+def interpolated(n: int, rate: float = RATE, **given: Any) -> Callable[[], float]:
+    """Time of a motion through the keys."""
     body, (poses, times) = rods(n), keys(n)
-    return seconds(lambda: dynamics.interpolate(body, poses, times, 1.0 / rate, **given), 3)
+    return clocked(lambda: dynamics.interpolate(body, poses, times, 1.0 / rate, **given))
 
 
-def bare_steps(n: int) -> float:
-    """Seconds that the engine takes for as many steps of its own, and nothing else."""
+def bare_steps(n: int) -> Callable[[], float]:
+    """Time that the engine takes for as many steps of its own, and nothing else."""
     engine = Engine(rods(n), np.zeros(3))
     engine.q[:] = keys(n)[0][0]
     mujoco, model, data = engine.bare(1.0 / RATE)
@@ -48,53 +54,64 @@ def bare_steps(n: int) -> float:
         for _ in range(int(DURATION * RATE)):
             mujoco.mj_step(model, data)
 
-    return seconds(work, 3)
+    return clocked(work)
 
 
-def reached(n: int, steps: int, method: str) -> float:
-    """Seconds of a reach of so many joints and frames in 50 passes."""
+def reached(n: int, steps: int, method: str) -> Callable[[], float]:
+    """Time of a reach of so many joints and frames in 50 passes."""
     start = rotation.exp(np.tile([0.0, 0.0, 0.4], (n, 1)))
     body, end = rods(n), (n - 1, (0.0, 0.2, 0.0))
     goal = (0.3, 0.35, 0.1) if n == 3 else (0.2 * n * 0.4, 0.2 * n * 0.5, 0.1)
-    begin = perf_counter()
-    dynamics.reach(body, start, goal, REACH, REACH / steps, effector=end, method=method)
-    return perf_counter() - begin
+    return clocked(lambda: dynamics.reach(body, start, goal, REACH, REACH / steps, effector=end, method=method))
 
 
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
+    """The tables of dynamics; all ratios are to the engine's bare steps."""
     if not dynamics.available():
-        return [("Dynamics", "the physics engine is not installed: pip install mujoco-core")]
-    bare, plain = bare_steps(BONES), interpolated(BONES)
-    what = f"Between keys, {BONES} bones, {DURATION:g} s at {RATE:g} Hz"
-    rows = [
-        (f"The engine's bare steps, {BONES} bones, as many", f"{1e3 * bare:.1f} ms"),
-        (what, f"{1e3 * plain:.1f} ms, {plain / bare:.2f} times the bare steps (goal: 2)"),
+        return [Row("dynamics", "Dynamics", also="the physics engine is not installed: pip install mujoco-core")]
+    return [*_between_keys(), *_growth(), *_reaches()]
+
+
+def _between_keys() -> list[Row]:
+    kinds = {
+        "plain": ("plain", {}),
+        "loose_limits": ("torque limits that are not met", {"torque_limit": 1e6}),
+        "limits": ("torque limits that are met", {"torque_limit": 20.0}),
+        "passive": ("five loose bones", {"passive": np.arange(BONES) >= BONES - 5, "damping": 0.01}),
+        "reference": ("reference inertia", {"inertia": "reference"}),
+    }
+    works = {"bare": bare_steps(BONES), **{name: interpolated(BONES, **given) for name, (_, given) in kinds.items()}}
+    times = shortest(works, REPEATS)
+    group = f"Between keys, {BONES} bones, {DURATION:g} s at {RATE:g} Hz"
+    rows = [Row("dynamics.bare", "the engine's bare steps, as many", times["bare"], group=group)]
+    for name, (what, _) in kinds.items():
+        ratio = times[name] / times["bare"]
+        rows.append(Row(f"dynamics.{name}", what, times[name], ratio, "the bare steps", Goal(2), group))
+    return rows
+
+
+def _growth() -> list[Row]:
+    works = {"bare": bare_steps(BONES)}
+    sizes = {f"{n} bones, {RATE:g} Hz": (n, RATE) for n in (5, 20, 70)}
+    sizes |= {f"{BONES} bones, {rate:g} Hz": (BONES, rate) for rate in (24.0, 2400.0)}
+    works |= {what: interpolated(*size) for what, size in sizes.items()}
+    times = shortest(works, REPEATS)
+    group = f"Between keys, {DURATION:g} s"
+    return [
+        Row(f"dynamics.growth.{n}.{rate:g}", what, times[what], times[what] / times["bare"], PEER, group=group)
+        for what, (n, rate) in sizes.items()
     ]
-    for name, given in (
-        ("torque limits that are not met", {"torque_limit": 1e6}),
-        ("torque limits that are met", {"torque_limit": 20.0}),
-        ("five loose bones", {"passive": np.arange(BONES) >= BONES - 5, "damping": 0.01}),
-        ("reference inertia", {"inertia": "reference"}),
-    ):
-        took = interpolated(BONES, **given)
-        rows.append((f"{what}, {name}", f"{1e3 * took:.0f} ms, {took / bare:.1f} times the bare steps"))
-    growth = ", ".join(f"{n} bones {1e3 * interpolated(n):.1f} ms" for n in (5, 20, 70))
-    rows.append((f"Between keys, {DURATION:g} s at {RATE:g} Hz", growth))
-    growth = ", ".join(f"{rate:g} Hz {1e3 * interpolated(BONES, rate):.1f} ms" for rate in (24.0, 240.0, 2400.0))
-    rows.append((f"Between keys, {BONES} bones, {DURATION:g} s", growth))
-    reached(3, 25, "smoothing")
-    took = min(reached(3, 60, "smoothing") for _ in range(5))
-    rows.append(
-        (
-            "Reach of 3 joints and 1 s, 50 passes of smoothing, 60 frames a second",
-            f"{1e3 * took:.0f} ms, a {PUBLISHED / took:.1f}th of the published 500 ms (goal: a fifth)",
-        )
-    )
-    for name, sizes in (("joints", [(n, 24) for n in (2, 3, 6, 12)]), ("frames", [(3, n) for n in (24, 40, 240)])):
-        parts = []
-        for n, steps in sizes:
-            each = ", ".join(f"{m} {1e3 * reached(n, steps, m):.0f} ms" for m in dynamics.METHODS)
-            parts.append(f"{n if name == 'joints' else steps}: {each}")
-        rows.append((f"Reach of 1 s by number of {name}", "; ".join(parts)))
+
+
+def _reaches() -> list[Row]:
+    sizes = [(3, 60), *[(n, 24) for n in (2, 3, 6, 12)], *[(3, n) for n in (40, 240)]]
+    rows = []
+    for n, steps in sizes:
+        works = {"bare": bare_steps(BONES), **{method: reached(n, steps, method) for method in dynamics.METHODS}}
+        times = shortest(works, REPEATS if steps == 60 else FEW)
+        group = f"Reach of 1 s, {n} joints, {steps} frames, 50 passes"
+        for method in dynamics.METHODS:
+            goal = Goal(A_FIFTH, SECONDS) if steps == 60 and method == "smoothing" else None
+            ratio = times[method] / times["bare"]
+            rows.append(Row(f"dynamics.reach.{n}.{steps}.{method}", method, times[method], ratio, PEER, goal, group))
     return rows

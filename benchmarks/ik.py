@@ -10,17 +10,20 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from solver import Row, seconds
 
 from lookat_pd import ik, rotation
 from lookat_pd.rotation import Array
+
+from .rows import SECONDS, SPEEDUP, Goal, Row, duration
+from .timing import seconds
 
 LINKS = 10
 BATCH = 1_000
 SINGLE = 60
 FEW = 10
 TOLERANCE = 1e-4
-INTERACTIVE = ("ccd_root", "fabrik")
+DEFAULT = "ccd_root"
+INTERACTIVE = (DEFAULT, "fabrik")
 BONES = np.tile([0.0, 1.0, 0.0], (LINKS, 1))
 
 
@@ -32,7 +35,7 @@ def shot() -> tuple[Array, Array]:
     return rotation.exp(random.normal(scale=0.01, size=(LINKS, 3))), targets
 
 
-def batch(method: str, start: Array, targets: Array, tolerance: float = TOLERANCE) -> tuple[float, ik.Solution]:
+def batch(method: str, start: Array, targets: Array, tolerance: float = TOLERANCE) -> tuple[float, ik.IKSolution]:
     """Seconds a solve in one batch, and what was found."""
     found = ik.solve(BONES, start, targets, method=method, tolerance=tolerance)
     took = seconds(lambda: ik.solve(BONES, start, targets, method=method, tolerance=tolerance), 3)
@@ -105,49 +108,58 @@ def with_ikpy(targets: Array) -> tuple[float, float]:
 
 
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
+    """The table of IK methods; all ratios are to a plain loop."""
     start, targets = shot()
-    rows, each = [], {}
+    loop = seconds(plain_loop(start, targets[:FEW]), 2) / FEW
+    rows = [Row("ik.loop", f"{DEFAULT} as a plain loop over targets and joints, {LINKS} bones", loop, per="a solve")]
+    single = {}
     for method in ik.METHODS:
-        each[method], found = batch(method, start, targets)
-        times = 1e3 * np.array(one_at_a_time(method, start, targets[:SINGLE]))
-        goal = " (goal: below 2)" if method in INTERACTIVE else ""
-        rows.append(
-            (
-                f"IK {method}: {BATCH} targets, {LINKS} bones",
-                f"{1e6 * each[method]:.0f} µs a solve, {np.mean(found.error < 1e-3):.1%} within 1e-3, "
-                f"{np.mean(found.iterations):.1f} iterations",
-            )
-        )
-        rows.append(
-            (
-                f"IK {method}: one target at a time",
-                f"median {np.median(times):.2f} ms{goal}, nine of ten below {np.quantile(times, 0.9):.2f} ms",
-            )
-        )
+        each, found = batch(method, start, targets)
+        times = one_at_a_time(method, start, targets[:SINGLE])
+        one = single[method] = float(np.median(times))
+        group = f"IK {method}, {LINKS} bones"
+        most = f"nine of ten below {duration(float(np.quantile(times, 0.9)))}"
+        within = f"{np.mean(found.error < 1e-3):.1%} within 1e-3, {np.mean(found.iterations):.1f} iterations"
+        goal = Goal(2e-3, SECONDS) if method in INTERACTIVE else None
+        rows += [
+            Row(
+                f"ik.{method}.single",
+                "one target at a time",
+                one,
+                one / loop,
+                "the loop",
+                goal,
+                group,
+                faster=True,
+                also=most,
+            ),
+            Row(
+                f"ik.{method}.batch",
+                f"{BATCH:,} targets in a batch",
+                each,
+                each / loop,
+                "the loop",
+                group=group,
+                per="a solve",
+                faster=True,
+                also=within,
+            ),
+        ]
+    return [*rows, _limited(start, targets, single[DEFAULT]), *([_ikpy(start, targets)] if find_spec("ikpy") else [])]
+
+
+def _limited(start: Array, targets: Array, free: float) -> Row:
     bounds = np.full((LINKS, 3), 1.2)
     limits = ik.Limits(minimum=-bounds, maximum=bounds)
-    times = 1e3 * np.array(one_at_a_time("ccd_root", start, 0.8 * targets[:SINGLE], limits))
-    rows.append(("IK ccd_root: one target at a time, all joints limited", f"median {np.median(times):.2f} ms"))
-    here = each["ccd_root"]
-    loop = seconds(plain_loop(start, targets[:FEW]), 1) / FEW
-    rows.append(
-        (
-            "A plain loop of ccd_root over targets and joints",
-            f"{1e3 * loop:.1f} ms a solve, {loop / here:.0f} times as long as the batch",
-        )
-    )
-    if not find_spec("ikpy"):
-        return [*rows, ("ikpy", "not installed: pip install ikpy")]
+    took = float(np.median(one_at_a_time(DEFAULT, start, 0.8 * targets[:SINGLE], limits)))
+    group = f"IK {DEFAULT}, {LINKS} bones, all joints limited"
+    return Row("ik.limits", "one target at a time", took, took / free, "without limits", group=group)
+
+
+def _ikpy(start: Array, targets: Array) -> Row:
     took, error = with_ikpy(targets[:SINGLE])
     # At the accuracy that ikpy stops at, which is finer than the tolerance above.
-    fine = min(error, TOLERANCE)
-    here, found = batch("ccd_root", start, targets, fine)
-    rows.append(
-        (
-            "ikpy, the same chain and targets",
-            f"{1e3 * took:.1f} ms a solve, median error {error:.0e}; {took / here:.0f} times as long as ccd_root in a "
-            f"batch (goal: 100), whose median error is then {np.median(found.error):.0e}",
-        )
-    )
-    return rows
+    here, found = batch(DEFAULT, start, targets, min(error, TOLERANCE))
+    also = f"ikpy {duration(took)} with a median error of {error:.0e}, {DEFAULT} {np.median(found.error):.0e}"
+    what = f"{DEFAULT} in a batch, at the accuracy of ikpy"
+    return Row("ik.ikpy", what, here, here / took, "ikpy", Goal(100, SPEEDUP), per="a solve", faster=True, also=also)

@@ -6,19 +6,24 @@ from typing import Any
 
 import bpy
 import numpy as np
-import scenes
-from bake import SKIN, finish, medians, nla_bake, play_own_action, quiet
-from solver import Row
 
 from standalone import load
 
-ik_bake, chains, goals, solving, look_at_edit, sample, baking = (
-    load(f"rig.{name}") for name in ("ik.bake", "ik.chain", "ik.goals", "ik.solving", "look_at_edit", "sample", "bake")
-)
+from . import scenes
+from .bake import BESIDE_A_MESH, SKIN, nla_bake, play_own_action
+from .extension import finish, registered
+from .rows import SPEEDUP, Goal, Row
+from .timing import shortest
+
+ik_bake, goals, chain_solve = (load(f"rig.ik.{name}") for name in ("bake", "goals", "chain_solve"))
+joint_chain, look_at_edit = load("rig.detection.joint_chain"), load("rig.look_at.edit")
+targets, bake_options = load("rig.sampling.targets"), load("rig.animation.bake_options")
 
 FRAMES, LENGTH, REPEATS = 1_000, 5, 3
+DEFAULT, ITERATIONS = "ccd_root", 30
 BLENDERS_ITERATIONS = 500
 """What Blender gives a new constraint."""
+THEIRS = "Blender's IK constraint and `bpy.ops.nla.bake`"
 
 
 def character() -> Any:
@@ -37,12 +42,12 @@ def character() -> Any:
     return made
 
 
-def ours(made: Any, method: str = "ccd_root", iterations: int = 30) -> Callable[[], float]:
+def ours(made: Any, method: str = DEFAULT) -> Callable[[], float]:
     """Time of the whole bake into a new action."""
 
     def work() -> float:
         begin = perf_counter()
-        result(made, method, iterations)
+        result(made, method)
         seconds = perf_counter() - begin
         play_own_action(made)
         return seconds
@@ -50,15 +55,15 @@ def ours(made: Any, method: str = "ccd_root", iterations: int = 30) -> Callable[
     return work
 
 
-def result(made: Any, method: str, iterations: int, *, verify: bool = False) -> Any:
-    chain = chains.resolve(made.armature, made.bones[0], length=LENGTH)
+def result(made: Any, method: str, *, verify: bool = False) -> Any:
+    chain = joint_chain.resolve(made.armature, made.bones[0], length=LENGTH)
     return finish(
         ik_bake.bake_goal(
             bpy.context.scene,
             chain,
-            goals.Goal(sample.Target(made.target)),
-            solving.Tuning(method, iterations),
-            baking.Options(1, FRAMES),
+            goals.Goal(targets.Target(made.target)),
+            chain_solve.IKTuning(method, ITERATIONS),
+            bake_options.BakeOptions(1, FRAMES),
             verify=verify,
         )
     )
@@ -100,53 +105,44 @@ def off(made: Any) -> float:
 
 
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
-    load().register()
-    try:
-        with quiet():
-            rows = _rows()
-    finally:
-        load().unregister()
-    return rows
+    """The table of IK bakes."""
+    with registered(playing=True):
+        return [*_methods(), *_beside_a_mesh()]
 
 
-def _rows() -> list[Row]:
-    rows = []
-    for what, heavy in (
-        ("and nothing else", False),
-        (f"beside a skinned mesh of {SKIN[0] * SKIN[1]:,} vertices", True),
-    ):
-        made = character()
-        if heavy:
-            scenes.skin(bpy.context.scene, made, *SKIN)
-        bpy.context.scene.frame_set(1)
-        theirs = blenders(made)
-        times = medians({"ours": ours(made), "nla.bake": theirs}, 1 if heavy else REPEATS)
-        here = result(made, "ccd_root", 30, verify=True)
-        play_own_action(made)
-        faster = times["nla.bake"] / times["ours"]
-        goal = " (goal: at least 10)" if heavy else ""
-        rows += [
-            (
-                f"IK of {LENGTH} bones over {FRAMES} frames, {what}: Blender's constraint and `bpy.ops.nla.bake`",
-                f"{1e3 * times['nla.bake']:,.0f} ms, median error {1e3 * theirs.errors['constraint']:.3f} mm",
-            ),
-            (
-                "... the IK bake",
-                f"{1e3 * times['ours']:,.0f} ms, median error {1e3 * here.median_error:.3f} mm, {faster:.1f} times "
-                f"faster{goal}",
-            ),
-        ]
+def _methods() -> list[Row]:
     made = character()
-    for method in solving.METHODS:
-        time = medians({"bake": ours(made, method)}, 1)["bake"]
-        found = result(made, method, 30, verify=True)
-        play_own_action(made)
+    bpy.context.scene.frame_set(1)
+    theirs = blenders(made)
+    times = shortest({"blender": theirs, **{method: ours(made, method) for method in chain_solve.METHODS}}, REPEATS)
+    group = f"IK of {LENGTH} bones over {FRAMES:,} frames"
+    error = f"median error {1e3 * theirs.errors['constraint']:.3f} mm"
+    rows = [Row("ik_bake.blender", THEIRS, times["blender"], group=group, also=error)]
+    for method in chain_solve.METHODS:
+        found, ratio = _verified(made, method), times[method] / times["blender"]
         within = float(np.mean(found.error[found.in_reach] < 1e-3))
+        also = f"median error {1e3 * found.median_error:.3f} mm, within 1 mm {within:.1%}"
+        what = f"{method}, at most {ITERATIONS} iterations"
         rows.append(
-            (
-                f"... {method}, at most 30 iterations",
-                f"{1e3 * time:,.0f} ms, median error {1e3 * found.median_error:.3f} mm, within 1 mm {within:.1%}",
-            )
+            Row(f"ik_bake.{method}", what, times[method], ratio, "Blender", group=group, faster=True, also=also)
         )
     return rows
+
+
+def _beside_a_mesh() -> list[Row]:
+    made = character()
+    scenes.skin(bpy.context.scene, made, *SKIN)
+    bpy.context.scene.frame_set(1)
+    times = shortest({"ours": ours(made), "blender": blenders(made)}, 1)
+    group, ratio = f"IK of {LENGTH} bones over {FRAMES:,} frames, {BESIDE_A_MESH}", times["ours"] / times["blender"]
+    goal = Goal(10, SPEEDUP)
+    return [
+        Row("ik_bake.mesh.blender", THEIRS, times["blender"], group=group),
+        Row("ik_bake.mesh", DEFAULT, times["ours"], ratio, "Blender", goal, group, faster=True),
+    ]
+
+
+def _verified(made: Any, method: str) -> Any:
+    found = result(made, method, verify=True)
+    play_own_action(made)
+    return found

@@ -4,16 +4,20 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
-from solver import Row, seconds
 
-from lookat_pd import cut, inertialize, rotation
+from lookat_pd import rotation
 from lookat_pd.rotation import Array
+from lookat_pd.transitions import best_cut, inertialization
+
+from .rows import SECONDS, Goal, Row
+from .timing import clocked, shortest
 
 RATE = 30
 BONES = 70
 FRAMES = 250
 LONG = 500
 BLEND = 0.4
+REPEATS = 9
 
 
 def clip(seed: int, frames: int) -> Array:
@@ -45,28 +49,60 @@ def fade_in_python(source: Array, target: Array) -> Callable[[], list]:
     return work
 
 
+def search_in_a_loop(first: Array, second: Array) -> Callable[[], int]:
+    """For each frame of the first clip the distance of its joints to those of all frames of the second."""
+
+    def work() -> int:
+        return int(np.argmin([np.square(second - frame).sum(axis=(1, 2)).min() for frame in first]))
+
+    return work
+
+
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
+    """The table of transitions."""
+    return _blends() + _cuts()
+
+
+def _blends() -> list[Row]:
     source, target = clip(1, FRAMES), clip(2, FRAMES)
-    here = seconds(lambda: inertialize.transition(source[-2:], target, 1.0 / RATE, BLEND))
-    whole = seconds(lambda: inertialize.transition(source[-2:], target, 1.0 / RATE, FRAMES / RATE))
-    of = f"{BONES} bones over {FRAMES} frames"
-    rows = [
-        (f"Transition of {of}, blended in {BLEND:g} s", f"{1e3 * here:.1f} ms (goal: below 5)"),
-        (f"Transition of {of}, blended in all of them", f"{1e3 * whole:.1f} ms (goal: below 5)"),
-    ]
+    dt, whole = 1.0 / RATE, FRAMES / RATE
+    works: dict[str, Callable[[], object]] = {
+        "short": lambda: inertialization.transition(source[-2:], target, dt, BLEND),
+        "whole": lambda: inertialization.transition(source[-2:], target, dt, whole),
+        "fade": lambda: inertialization.cross_fade(source, target, dt, whole),
+        "dead": lambda: inertialization.dead_blend(source[-2:], target, dt, whole),
+    }
     if find_spec("bpy"):
         import bpy  # noqa: F401 - mathutils comes with it
 
-        loop = seconds(fade_in_python(source, target), 5)
-        rows.append(
-            ("The same as a cross-fade in a Python loop", f"{1e3 * loop:.1f} ms, {loop / whole:.1f} times as long")
-        )
-    fade = seconds(lambda: inertialize.cross_fade(source, target, 1.0 / RATE, FRAMES / RATE))
-    dead = seconds(lambda: inertialize.dead_blend(source[-2:], target, 1.0 / RATE, FRAMES / RATE))
-    rows.append((f"Cross-fade and dead blend of {of}, blended in all", f"{1e3 * fade:.1f} ms and {1e3 * dead:.1f} ms"))
+        works["loop"] = fade_in_python(source, target)
+    times = shortest({name: clocked(work) for name, work in works.items()}, REPEATS)
+    loop = times.get("loop")
+    group = f"{BONES} bones over {FRAMES} frames"
+    rows = [Row("inertialize.loop", "a cross-fade in a Python loop", loop, group=group)] if loop else []
+    quick = Goal(5e-3, SECONDS)
+    for name, what, goal in (
+        ("short", f"inertialization, blended in {BLEND:g} s", quick),
+        ("whole", "inertialization, blended in all frames", quick),
+        ("fade", "cross-fade, blended in all frames", None),
+        ("dead", "dead blend, blended in all frames", None),
+    ):
+        ratio = times[name] / loop if loop else None
+        rows.append(Row(f"inertialize.{name}", what, times[name], ratio, "the loop", goal, group))
+    return rows
+
+
+def _cuts() -> list[Row]:
     first, second = joints(1, LONG), joints(2, LONG)
     feet = first[:, :4, 2] < 0.0, second[:, :4, 2] < 0.0
-    found = seconds(lambda: cut.search(first, second, 1.0 / RATE, contacts=feet).best(10))
-    size = f"{LONG} by {LONG} frames of {BONES} joints"
-    return [*rows, (f"Best cuts between {size}", f"{1e3 * found:.0f} ms (goal: below 500)")]
+    works = {
+        "search": clocked(lambda: best_cut.search(first, second, 1.0 / RATE, contacts=feet).best(10)),
+        "loop": clocked(search_in_a_loop(first, second)),
+    }
+    times = shortest(works, REPEATS)
+    group, goal = f"Best cuts between {LONG} by {LONG} frames of {BONES} joints", Goal(0.5, SECONDS)
+    found, ratio = times["search"], times["search"] / times["loop"]
+    return [
+        Row("inertialize.cut.loop", "distances of joints alone, in a loop over frames", times["loop"], group=group),
+        Row("inertialize.cut", "the search", found, ratio, "the loop", goal, group),
+    ]

@@ -1,50 +1,68 @@
-"""Joining two actions: the whole operation against sampling both clips, and against writing it frame by frame."""
+"""Joining two actions: the whole operation against sampling both clips."""
 
-from statistics import median
+from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import bpy
 import numpy as np
-import scenes
-from solver import Row
 
 from standalone import load
 
-join, sample, splice = (load(f"rig.{name}") for name in ("transitions.join", "sample", "transitions.splice"))
+from . import scenes
+from .extension import registered
+from .rows import Goal, Row
+from .timing import clocked, shortest
+
+join, splice = load("rig.transitions.join"), load("rig.transitions.splice")
+sampler = load("rig.sampling.sampler")
+
 BONES, FRAMES, REPEATS = 70, 125, 7
 
 
+def joining(scene: bpy.types.Scene, armature: bpy.types.Object, clips: tuple[Any, Any]) -> Callable[[], float]:
+    """Time of joining two actions into a new one."""
+
+    def work() -> float:
+        first, second = join.ClipRef(clips[0], 100), join.ClipRef(clips[1], 1)
+        begin = perf_counter()
+        made = join.join(armature, first, second, splice.Blend(0.4), assign=False, scene=scene)
+        seconds = perf_counter() - begin
+        bpy.data.actions.remove(made.action)
+        return seconds
+
+    return work
+
+
+def sampling(scene: bpy.types.Scene, armature: bpy.types.Object) -> Callable[[], float]:
+    """Time of sampling all bones over the frames of two clips."""
+
+    def work() -> None:
+        for _ in range(2):
+            with sampler.Sampler(scene, armature, armature.pose.bones.keys()) as one:
+                sampler.run(one.sample(np.arange(1, FRAMES + 1).tolist()))
+
+    return clocked(work)
+
+
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
-    load().register()
-    try:
-        return _run()
-    finally:
-        load().unregister()
+    """The table of joins."""
+    with registered():
+        return _rows()
 
 
-def _run() -> list[Row]:
+def _rows() -> list[Row]:
     scene = scenes.empty_file()
     character = scenes.chain_character(scene, FRAMES, limbs=BONES - scenes.BONES)
-    armature, first = character.armature, character.action
-    second = first.copy()
+    second = character.action.copy()
     second.name = "Second"
-    joining, sampling = [], []
-    for _ in range(REPEATS + 1):
-        begin = perf_counter()
-        made = join.join(
-            armature, join.ClipRef(first, 100), join.ClipRef(second, 1), splice.Blend(0.4), assign=False, scene=scene
-        )
-        joining.append(perf_counter() - begin)
-        bpy.data.actions.remove(made.action)
-        begin = perf_counter()
-        for _clip in (first, second):
-            with sample.Sampler(scene, armature, armature.pose.bones.keys()) as sampler:
-                sample.run(sampler.sample(np.arange(1, FRAMES + 1).tolist()))
-        sampling.append(perf_counter() - begin)
-    here, floor = median(joining[1:]), median(sampling[1:])
-    of = f"two clips of {FRAMES} frames, {BONES} bones"
+    works = {
+        "join": joining(scene, character.armature, (character.action, second)),
+        "sampling": sampling(scene, character.armature),
+    }
+    times = shortest(works, REPEATS)
+    group, ratio = f"Two clips of {FRAMES} frames, {BONES} bones", times["join"] / times["sampling"]
     return [
-        (f"Sampling {of}", f"{1e3 * floor:.1f} ms"),
-        ("... joining them into a new action", f"{1e3 * here:.1f} ms, {here / floor:.2f} times (goal: at most 1.5)"),
+        Row("join.sampling", "sampling both", times["sampling"], group=group),
+        Row("join.join", "joining them into a new action", times["join"], ratio, "sampling", Goal(1.5), group),
     ]

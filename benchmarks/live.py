@@ -5,19 +5,21 @@ from time import perf_counter
 from typing import Any
 
 import bpy
-import scenes
-from bake import FRAMES, SKIN, medians, quiet
 
 from standalone import load
 
-live = load("rig.live")
+from . import scenes, solver
+from .bake import BESIDE_A_MESH, FRAMES, SKIN
+from .extension import registered
+from .rows import SECONDS, Goal, Row
+from .timing import clocked, shortest
+
+live = load("rig.live.handlers")
 
 REPEATS = 60
 ROUNDS = 7
 IDLE = 2_000
-SECONDS = 0.6
-
-Row = tuple[str, str]
+SETTLE_TIME = 0.6
 
 
 def slider(scene: bpy.types.Scene, character: Any) -> Callable[[], float]:
@@ -27,7 +29,7 @@ def slider(scene: bpy.types.Scene, character: Any) -> Callable[[], float]:
 
     def work() -> float:
         begin = perf_counter()
-        settings.settle_time = SECONDS + 0.001 * next(turn)
+        settings.settle_time = SETTLE_TIME + 0.001 * next(turn)
         scene.view_layers[0].update()
         character.armature.evaluated_get(scene.view_layers[0].depsgraph).pose.bones[0].matrix.copy()
         return perf_counter() - begin
@@ -60,39 +62,38 @@ def idle(scene: bpy.types.Scene) -> float:
 
 
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
-    with quiet():
-        load().register()
-        try:
-            return _rows()
-        finally:
-            load().unregister()
+    """The table of the live look-at."""
+    with registered(playing=True):
+        return _rows()
 
 
 def _rows() -> list[Row]:
     scene = scenes.empty_file()
     scene.frame_end = FRAMES
-    rows = [("A frame change without any look-at", f"{1e6 * idle(scene):.1f} µs (goal: under 100)")]
+    rows = [Row("live.idle", "A frame change without any look-at", idle(scene), goal=Goal(100e-6, SECONDS))]
     character = scenes.chain_character(scene, FRAMES)
     scene.frame_set(FRAMES // 2)
-    works = {"slider": slider(scene, character)}
-    time = medians(works, REPEATS)["slider"]
-    what = f"{scenes.BONES} bones, {FRAMES} frames"
-    rows.append((f"{what}: from the slider to the evaluated pose", f"{1e3 * time:.1f} ms (goal: under 16)"))
-    rows += _playback(f"{what}, a bare armature", scene, character)
+    works = {"solver": clocked(solver.solve(FRAMES)), "slider": slider(scene, character)}
+    times = shortest(works, REPEATS)
+    group = f"{scenes.BONES} bones, {FRAMES} frames"
+    slid, ratio = times["slider"], times["slider"] / times["solver"]
+    rows += [
+        Row("live.solver", "the solver alone", times["solver"], group=group),
+        Row("live.slider", "slider to evaluated pose", slid, ratio, "the solver", Goal(16e-3, SECONDS), group),
+        *_playback("bare", f"{group}, a bare armature", scene, character),
+    ]
     scenes.skin(scene, character, *SKIN)
-    rows += _playback(f"{what}, beside a skinned mesh of {SKIN[0] * SKIN[1]:,} vertices", scene, character)
-    return rows
+    return rows + _playback("mesh", f"{group}, {BESIDE_A_MESH}", scene, character)
 
 
-def _playback(what: str, scene: bpy.types.Scene, character: Any) -> list[Row]:
+def _playback(key: str, group: str, scene: bpy.types.Scene, character: Any) -> list[Row]:
     works = {
         "without": playback(scene, character, looking=False),
         "with": playback(scene, character, looking=True),
     }
-    times = medians(works, ROUNDS)
+    times = shortest(works, ROUNDS)
     ratio = times["with"] / times["without"]
     return [
-        (f"{what}: a frame of playback, muted", f"{1e3 * times['without']:.3f} ms"),
-        ("... with the look-at", f"{1e3 * times['with']:.3f} ms, {ratio:.2f} times (goal: at most 1.15)"),
+        Row(f"live.{key}.muted", "a frame of playback, muted", times["without"], group=group),
+        Row(f"live.{key}", "a frame of playback, with the look-at", times["with"], ratio, "muted", Goal(1.15), group),
     ]

@@ -8,11 +8,11 @@ from mathutils import Euler
 
 from standalone import load
 
-actions = load("rig.actions")
-keys = load("rig.keys")
-links = load("rig.detection.links")
-look_at = load("rig.look_at")
-look_at_edit = load("rig.look_at_edit")
+actions = load("rig.animation.actions")
+keys = load("rig.animation.keys")
+links = load("rig.detection.chain_defaults")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
 
 BONES = 10
 """Bones of a chain character: head, two necks, two chests, four spines and hips, all of them in the look-at's chain."""
@@ -114,11 +114,7 @@ def _grow_body(armature: bpy.types.Object, names: tuple[str, ...]) -> None:
 
 
 def _use_all(settings, names: tuple[str, ...]) -> None:
-    settings.chain.clear()
-    for link in links.share_out(list(zip(names, _PARTS, strict=True))):
-        item = settings.chain.add()
-        for name in ("bone", "share", "settle_factor", "yaw_limit", "pitch_up_limit", "pitch_down_limit", "makes_up"):
-            setattr(item, name, getattr(link, name))
+    look_at_edit.write_chain(settings, links.share_out(list(zip(names, _PARTS, strict=True))))
 
 
 def _sway(armature: bpy.types.Object, frames: int, seed: int) -> bpy.types.Action:

@@ -1,21 +1,21 @@
 """The solver alone: the project's figure, its growth, and what a plain loop over frames and bones costs."""
 
 from collections.abc import Callable
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 
 from lookat_pd import gaze, rotation
 from lookat_pd.rotation import Array
 
+from .rows import SECONDS, Goal, Row
+from .timing import clocked, shortest
+
 RATE = 24
 BONES = 10
 FRAMES = 250
 REPEATS = 15
+FEW = 4
 EVENTS = (gaze.Event(0.5, 0), gaze.Event(3.0, 1), gaze.Event(7.0, None))
-
-Row = tuple[str, str]
 
 
 def chain() -> gaze.Chain:
@@ -26,7 +26,7 @@ def chain() -> gaze.Chain:
         yaw_limits=np.radians([60.0, 35.0, *[15.0] * torso]),
         pitch_up_limits=np.radians([45.0, 25.0, *[10.0] * torso]),
         pitch_down_limits=np.radians([45.0, 25.0, *[10.0] * torso]),
-        makes_up=np.arange(BONES) < 2,
+        compensates_lag=np.arange(BONES) < 2,
         forward=np.tile([0.0, 0.0, 1.0], (BONES, 1)),
         up=np.tile([0.0, 1.0, 0.0], (BONES, 1)),
         near=0.1,
@@ -46,17 +46,6 @@ def shot(frames: int) -> tuple[Array, Array, Array]:
         place = place + rotation.rotate(carried, np.array([0.0, 0.0, 0.06]))
     ball = np.stack((2.0 * np.sin(t), -2.0 * np.cos(0.8 * t), 2.0 + 0.0 * t), axis=-1)
     return rotations, positions, np.stack((ball, np.tile([2.0, -2.0, 2.0], (frames, 1))))
-
-
-def seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Median time of one call, after one that warms up."""
-    work()
-    times = []
-    for _ in range(repeats):
-        begin = perf_counter()
-        work()
-        times.append(perf_counter() - begin)
-    return median(times)
 
 
 def solve(frames: int) -> Callable[[], gaze.Solution]:
@@ -98,20 +87,44 @@ def plain_loop(frames: int) -> Callable[[], Array]:
 
 
 def run() -> list[Row]:
-    """Rows of (what, figure)."""
-    here = seconds(solve(FRAMES))
-    loop = seconds(plain_loop(FRAMES), 3)
+    """The table of the solver."""
+    times = shortest({"solver": clocked(solve(FRAMES)), "loop": clocked(plain_loop(FRAMES))}, REPEATS)
+    of = f"Look-at of {BONES} bones over {FRAMES} frames"
     rows = [
-        (f"Look-at of {BONES} bones over {FRAMES} frames", f"{1e3 * here:.1f} ms (goal: below 15)"),
-        ("The same as a plain loop over frames and bones", f"{1e3 * loop:.0f} ms, {loop / here:.0f} times as long"),
+        Row("solver.loop", "a plain loop over frames and bones", times["loop"], group=of),
+        Row(
+            "solver.solve",
+            "the solver",
+            times["solver"],
+            times["solver"] / times["loop"],
+            "the loop",
+            Goal(15e-3, SECONDS),
+            of,
+            faster=True,
+        ),
     ]
-    for characters in (1, 10, 100):
-        work = solve(FRAMES)
-        took = seconds(lambda work=work, n=characters: [work() for _ in range(n)], 3)
-        rows.append(
-            (f"Characters: {characters}, {FRAMES} frames each", f"{1e3 * took / characters:.1f} ms a character")
-        )
-    for frames in (100, 1_000, 10_000):
-        took = seconds(solve(frames), 3)
-        rows.append((f"Frames: {frames}, 1 character", f"{1e3 * took:.1f} ms, {1e6 * took / frames:.0f} µs a frame"))
+    return rows + _characters() + _frames()
+
+
+def _characters() -> list[Row]:
+    work, group = solve(FRAMES), f"Characters, {FRAMES} frames each"
+    times = shortest({str(n): clocked(lambda n=n: [work() for _ in range(n)]) for n in (1, 10, 100)}, FEW)
+    each = {n: times[str(n)] / n for n in (1, 10, 100)}
+    return [Row("solver.characters.1", "1", each[1], group=group, per="a character")] + [
+        Row(f"solver.characters.{n}", str(n), each[n], each[n] / each[1], "one", group=group, per="a character")
+        for n in (10, 100)
+    ]
+
+
+def _frames() -> list[Row]:
+    sizes, group = (100, 1_000, 10_000), "Frames of 1 character"
+    times = shortest({str(n): clocked(solve(n)) for n in sizes}, FEW)
+    rows = []
+    for n, before in zip(sizes, (0, *sizes), strict=False):
+        each = times[str(n)] / n
+        # Below a thousand frames most of the time does not depend on their number.
+        ratio = each * before / times[str(before)] if before >= 1_000 else None
+        peer = f"a frame of {before:,}" if ratio else ""
+        also = f"{1e6 * each:.0f} µs a frame"
+        rows.append(Row(f"solver.frames.{n}", f"{n:,}", times[str(n)], ratio, peer, group=group, also=also))
     return rows

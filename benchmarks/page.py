@@ -1,0 +1,45 @@
+"""The page docs/benchmarks.md, made from the committed figures and the prose of page.md."""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from .baseline import WORSE, Baseline
+from .rows import Row, table
+
+FILE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PROSE = Path(__file__).with_name("page.md")
+_SLOT = re.compile(r"^<!-- ([a-z ]+): ?([a-z_ ]*) -->$|\{(date|machine|worse)\}", re.MULTILINE)
+
+
+def render(baseline: Baseline, prose: str | None = None) -> str:
+    """The page. prose: the text with a line `<!-- table: NAME... -->` where the tables of these benchmarks go, a line
+    `<!-- goals: -->` for the table of goals, and {date}, {machine}, {worse} inside it.
+
+    Raises KeyError for a benchmark that the baseline lacks or a slot that is unknown.
+    """
+    words = {"date": baseline.date, "machine": baseline.machine, "worse": f"{WORSE:g}"}
+
+    def fill(slot: re.Match[str]) -> str:
+        kind, names, word = slot.groups()
+        if word:
+            return words[word]
+        if kind == "table":
+            return table(row for name in names.split() for row in baseline.tables[name])
+        if kind == "goals":
+            return goals(baseline.tables)
+        raise KeyError(kind)
+
+    return _SLOT.sub(fill, PROSE.read_text("utf-8") if prose is None else prose)
+
+
+def goals(tables: Mapping[str, Iterable[Row]]) -> str:
+    """The table of all goals, and whether they are met."""
+    rows = [row for found in tables.values() for row in found if row.goal]
+    lines = [f"| {row.title} | {row.goal} | {row.measured} | {'yes' if row.is_met else '**no**'} |" for row in rows]
+    return "\n".join(("| what | goal | measured | met |", "|---|---|---|---|", *lines))
+
+
+def shown(prose: str) -> list[str]:
+    """The benchmarks whose tables the prose has a place for, in order."""
+    return [name for kind, names, _ in _SLOT.findall(prose) if kind == "table" for name in names.split()]
