@@ -1,6 +1,6 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-window build pictures lint bench clean
+.PHONY: help demo test test-all test-window build pictures lint bench clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
@@ -9,8 +9,11 @@ help: ## say what can be made
 demo: ## a character that looks at a ball, and two who talk: build/demo/*.blend, and pictures
 	@python=$(NEWEST) && "$$python" assets/demo --output build/demo
 
-test: ## all tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest
+test: ## the quick tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest
 	@tools/test $(ARGS)
+
+test-all: ## all tests in the same way, the slow ones too
+	@tools/test --all $(ARGS)
 
 test-window: ## the tests in Blender's window only; needs BLENDER, and a screen or Xvfb
 	@python=$(NEWEST) && tools/test-in-window "$$python" $(ARGS)
@@ -24,7 +27,7 @@ pictures: ## the documents' pictures of Blender's window: docs/images; needs BLE
 lint: ## style, format and types
 	@tools/lint
 
-bench: ## the speed figures; ARGS go to the benchmarks
+bench: ## the speed figures; ARGS: names of benchmarks, --check to compare ratios, --write for docs/benchmarks.md
 	@python=$(NEWEST) && "$$python" benchmarks $(ARGS)
 
 clean: ## remove everything that the other targets made

@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,22 +68,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     os._exit(config.stash[exit_code])
 
 
-def _reset() -> None:
-    import bpy
-
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-
-
 @pytest.fixture(autouse=True)
-def empty_file(request: pytest.FixtureRequest) -> Iterator[None]:
-    """An empty factory file before and after each test; tests of the solvers want it only with the mark `blender`."""
+def empty_file(request: pytest.FixtureRequest) -> None:
+    """An empty factory file before each test; tests of the solvers want it only with the mark `blender`."""
     if request.path.is_relative_to(SOLVERS) and not request.node.get_closest_marker("blender"):
-        yield
         return
     pytest.importorskip("bpy", reason="needs Blender's Python module, bpy")
-    _reset()
-    yield
-    _reset()
+    bpy = sys.modules["bpy"]
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,6 @@ def package() -> ModuleType:
 
 
 def load(name: str = "") -> ModuleType:
-    """The module of that dotted name inside the add-on package, "rig.sample" say; the package itself for ""."""
+    """The module of that dotted name inside the add-on package, such as "rig.sampling.sampler"; the package for ""."""
     root = package().__name__
     return importlib.import_module(f"{root}.{name}" if name else root)

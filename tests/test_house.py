@@ -20,12 +20,39 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_KNOW = {
     "lookat_pd": set(),
     "rig": {"lookat_pd"},
-    "translations": set(),
+    "translations": {"lookat_pd"},
     "operators": {"rig", "lookat_pd", "translations"},
     "panels": {"operators", "rig", "lookat_pd", "translations"},
     "cli": {"rig", "lookat_pd"},
 }
 ROOMS = [room for room in MAY_KNOW if list((ROOT / room).rglob("*.py"))]
+
+# The floors of the solvers and of the bridge: what each room within them may import from. docs/architecture.md shows
+# the same.
+WITHIN = {
+    "lookat_pd": {
+        "pd": set(),
+        "gaze": {"pd"},
+        "body": {"gaze", "pd"},
+        "eyes": {"gaze"},
+        "transitions": set(),
+        "ik": set(),
+        "dynamics": {"ik"},
+    },
+    "rig": {
+        "animation": set(),
+        "sampling": {"animation"},
+        "detection": {"animation", "sampling"},
+        "offset_layer": {"sampling"},
+        "transitions": {"animation", "detection", "sampling"},
+        "ik": {"animation", "detection", "offset_layer", "sampling"},
+        "dynamics": {"animation", "detection", "sampling"},
+        "look_at": {"animation", "detection", "offset_layer", "sampling"},
+        "live": {"animation", "look_at", "offset_layer", "sampling"},
+    },
+}
+LOOSE = {"rig": set(), "lookat_pd": {"__init__", "errors", "message", "rotation", "skeleton", "curves", "inertialize"}}
+"""Files that lie in no room: those that several solvers share, and the former name of `transitions`."""
 
 
 def sources(room: str) -> list[Path]:
@@ -41,6 +68,19 @@ def imports(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield node.level, node.module.split(".")
         elif isinstance(node, ast.ImportFrom):
             yield from ((node.level, alias.name.split(".")) for alias in node.names)
+
+
+def files_known(path: Path) -> Iterator[Path]:
+    """Files of the checkout that a file imports by relative imports."""
+    package = path.relative_to(ROOT).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = ROOT.joinpath(*package[: len(package) - node.level + 1], *(node.module or "").split("."))
+            for alias in node.names:
+                for file in ((base / alias.name).with_suffix(".py"), base.with_suffix(".py"), base / "__init__.py"):
+                    if file.exists():
+                        yield file
+                        break
 
 
 def rooms_known(path: Path) -> set[str]:
@@ -83,6 +123,62 @@ def test_rooms_know_only_the_rooms_below(room: str) -> None:
         if (unknown := rooms_known(path) - MAY_KNOW[room] - {room})
     }
     assert not wrong
+
+
+@pytest.mark.parametrize("room", WITHIN)
+def test_floors_within_a_room(room: str) -> None:
+    """Rooms within the solvers and the bridge import from the floors below only, files beside them from no room."""
+    wrong = set()
+    for path in sources(room):
+        own = path.relative_to(ROOT / room).parts
+        here = own[0] if len(own) > 1 else ""
+        for known in files_known(path):
+            if known.is_relative_to(ROOT / room):
+                parts = known.relative_to(ROOT / room).parts
+                there = parts[0] if len(parts) > 1 else ""
+                if there not in {here, ""} | WITHIN[room].get(here, set()) and path.stem not in LOOSE[room]:
+                    wrong.add(f"{path.relative_to(ROOT)} imports {known.relative_to(ROOT)}")
+    assert not wrong
+    assert {path.parent.name for path in (ROOT / room).glob("*/*.py")} == set(WITHIN[room])
+    assert {path.stem for path in (ROOT / room).glob("*.py")} == LOOSE[room]
+
+
+def test_no_circle_of_imports() -> None:
+    known = {path: set(files_known(path)) for room in ROOMS for path in sources(room)}
+    done: set[Path] = set()
+
+    def circle(path: Path, way: tuple[Path, ...]) -> tuple[Path, ...]:
+        if path in way:
+            return (*way[way.index(path) :], path)
+        if path in done:
+            return ()
+        for other in known.get(path, ()):
+            # A package's own file gathers what is in it.
+            if other.name != "__init__.py" and (found := circle(other, (*way, path))):
+                return found
+        done.add(path)
+        return ()
+
+    for path in known:
+        if path.name != "__init__.py":
+            assert not [str(file.relative_to(ROOT)) for file in circle(path, ())]
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    places: dict[str, list[str]] = {}
+    for room in ROOMS:
+        for path in sources(room):
+            for node in ast.parse(path.read_text("utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+@pytest.mark.parametrize("room", WITHIN)
+def test_the_architecture_page_shows_these_floors(room: str) -> None:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rows = re.findall(rf"^\| `{room}/(\w+)/` \|[^|]*\|([^|]*)\|$", page, re.MULTILINE)
+    assert {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows} == WITHIN[room]
 
 
 @pytest.mark.parametrize("room", ROOMS)

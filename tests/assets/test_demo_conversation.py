@@ -6,13 +6,14 @@ import pytest
 
 from extension import load
 
-bake = load("rig.bake")
+bake = load("rig.look_at.bake")
 conversation = load("assets.demo.conversation")
-directing = load("rig.directing.looks")
+directing = load("rig.look_at.directing.looks")
 limbs = load("rig.detection.limbs")
-look_at = load("rig.look_at")
+look_at = load("rig.look_at.resolve")
 rotation = load("lookat_pd.rotation")
-targets = load("rig.targets")
+targets = load("rig.sampling.targets")
+bake_options = load("rig.animation.bake_options")
 
 SEEN = range(102, 124)
 """Frames in which both look from each other to the bird."""
@@ -83,7 +84,7 @@ def test_everything_is_on_and_found(people) -> None:
         body = look_at.resolve(rig, "head").body
         assert [eye.bone for eye in body.eyes] == ["eye.L", "eye.R"]
         assert body.lids == ("upper_lid.L", "upper_lid.R")
-        assert body.mover == "torso"
+        assert body.hips_control == "torso"
         assert body.arms
         assert not body.notes
         assert limbs.find_legs(rig)  # held by the rig's own inverse kinematics
@@ -130,7 +131,9 @@ def test_baked_their_eyes_arrive_and_their_feet_stay(people) -> None:
     for rig in people:
         settings(rig).mute = False
         settings(rig).eyes.drift = settings(rig).eyes.micro = 0.0
-    steps = bake.bake(scene, [look_at.resolve(rig, "head") for rig in people], bake.Options(SEEN[0], SEEN[-1]))
+    steps = bake.bake(
+        scene, [look_at.resolve(rig, "head") for rig in people], bake_options.BakeOptions(SEEN[0], SEEN[-1])
+    )
     try:
         while True:
             next(steps)
@@ -140,7 +143,7 @@ def test_baked_their_eyes_arrive_and_their_feet_stay(people) -> None:
     bird = bpy.data.objects["Bird"]
     for rig, result in zip(people, results, strict=True):
         assert settings(rig).mute
-        assert np.abs(result.answer.moves).max() > 0.005  # the hips
+        assert np.abs(result.response.moves).max() > 0.005  # the hips
         ahead = result.look_at.body.ocular.forward
         scene.frame_set(SEEN[-1])
         eyes = [world(rig, eye.bone) for eye in result.look_at.body.eyes]

@@ -77,6 +77,7 @@ def test_rigify_leaves_the_preferences_alone() -> None:
     assert list(bpy.context.preferences.addons.keys()) == before
 
 
+@pytest.mark.slow
 def test_two_humans_share_nothing_but_paint() -> None:
     first, second = human.build_human(bpy.context.scene), human.build_human(bpy.context.scene)
     assert first.name != second.name
@@ -195,6 +196,7 @@ def test_performance_ends_where_it_began(demo) -> None:
         assert np.allclose(first[name], last[name], atol=1e-4), name
 
 
+@pytest.mark.slow
 def test_any_range_is_filled() -> None:
     rig = human.build_human(bpy.context.scene)
     action = human.animate_body(rig, 101, 101 + 1800, 60.0)
@@ -227,6 +229,7 @@ def test_bird_flies_beak_first(demo) -> None:
     assert np.mean(np.einsum("fi,fi->f", ways, np.array(beaks)) > 0.7) > 0.85  # but for the U-turns
 
 
+@pytest.mark.slow
 def test_built_twice_is_the_same_twice() -> None:
     def build() -> list[np.ndarray]:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -242,6 +245,7 @@ def test_built_twice_is_the_same_twice() -> None:
         assert np.array_equal(once, again)
 
 
+@pytest.mark.slow
 def test_a_scene_with_things_in_it_stays_as_it_is() -> None:
     mine = bpy.context.scene
     thing = bpy.data.objects.new("Mine", None)

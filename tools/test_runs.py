@@ -1,0 +1,66 @@
+"""The runs of the test suite, as many side by side as there are cores: tools/test calls this.
+
+python tools/test_runs.py PYTHON... -- [--all] [ARGUMENT OF PYTEST]...
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+NOTHING_CHOSEN = 5
+"""What pytest ends with where no test was chosen: of a part of the runs, with arguments that name few tests."""
+
+
+def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str, list[list[str]]]:
+    """Each run by its name: commands that follow each other. The longest run first."""
+    first = pythons[0]
+    runs = {}
+    if blender:
+        # The window's tests want the zip that the first command has built.
+        real = [["tools/test-in-blender", first, *arguments], ["tools/test-in-window", first, *arguments]]
+        runs[f"in {blender}"] = real
+    for python in pythons:
+        runs[f"with {Path(python).parents[1].name}"] = [[python, "-m", "pytest", *arguments]]
+    return runs
+
+
+def run(steps: list[list[str]]) -> tuple[bool, str, float]:
+    """Whether all commands of a run passed, what they printed, and how many seconds they took."""
+    begin = time.perf_counter()
+    passed = True
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        for step in steps:
+            code = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT).returncode
+            passed &= code in (0, NOTHING_CHOSEN)
+        output.seek(0)
+        return passed, output.read(), time.perf_counter() - begin
+
+
+def main(words: list[str]) -> int:
+    split = words.index("--")
+    pythons, arguments = words[:split], words[split + 1 :]
+    everything = "--all" in arguments
+    arguments = [word for word in arguments if word != "--all"]
+    if not everything:
+        arguments = ["-m", "not slow", *arguments]
+    runs = commands(pythons, arguments, os.environ.get("BLENDER", ""))
+    failed = []
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        waiting = {pool.submit(run, steps): name for name, steps in runs.items()}
+        for done in as_completed(waiting):
+            passed, output, seconds = done.result()
+            name = waiting[done]
+            print(f"=== {name}: {'passed' if passed else 'FAILED'} in {seconds / 60:.1f} minutes", flush=True)
+            print(output, flush=True)
+            failed += [] if passed else [name]
+    for name in failed:
+        print(f"FAILED: the tests {name}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
