@@ -1,7 +1,7 @@
-"""What docs/transitions-compared.md shows: the picture, and the table measured on real clips.
+"""Draws the picture and prints the tables of docs/transitions-compared.md.
 
     python docs/transitions_compared.py                          the picture docs/images/transitions.png
-    LOOKAT_PD_RIGS=FOLDER python docs/transitions_compared.py    the table too, from the folder's glTF clips
+    LOOKAT_PD_RIGS=FOLDER python docs/transitions_compared.py    the tables too, from the folder's glTF clips
 
 Every ordered pair of clips of a character is cut in the middle of both; the velocity of each joint in the step across
 the cut and in the step after it is compared with the one before.
@@ -22,8 +22,9 @@ import numpy as np  # noqa: E402
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from lookat_pd import inertialize, rotation  # noqa: E402
+from lookat_pd import rotation  # noqa: E402
 from lookat_pd.rotation import Array  # noqa: E402
+from lookat_pd.transitions import inertialization  # noqa: E402
 
 PICTURE = ROOT / "docs" / "images" / "transitions.png"
 METHODS = ("plain cut", "cross-fade", "inertialization", "dead blending")
@@ -61,11 +62,11 @@ def shown(method: str, source: Motion, cuts: list[tuple[float, Motion]], t: Arra
         after = t > at + 0.5 * dt
         old, new = result[~after][-2:, None], value(motion, t[after])[:, None]
         if method == "cross-fade":
-            new = inertialize.cross_fade(result[after][:, None], new, dt, BLEND, kind="vector")
+            new = inertialization.cross_fade(result[after][:, None], new, dt, BLEND, kind="vector")
         elif method == "inertialization":
-            new = inertialize.transition(old, new, dt, BLEND, kind="vector")
+            new = inertialization.transition(old, new, dt, BLEND, kind="vector")
         elif method == "dead blending":
-            new = inertialize.dead_blend(old, new, dt, BLEND, kind="vector")
+            new = inertialization.dead_blend(old, new, dt, BLEND, kind="vector")
         result = np.concatenate((result[~after], new[:, 0]))
     return result
 
@@ -148,9 +149,9 @@ def measure(folder: Path) -> None:
             count, dt = min(len(on), len(target)), 1.0 / FPS
             results = (
                 target,
-                inertialize.cross_fade(on[:count], target[:count], dt, DURATION),
-                inertialize.transition(previous, target, dt, DURATION),
-                inertialize.dead_blend(previous, target, dt, DURATION),
+                inertialization.cross_fade(on[:count], target[:count], dt, DURATION),
+                inertialization.transition(previous, target, dt, DURATION),
+                inertialization.dead_blend(previous, target, dt, DURATION),
             )
             for method, result in zip(METHODS, results, strict=True):
                 found[method].append(jumps(previous, result))
@@ -175,7 +176,7 @@ def outwardness(previous: Array, target: Array) -> Array:
 def table(found: dict[str, Array], cuts: int) -> None:
     plain = found["plain cut"]
     print(f"{cuts} cuts, {plain.shape[1]} joints\n")
-    print("| | at the cut, median | of the plain cut's | at the cut, 9 of 10 below | worse of both steps, median |")
+    print("| | at the cut, median | of the plain cut | at the cut, 90th percentile | larger of both steps, median |")
     print("|---|---|---|---|---|")
     for method, values in found.items():
         part = np.median(values[0]) / np.median(plain[0])

@@ -24,7 +24,7 @@ def body(hands: Hands) -> Waiting:
     """Hips, arms, feet and eyes of the character, and their settings."""
     _opened()
     yield from look_at_ball(hands)
-    extension.load("rig.body.layers").switch_on(settings())
+    extension.load("rig.look_at.body.layers").switch_on(settings())
     yield from solve(hands)
     yield from view(hands, centre=(0.6, 0.0, 1.05), distance=3.6, direction=(0.42, -1.0, 0.12))
     region = hands.region(SIDEBAR)
