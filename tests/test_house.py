@@ -89,6 +89,18 @@ def rooms_known(path: Path) -> set[str]:
     return {(*package[: len(package) - level + 1], *names)[0] for level, names in imports(path) if level}
 
 
+def test_no_package_offers_a_name_that_one_of_its_modules_has() -> None:
+    """Whoever imports the module later would put it in the place of what the package offers."""
+    taken = []
+    for init in (path for room in ROOMS for path in (ROOT / room).rglob("__init__.py")):
+        modules = {path.stem for path in init.parent.iterdir()}
+        for node in ast.walk(ast.parse(init.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = {alias.asname or alias.name for alias in node.names}
+                taken += [f"{init.relative_to(ROOT)}: {name}" for name in sorted(names & modules)]
+    assert not taken
+
+
 def test_solvers_import_numpy_and_python_only() -> None:
     allowed = sys.stdlib_module_names | {"numpy"}
     foreign = {

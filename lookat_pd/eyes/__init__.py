@@ -7,6 +7,6 @@ Pejsa, Mutlu and Gleicher 2012).
 
 from .ability import Eyes
 from .saccade import Shift
-from .solve import EyeSolution, solve
+from .solver import EyeSolution, solve
 
 __all__ = ["EyeSolution", "Eyes", "Shift", "solve"]

@@ -5,7 +5,7 @@
 
 from ..pd.followers import Tuning
 from .chain import Chain, Event, Solution
-from .solve import (
+from .solver import (
     GazeSamples,
     of_frames,
     pieces,

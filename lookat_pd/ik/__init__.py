@@ -8,7 +8,7 @@ lengths are whatever the offsets are in.
 from .limits import Limits
 from .methods import METHODS, Method
 from .objectives import Effector, JointGoal, Objective, Orientation, Pole, Position
-from .solve import IKSolution, solve
+from .solver import IKSolution, solve
 from .tree import TreeSolution, solve_tree
 
 __all__ = [

@@ -214,7 +214,8 @@ def not_ignored() -> Iterator[None]:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     yield
     for number, handler in zip(SIGNALS, before, strict=True):
-        signal.signal(number, handler)
+        # Blender's own handler is not one of Python's, which cannot put it back.
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 @signals

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from lookat_pd import gaze, rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt, carried, offsets_between, unturned
-from lookat_pd.gaze.solve import BEHIND_MARGIN, Chain, Event, Tuning
+from lookat_pd.gaze.solver import BEHIND_MARGIN, Chain, Event, Tuning
 from lookat_pd.rotation import Array
 
 RATE = 120

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..errors import InvalidArgument
 from ..gaze.chain import Event
-from ..gaze.solve import pieces
+from ..gaze.solver import pieces
 from ..message import Message
 from ..rotation import Array
 from . import blink, saccade

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from lookat_pd import rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.gaze.solve import Chain, Event, Solution, Tuning, solve
+from lookat_pd.gaze.solver import Chain, Event, Solution, Tuning, solve
 from lookat_pd.rotation import Array
 
 HEAD = 1.6

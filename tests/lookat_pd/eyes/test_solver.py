@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from lookat_pd import pd, rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.eyes import Eyes, EyeSolution, solve
-from lookat_pd.gaze.solve import Event
+from lookat_pd.gaze.solver import Event
 from lookat_pd.rotation import Array
 
 FORWARD, UP = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
