@@ -23,7 +23,7 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Gen
         one = result.look_at
         looking = [eye.bone for eye in one.body.eyes] if one.body is not None and one.body.eyes else [one.bone]
         worlds, bones = np.empty((len(result.frames), 4, 4)), np.empty((len(result.frames), len(looking), 4, 4))
-        with Sampler(scene, one.armature, one.bones[:1], one.targets) as sampler:
+        with Sampler(scene, one.armature, one.bones[:1], one.targets, cut_down={}) as sampler:
             seen = None
             for step, seen in enumerate(sampler.sample(result.frames.tolist(), one.bone)):  # noqa: B007
                 armature = one.armature.evaluated_get(sampler.scene.view_layers[0].depsgraph)

@@ -233,7 +233,7 @@ def fill(row: Row, results: Sequence[bake.BakeResult], errors: Sequence[float | 
     """Put into a row what was baked, and how well."""
     first = results[0]
     for result in results:
-        row["warnings"] += result.look_at.body.notes if result.look_at.body is not None else ()
+        row["warnings"] += result.notes
     row["settled_error_deg"] = errors[0]
     row["settled_frames"] = len(measure.settled_frames(first))
     row["action"], row["passes"] = first.action.name, first.passes

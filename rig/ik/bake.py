@@ -159,10 +159,10 @@ class _Work:
         samples = None
         for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
             depsgraph = sampler.scene.view_layers[0].depsgraph
-            bone = chain.armature.evaluated_get(depsgraph).pose.bones[chain.effector]
+            bone = sampler.stand_in(chain.armature).evaluated_get(depsgraph).pose.bones[chain.effector]
             ends[k] = bone.tail if chain.at_tip else bone.head
             if self.oriented is not None and self.oriented.object is not None:
-                orientations[k] = _axes(self.oriented, depsgraph)
+                orientations[k] = _axes(sampler.stand_in(self.oriented.object), self.oriented.bone, depsgraph)
             yield min(begin + share * (k + 1) / count, 0.99)
         assert samples is not None
         self._check_targets(samples)
@@ -274,12 +274,10 @@ def _in_world(error: Array, samples: Samples) -> Array:
     return error * np.abs(np.linalg.det(samples.worlds[:, :3, :3])) ** (1.0 / 3.0)
 
 
-def _axes(target: Target, depsgraph: bpy.types.Depsgraph) -> Array:
-    """The axes (3, 3) of a target in the world."""
-    item = target.object
-    assert item is not None
+def _axes(item: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) -> Array:
+    """The axes (3, 3) of an object, or of a bone of it, in the world."""
     seen = item.evaluated_get(depsgraph)
     matrix = seen.matrix_world
-    if target.bone:
-        matrix = matrix @ seen.pose.bones[target.bone].matrix
+    if bone:
+        matrix = matrix @ seen.pose.bones[bone].matrix
     return np.array(matrix.to_3x3())

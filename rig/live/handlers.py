@@ -34,7 +34,7 @@ class Status:
 
     fraction: done so far. left: seconds that solving will still take, nan if unknown. seconds: how long the last
     solve took. first, last: frames solved. error: what is wrong, a sentence with the remedy. notes: what of the body
-    stays still, and why.
+    stays still, and why, and what makes solving slow.
     """
 
     state: str
@@ -162,7 +162,7 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
         remaining = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
         return Status("SOLVING", first, last, state.fraction, remaining)
     solve = state.solves.get(key)
-    notes = solve.look_at.body.notes if solve is not None and solve.look_at.body is not None else ()
+    notes = solve.notes if solve is not None else ()
     return Status("OFF" if solve is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes)
 
 

@@ -38,7 +38,8 @@ class BakeResult:
 
     solution: as solved for the last write. settled_error: largest angle [rad] between aim axis and target over frames
     that are settled with the target in reach, nan where there is none; measured on the evaluated rig where `measured`,
-    else predicted. response: of the rest of the body, None where there is none. dt: seconds a frame.
+    else predicted. response: of the rest of the body, None where there is none. dt: seconds a frame. notes: as of
+    `LookAtSolve`.
     """
 
     look_at: LookAt
@@ -50,6 +51,7 @@ class BakeResult:
     passes: int
     response: BodyResponse | None
     dt: float
+    notes: tuple[str, ...] = ()
 
 
 def bake(
@@ -194,4 +196,5 @@ def _result(solve: LookAtSolve, scene_solve: SceneSolve, action: bpy.types.Actio
         solve.passes,
         solve.response,
         scene_solve.context.dt,
+        solve.notes,
     )

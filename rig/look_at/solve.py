@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 
 from ...lookat_pd import gaze, rotation
+from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ..offset_layer import constraints as offsets
 from ..sampling.sampler import Sampler, Samples
@@ -53,13 +54,26 @@ class LookAtSolve:
         """How often the frames were sampled."""
         return self.kept.passes
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the animator should know: what of the body stays still, and why sampling takes longer than usual."""
+        body = self.look_at.body.notes if self.look_at.body is not None else ()
+        if self.kept.whole_because is None:
+            return body
+        return (*body, Message("The whole rig is evaluated, which is slower. {reason}", reason=self.kept.whole_because))
+
     def steps(self, context: SolveContext, *, rough: bool = False) -> Iterator[float]:
         """Bring the solution up to date; `rough`: but do not verify it yet. Raises LookAtError."""
         predicted = self.look_at.plain and (self.look_at.body is None or self.look_at.body.plain)
         share = 1.0 if predicted else 1.0 / (1 + VERIFICATIONS)
-        with closing(context.sampler(self.look_at, self.look_at.chain.forward[0])) as sampler:
+        known = self.kept.cut_down if self.stale < BODY else None
+        if not predicted:
+            # Before the rig is copied, so that the copy has them.
+            context.install(self.look_at, self.number)
+        with closing(context.sampler(self.look_at, self.look_at.chain.forward[0], cut_down=known)) as sampler:
             sampling = yield from self._sample(context, sampler, share)
             look_at, kept, body = self.look_at, self.kept, None
+            kept.cut_down, kept.whole_because = sampler.cut_down, sampler.whole_because or kept.whole_because
             assert kept.samples is not None
             if look_at.body is not None:
                 body = BodySolve(look_at.body, look_at.chain, kept.samples, context.dt)

@@ -7,7 +7,7 @@ import bpy
 
 from ...lookat_pd.rotation import Array
 from ..offset_layer.constraints import Track
-from ..sampling.sampler import Sampler
+from ..sampling.sampler import CutDown, Sampler
 from .resolve import LookAt
 
 Playing = Sequence[tuple[bpy.types.Object, Track]]
@@ -33,15 +33,24 @@ class SolveContext:
         """Time of the first frame [s]: random values depend on the time alone."""
         return float(self.frames[0]) * self.dt
 
-    def sampler(self, look_at: LookAt, aim: Array | None, bones: Sequence[str] | None = None) -> Sampler:
-        """A sampler of a look-at's chain and body, or of `bones`, and of its targets. aim: as for `Sampler`."""
+    def sampler(
+        self,
+        look_at: LookAt,
+        aim: Array | None,
+        bones: Sequence[str] | None = None,
+        cut_down: CutDown | None = None,
+    ) -> Sampler:
+        """A sampler of a look-at's chain and body, or of `bones`, and of its targets.
+
+        aim, cut_down: as for `Sampler`.
+        """
         if bones is None:
             beyond = look_at.body.sampled if look_at.body is not None else ()
             bones = tuple(dict.fromkeys((*look_at.bones, *beyond)))
         located = bool(bones) and bool(look_at.moved)
-        return Sampler(self.scene, look_at.armature, bones, look_at.targets, aim, located=located)
+        return Sampler(self.scene, look_at.armature, bones, look_at.targets, aim, located=located, cut_down=cut_down)
 
-    def play(self, frame: float) -> None:
-        """Put the offsets of the look-ats `playing` on their rigs, before `frame` is evaluated."""
+    def play(self, sampler: Sampler, frame: float) -> None:
+        """Put the offsets of the look-ats `playing` on their rigs as sampled, before `frame` is evaluated."""
         for armature, track in self.playing:
-            track.put(armature, frame)
+            track.put(sampler.stand_in(armature), frame)

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ...lookat_pd import curves, gaze
+from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ..offset_layer.constraints import Track
 from ..sampling import fingerprint
-from ..sampling.sampler import Sampler, Samples, seen_from
+from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
 from .resolve import KEYABLE, LookAt
 from .solve_context import SolveContext
 
@@ -22,7 +24,8 @@ class KeptSamples:
     samples: of all frames, None until they are complete. between: of moments between frames, None where none are
     needed. keyed: those of the `KEYABLE` settings that are animated. coupling: (b, b) as `coupling_probe` measures it,
     None until then. passes: how often all frames were sampled. doubtful: samples, and the frames after which `between`
-    is needed. prepared: targets and `between`, and what `gaze.prepare` made of them.
+    is needed. prepared: targets and `between`, and what `gaze.prepare` made of them. cut_down,
+    whole_because: as `Sampler` has them.
     """
 
     samples: Samples | None = None
@@ -32,6 +35,8 @@ class KeptSamples:
     passes: int = 0
     doubtful: tuple[Samples, Array] | None = None
     prepared: tuple[Array, curves.Between | None, gaze.GazeSamples] | None = None
+    cut_down: CutDown | None = None
+    whole_because: Message | None = None
 
     def chain(self, count: int) -> tuple[Array, Array]:
         """Orientations (F, b, 4) and positions (F, b, 3) of the first `count` sampled bones, which are the chain."""
@@ -47,17 +52,20 @@ class SolveSampling:
 
     def sample_frames(self, share: float) -> Generator[float, None, None]:
         """Sample all frames as animated, up to the fraction `share`."""
-        self.kept.samples = yield from self._step(0.0, share, self.context.play)
+        self.kept.samples = yield from self._step(0.0, share, self._play)
         self.kept.keyed = frozenset(name for name in KEYABLE if self._is_keyed(name))
 
     def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
         """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""
 
         def before(frame: float) -> None:
-            self.context.play(frame)
-            track.put(self.look_at.armature, frame)
+            self._play(frame)
+            track.put(self.sampler.stand_in(self.look_at.armature), frame)
 
         return (yield from self._step(begin, share, before))
+
+    def _play(self, frame: float) -> None:
+        self.context.play(self.sampler, frame)
 
     def _step(self, begin: float, share: float, before: Callable[[float], None]) -> Generator[float, None, Samples]:
         self.kept.passes += 1
@@ -72,7 +80,8 @@ class SolveSampling:
         kept, context, points = self.kept, self.context, None
         assert kept.samples is not None
         with closing(context.sampler(self.look_at, None, bones=())) as sampler:
-            for points in sampler.sample_points(context.frames.tolist(), context.play):  # noqa: B007
+            play = partial(context.play, sampler)
+            for points in sampler.sample_points(context.frames.tolist(), play):  # noqa: B007
                 yield done
             assert points is not None, "there is at least one frame"
             kept.samples = replace(kept.samples, targets=seen_from(kept.samples.worlds, points))
@@ -96,7 +105,7 @@ class SolveSampling:
         if keep and kept.between is not None and np.array_equal(kept.between.places, places):
             return kept.between
         seen = None
-        for seen in self.sampler.sample((context.frames[0] + places / count).tolist(), "", context.play):  # noqa: B007
+        for seen in self.sampler.sample((context.frames[0] + places / count).tolist(), "", self._play):  # noqa: B007
             yield done
         assert seen is not None, "there is at least one place"
         bones = len(self.look_at.bones)

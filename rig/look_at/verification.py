@@ -50,7 +50,6 @@ class Verification:
         self.solver, self.sampling, self.body, self.propose = solver, sampling, body, propose
         self.solution, self.displacement, self.error = solution, displacement, np.nan
         self._aim, self._animated = solver.look_at.chain.forward[0], solver.chain[0]
-        solver.context.install(solver.look_at, number)
         if solver.kept.coupling is None:
             solver.kept.coupling = self._measured_coupling()
         self._coupling = solver.kept.coupling
@@ -59,17 +58,17 @@ class Verification:
     def _measured_coupling(self) -> Array:
         """The coupling (b, b) of the chain at the first frame."""
         look_at, context = self.solver.look_at, self.solver.context
-        armature, bones, first = look_at.armature, len(look_at.bones), context.frames[:1].tolist()
+        sampler, bones, first = self.sampling.sampler, len(look_at.bones), context.frames[:1].tolist()
 
         def evaluated(row: coupling_probe.Row) -> Array:
             def before(frame: float) -> None:
-                context.play(frame)
-                offsets.put(armature, self.number, look_at.written, row)
+                context.play(sampler, frame)
+                offsets.put(sampler.stand_in(look_at.armature), self.number, look_at.written, row)
 
-            return next(self.sampling.sampler.sample(first, "", before)).rotations[0, :bones]
+            return next(sampler.sample(first, "", before)).rotations[0, :bones]
 
         coupling = coupling_probe.measure(look_at, self._animated[0], evaluated)
-        offsets.put(armature, self.number, look_at.written, None)
+        offsets.put(sampler.stand_in(look_at.armature), self.number, look_at.written, None)
         return coupling
 
     def preview(self) -> None:

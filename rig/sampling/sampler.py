@@ -1,7 +1,8 @@
 """Sampling: Blender evaluates the animated rig once a frame, in a scene of its own, into arrays.
 
 The temporary scene holds the armature and an empty at each target, so that no mesh of the animator's scene is
-evaluated and the animator's scene, with its un-keyed edits, stays as it is.
+evaluated and the animator's scene, with its un-keyed edits, stays as it is. Over many frames a copy stands in for the
+armature that has only the bones that those asked for depend on.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -13,16 +14,25 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel, family
 from ..animation.progress import drain
-from . import shear, suspend
+from . import cut_down_rig, shear, suspend
 from .own_data import TEMPORARY
 from .targets import Target
 
 _NO_PLACE = "The position of target '{name}' is not finite at frame {frame}; fix its animation."
 _NOWHERE = 1e18
 """No pose has a number as large: Blender turns an infinite key into the largest number there is."""
+_MANY = 20
+"""Frames from which on cutting a rig down costs less than it spares."""
+_MOST = 0.75
+"""Part of a rig's bones above which it is not cut down."""
+_ALIKE = 1e-6
+"""Largest difference between matrices of a rig and of its cut-down copy; as a rule they are the same to the bit."""
+CutDown = dict[bpy.types.Object, set[str]]
+"""Armatures that are stepped as cut-down copies, and the bones that these keep."""
 
 
 @dataclass
@@ -71,17 +81,19 @@ class Sampler:
         aim: Array | None = None,
         *,
         located: bool = False,
+        cut_down: CutDown | None = None,
     ) -> None:
         """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
 
-        located: sample the channels of the bones' locations too.
+        located: sample the channels of the bones' locations too. cut_down: what another sampler of the same bones and
+        targets has found out, empty for whole rigs; None to find out when many frames are sampled. `whole_because` says
+        afterwards why a rig that is worth it could not be cut down.
         """
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
-        names = armature.pose.bones.keys()
-        index = {name: n for n, name in enumerate(names)}
-        self._rows = np.array([index[name] for name in self.bones], dtype=int)
-        self._count = len(names)
+        self.cut_down = cut_down
+        self.whole_because: Message | None = None
+        self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
         self._modes = tuple(armature.pose.bones[name].rotation_mode for name in self.bones)
         self._empties: list[bpy.types.Object | None] = []
         self._helpers: list[bpy.types.Object] = []
@@ -126,6 +138,13 @@ class Sampler:
                 bpy.data.objects.remove(item)
         self._empties.clear()
         self._helpers.clear()
+        for copy in self._copies.values():
+            cut_down_rig.remove(copy)
+        self._copies.clear()
+
+    def stand_in(self, armature: bpy.types.Object) -> bpy.types.Object:
+        """What is evaluated for an armature while the temporary scene is there: a copy of it, or the armature."""
+        return self._copies.get(armature, armature)
 
     def _fill(self, scene: bpy.types.Scene) -> None:
         scene[TEMPORARY] = True
@@ -134,21 +153,78 @@ class Sampler:
         for key in self._original.keys():  # custom properties, which drivers may read
             if isinstance(self._original[key], int | float | str):
                 scene[key] = self._original[key]
-        _share_action(self._original, scene)
+        cut_down_rig.share_action(self._original, scene)
         # Frames are those of keys here, whatever the time they are shown at.
         scene.render.frame_map_old = scene.render.frame_map_new = 100
-        if self.bones:
-            scene.collection.objects.link(self._armature)
-        if self.bones and self._armature.hide_viewport:
+        for armature, bones in (self.cut_down or {}).items():
+            self._copies[armature] = cut_down_rig.build(scene, armature, bones)
+        rig = self.stand_in(self._armature)
+        if self.bones and rig is self._armature:
+            scene.collection.objects.link(rig)
+        names = rig.pose.bones.keys()
+        index = {name: n for n, name in enumerate(names)}
+        self._rows, self._count = np.array([index[name] for name in self.bones], dtype=int), len(names)
+        if self.bones and rig.hide_viewport:
             # Something that depends on it, so that it is evaluated all the same.
-            self._helpers.append(_follower(scene, self._armature, self.bones[0]))
+            self._helpers.append(_follower(scene, rig, self.bones[0]))
         for target in self.targets:
             self._empties.append(self._empty(scene, target))
 
-    @staticmethod
-    def _empty(scene: bpy.types.Scene, target: Target) -> bpy.types.Object | None:
+    def _empty(self, scene: bpy.types.Scene, target: Target) -> bpy.types.Object | None:
         """An empty that is where the target is: looking at a mesh must not evaluate its modifiers."""
-        return None if target.object is None else _follower(scene, target.object, target.bone)
+        return None if target.object is None else _follower(scene, self.stand_in(target.object), target.bone)
+
+    # Cutting rigs down
+
+    def _prepare(self, frames: Sequence[float]) -> None:
+        """Before many frames are sampled: see whether cut-down copies can be stepped instead of whole rigs."""
+        if self.cut_down is None and len(frames) >= _MANY:
+            self.cut_down = {}
+            try:
+                plan = self._plan()
+                if plan:
+                    self._try(plan, [frames[0], frames[len(frames) // 2], frames[-1]])
+            except cut_down_rig.CannotCutDown as error:
+                self.park()
+                self.cut_down, self.whole_because = {}, error.reason
+        self.open()
+        for armature, copy in self._copies.items():
+            cut_down_rig.share_action(armature, copy)
+
+    def _plan(self) -> CutDown:
+        """The armatures that are worth being cut down. Raises CannotCutDown."""
+        wanted: CutDown = {self._armature: set(self.bones)} if self.bones else {}
+        for target in self.targets:
+            if target.object is not None and target.bone:
+                wanted.setdefault(target.object, set()).add(target.bone)
+        plan = {armature: cut_down_rig.needed_bones(armature, bones) for armature, bones in wanted.items()}
+        return {a: bones for a, bones in plan.items() if len(bones) <= _MOST * len(a.pose.bones)}
+
+    def _try(self, plan: CutDown, frames: Sequence[float]) -> None:
+        """Raises CannotCutDown where copies are not the same as the whole rigs at a few frames."""
+        whole = [self._poses(plan, frame) for frame in frames]
+        self.park()
+        self.cut_down = plan
+        self.open()
+        targets = [self.stand_in(target.object) for target in self.targets if target.object is not None]
+        cut_down_rig.check_alone(self.scene, [*self._copies.values(), *targets], plan.keys())
+        for frame, before in zip(frames, whole, strict=True):
+            for (armature, names), one, other in zip(plan.items(), before, self._poses(plan, frame), strict=True):
+                same = np.isclose(one, other, rtol=_ALIKE, atol=_ALIKE, equal_nan=True).all(axis=(1, 2))
+                if not same.all():
+                    raise cut_down_rig.CannotCutDown(
+                        Message(
+                            "Bone '{bone}' of '{armature}' depends on something that cannot be followed.",
+                            bone=sorted(names)[int(np.argmin(same))],
+                            armature=armature.name,
+                        )
+                    )
+
+    def _poses(self, plan: CutDown, frame: float) -> list[Array]:
+        """Matrices (b, 4, 4) of the bones of each armature of a plan at a frame, in the order of their names."""
+        depsgraph = self._step(frame, None)
+        rigs = [(self.stand_in(armature).evaluated_get(depsgraph), bones) for armature, bones in plan.items()]
+        return [np.array([rig.pose.bones[name].matrix for name in sorted(bones)]) for rig, bones in rigs]
 
     def sample(
         self, frames: Sequence[float], look_at: str = "", before: Callable[[float], None] | None = None
@@ -159,12 +235,13 @@ class Sampler:
         look_at: name of the bone whose `use` and `influence` are sampled as well. before: called with each frame
         before it is evaluated.
         """
+        self._prepare(frames)
         samples = self._empty_samples(frames)
         record = _Record.of(len(frames), self._count, self._rows, samples.raw)
         for k, frame in enumerate(frames):
             # Only what Blender gives is taken down here; numpy makes something of all frames at once.
             depsgraph = self._step(frame, before)
-            armature = self._armature.evaluated_get(depsgraph)
+            armature = self.stand_in(self._armature).evaluated_get(depsgraph)
             pose = armature.pose.bones
             record.read_pose(k, pose)
             x, y, z, w = armature.matrix_world
@@ -184,6 +261,7 @@ class Sampler:
 
         For a sampler without bones. Raises RigError after the last frame where a target is nowhere.
         """
+        self._prepare(frames)
         points = np.empty((len(frames), len(self.targets), 3))
         for k, frame in enumerate(frames):
             depsgraph = self._step(frame, before)
@@ -349,14 +427,6 @@ def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str) -> bpy.
     constraint = empty.constraints.new("COPY_LOCATION")
     constraint.target, constraint.subtarget = item, bone
     return empty
-
-
-def _share_action(original: bpy.types.Scene, scene: bpy.types.Scene) -> None:
-    """Animate a scene as another one, for drivers that read its keyed properties."""
-    data = original.animation_data
-    if data is not None and data.action is not None and data.action_slot is not None:
-        own = scene.animation_data_create()
-        own.action, own.action_slot = data.action, data.action_slot
 
 
 _open: list[Sampler] = []

@@ -1,0 +1,252 @@
+"""Cut-down rigs: a copy of an armature that has only the bones that some bones depend on, stepped in its place.
+
+A look-at needs a few dozen of the hundreds of bones of a control rig. A copy of those is evaluated many times faster
+and gives exactly the same matrices. Where a rig cannot be followed, `CannotCutDown` says why, and the whole rig is
+stepped.
+"""
+
+import ast
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import bpy
+
+from ...lookat_pd.message import Message
+from . import fingerprint
+from .own_data import TEMPORARY
+
+_BONE = re.compile(r'ones\["((?:[^"\\]|\\.)*)"\]')
+"""A bone in a data path, of the pose or of the armature's data."""
+_CHAINS = ("IK", "SPLINE_IK")
+_FUNCTIONS = ("abs", "bool", "clamp", "float", "int", "len", "lerp", "max", "min", "pow", "round", "smoothstep", "sum")
+_PLAIN_NAMES = frozenset((*vars(math), *_FUNCTIONS, "frame"))
+"""What the expression of a driver may name beside its variables and depend on nothing else."""
+
+
+class CannotCutDown(Exception):
+    """A rig has something that cannot be followed. reason: what, as a sentence for a note."""
+
+    def __init__(self, reason: Message) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def needed_bones(armature: bpy.types.Object, bones: Iterable[str]) -> set[str]:
+    """The bones that the pose of `bones` depends on within their armature, with these. Raises CannotCutDown."""
+    pose = armature.pose.bones
+    reads, always = _driven(armature)
+    chains = _chains(armature)
+    found: set[str] = set()
+    waiting = [*bones, *always]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name not in pose:
+            continue
+        found.add(name)
+        bone = pose[name]
+        if bone.parent is not None:
+            waiting.append(bone.parent.name)
+        waiting.extend(reads.get(name, ()))
+        waiting.extend(chains.get(name, ()))
+        for handle in (bone.bone.bbone_custom_handle_start, bone.bone.bbone_custom_handle_end):
+            if handle is not None:
+                waiting.append(handle.name)
+        for constraint in bone.constraints:
+            waiting.extend(_subtargets(constraint, armature))
+    return found
+
+
+def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[str]) -> bpy.types.Object:
+    """A copy of an armature with the bones `keep` alone, linked to a temporary scene. `remove` takes it away.
+
+    Whatever of the copy reads the armature reads the copy itself. Raises CannotCutDown, and leaves nothing then.
+    """
+    animation = armature.data.animation_data
+    if animation is not None and len(animation.nla_tracks):
+        raise CannotCutDown(Message("The armature data '{data}' has NLA tracks.", data=armature.data.name))
+    data = armature.data.copy()
+    try:
+        _keep_bones(data, keep)
+        copy = armature.copy()
+    except RuntimeError as error:
+        bpy.data.armatures.remove(data)
+        raise CannotCutDown(
+            Message("'{armature}' cannot be copied: {error}", armature=armature.name, error=str(error).strip())
+        ) from error
+    copy.data = data
+    scene.collection.objects.link(copy)
+    for item, original in ((copy, armature), (data, armature.data)):
+        share_action(original, item)
+        _keep_drivers(item, original, keep, {armature: copy, armature.data: data})
+    for bone in copy.pose.bones:
+        bone.custom_shape = None
+        for constraint in bone.constraints:
+            _redirect(constraint, armature, copy)
+    return copy
+
+
+def remove(copy: bpy.types.Object) -> None:
+    """Take a cut-down rig out of the file."""
+    data = copy.data
+    bpy.data.objects.remove(copy)
+    if data.users == 0:
+        bpy.data.armatures.remove(data)
+
+
+def check_alone(
+    scene: bpy.types.Scene, items: Iterable[bpy.types.Object | None], armatures: Collection[bpy.types.Object]
+) -> None:
+    """Raise CannotCutDown where something that `items`, copies and targets, depend on depends on a whole rig in turn.
+
+    Offsets on the copy would not reach that. armatures: those that copies stand for.
+    """
+    seen: set[bpy.types.ID] = set()
+    waiting = list(items)
+    while waiting:
+        seen.update(fingerprint.reach(scene, waiting).values())
+        waiting = [other for item in seen for other in _modified_by(item) if other not in seen]
+    for armature in armatures:
+        if armature in seen:
+            raise CannotCutDown(
+                Message("Something that '{armature}' depends on follows it in turn.", armature=armature.name)
+            )
+
+
+def _modified_by(item: bpy.types.ID) -> Iterator[bpy.types.ID]:
+    """What the modifiers of an object read."""
+    for modifier in getattr(item, "modifiers", ()):
+        for setting in modifier.bl_rna.properties:
+            if setting.type == "POINTER":
+                value = getattr(modifier, setting.identifier)
+                if isinstance(value, bpy.types.Object):
+                    yield value
+
+
+def share_action(original: bpy.types.ID, other: bpy.types.ID) -> None:
+    """Animate other data, a scene or a copy of an armature, with the action of the original."""
+    data = original.animation_data
+    if data is not None and data.action is not None and data.action_slot is not None:
+        own = other.animation_data_create()
+        if (own.action, own.action_slot_handle) != (data.action, data.action_slot_handle):
+            own.action, own.action_slot = data.action, data.action_slot
+
+
+def _driven(armature: bpy.types.Object) -> tuple[dict[str, set[str]], set[str]]:
+    """The bones that drivers of each bone read, and those that drivers of the object as a whole read."""
+    reads: dict[str, set[str]] = {}
+    always: set[str] = set()
+    for item in (armature, armature.data):
+        for curve in item.animation_data.drivers if item.animation_data else ():
+            owner = _bone_of(curve.data_path)
+            _check_expression(curve)
+            into = always if owner is None else reads.setdefault(owner, set())
+            for variable in curve.driver.variables:
+                for target in variable.targets:
+                    if target.id in (armature, armature.data):
+                        into.update(filter(None, (target.bone_target, _bone_of(target.data_path))))
+    return reads, always
+
+
+def _check_expression(curve: bpy.types.FCurve) -> None:
+    """Raise CannotCutDown where a driver runs Python that may read whatever there is."""
+    driver = curve.driver
+    if driver.type != "SCRIPTED" or driver.is_simple_expression:
+        return
+    try:
+        nodes = ast.walk(ast.parse(driver.expression.strip(), mode="eval"))
+    except SyntaxError:
+        # Blender evaluates it no more than Python does.
+        return
+    known = {variable.name for variable in driver.variables} | _PLAIN_NAMES
+    if driver.use_self or {node.id for node in nodes if isinstance(node, ast.Name)} - known:
+        raise CannotCutDown(Message("A driver of '{path}' runs a script.", path=curve.data_path))
+
+
+def _chains(armature: bpy.types.Object) -> dict[str, set[str]]:
+    """The bones of each chain that a constraint solves, by each of its bones: all of them turn together."""
+    found: dict[str, set[str]] = {}
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type in _CHAINS:
+                count = constraint.chain_count
+                links = [bone, *bone.parent_recursive]
+                names = {link.name for link in (links[:count] if count else links)}
+                for name in names:
+                    found.setdefault(name, set()).update(names)
+    return found
+
+
+def _subtargets(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> Iterator[str]:
+    """The bones of its own armature that a constraint follows."""
+    for item in (constraint, *getattr(constraint, "targets", ())):
+        if getattr(item, "target", None) == armature and getattr(item, "subtarget", ""):
+            yield item.subtarget
+    if getattr(constraint, "pole_target", None) == armature and constraint.pole_subtarget:
+        yield constraint.pole_subtarget
+
+
+def _redirect(constraint: bpy.types.Constraint, armature: bpy.types.Object, copy: bpy.types.Object) -> None:
+    for item in (constraint, *getattr(constraint, "targets", ())):
+        if getattr(item, "target", None) == armature:
+            item.target = copy
+    if getattr(constraint, "pole_target", None) == armature:
+        constraint.pole_target = copy
+
+
+def _keep_drivers(
+    item: bpy.types.ID, original: bpy.types.ID, keep: Collection[str], own: dict[Any, bpy.types.ID]
+) -> None:
+    """Leave a copy the drivers of bones that it keeps. own: what they shall read instead of what they read now."""
+    if original.animation_data is None:
+        return
+    animation = item.animation_data_create()
+    if not len(animation.drivers):
+        for curve in original.animation_data.drivers:
+            if _is_kept(curve, keep):
+                animation.drivers.from_existing(src_driver=curve)
+    for curve in list(animation.drivers):
+        if not _is_kept(curve, keep):
+            animation.drivers.remove(curve)
+            continue
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if target.id in own:
+                    target.id = own[target.id]
+
+
+def _is_kept(curve: bpy.types.FCurve, keep: Collection[str]) -> bool:
+    owner = _bone_of(curve.data_path)
+    return owner is None or owner in keep
+
+
+def _keep_bones(data: bpy.types.Armature, keep: Collection[str]) -> None:
+    """Remove all other bones, in an edit mode that the window never sees.
+
+    Blender takes the scene of an edit mode for the one that is shown, and writes what it evaluates there back to the
+    data: so that scene has nothing but the bones, without animation, and is another one than that of the sampling.
+    """
+    if data.animation_data is not None:
+        data.animation_data_clear()
+    scene = bpy.data.scenes.new("Look-at PD Bones")
+    item = bpy.data.objects.new("Look-at PD Bones", data)
+    try:
+        scene[TEMPORARY] = True
+        scene.collection.objects.link(item)
+        layer = scene.view_layers[0]
+        layer.objects.active = item
+        with bpy.context.temp_override(scene=scene, view_layer=layer, active_object=item, object=item):
+            bpy.ops.object.mode_set(mode="EDIT")
+            for bone in [bone for bone in data.edit_bones if bone.name not in keep]:
+                data.edit_bones.remove(bone)
+            bpy.ops.object.mode_set(mode="OBJECT")
+    finally:
+        bpy.data.objects.remove(item)
+        bpy.data.scenes.remove(scene)
+
+
+def _bone_of(path: str) -> str | None:
+    """The bone that a data path leads to or through, None where it leads to none."""
+    match = _BONE.search(path)
+    return bpy.utils.unescape_identifier(match[1]) if match else None

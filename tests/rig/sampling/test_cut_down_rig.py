@@ -1,0 +1,206 @@
+"""A rig that is cut down to the bones that matter gives the samples of the whole rig, or is not used."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from .. import scenes
+
+cut_down_rig = load("rig.sampling.cut_down_rig")
+sample = load("rig.sampling.sampler")
+targets = load("rig.sampling.targets")
+actions = load("rig.animation.actions")
+
+FRAMES = list(range(1, 31))
+BONES = 40
+KINDS = {
+    "COPY_ROTATION": {},
+    "COPY_LOCATION": {},
+    "COPY_TRANSFORMS": {},
+    "CHILD_OF": {},
+    "TRANSFORM": {"map_from": "ROTATION", "map_to": "ROTATION", "from_max_x_rot": 1.0, "to_max_z_rot": 1.0},
+    "DAMPED_TRACK": {},
+    "STRETCH_TO": {},
+    "LIMIT_DISTANCE": {},
+}
+
+
+def control_rig(seed: int, name: str = "Control") -> bpy.types.Object:
+    """An armature of many bones whose parents, constraints and drivers are drawn by chance; never in a circle."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for n in range(BONES):
+        head = random.uniform(-1.0, 1.0, 3)
+        parent = f"bone {random.integers(n)}" if n and random.random() < 0.7 else None
+        rows.append((f"bone {n}", parent, head, head + random.uniform(0.1, 0.3, 3)))
+    rig = scenes.figure(name, rows)
+    rig["size"], rig["other"] = 0.3, 0.0
+    bones = rig.pose.bones
+    for n in range(1, BONES):
+        bone = bones[f"bone {n}"]
+        for _ in range(random.integers(3)):
+            kind = list(KINDS)[random.integers(len(KINDS))]
+            constraint = bone.constraints.new(kind)
+            constraint.target, constraint.subtarget = rig, f"bone {random.integers(n)}"
+            constraint.influence = float(random.uniform(0.2, 0.9))
+            for setting, value in KINDS[kind].items():
+                setattr(constraint, setting, value)
+        if random.random() < 0.2:
+            drive(bone, "location", f'pose.bones["bone {random.integers(n)}"].rotation_euler[1]', rig, index=1)
+        if random.random() < 0.2:
+            drive(bone, "rotation_euler", '["size"]', rig, index=2, expression="sin(var + frame / 9)")
+    scenes.animate(rig, bones=[f"bone {n}" for n in range(0, BONES, 3)], size=0.6, seed=seed)
+    for bone in bones:
+        bone.rotation_mode = (
+            "XYZ" if bone.rotation_mode == "QUATERNION" and not bone.constraints else bone.rotation_mode
+        )
+    return rig
+
+
+def drive(owner, path: str, reads: str, rig, *, index: int = -1, expression: str = "var") -> bpy.types.Driver:
+    driver = owner.driver_add(path, index).driver
+    driver.expression = expression
+    variable = driver.variables.new()
+    variable.name = "var"
+    target = variable.targets[0]
+    target.id_type = rig.id_type
+    target.id, target.data_path = rig, reads
+    return driver
+
+
+def sampled(rig, bones, looked_at=(), cut_down=None):
+    """The samples over all frames, and the sampler."""
+    with sample.Sampler(bpy.context.scene, rig, bones, looked_at, cut_down=cut_down) as sampler:
+        seen = sample.run(sampler.sample(FRAMES))
+        copies = {bone.name for item in sampler._copies.values() for bone in item.pose.bones}
+    return seen, sampler, copies
+
+
+def assert_same(rig, bones, looked_at=()) -> set[str]:
+    """Whole and cut down give the same; the bones that were left."""
+    whole, _, none = sampled(rig, bones, looked_at, cut_down={})
+    cut, sampler, kept = sampled(rig, bones, looked_at)
+    assert not none and sampler.whole_because is None, sampler.whole_because
+    for name in ("rotations", "positions", "sizes", "targets", "worlds"):
+        np.testing.assert_allclose(getattr(cut, name), getattr(whole, name), atol=1e-6)
+    return kept
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_control_rigs_give_the_same(seed) -> None:
+    rig = control_rig(seed)
+    random = np.random.default_rng(seed)
+    used = 0
+    for _ in range(4):
+        bones = tuple({f"bone {n}" for n in random.integers(BONES, size=2)})
+        looked_at = [targets.Target(rig, f"bone {random.integers(BONES)}")]
+        kept = assert_same(rig, bones, looked_at)
+        used += bool(kept) and len(kept) < BONES
+    assert used
+
+
+def test_every_bone_of_a_chain_that_ik_solves_is_kept() -> None:
+    rig = scenes.figure(rows=[*scenes.FIGURE, *((f"widget {n}", None, (n, 1, 0), (n, 1, 1)) for n in range(20))])
+    scenes.animate(rig)
+    constraint = rig.pose.bones["foot.L"].constraints.new("IK")
+    constraint.target, constraint.chain_count = scenes.ball((0.2, -0.3, 0.4)), 3
+    kept = assert_same(rig, ("thigh.L",))
+    assert {"foot.L", "thigh.L", "hips", "root"} == kept
+
+
+def test_nothing_else_moves_and_nothing_stays() -> None:
+    """What is keyed and was moved by hand since stays where it was put: nothing is written back to the scene."""
+    rig = control_rig(3)
+    ball = scenes.ball()
+    ball.keyframe_insert("location", frame=1)
+    rig.pose.bones["bone 5"].constraints.new("COPY_LOCATION").target = ball
+    bpy.context.view_layer.update()
+    ball.location.x, rig.pose.bones["bone 0"].location.x = 7.0, 3.0
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    before = scenes.snapshot()
+    _, _, kept = sampled(rig, ("bone 5",))
+    assert 0 < len(kept) < BONES
+    assert not scenes.differences(before, scenes.snapshot())
+    assert ball.location.x == 7.0 and bpy.context.mode == "POSE"
+
+
+def test_what_keys_on_the_armatures_data_drive_is_the_same() -> None:
+    rig = control_rig(1)
+    rig.data["turn"] = 0.0
+    for frame in (1, 30):
+        rig.data["turn"] = frame / 30.0
+        rig.data.keyframe_insert('["turn"]', frame=frame)
+    drive(rig.pose.bones["bone 2"], "rotation_euler", '["turn"]', rig.data, index=0)
+    rig.pose.bones["bone 2"].rotation_mode = "XYZ"
+    assert_same(rig, ("bone 2",))
+
+
+@pytest.mark.parametrize(
+    "expression", ["bpy.context.scene.frame_current / 9", "self.location.x + frame / 9", "unknown(frame)"]
+)
+def test_a_driver_that_may_read_anything_needs_the_whole_rig(expression) -> None:
+    rig = control_rig(2)
+    driver = drive(rig.pose.bones["bone 1"], "location", '["size"]', rig, index=0, expression=expression)
+    driver.use_self = "self" in expression
+    whole, _, _ = sampled(rig, ("bone 1",), cut_down={})
+    seen, sampler, kept = sampled(rig, ("bone 1",))
+    assert not kept and "driver" in str(sampler.whole_because)
+    np.testing.assert_array_equal(seen.positions, whole.positions)
+
+
+def test_what_follows_the_rig_and_moves_it_needs_the_whole_rig() -> None:
+    rig = control_rig(4)
+    prop = scenes.child(scenes.ball(), rig, "bone 3")
+    rig.pose.bones["bone 9"].constraints.new("COPY_LOCATION").target = prop
+    _, sampler, kept = sampled(rig, ("bone 9",))
+    assert not kept and "follows it" in str(sampler.whole_because)
+
+
+def test_a_curve_that_hooks_to_the_rig_needs_the_whole_rig() -> None:
+    rig = control_rig(5)
+    curve = bpy.data.objects.new("Path", bpy.data.curves.new("Path", "CURVE"))
+    spline = curve.data.splines.new("POLY")
+    spline.points.add(3)
+    for n, point in enumerate(spline.points):
+        point.co = (0.1 * n, 0.0, 0.3 * n, 1.0)
+    hook = curve.modifiers.new("Hook", "HOOK")
+    hook.object, hook.subtarget = rig, "bone 0"
+    bpy.context.scene.collection.objects.link(curve)
+    constraint = rig.pose.bones["bone 9"].constraints.new("SPLINE_IK")
+    constraint.target, constraint.chain_count = curve, 1
+    _, sampler, kept = sampled(rig, ("bone 9",))
+    assert not kept and "follows it" in str(sampler.whole_because)
+
+
+def test_the_bone_of_another_character_is_looked_at_on_a_copy() -> None:
+    rig, other = control_rig(6), control_rig(7, "Other")
+    looked_at = [targets.Target(other, "bone 4")]
+    whole, _, _ = sampled(rig, ("bone 2",), looked_at, cut_down={})
+    seen, sampler, _ = sampled(rig, ("bone 2",), looked_at)
+    assert set(sampler.cut_down) == {rig, other}
+    np.testing.assert_allclose(seen.targets, whole.targets, atol=1e-6)
+
+
+def test_an_action_that_is_assigned_meanwhile_is_seen() -> None:
+    rig = control_rig(8)
+    with sample.Sampler(bpy.context.scene, rig, ("bone 3",)) as sampler:
+        first = sample.run(sampler.sample(FRAMES))
+        scenes.animate(rig, bones=["bone 3"], modes=(rig.pose.bones["bone 3"].rotation_mode,), size=1.0, seed=9)
+        second = sample.run(sampler.sample(FRAMES))
+        assert sampler._copies
+    whole, _, _ = sampled(rig, ("bone 3",), cut_down={})
+    assert np.abs(second.rotations - first.rotations).max() > 0.01
+    np.testing.assert_allclose(second.rotations, whole.rotations, atol=1e-6)
+
+
+def test_few_frames_and_small_rigs_are_not_copied() -> None:
+    rig = control_rig(9)
+    with sample.Sampler(bpy.context.scene, rig, ("bone 3",)) as sampler:
+        sample.run(sampler.sample([1.0, 2.0]))
+        assert not sampler._copies
+    small = scenes.figure("Small", scenes.FIGURE[:6])
+    _, sampler, kept = sampled(small, ("head",))
+    assert not kept and sampler.whole_because is None
