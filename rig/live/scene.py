@@ -217,11 +217,13 @@ class LiveScene:
         """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see."""
         if self.job is None:
             return True
-        begin = time.perf_counter()
+        begin, opened = time.perf_counter(), sampler.seconds_opening()
         done = True
         for fraction in self.job:
             self.fraction = fraction
-            late = seconds is not None and time.perf_counter() - begin > seconds
+            # What the slice itself costs is worth as much time again.
+            allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
+            late = time.perf_counter() - begin > allowed
             if late or (to_see and any(solve.rough for solve in self.solves.values())):
                 done = False
                 break

@@ -8,6 +8,7 @@ armature that has only the bones that those asked for depend on.
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import bpy
 import numpy as np
@@ -116,6 +117,7 @@ class Sampler:
         if self in _open:
             return
         _open.append(self)
+        begin = perf_counter()
         try:
             self._open.enter_context(suspend.layers_disabled())
             self.scene = bpy.data.scenes.new("Look-at PD")
@@ -125,6 +127,8 @@ class Sampler:
         except BaseException:
             self.park()
             raise
+        global _seconds_opening
+        _seconds_opening += perf_counter() - begin
 
     def park(self) -> None:
         """Leave nothing in the file, between two slices of the work and at its end; sampling makes it anew."""
@@ -430,6 +434,12 @@ def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str) -> bpy.
 
 
 _open: list[Sampler] = []
+_seconds_opening = 0.0
+
+
+def seconds_opening() -> float:
+    """Seconds that making temporary scenes has taken in all: what a slice of work is too short to pay for."""
+    return _seconds_opening
 
 
 def park_all() -> None:
