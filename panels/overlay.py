@@ -138,7 +138,7 @@ def _draw_scene(context: bpy.types.Context) -> None:
         posed = overlay.posed(armature, name)
         if posed is None:
             continue
-        added = offsets.shown(armature, name)
+        added = offsets.shown(armature, name, context.scene.frame_current_final)
         if settings.show_limits:
             for fan in posed.fans(added):
                 fans.add(fan.triangles, colours.bone_pose, _FAN_ALPHA * fan.shades)

@@ -43,7 +43,7 @@ WITHIN = {
         "animation": set(),
         "sampling": {"animation"},
         "detection": {"animation", "sampling"},
-        "offset_layer": {"sampling"},
+        "offset_layer": {"animation", "sampling"},
         "transitions": {"animation", "detection", "sampling"},
         "ik": {"animation", "detection", "offset_layer", "sampling"},
         "dynamics": {"animation", "detection", "sampling"},

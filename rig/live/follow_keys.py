@@ -43,7 +43,7 @@ def key_pose(scene: bpy.types.Scene, look_at: LookAt, number: int, shown: Array)
                 "Action '{action}' is linked from a library; make a copy of it before keying the look-at.",
                 action=linked.name,
             )
-        own = _in_channels(look_at, number, shown[None])[0]
+        own = _in_channels(look_at, number, shown[None], scene.frame_current_final)[0]
         for name, offset in zip(look_at.bones, own, strict=True):
             mode = bones[name].rotation_mode
             channel = channels.channel(mode)[0]
@@ -72,7 +72,7 @@ def key_recording(
         with sampler.Sampler(scene, armature, look_at.bones) as sampling:
             seen = sampler.run(sampling.sample(frames.tolist()))
         name = _action_name(armature, into)
-        own = _in_channels(look_at, number, recorded)
+        own = _in_channels(look_at, number, recorded, scene.frame_current_final)
         work = BakeTransaction(armature)
         for n, (bone, mode) in enumerate(zip(seen.bones, seen.modes, strict=True)):
             raw = seen.raw[mode if mode in seen.raw else "EULER"][:, n]
@@ -95,16 +95,21 @@ def _action_name(armature: bpy.types.Object, into: str) -> str:
     return name.removesuffix(_RECORDED) + _RECORDED
 
 
-def _in_channels(look_at: LookAt, number: int, shown: Array) -> Array:
-    """Offsets (F, b, 4) as the bones' channels need them: other look-ats' constraints stand in between."""
+def _in_channels(look_at: LookAt, number: int, shown: Array, frame: float) -> Array:
+    """Offsets (F, b, 4) as the bones' channels need them: other look-ats' constraints stand in between.
+
+    frame: at which what these add is taken.
+    """
     shown = shown.copy()
     for n, name in enumerate(look_at.bones):
         between = rotation.identity()
-        for constraint in look_at.armature.pose.bones[name].constraints:
+        bone = look_at.armature.pose.bones[name]
+        for constraint in bone.constraints:
             if not own_data.is_own_constraint(constraint) or offsets.number_of(constraint) == number:
                 break
-            if constraint.influence > 0.0 and not constraint.mute:
-                between = rotation.multiply(between, offsets.offset_of(constraint))
+            offset = offsets.offset_at(bone, constraint, frame)
+            if offset is not None:
+                between = rotation.multiply(between, offset)
         if np.any(between != rotation.IDENTITY):
             own = rotation.multiply(shown[:, n], rotation.inverse(between))
             shown[:, n] = rotation.multiply(between, own)

@@ -95,6 +95,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
         _wake()
     if _may_show(scene, state, playing):
         state.show(scene)
+    _know_objects()
 
 
 def _scene(scene: bpy.types.Scene) -> LiveScene:
@@ -129,6 +130,11 @@ def _finish(scene: bpy.types.Scene) -> None:
     state.begin()
     _advance(state, None)
     state.show(scene)
+    with suspend.suspend_live():
+        # All that had changed is known: what is shown now is no change to be looked into.
+        for layer in scene.view_layers:
+            layer.update()
+    _know_objects()
 
 
 def stop(scene: bpy.types.Scene) -> None:
@@ -186,6 +192,12 @@ def _any(scene: bpy.types.Scene) -> bool:
         _known = any(constraint_sync.live_bones(item) or any(offsets.on(item)) for item in live_armatures if item.pose)
         _known = _known or blink.is_shown()
     return _known
+
+
+def _know_objects() -> None:
+    """What was made of objects just now, such as a clock, is no change to be looked into."""
+    global _objects
+    _objects = len(bpy.data.objects)
 
 
 def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
@@ -260,7 +272,11 @@ def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
 
 @persistent
 def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
-    update(scene, playing=True)
+    """A frame needs nothing from here but the lids that shape keys close, and in background what scripts changed."""
+    if bpy.app.background and not is_rendering():
+        update(scene, playing=True)
+    elif (state := _scenes.get(scene.session_uid)) is not None and not suspend.is_live_suspended():
+        state.show_lids(scene)
 
 
 @persistent
@@ -287,6 +303,7 @@ def _let_go(*_: object) -> None:
     for state in _scenes.values():
         state.stop()
         state.scene_solve, state.as_built = None, -1
+        state.shown.clear()
     sampler.park_all()
     touch()
 
@@ -327,7 +344,6 @@ def unregister() -> None:
     _forget()
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
-    for item in bpy.data.objects:
-        if item.type == "ARMATURE" and item.library is None:
-            offsets.remove(item)
+    for item in [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]:
+        offsets.remove(item)
     blink.give_back_lost()

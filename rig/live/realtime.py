@@ -19,6 +19,7 @@ from ..look_at import constraint_sync, coupling_probe, settings
 from ..look_at import resolve as look_at
 from ..look_at.resolve import LookAt
 from ..offset_layer import constraints as offsets
+from ..offset_layer.track import Track
 from ..sampling import scene_time, suspend
 from ..sampling.targets import Target
 from . import follow_keys
@@ -133,9 +134,10 @@ class FollowSession:
     def _begin(self) -> None:
         """Begin with what is shown now."""
         self._target_view = TargetView(self.scene, self.view_layer, self.armature)
-        shown = offsets.shown(self.armature, self.bone)
+        shown = offsets.shown(self.armature, self.bone, self.scene.frame_current_final)
         self._found = np.array([shown.get(name, rotation.IDENTITY) for name in self.look_at.bones])
         turned = self._look()
+        self._uneven = turned.sheared
         self.is_plain = self.look_at.plain and not turned.sheared and not self._is_shared()
         self._stepper = realtime.RealtimeLookAt(self.look_at.chain, self.look_at.tuning)
         self._head: Array | None = None
@@ -160,19 +162,21 @@ class FollowSession:
 
     def _take_base(self) -> None:
         """See the pose that the look-at is added to."""
-        offsets.put(self.armature, self.number, self.look_at.written, None)
+        offsets.hide(self.armature, self.number)
         self._base = self._look()
         self._frame = self.scene.frame_current_final
 
     def _measured_coupling(self) -> Array:
-        def evaluated(row: coupling_probe.Row) -> Array:
-            offsets.put(self.armature, self.number, self.look_at.written, row)
+        def evaluated(turns: Array) -> Array:
+            self._put(turns)
             return self._look().rotations
 
         return coupling_probe.measure(self.look_at, self._base.rotations, evaluated)
 
     def _put(self, found: Array) -> None:
-        offsets.put(self.armature, self.number, self.look_at.written, offsets.angles(found[None])[0])
+        offsets.show(
+            self.armature, Track.pose(self.number, self.look_at.turned, found, self.look_at.moved, uneven=self._uneven)
+        )
 
     def tick(self, dt: float, goal: Sequence[float] | Array | None = None) -> None:
         """Go on by dt seconds towards a point of the world, or towards the target. Raises RigError."""
@@ -272,7 +276,7 @@ class FollowSession:
 
     def _finish(self) -> None:
         """The pose is in the channels now."""
-        offsets.put(self.armature, self.number, self.look_at.written, None)
+        offsets.hide(self.armature, self.number)
         self._settings.mute = True
         constraint_sync.sync(self.armature)
         self.release()

@@ -17,6 +17,7 @@ from ..look_at.resolve import LookAt
 from ..look_at.scene_solve import SceneSolve
 from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
 from ..offset_layer import constraints as offsets
+from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
 
 _CHECK_LATER = 0.3
@@ -37,6 +38,10 @@ class LiveScene:
         self.structure = self.as_built = -1
         self.unresolved = False
         self.places: dict[Key, tuple] = {}
+        self.shown: dict[Key, Track] = {}
+        """The tracks that the rigs show."""
+        self.layers: dict[str, list[bytes]] = {}
+        """What is keyed for them, by the armature's name."""
         self.settings: dict[Key, tuple] = {}
         self.keyed: dict[Key, frozenset[str]] = {}
         self.editing: frozenset[int] = frozenset()
@@ -85,6 +90,7 @@ class LiveScene:
     def _rebuild(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> None:
         """Find the look-ats that there are; what is known of them and still right is kept."""
         self.stop()
+        self.shown.clear()
         before_parts = self.solves
         keep = self.solves if span == self.span else {}
         self.as_built, self.unresolved = -1, False
@@ -160,6 +166,9 @@ class LiveScene:
         for armature in constraint_sync.live_armatures(scene):
             everything.update({fingerprint.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
+            layer = self.layers.get(armature.name_full)
+            if layer is not None and (touched is None or "ACTION" in touched) and layer != offsets.contents(armature):
+                self.shown.clear()
         for (_, number), solve in self.solves.items():
             found = solve.look_at
             if _blinks(found):
@@ -234,22 +243,34 @@ class LiveScene:
         return done
 
     def show(self, scene: bpy.types.Scene) -> None:
-        """Put the offsets of the current frame on the rigs."""
+        """Let the rigs show what is solved, and the lids what it is at the current frame."""
+        for key, solve in self.solves.items():
+            armature = solve.look_at.armature
+            if armature.mode == "EDIT":
+                continue
+            if solve.track is not None:
+                if self.shown.get(key) is not solve.track:
+                    offsets.show(armature, solve.track)
+                    self.shown[key] = solve.track
+                    self.layers[armature.name_full] = offsets.contents(armature)
+            elif solve.stale == FRESH or solve.samples is None:
+                offsets.hide(armature, solve.number)
+                self.shown.pop(key, None)
+        self.show_lids(scene)
+
+    def show_lids(self, scene: bpy.types.Scene) -> None:
+        """Close the lids that shape keys close as far as it is solved for the current frame."""
         # Of the keys, where time is stretched.
         frame = scene.frame_current_final
         closing: dict[blink.Lid, tuple[float, str]] = {}
         for solve in self.solves.values():
             armature = solve.look_at.armature
-            if armature.mode == "EDIT":
+            if not solve.look_at.shapes or armature.mode == "EDIT":
                 continue
             for lid in solve.look_at.shapes:
                 # Characters may share a face; who closes it more has the word.
                 share = solve.track.closed(frame) if solve.track is not None else 0.0
                 closing[lid] = max((share, armature.name_full), closing.get(lid, (0.0, "")))
-            if solve.track is not None:
-                solve.track.put(armature, frame)
-            elif solve.stale == FRESH or solve.samples is None:
-                offsets.put(armature, solve.number, solve.look_at.written, None)
         blink.show(closing)
 
 

@@ -67,11 +67,9 @@ def sync(armature: bpy.types.Object) -> list[LiveLookAt]:
 def _attach(armature: bpy.types.Object, bone: str, number: int) -> LiveLookAt:
     try:
         resolved = look_at.resolve(armature, bone)
-        offsets.install(armature, number, resolved.turned, resolved.something, resolved.moved)
+        offsets.install(armature, number, resolved.turned, resolved.moved)
     except LookAtError as error:
-        for owner, constraint in list(offsets.on(armature)):
-            if offsets.number_of(constraint) == number and constraint.influence != 0.0:
-                owner.constraints[constraint.name].influence = 0.0
+        offsets.hide(armature, number)
         return LiveLookAt(armature, bone, number, None, str(error))
     return LiveLookAt(armature, bone, number, resolved)
 

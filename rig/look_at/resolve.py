@@ -71,11 +71,6 @@ class LookAt:
         return self.bones[0]
 
     @property
-    def something(self) -> bpy.types.Object | None:
-        """An object among its targets, for constraints, which must name one."""
-        return next((target.object for target in self.targets if target.object is not None), None)
-
-    @property
     def aim_axis(self) -> tuple[float, float, float]:
         """Unit vector in the bone's own frame."""
         x, y, z = self.chain.forward[0]

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ..offset_layer import constraints as offsets
+from ..offset_layer.track import Track
 from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
 from .resolve import LookAt
@@ -67,7 +68,7 @@ class SceneSolve:
         armature = look_at.armature
         if not offsets.is_installed(armature, number, look_at.turned, look_at.moved):
             self._installed.callback(offsets.remove, armature, number)
-            offsets.install(armature, number, look_at.turned, look_at.something, look_at.moved)
+            offsets.install(armature, number, look_at.turned, look_at.moved)
 
     def _alone(self, solve: LookAtSolve) -> Iterator[float]:
         body, target = self._below(solve, self.solves)
@@ -100,7 +101,7 @@ class SceneSolve:
             self._see_below(solve, below[solve][0], [*below[solve][0], *below[solve][1]])
         if all(solve.stale == FRESH for solve in group):
             return
-        found: dict[LookAtSolve, offsets.Track] = {}
+        found: dict[LookAtSolve, Track] = {}
         for turn in range(ROUNDS):
             now = {}
             for k, solve in enumerate(group):
@@ -124,7 +125,7 @@ class SceneSolve:
             return True
         return self.solves.index(other) < self.solves.index(solve)
 
-    def _playing(self, solves: Sequence[LookAtSolve]) -> list[tuple[bpy.types.Object, offsets.Track]]:
+    def _playing(self, solves: Sequence[LookAtSolve]) -> list[tuple[bpy.types.Object, Track]]:
         playing = []
         for solve in solves:
             if solve.track is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from ...lookat_pd import gaze, rotation
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
-from ..offset_layer import constraints as offsets
+from ..offset_layer.track import Track
 from ..sampling.sampler import Sampler, Samples
 from .body import response
 from .body.body_solve import BodySolve
@@ -39,10 +39,10 @@ class LookAtSolve:
         self.kept = KeptSamples()
         self.solution: gaze.Solution | None = None
         self.response: response.BodyResponse | None = None
-        self.track: offsets.Track | None = None
+        self.track: Track | None = None
         self.rough = self.measured = False
         self.error = np.nan
-        self.below: list[offsets.Track] = []
+        self.below: list[Track] = []
 
     @property
     def samples(self) -> Samples | None:
@@ -110,7 +110,7 @@ class LookAtSolve:
         yield from sampling.sample_between(0.999 * share, keep=self.stale < TARGETS)
         return sampling
 
-    def _propose(self, found: Array, displacement: Array | None) -> offsets.Track:
+    def _propose(self, found: Array, displacement: Array | None) -> Track:
         """Show what is yet to be verified."""
         self.rough = True
         return self._keep(found, displacement)
@@ -128,7 +128,7 @@ class LookAtSolve:
         self._keep(found, displacement)
         self.rough = False
 
-    def _keep(self, found: Array, displacement: Array | None) -> offsets.Track:
+    def _keep(self, found: Array, displacement: Array | None) -> Track:
         """Make offsets (F, b, 4) of the chain and the response of the body the track.
 
         displacement: (F, 3) of the hips, which is all of the body as long as it has not responded. The same again
@@ -143,7 +143,7 @@ class LookAtSolve:
             moves = response.hips_only(look_at.body, samples, displacement)
         every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
         first = int(samples.frames[0])
-        track = offsets.Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing)
+        track = Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing, uneven=samples.sheared)
         if self.track is None or not track.same_as(self.track):
             self.track = track
         return self.track

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.rotation import Array
-from ..offset_layer.constraints import Track
+from ..offset_layer import constraints as offsets
+from ..offset_layer.track import Track
 from ..sampling.sampler import CutDown, Sampler
 from .resolve import LookAt
 
@@ -50,7 +51,7 @@ class SolveContext:
         located = bool(bones) and bool(look_at.moved)
         return Sampler(self.scene, look_at.armature, bones, look_at.targets, aim, located=located, cut_down=cut_down)
 
-    def play(self, sampler: Sampler, frame: float) -> None:
-        """Put the offsets of the look-ats `playing` on their rigs as sampled, before `frame` is evaluated."""
+    def play(self, sampler: Sampler) -> None:
+        """Let the look-ats `playing` move their rigs while these are sampled."""
         for armature, track in self.playing:
-            track.put(sampler.stand_in(armature), frame)
+            offsets.show(sampler.stand_in(armature), track)

@@ -10,7 +10,8 @@ import numpy as np
 from ...lookat_pd import curves, gaze
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
-from ..offset_layer.constraints import Track
+from ..offset_layer import constraints as offsets
+from ..offset_layer.track import Track
 from ..sampling import fingerprint
 from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
 from .resolve import KEYABLE, LookAt
@@ -58,16 +59,16 @@ class SolveSampling:
     def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
         """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""
 
-        def before(frame: float) -> None:
-            self._play(frame)
-            track.put(self.sampler.stand_in(self.look_at.armature), frame)
+        def before() -> None:
+            self._play()
+            offsets.show(self.sampler.stand_in(self.look_at.armature), track)
 
         return (yield from self._step(begin, share, before))
 
-    def _play(self, frame: float) -> None:
-        self.context.play(self.sampler, frame)
+    def _play(self) -> None:
+        self.context.play(self.sampler)
 
-    def _step(self, begin: float, share: float, before: Callable[[float], None]) -> Generator[float, None, Samples]:
+    def _step(self, begin: float, share: float, before: Callable[[], None]) -> Generator[float, None, Samples]:
         self.kept.passes += 1
         samples, frames = None, self.context.frames
         for k, samples in enumerate(self.sampler.sample(frames.tolist(), self.look_at.bone, before)):  # noqa: B007

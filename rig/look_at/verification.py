@@ -11,6 +11,7 @@ from ...lookat_pd import gaze, rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
 from ..offset_layer import constraints as offsets
+from ..offset_layer.track import Track
 from ..sampling.sampler import Samples
 from . import coupling_probe
 from .body.body_solve import BodySolve
@@ -24,7 +25,7 @@ _SMALL = np.radians(0.3)
 _MORE = 3
 """Further verifications where the last correction was not small: behind bones scaled unevenly, or half tracking."""
 
-Propose = Callable[[Array, Array | None], offsets.Track]
+Propose = Callable[[Array, Array | None], Track]
 """Makes chain offsets (F, b, 4) and a displacement (F, 3) of the hips the track of the look-at, not verified yet."""
 
 
@@ -60,15 +61,19 @@ class Verification:
         look_at, context = self.solver.look_at, self.solver.context
         sampler, bones, first = self.sampling.sampler, len(look_at.bones), context.frames[:1].tolist()
 
-        def evaluated(row: coupling_probe.Row) -> Array:
-            def before(frame: float) -> None:
-                context.play(sampler, frame)
-                offsets.put(sampler.stand_in(look_at.armature), self.number, look_at.written, row)
+        assert self.solver.kept.samples is not None
+        uneven = self.solver.kept.samples.sheared
+
+        def evaluated(turns: Array) -> Array:
+            def before() -> None:
+                context.play(sampler)
+                track = Track.pose(self.number, look_at.turned, turns, look_at.moved, uneven=uneven)
+                offsets.show(sampler.stand_in(look_at.armature), track)
 
             return next(sampler.sample(first, "", before)).rotations[0, :bones]
 
         coupling = coupling_probe.measure(look_at, self._animated[0], evaluated)
-        offsets.put(sampler.stand_in(look_at.armature), self.number, look_at.written, None)
+        offsets.hide(sampler.stand_in(look_at.armature), self.number)
         return coupling
 
     def preview(self) -> None:

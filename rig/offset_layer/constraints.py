@@ -1,9 +1,9 @@
-"""Offsets on the rig: native Transformation constraints that add what a look-at does to each of its bones.
+"""Offsets on the rig: native Action constraints that add what a look-at does to each of its bones.
 
-Such a constraint adds exactly `basis * offset`, or a way to a bone's location, and leaves the animator's channels
-alone. They are the look-at's own:
-made, written and removed here, first in the bone's stack, and told from the animator's constraints by their names.
-A file that is opened without the extension keeps the offsets last written.
+Such a constraint adds exactly `basis * offset`, or a displacement to a bone's location, and leaves the animator's
+channels alone. It reads keys of the layer's action at the frame that the clock shows, so that a file plays and renders
+without any handler, and without the extension. Constraints, action and clock are the look-at's own: made, written and
+removed here, the constraints first in the bone's stack, and told from the animator's by their names.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,32 +13,35 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
+from ..animation import channels
+from ..animation.channels import LOCATION
 from ..sampling import suspend
-from ..sampling.own_data import NAME, PREFIX, is_own_constraint
+from ..sampling.own_data import NAME, PREFIX, TEMPORARY, is_own_constraint
+from . import clock, layer_action
+from .track import Track
 
 _SETTINGS = {
-    "owner_space": "LOCAL",
-    "target_space": "LOCAL",
-    "map_from": "LOCATION",
-    "mix_mode": "ADD",
-    "mix_mode_rot": "AFTER",
-    "to_euler_order": "XYZ",
-    "use_motion_extrapolate": False,
+    "target_space": "WORLD",
+    "transform_channel": "LOCATION_X",
+    "use_bone_object_action": False,
+    "use_eval_time": False,
+    "subtarget": "",
     "mute": False,
-    **{f"from_{end}_{axis}": 0.0 for end in ("min", "max") for axis in "xyz"},
 }
-"""What makes such a constraint add a rotation, or a way, and nothing else."""
-_NUMBERS = {
-    "ROTATION": ("to_min_x_rot", "to_min_y_rot", "to_min_z_rot"),
-    "LOCATION": ("to_min_x", "to_min_y", "to_min_z"),
-}
-"""Where a constraint has what it adds, by what it maps to."""
-Numbers = tuple[float, float, float]
-"""Euler angles [rad] of a rotation, or a way [m] in a bone's own frame."""
-Written = tuple[str, str, float, tuple[float, ...]]
-"""Names of a bone and of a look-at's constraint on it, the constraint's influence and angles."""
+"""What makes such a constraint add what is keyed at the clock's frame, and nothing else."""
+_ROTATION, _UNEVEN, _LOCATION = ("POSE", "AFTER_FULL"), ("LOCAL", "AFTER"), ("LOCAL", "AFTER_SPLIT")
+"""Space and mix mode that add a rotation, one of a bone that is scaled unevenly, and a displacement.
+
+In the space of the pose no bone is taken out of it and back, so that an identity leaves it as it is to the last bit. An
+unevenly scaled bone would be sheared there.
+"""
+_WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
+_REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
+_STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
+"""A bone's channels at rest, in rotation modes that are not Euler angles."""
+Written = dict[str, tuple[float, layer_action.Keys | None]]
+"""What constraints hold, by their places: their influence and their keys."""
 
 
 def name(number: int, slot: int) -> str:
@@ -67,9 +70,9 @@ def is_installed(armature: bpy.types.Object, number: int, bones: Sequence[str], 
     """Whether a look-at has its constraints on these bones, as `install` makes them, and on no others."""
     wanted = {(bone, name(number, slot)): kind for slot, (bone, kind) in enumerate(_kinds(bones, moved))}
     found = [(bone, constraint) for bone, constraint in on(armature) if number_of(constraint) == number]
-    if {(bone.name, c.name): c.map_to for bone, c in found} != wanted or len(found) != len(wanted):
+    if {(bone.name, constraint.name) for bone, constraint in found} != wanted.keys() or len(found) != len(wanted):
         return False
-    return all(_is_whole(armature, bone, constraint) for bone, constraint in found)
+    return all(_is_whole(bone, constraint, wanted[bone.name, constraint.name]) for bone, constraint in found)
 
 
 def _kinds(bones: Sequence[str], moved: Sequence[str]) -> list[tuple[str, str]]:
@@ -77,33 +80,26 @@ def _kinds(bones: Sequence[str], moved: Sequence[str]) -> list[tuple[str, str]]:
     return [(bone, "ROTATION") for bone in bones] + [(bone, "LOCATION") for bone in moved]
 
 
-def install(
-    armature: bpy.types.Object,
-    number: int,
-    bones: Sequence[str],
-    target: bpy.types.Object | None = None,
-    moved: Sequence[str] = (),
-) -> None:
+def install(armature: bpy.types.Object, number: int, bones: Sequence[str], moved: Sequence[str] = ()) -> None:
     """Give bones the constraints of look-at `number`, which add nothing yet, and take away stray ones.
 
-    bones: those that turn, the chain first. moved: those that are moved; their places come after. target: what is
-    looked at, for a bone that has no parent to hold its constraint by. Raises RigError.
+    bones: those that turn, the chain first. moved: those that are moved; their places come after.
     """
     if is_installed(armature, number, bones, moved):
         return
-    kinds = _kinds(bones, moved)
-    holders = [_holder(armature, armature.pose.bones[bone], target) for bone, _ in kinds]
-    remove(armature, number)
-    for slot, ((bone, kind), (item, subtarget)) in enumerate(zip(kinds, holders, strict=True)):
+    _remove_constraints(armature, number)
+    action, time = _action(armature) or layer_action.new(), clock.get()
+    for slot, (bone, kind) in enumerate(_kinds(bones, moved)):
         stack = armature.pose.bones[bone].constraints
         active = stack.active
-        constraint = stack.new("TRANSFORM")
+        constraint = stack.new("ACTION")
         constraint.name = name(number, slot)
         constraint.show_expanded = False
-        constraint.target, constraint.subtarget = item, subtarget
+        constraint.target, constraint.action = time, action
+        constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
         for setting, value in _SETTINGS.items():
             setattr(constraint, setting, value)
-        constraint.map_to = kind
+        _set_way(constraint, _WAYS[kind][0])
         constraint.influence = 0.0
         # What a bake would key lies below all constraints.
         stack.move(len(stack) - 1, sum(1 for other in stack if is_own_constraint(other)) - 1)
@@ -128,205 +124,236 @@ def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
         (
             bone.name,
             constraint.name,
-            constraint.target.name_full if constraint.target else "",
-            constraint.subtarget,
-            constraint.map_to,
+            clock.is_clock(constraint.target),
+            constraint.action.name_full if constraint.action else "",
+            constraint.action_slot_handle,
+            (constraint.owner_space, constraint.mix_mode) in (_ROTATION, _UNEVEN, _LOCATION),
             *(getattr(constraint, setting) for setting in _SETTINGS),
         )
         for bone, constraint in on(armature)
+        if constraint.type == "ACTION"
     ]
 
 
 def remove(armature: bpy.types.Object, number: int | None = None) -> None:
-    """Take the constraints of one look-at, or of all, off an armature."""
-    for bone, constraint in list(on(armature)):
-        if number is None or number_of(constraint) == number:
-            active = bone.constraints.active
-            others = active is not None and active != constraint
-            bone.constraints.remove(constraint)
-            if others:
-                bone.constraints.active = active
+    """Take the constraints of one look-at, or of all, off an armature, and the clock once nothing reads it."""
+    if _remove_constraints(armature, number) and not any(
+        any(on(item)) for item in bpy.data.objects if item.type == "ARMATURE"
+    ):
+        clock.remove()
 
 
-def put(armature: bpy.types.Object, number: int, bones: Sequence[str], row: Sequence[Numbers | None] | None) -> None:
-    """Let the constraints of a look-at add what is in a row of numbers, one a place; None adds nothing at all.
+def _remove_constraints(armature: bpy.types.Object, number: int | None) -> bool:
+    """Whether there were any."""
+    gone = [(bone, c) for bone, c in on(armature) if number is None or number_of(c) == number]
+    for bone, constraint in gone:
+        active = bone.constraints.active
+        others = active is not None and active != constraint
+        action, place = getattr(constraint, "action", None), constraint.name
+        bone.constraints.remove(constraint)
+        if others:
+            bone.constraints.active = active
+        if layer_action.is_layer(action):
+            slot = layer_action.slot_of(action, place)
+            if slot is not None and action.users > 0 and not _is_shared(armature, action):
+                action.slots.remove(slot)
+            layer_action.remove_unused(action)
+    return bool(gone)
 
-    bones: of all places, in their order. What is there already is not written again, since a write makes Blender
-    evaluate the rig.
-    """
-    pose = armature.pose.bones
-    for slot, bone in enumerate(bones):
-        owner = pose.get(bone)
-        constraint = owner.constraints.get(name(number, slot)) if owner is not None else None
+
+# What they add
+
+
+def show(armature: bpy.types.Object, track: Track) -> None:
+    """Let the constraints of a look-at add its track. What they add already is not written again."""
+    for held_before in _disabled:
+        if armature in held_before and track.number not in held_before[armature]:
+            held_before[armature][track.number] = written(armature, track.number)
+    held, wrote = {constraint.name: constraint for _, constraint in on(armature)}, False
+    for slot, (bone, kind, values) in enumerate(track.channels()):
+        constraint = held.get(name(track.number, slot))
         if constraint is None:
             continue
-        wanted = None if row is None or slot >= len(row) else row[slot]
-        if wanted is None:
-            if constraint.influence != 0.0:
-                constraint.influence = 0.0
+        if np.array_equal(values, np.broadcast_to(_REST[kind], values.shape)):
+            wrote = _set(constraint, "influence", 0.0) or wrote
             continue
-        # Written out: this is what a frame of playback costs.
-        x, y, z = wanted
-        if constraint.map_to == "ROTATION":
-            if constraint.to_min_x_rot != x:
-                constraint.to_min_x_rot = x
-            if constraint.to_min_y_rot != y:
-                constraint.to_min_y_rot = y
-            if constraint.to_min_z_rot != z:
-                constraint.to_min_z_rot = z
-        else:
-            if constraint.to_min_x != x:
-                constraint.to_min_x = x
-            if constraint.to_min_y != y:
-                constraint.to_min_y = y
-            if constraint.to_min_z != z:
-                constraint.to_min_z = z
-        if constraint.influence != 1.0:
-            constraint.influence = 1.0
+        wrote = _write(armature, constraint, _keys_of(armature, bone, kind, track.first, values)) or wrote
+        wrote = _set_way(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
+        wrote = _set(constraint, "influence", 1.0) or wrote
+    if wrote:
+        _evaluate(armature)
 
 
-def shown(armature: bpy.types.Object, bone: str) -> dict[str, Array]:
-    """How the look-at on `bone` turns bones now: name to local offset (4,). Empty where it is idle."""
+def hide(armature: bpy.types.Object, number: int) -> None:
+    """Let the constraints of a look-at add nothing, exactly."""
+    for _, constraint in on(armature):
+        if number_of(constraint) == number:
+            _set(constraint, "influence", 0.0)
+
+
+def _set(constraint: bpy.types.Constraint, setting: str, value: float) -> bool:
+    """Set what is not so yet, since a write makes Blender evaluate the rig; whether it was not."""
+    if getattr(constraint, setting) == value:
+        return False
+    setattr(constraint, setting, value)
+    return True
+
+
+def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, values: Array) -> layer_action.Keys:
+    """Numbers (F, n) of a track as they are keyed: a constraint reads channels in the bone's own rotation mode."""
+    mode = LOCATION
+    if kind == "ROTATION":
+        mode = armature.pose.bones[bone].rotation_mode
+        still = np.broadcast_to(_STILL.get(mode, np.zeros(3)), (len(values), channels.channel(mode)[1]))
+        values = channels.turned(still, mode, values)
+    return layer_action.Keys(bone, channels.channel(mode)[0], first, values.astype(np.float32))
+
+
+def _write(armature: bpy.types.Object, constraint: bpy.types.Constraint, keys: layer_action.Keys) -> bool:
+    """Key what a constraint adds; whether it was not keyed yet."""
+    action = _own_action(armature)
+    slot = layer_action.slot_of(action, constraint.name, ensure=True)
+    assert slot is not None
+    changed = not keys.same_as(layer_action.read(action, slot))
+    if changed:
+        layer_action.write(action, slot, keys)
+    if constraint.action_slot_handle != slot.handle:
+        constraint.action_slot, changed = slot, True
+    return _set_range(constraint, keys.first, len(keys.values)) or changed
+
+
+def _set_way(constraint: bpy.types.Constraint, way: tuple[str, str]) -> bool:
+    """Let a constraint add in this space and mix mode; whether it did not yet."""
+    if (constraint.owner_space, constraint.mix_mode) == way:
+        return False
+    # The mix mode first, since it sets the space too.
+    constraint.mix_mode = way[1]
+    constraint.owner_space = way[0]
+    return True
+
+
+def _set_range(constraint: bpy.types.Constraint, first: int, count: int) -> bool:
+    """Let a constraint read as many frames as there are; whether it did not yet."""
+    # A power of two, so that the frame read is exactly the one that the clock shows.
+    last = first + (1 << max(count - 1, 1).bit_length())
+    ends = {"min": first / clock.FRAMES_PER_UNIT, "max": last / clock.FRAMES_PER_UNIT}
+    changed = [_set(constraint, setting, value) for setting, value in ends.items()]
+    changed += [_set(constraint, "frame_start", first), _set(constraint, "frame_end", last)]
+    return any(changed)
+
+
+def _action(armature: bpy.types.Object) -> bpy.types.Action | None:
+    """The action that the constraints on an armature read."""
+    actions = (getattr(constraint, "action", None) for _, constraint in on(armature))
+    return next((action for action in actions if layer_action.is_layer(action)), None)
+
+
+def _is_shared(armature: bpy.types.Object, action: bpy.types.Action) -> bool:
+    """Whether constraints of other armatures read it too: copies of an armature come with its constraints."""
+    own = sum(getattr(constraint, "action", None) == action for _, constraint in on(armature))
+    return action.users - action.use_fake_user > own
+
+
+def _own_action(armature: bpy.types.Object) -> bpy.types.Action:
+    """The action of an armature, which no other one reads."""
+    action = _action(armature)
+    if action is not None and not _is_shared(armature, action):
+        return action
+    made = layer_action.new() if action is None else action.copy()
+    for _, constraint in on(armature):
+        if constraint.type == "ACTION":
+            constraint.action = made
+            constraint.action_slot = layer_action.slot_of(made, constraint.name, ensure=True)
+    return made
+
+
+def _evaluate(armature: bpy.types.Object) -> None:
+    """Have Blender evaluate what is read now; a temporary scene is stepped anyway."""
+    action = _action(armature)
+    if action is not None:
+        action.update_tag()
+    if all(TEMPORARY in scene for scene in armature.users_scene):
+        return
+    for _, constraint in on(armature):
+        if constraint.target is not None:
+            clock.tick(constraint.target)
+            return
+
+
+def shown(armature: bpy.types.Object, bone: str, frame: float) -> dict[str, Array]:
+    """How the look-at on `bone` turns bones at a frame: name to local offset (4,). Empty where it is idle."""
     number = armature.pose.bones[bone].lookat_pd.number
-    return {
-        owner.name: offset_of(constraint)
-        for owner, constraint in on(armature)
-        if number
-        and number_of(constraint) == number
-        and constraint.map_to == "ROTATION"
-        and not constraint.mute
-        and constraint.influence > 0.0
-    }
+    held = [(owner, constraint) for owner, constraint in on(armature) if number and number_of(constraint) == number]
+    offsets = {owner.name: offset_at(owner, constraint, frame) for owner, constraint in held if _turns(constraint)}
+    return {name: offset for name, offset in offsets.items() if offset is not None}
 
 
-def offset_of(constraint: bpy.types.Constraint) -> Array:
-    """The local offset (4,) that a look-at's constraint holds."""
-    return rotation.from_euler(np.array(_numbers(constraint)), "XYZ")
+def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame: float) -> Array | None:
+    """The local offset (4,) by which a look-at's constraint turns a bone at a frame, None where it turns nothing."""
+    if not _turns(constraint) or constraint.mute or constraint.influence == 0.0:
+        return None
+    numbers = layer_action.at(constraint.action, constraint.action_slot, max(frame, constraint.frame_start))
+    return channels.to_quaternion(numbers[None], bone.rotation_mode)[0] if len(numbers) else None
 
 
-def _numbers(constraint: bpy.types.Constraint) -> Numbers:
-    """What a constraint of a look-at has to add."""
-    x, y, z = (getattr(constraint, setting) for setting in _NUMBERS[constraint.map_to])
-    return x, y, z
+def _turns(constraint: bpy.types.Constraint) -> bool:
+    """Whether a look-at's constraint is one that turns its bone."""
+    return constraint.type == "ACTION" and constraint.mix_mode != _LOCATION[1]
 
 
-def written(armature: bpy.types.Object, number: int | None = None) -> list[Written]:
-    """What the constraints of one look-at, or of all, hold, for `write_back`."""
-    return [
-        (bone.name, constraint.name, constraint.influence, _numbers(constraint))
-        for bone, constraint in on(armature)
-        if number is None or number_of(constraint) == number
-    ]
+def contents(armature: bpy.types.Object) -> list[bytes]:
+    """What is keyed for the constraints on an armature, to tell whether somebody has changed it."""
+    held = ((c.name, _keys(c)) for _, c in on(armature))
+    return [place.encode() + keys.values.tobytes() for place, keys in held if keys is not None]
 
 
-def write_back(armature: bpy.types.Object, rows: Iterable[Written]) -> None:
+def _keys(constraint: bpy.types.Constraint) -> layer_action.Keys | None:
+    """The keys that a constraint reads."""
+    action = getattr(constraint, "action", None)
+    if action is None or constraint.action_slot is None:
+        return None
+    return layer_action.read(action, constraint.action_slot)
+
+
+def written(armature: bpy.types.Object, number: int) -> Written:
+    """What the constraints of one look-at hold, for `write_back`."""
+    return {c.name: (c.influence, _keys(c)) for _, c in on(armature) if number_of(c) == number}
+
+
+def write_back(armature: bpy.types.Object, held: Written) -> None:
     """Let constraints of look-ats hold what they held; those that are gone stay gone."""
-    for bone_name, constraint_name, influence, values in rows:
-        bone = armature.pose.bones.get(bone_name)
-        constraint = bone.constraints.get(constraint_name) if bone is not None else None
-        if constraint is None:
+    for _, constraint in on(armature):
+        influence, keys = held.get(constraint.name, (None, None))
+        if influence is None:
             continue
-        for setting, value in zip(_NUMBERS[constraint.map_to], values, strict=True):
-            if getattr(constraint, setting) != value:
-                setattr(constraint, setting, value)
-        if constraint.influence != influence:
-            constraint.influence = influence
+        if keys is not None:
+            _write(armature, constraint, keys)
+        _set(constraint, "influence", influence)
+    _evaluate(armature)
+
+
+_disabled: list[dict[bpy.types.Object, dict[int, Written]]] = []
+"""Of each context in which offsets are disabled: its armatures, and what look-ats held that are shown meanwhile."""
 
 
 @contextmanager
 def offsets_disabled(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
     """Let no look-at of these armatures add anything, and at the end all add what they added before."""
-    before = [(armature, written(armature)) for armature in armatures]
-    for armature, _ in before:
+    influences = {armature: {c.name: c.influence for _, c in on(armature)} for armature in armatures}
+    held: dict[bpy.types.Object, dict[int, Written]] = {armature: {} for armature in influences}
+    for armature in held:
         for _, constraint in on(armature):
-            if constraint.influence != 0.0:
-                constraint.influence = 0.0
+            _set(constraint, "influence", 0.0)
+    _disabled.append(held)
     try:
         yield
     finally:
-        for armature, rows in before:
-            write_back(armature, rows)
-
-
-def angles(offsets: Array) -> list[list[Numbers | None]]:
-    """Offsets (F, b, 4) as `put` takes them, a list a frame: None where an offset is exactly nothing."""
-    return _rows(rotation.to_euler(offsets, "XYZ"), np.all(offsets == rotation.IDENTITY, axis=-1))
-
-
-def displacements(moves: Array) -> list[list[Numbers | None]]:
-    """The same of ways (F, m, 3)."""
-    return _rows(moves, np.all(moves == 0.0, axis=-1))
-
-
-def _rows(numbers: Array, nothing: Array) -> list[list[Numbers | None]]:
-    # As Blender will store them, so that what is there can be compared.
-    stored = numbers.astype(np.float32).tolist()
-    return [
-        [None if none else (x, y, z) for (x, y, z), none in zip(row, still, strict=True)]
-        for row, still in zip(stored, nothing.tolist(), strict=True)
-    ]
-
-
-class Track:
-    """What a look-at adds at whole frames, to be put on its rig at any time.
-
-    offsets: (F, b, 4) rotations of `turned` bones from frame `first` on; moves: (F, m, 3) ways of `moved` bones in
-    their own frames; closing: (F,) how far shape keys close the lids, 0 to 1, which `put` leaves to others. Before and
-    after them the nearest one holds; between two frames they go from one to the other evenly.
-    """
-
-    def __init__(
-        self,
-        number: int,
-        turned: Sequence[str],
-        first: int,
-        offsets: Array,
-        moved: Sequence[str] = (),
-        moves: Array | None = None,
-        closing: Array | None = None,
-    ) -> None:
-        self.number, self.first = number, first
-        self.turned, self.moved = tuple(turned), tuple(moved)
-        self.offsets = offsets
-        self.moves = np.zeros((len(offsets), len(moved), 3)) if moves is None else moves
-        self.closing = np.zeros(len(offsets)) if closing is None else closing
-        self._all: list[list[Numbers | None]] | None = None
-        self._frame: float | None = None
-
-    def same_as(self, other: "Track | None") -> bool:
-        """Whether two tracks put the same on the same bones."""
-        if other is None or (self.number, self.first) != (other.number, other.first):
-            return False
-        if (self.turned, self.moved) != (other.turned, other.moved):
-            return False
-        values = ((track.offsets, track.moves, track.closing) for track in (self, other))
-        return all(np.array_equal(one, same) for one, same in zip(*values, strict=True))
-
-    def row(self, frame: float) -> list[Numbers | None]:
-        """What to `put` at a frame."""
-        at = min(max(frame - self.first, 0.0), len(self.offsets) - 1.0)
-        k = int(at)
-        if at != k:
-            a, b = self.offsets[k], self.offsets[k + 1]
-            turn = rotation.log(rotation.multiply(rotation.inverse(a), b))
-            offsets = rotation.multiply(a, rotation.exp((at - k) * turn))
-            moves = self.moves[k] + (at - k) * (self.moves[k + 1] - self.moves[k])
-            return [*angles(offsets[None])[0], *displacements(moves[None])[0]]
-        if self._all is None and self._frame in (None, frame):
-            # While a slider is moved no other frame of it is ever shown.
-            self._frame = frame
-            return [*angles(self.offsets[k : k + 1])[0], *displacements(self.moves[k : k + 1])[0]]
-        if self._all is None:
-            rows = zip(angles(self.offsets), displacements(self.moves), strict=True)
-            self._all = [[*turns, *moves] for turns, moves in rows]
-        return self._all[k]
-
-    def closed(self, frame: float) -> float:
-        """How far the lids are closed at a frame."""
-        return float(np.interp(frame - self.first, np.arange(len(self.closing)), self.closing))
-
-    def put(self, armature: bpy.types.Object, frame: float) -> None:
-        put(armature, self.number, (*self.turned, *self.moved), self.row(frame))
+        _disabled.remove(held)
+        for armature, before in influences.items():
+            for rows in held[armature].values():
+                write_back(armature, rows)
+            for _, constraint in on(armature):
+                _set(constraint, "influence", before.get(constraint.name, constraint.influence))
 
 
 def number_of(constraint: bpy.types.Constraint) -> int:
@@ -341,45 +368,19 @@ def _number_and_slot(constraint: bpy.types.Constraint) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _is_whole(armature: bpy.types.Object, bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
-    """Whether nobody has muted or bent the constraint, and what holds it is still there."""
-    if constraint.target is None or any(getattr(constraint, name) != value for name, value in _SETTINGS.items()):
+def _is_whole(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, kind: str) -> bool:
+    """Whether nobody has muted or bent the constraint, and what it reads is still there."""
+    if constraint.type != "ACTION" or not clock.is_clock(constraint.target):
         return False
-    if bone.parent is not None:
-        held = constraint.target == armature and constraint.subtarget == bone.parent.name
-    else:
-        held = constraint.target != armature or constraint.subtarget in armature.pose.bones
+    if not layer_action.is_layer(constraint.action) or constraint.action_slot is None:
+        return False
+    if constraint.action_slot.name_display != constraint.name:
+        return False
+    if (constraint.owner_space, constraint.mix_mode) not in _WAYS[kind]:
+        return False
     stack = list(bone.constraints)
-    return held and all(is_own_constraint(other) for other in stack[: stack.index(constraint)])
-
-
-def _holder(
-    armature: bpy.types.Object, bone: bpy.types.PoseBone, target: bpy.types.Object | None
-) -> tuple[bpy.types.Object, str]:
-    """What a constraint of this bone may name as its target: it must name one, and the rig must not wait for it."""
-    if bone.parent is not None:
-        return armature, bone.parent.name
-    for other in armature.pose.bones:
-        if other.parent is None and other != bone:
-            return armature, other.name
-    if target is not None and target != armature and not _hangs_on(target, armature):
-        return target, ""
-    for item in bpy.data.objects:
-        if item != armature and item.library is None and not _hangs_on(item, armature):
-            return item, ""
-    raise RigError(
-        "Bone '{bone}' has no parent that its offset can be relative to; parent it to a root "
-        "bone, or remove it from the chain.",
-        bone=bone.name,
-    )
-
-
-def _hangs_on(item: bpy.types.Object | None, armature: bpy.types.Object) -> bool:
-    while item is not None:
-        if item == armature or any(getattr(c, "target", None) is not None for c in item.constraints):
-            return True
-        item = item.parent
-    return False
+    first = all(is_own_constraint(other) for other in stack[: stack.index(constraint)])
+    return first and all(getattr(constraint, name) == value for name, value in _SETTINGS.items())
 
 
 def _all_disabled() -> AbstractContextManager[None]:

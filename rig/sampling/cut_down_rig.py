@@ -90,7 +90,11 @@ def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[s
 def remove(copy: bpy.types.Object) -> None:
     """Take a cut-down rig out of the file."""
     data = copy.data
+    actions = {getattr(constraint, "action", None) for bone in copy.pose.bones for constraint in bone.constraints}
     bpy.data.objects.remove(copy)
+    for action in actions:
+        if action is not None and action.users == 0:
+            bpy.data.actions.remove(action)
     if data.users == 0:
         bpy.data.armatures.remove(data)
 

@@ -11,5 +11,5 @@ NAME = re.compile(r"Look-at PD (\d+)\.(\d+)(?:\.\d{3})?")
 
 
 def is_own_constraint(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint is a look-at's, not the animator's."""
-    return constraint.type == "TRANSFORM" and NAME.fullmatch(constraint.name) is not None
+    """Whether a constraint is a look-at's, not the animator's; early versions had Transformation constraints."""
+    return constraint.type in ("ACTION", "TRANSFORM") and NAME.fullmatch(constraint.name) is not None

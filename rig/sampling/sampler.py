@@ -180,7 +180,7 @@ class Sampler:
 
     # Cutting rigs down
 
-    def _prepare(self, frames: Sequence[float]) -> None:
+    def _prepare(self, frames: Sequence[float], before: Callable[[], None] | None) -> None:
         """Before many frames are sampled: see whether cut-down copies can be stepped instead of whole rigs."""
         if self.cut_down is None and len(frames) >= _MANY:
             self.cut_down = {}
@@ -194,6 +194,8 @@ class Sampler:
         self.open()
         for armature, copy in self._copies.items():
             cut_down_rig.share_action(armature, copy)
+        if before is not None:
+            before()
 
     def _plan(self) -> CutDown:
         """The armatures that are worth being cut down. Raises CannotCutDown."""
@@ -231,15 +233,15 @@ class Sampler:
         return [np.array([rig.pose.bones[name].matrix for name in sorted(bones)]) for rig, bones in rigs]
 
     def sample(
-        self, frames: Sequence[float], look_at: str = "", before: Callable[[float], None] | None = None
+        self, frames: Sequence[float], look_at: str = "", before: Callable[[], None] | None = None
     ) -> Generator[Samples, None, Samples]:
         """Step through `frames`, yielding the same Samples after each one; complete, and checked, after the last.
         Returns them.
 
-        look_at: name of the bone whose `use` and `influence` are sampled as well. before: called with each frame
-        before it is evaluated.
+        look_at: name of the bone whose `use` and `influence` are sampled as well. before: called at the beginning, and
+        whenever the temporary scene was made anew: what is put on `stand_in` is gone with it.
         """
-        self._prepare(frames)
+        self._prepare(frames, before)
         samples = self._empty_samples(frames)
         record = _Record.of(len(frames), self._count, self._rows, samples.raw)
         for k, frame in enumerate(frames):
@@ -260,12 +262,12 @@ class Sampler:
             yield samples
         return samples
 
-    def sample_points(self, frames: Sequence[float], before: Callable[[float], None] | None = None) -> Iterator[Array]:
+    def sample_points(self, frames: Sequence[float], before: Callable[[], None] | None = None) -> Iterator[Array]:
         """Where the targets are in the world, (n, F, 3): stepped as in `sample`, but without the armature.
 
         For a sampler without bones. Raises RigError after the last frame where a target is nowhere.
         """
-        self._prepare(frames)
+        self._prepare(frames, before)
         points = np.empty((len(frames), len(self.targets), 3))
         for k, frame in enumerate(frames):
             depsgraph = self._step(frame, before)
@@ -275,10 +277,11 @@ class Sampler:
                 self._check_points(np.asarray(frames), points)
             yield points.swapaxes(0, 1)
 
-    def _step(self, frame: float, before: Callable[[float], None] | None) -> bpy.types.Depsgraph:
-        self.open()
-        if before is not None:
-            before(frame)
+    def _step(self, frame: float, before: Callable[[], None] | None) -> bpy.types.Depsgraph:
+        if self not in _open:
+            self.open()
+            if before is not None:
+                before()
         whole = int(np.floor(frame))
         self.scene.frame_set(whole, subframe=frame - whole)
         return self.scene.view_layers[0].depsgraph

@@ -21,6 +21,7 @@ live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.offset_layer.constraints")
+clock = load("rig.offset_layer.clock")
 sample = load("rig.sampling.sampler")
 solve_module = load("rig.look_at.solve")
 gaze_solving = load("rig.look_at.gaze_solving")
@@ -55,7 +56,8 @@ def ours(written: str) -> list[str]:
 def temporary() -> list[str]:
     """What sampling needs in a file for a while."""
     marked = [scene.name for scene in bpy.data.scenes if own_data.TEMPORARY in scene]
-    return marked + [item.name for item in bpy.data.objects if item.name.startswith("Look-at PD")]
+    helpers = [item for item in bpy.data.objects if item.name.startswith("Look-at PD") and not clock.is_clock(item)]
+    return marked + [item.name for item in helpers]
 
 
 def flying(**options) -> scenes.Scene:
@@ -172,9 +174,15 @@ def test_outside_the_range_the_offsets_hold_and_the_animation_goes_on() -> None:
     scene = swaying()
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 10, 40
     scenes.goto(10)
-    first = {name: tuple(turn) for name, turn in offsets.shown(scene.armature, "head").items()}
+    first = {
+        name: tuple(turn)
+        for name, turn in offsets.shown(scene.armature, "head", bpy.context.scene.frame_current_final).items()
+    }
     scenes.goto(-20)
-    assert first and first == {name: tuple(turn) for name, turn in offsets.shown(scene.armature, "head").items()}
+    assert first and first == {
+        name: tuple(turn)
+        for name, turn in offsets.shown(scene.armature, "head", bpy.context.scene.frame_current_final).items()
+    }
     assert not np.array_equal(*poses(scene.armature, (3, 10)))
     assert state(scene.armature).first == 10 and state(scene.armature).last == 40
 
@@ -439,7 +447,7 @@ def test_file_without_look_ats_is_left_alone(monkeypatch) -> None:
     def broken(*_, **__):
         raise AssertionError("there is no look-at")
 
-    for owner, name in ((live, "_update"), (inputs, "fingerprint"), (offsets, "put"), (attach, "sync")):
+    for owner, name in ((live, "_update"), (inputs, "fingerprint"), (offsets, "show"), (attach, "sync")):
         monkeypatch.setattr(owner, name, broken)
     before = scenes.snapshot()
     for frame in (1, 5, 2.5):
@@ -587,7 +595,7 @@ def test_stopped_half_way_nothing_is_left(variant, steps, tmp_path) -> None:
     assert np.array_equal(poses(scene.armature, FRAMES), truth)
     with bpy.data.libraries.load(str(tmp_path / "middle.blend")) as (data, _):
         assert [name for name in data.scenes if name.startswith("Look-at PD")] == []
-        assert [name for name in data.objects if name.startswith("Look-at PD")] == []
+        assert [name for name in data.objects if name.startswith("Look-at PD")] == ["Look-at PD Clock"]
 
 
 # The same pose wherever the file goes
@@ -1101,7 +1109,7 @@ def test_own_constraint_that_was_meddled_with_is_put_right(what) -> None:
     elif what == "delete":
         stack.remove(stack[0])
     else:
-        stack[0].mix_mode_rot = "BEFORE"
+        stack[0].mix_mode = "BEFORE"
     assert np.array_equal(poses(scene.armature, FRAMES), seen)
 
 
@@ -1280,7 +1288,7 @@ def test_what_is_wrong_is_told_and_adds_nothing(breaks) -> None:
     found = state(scene.armature)
     assert found.state == "ERROR", found
     assert BROKEN[breaks] in found.error and found.error.endswith(".")
-    assert not offsets.shown(scene.armature, "head")
+    assert not offsets.shown(scene.armature, "head", bpy.context.scene.frame_current_final)
 
 
 @pytest.mark.parametrize("breaks", BROKEN, ids=lambda function: function.__name__)
@@ -1310,7 +1318,7 @@ def test_error_stays_when_a_slider_moves(whose) -> None:
     settings_of(scene.armature if whose == "own" else other).settle_time = 0.4
     scenes.goto(1)
     assert state(scene.armature).state == "ERROR"
-    assert not offsets.shown(scene.armature, "head")
+    assert not offsets.shown(scene.armature, "head", bpy.context.scene.frame_current_final)
 
 
 def test_edit_mode_entered_and_left() -> None:

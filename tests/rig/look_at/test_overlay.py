@@ -119,7 +119,7 @@ def test_a_live_look_at_is_told_from_the_animation(hero) -> None:
     before, ahead = overlay.Posed(hero, "head").fans({}), facing(hero)
     hero.pose.bones["head"].lookat_pd.mute = False
     bpy.context.scene.frame_set(1)
-    posed, added = overlay.Posed(hero, "head"), offsets.shown(hero, "head")
+    posed, added = overlay.Posed(hero, "head"), offsets.shown(hero, "head", bpy.context.scene.frame_current_final)
     assert added and degrees_between(facing(hero), ahead) > 5.0
     for one, other in zip(before, posed.fans(added), strict=True):
         assert degrees_between(directions(one), directions(other)).max() < 0.1

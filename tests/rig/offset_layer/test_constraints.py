@@ -1,5 +1,7 @@
 """Offsets on the rig: native constraints add exactly the offset, and leave no trace when they go."""
 
+from collections.abc import Iterator
+
 import bpy
 import numpy as np
 import pytest
@@ -10,15 +12,34 @@ from .. import scenes
 from ..scenes import animate, ball, figure, poses
 
 offsets = load("rig.offset_layer.constraints")
+actions = load("rig.animation.actions")
+clock = load("rig.offset_layer.clock")
+layer_action = load("rig.offset_layer.layer_action")
+Track = load("rig.offset_layer.track").Track
 rotation = load("lookat_pd.rotation")
-errors = load("lookat_pd.errors")
+suspend = load("rig.sampling.suspend")
 own_data = load("rig.sampling.own_data")
 
 BONES = ("head", "neck", "hips")
 
 
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    """No live look-at takes away what it does not know."""
+    with suspend.suspend_live():
+        yield
+
+
 def turns(random: np.random.Generator, *shape: int) -> np.ndarray:
     return rotation.exp(random.uniform(-1.2, 1.2, (*shape, 3)))
+
+
+def pose(offsets_of_bones, number: int = 1, bones=BONES) -> "Track":
+    return Track.pose(number, bones, np.array(offsets_of_bones))
+
+
+def some(seed: int = 1) -> "Track":
+    return pose(turns(np.random.default_rng(seed), 3))
 
 
 def own(armature: bpy.types.Object, bone: str) -> list[str]:
@@ -39,7 +60,7 @@ def test_adds_exactly_the_offset_to_what_is_animated(mode) -> None:
     before = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["neck"]
     parent, basis = np.array(before.parent.matrix), np.array(before.matrix)
     for turn in turns(random, 10):
-        offsets.put(armature, 1, ("head", "neck", "hips"), [None, offsets.angles(turn[None, None])[0][0], None])
+        offsets.show(armature, pose([rotation.IDENTITY, turn, rotation.IDENTITY]))
         bpy.context.view_layer.update()
         seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["neck"]
         wanted = basis.copy()
@@ -54,9 +75,9 @@ def test_nothing_added_is_the_animation_to_the_last_bit() -> None:
     before = poses(armature, (1, 8, 40))
     offsets.install(armature, 1, BONES)
     assert np.array_equal(poses(armature, (1, 8, 40)), before)
-    offsets.put(armature, 1, BONES, [(0.1, 0.2, 0.3)] * 3)
+    offsets.show(armature, some())
     assert not np.array_equal(poses(armature, (1, 8, 40)), before)
-    offsets.put(armature, 1, BONES, None)
+    offsets.hide(armature, 1)
     assert np.array_equal(poses(armature, (1, 8, 40)), before)
     offsets.remove(armature)
     assert np.array_equal(poses(armature, (1, 8, 40)), before)
@@ -106,20 +127,30 @@ def test_constraint_of_an_animator_with_a_similar_name_stays() -> None:
     assert len(armature.pose.bones["neck"].constraints) == 1
 
 
+def keys_of(item):
+    return next(iter(actions.curves(item.animation_data.action, item.animation_data.action_slot))).keyframe_points
+
+
 MEDDLING = {
     "muted": lambda stack: setattr(stack[0], "mute", True),
     "deleted": lambda stack: stack.remove(stack[0]),
     "renamed": lambda stack: setattr(stack[0], "name", "Mine now"),
     "moved below": lambda stack: (stack.new("LIMIT_ROTATION"), stack.move(0, 1)),
     "in world space": lambda stack: setattr(stack[0], "owner_space", "WORLD"),
-    "mixed otherwise": lambda stack: setattr(stack[0], "mix_mode_rot", "BEFORE"),
-    "mapped to location": lambda stack: setattr(stack[0], "map_to", "LOCATION"),
+    "mixed otherwise": lambda stack: setattr(stack[0], "mix_mode", "BEFORE"),
     "without target": lambda stack: setattr(stack[0], "target", None),
-    "with another target": lambda stack: setattr(stack[0], "subtarget", "foot.L"),
+    "with another target": lambda stack: setattr(stack[0], "target", ball()),
     "twice": lambda stack: stack.copy(stack[0]),
-    "at other angles": lambda stack: setattr(stack[0], "to_euler_order", "ZYX"),
-    "mapped from rotation": lambda stack: setattr(stack[0], "map_from", "ROTATION"),
-    "with target space": lambda stack: setattr(stack[0], "target_space", "WORLD"),
+    "by another channel": lambda stack: setattr(stack[0], "transform_channel", "LOCATION_Y"),
+    "by a factor": lambda stack: setattr(stack[0], "use_eval_time", True),
+    "in the clock's local space": lambda stack: setattr(stack[0], "target_space", "LOCAL"),
+    "without an action": lambda stack: setattr(stack[0], "action", None),
+    "with another action": lambda stack: setattr(stack[0], "action", bpy.data.actions.new("Mine")),
+    "with the slot of another bone": lambda stack: setattr(stack[0], "action_slot", stack[0].action.slots[0]),
+    "the action deleted": lambda stack: bpy.data.actions.remove(stack[0].action),
+    "the clock deleted": lambda stack: bpy.data.objects.remove(stack[0].target),
+    "the clock stopped": lambda stack: stack[0].target.animation_data_clear(),
+    "the clock's key moved": lambda stack: setattr(keys_of(stack[0].target)[1], "co", (500.0, 1.0)),
 }
 
 
@@ -152,79 +183,130 @@ def test_places_follow_renamed_bones() -> None:
     assert offsets.places(armature) == {4: {0: ["head"], 1: ["throat"], 2: ["hips"]}}
 
 
-def test_bone_without_parent_is_held_by_another_root_or_the_target() -> None:
-    target = ball()
+def test_a_single_bone_turns() -> None:
+    """It has no parent; nothing else is needed."""
     armature = figure(rows=(("head", None, (0, 0, 1.6), (0, 0, 1.8)),))
-    offsets.install(armature, 1, ("head",), target)
-    assert offsets.is_installed(armature, 1, ("head",))
-    offsets.put(armature, 1, ("head",), [(0.0, 0.5, 0.0)])
-    bpy.context.view_layer.update()
     before = poses(armature, (1,))
-    target.location = (5, 6, 7)
-    assert np.array_equal(poses(armature, (1,)), before)
-
-
-def test_bone_without_parent_and_nothing_to_hold_it_is_an_error_that_changes_nothing() -> None:
-    armature = figure(rows=(("head", None, (0, 0, 1.6), (0, 0, 1.8)),))
-    child = scenes.child(ball(), armature)
-    before = scenes.snapshot()
-    with pytest.raises(errors.RigError, match="has no parent"):
-        offsets.install(armature, 1, ("head",), child)
-    assert not scenes.differences(before, scenes.snapshot())
+    offsets.install(armature, 1, ("head",))
+    offsets.show(armature, pose([rotation.exp([0.0, 0.5, 0.0])], bones=("head",)))
+    assert not np.array_equal(poses(armature, (1,)), before)
 
 
 def test_quiet_adds_nothing_meanwhile_and_puts_back_what_was_there() -> None:
     armature = figure()
     still = poses(armature, (1,))
     offsets.install(armature, 1, BONES)
-    offsets.put(armature, 1, BONES, [(0.1, 0.2, 0.3), None, (0.0, 0.4, 0.0)])
+    offsets.show(armature, some())
     turned = poses(armature, (1,))
     before = scenes.snapshot()
     with offsets.offsets_disabled([armature]):
         assert np.array_equal(poses(armature, (1,)), still)
-        offsets.put(armature, 1, BONES, [(0.7, 0.7, 0.7)] * 3)
+        offsets.show(armature, some(2))
+        assert not np.array_equal(poses(armature, (1,)), turned)
     assert np.array_equal(poses(armature, (1,)), turned)
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def track(frames: int = 5) -> "offsets.Track":
-    return offsets.Track(1, BONES, 10, turns(np.random.default_rng(0), frames, 3))
+def track(frames: int = 5, first: int = 10, number: int = 1) -> "Track":
+    return Track(number, BONES, first, turns(np.random.default_rng(number), frames, 3))
 
 
-def test_track_gives_whole_frames_as_they_are_and_holds_outside() -> None:
-    found = track()
-    for k in range(5):
-        assert found.row(10 + k) == offsets.angles(found.offsets)[k]
-    assert found.row(-1000) == found.row(10) and found.row(1e6) == found.row(14)
+def offsets_seen(armature, frames) -> np.ndarray:
+    """(F, b, 4) by which each of the bones is turned beyond its rest, as evaluated."""
+    found = []
+    for frame in frames:
+        scenes.goto(frame)
+        seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        local = [armature.convert_space(pose_bone=seen[b], matrix=seen[b].matrix, to_space="LOCAL") for b in BONES]
+        found.append([matrix.to_quaternion() for matrix in local])
+    return np.array(found)
 
 
-def test_track_turns_evenly_between_frames() -> None:
-    found = track()
+def away(one, other) -> float:
+    return float(rotation.angle(rotation.multiply(rotation.inverse(one), other)).max())
+
+
+@pytest.mark.parametrize("first", [1, 10, -300, 5000, 900_000])
+@pytest.mark.parametrize("frames", [1, 2, 5, 64, 65])
+def test_whole_frames_are_as_they_are_and_the_ends_hold(first, frames) -> None:
+    """Exactly at the frames of the keys: the clock does not drift, however far from frame 0."""
+    armature, found = figure(), track(frames, first)
+    offsets.install(armature, 1, BONES)
+    offsets.show(armature, found)
+    whole = [0, frames // 2, frames - 1]
+    assert away(offsets_seen(armature, [first + k for k in whole]), found.offsets[whole]) < 1e-6
+    outside = offsets_seen(armature, [first - 7, first + frames + 400])
+    assert away(outside, found.offsets[[0, -1]]) < 1e-6
+
+
+def test_between_frames_bones_turn_the_short_way() -> None:
+    armature, found = figure(), track()
+    found.offsets[1] *= -1.0
+    offsets.install(armature, 1, BONES)
+    offsets.show(armature, found)
     for k in range(4):
         a, b = found.offsets[k], found.offsets[k + 1]
-        for part in (1e-4, 0.25, 0.5, 0.999):
-            row = np.array(found.row(10 + k + part))
-            q = rotation.from_euler(row, "XYZ")
-            whole = rotation.angle(rotation.multiply(rotation.inverse(a), b))
-            assert rotation.angle(rotation.multiply(rotation.inverse(a), q)) == pytest.approx(part * whole, abs=1e-6)
+        whole = rotation.angle(rotation.multiply(rotation.inverse(a), b))
+        seen = offsets_seen(armature, [10 + k + part for part in (0.25, 0.5, 0.75)])
+        turned = rotation.angle(rotation.multiply(rotation.inverse(a[None]), seen))
+        assert np.all(np.diff(turned, axis=0) > 0.0) and np.all(turned < whole)
+        np.testing.assert_allclose(turned[1], 0.5 * whole, atol=1e-5)
 
 
-def test_track_between_two_nothings_is_nothing() -> None:
-    still = offsets.Track(1, BONES, 1, rotation.identity(3, 3))
-    assert still.row(1.5) == [None] * 3
+def test_time_that_is_stretched_plays_the_keys_of_that_time() -> None:
+    armature, found = figure(), track(9, 1)
+    offsets.install(armature, 1, BONES)
+    offsets.show(armature, found)
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
+    assert away(offsets_seen(armature, [8]), found.offsets[[3]]) < 1e-6
 
 
-def test_track_of_one_frame() -> None:
-    found = track(1)
-    assert found.row(3) == found.row(10) == found.row(10.4) == found.row(99)
+def test_bones_move_and_turn() -> None:
+    """A displacement is added to the location whatever the bone's own rotation."""
+    armature = figure()
+    bone = armature.pose.bones["hips"]
+    bone.rotation_mode, bone.rotation_euler, bone.location = "XYZ", (0.3, 0.4, 0.5), (0.1, 0.2, 0.3)
+    offsets.install(armature, 1, ("head", "hips"), ("hips",))
+    turn, move = rotation.exp(np.array([0.1, 0.2, 0.3])), np.array([0.4, 0.5, -0.6])
+    scenes.goto(1)
+    before = armature.convert_space(pose_bone=bone, matrix=bone.matrix, to_space="LOCAL")
+    both = np.array([rotation.IDENTITY, turn])
+    offsets.show(armature, Track(1, ("head", "hips"), 1, both[None], ("hips",), move[None, None]))
+    scenes.goto(1)
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["hips"]
+    after = armature.convert_space(pose_bone=seen, matrix=seen.matrix, to_space="LOCAL")
+    np.testing.assert_allclose(after.translation, np.array(before.translation) + move, atol=1e-6)
+    assert away(np.array(after.to_quaternion()), rotation.multiply(np.array(before.to_quaternion()), turn)) < 1e-6
 
 
-def test_put_writes_only_what_is_different(monkeypatch) -> None:
-    """What is there is not written again: Blender would evaluate the rig for it."""
+def test_a_copy_of_the_rig_shows_its_own() -> None:
     armature = figure()
     offsets.install(armature, 1, BONES)
-    rows = offsets.angles(turns(np.random.default_rng(1), 1, 3))[0]
-    offsets.put(armature, 1, BONES, rows)
+    offsets.show(armature, track())
+    copy = armature.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    before = offsets_seen(armature, [12])
+    offsets.show(copy, some(4))
+    assert away(offsets_seen(armature, [12]), before) == 0.0
+    assert away(offsets_seen(copy, [12]), some(4).offsets) < 1e-6
+    offsets.remove(copy)
+    assert away(offsets_seen(armature, [12]), before) == 0.0
+    offsets.remove(armature)
+    assert not [action for action in bpy.data.actions if layer_action.is_layer(action)]
+    assert not [item for item in bpy.data.objects if clock.is_clock(item)]
+
+
+def test_a_file_has_one_clock() -> None:
+    for name in ("One", "Two"):
+        offsets.install(figure(name), 1, BONES)
+    assert sum(clock.is_clock(item) for item in bpy.data.objects) == 1
+
+
+def test_what_is_shown_is_not_written_again() -> None:
+    """Blender would evaluate the rig for it."""
+    armature = figure()
+    offsets.install(armature, 1, BONES)
+    offsets.show(armature, some())
     bpy.context.view_layer.update()
     updated = []
 
@@ -233,22 +315,33 @@ def test_put_writes_only_what_is_different(monkeypatch) -> None:
 
     bpy.app.handlers.depsgraph_update_post.append(note)
     try:
-        offsets.put(armature, 1, BONES, rows)
+        offsets.show(armature, some())
         bpy.context.view_layer.update()
+        assert not updated
+        offsets.show(armature, some(2))
+        bpy.context.view_layer.update()
+        assert updated
     finally:
         bpy.app.handlers.depsgraph_update_post.remove(note)
-    assert not updated
+
+
+def test_what_was_written_can_be_put_back() -> None:
+    armature = figure()
+    offsets.install(armature, 1, BONES)
+    offsets.show(armature, track())
+    before, held = offsets_seen(armature, [11, 14]), offsets.written(armature, 1)
+    offsets.show(armature, some(7))
+    offsets.write_back(armature, held)
+    assert away(offsets_seen(armature, [11, 14]), before) == 0.0
 
 
 def test_shown_tells_what_is_added() -> None:
     armature = figure()
     armature.pose.bones["head"].lookat_pd.number = 1
-    assert offsets.shown(armature, "head") == {}
+    assert offsets.shown(armature, "head", 1.0) == {}
     offsets.install(armature, 1, BONES)
-    assert offsets.shown(armature, "head") == {}
-    turn = turns(np.random.default_rng(5), 1, 3)
-    offsets.put(armature, 1, BONES, offsets.angles(turn)[0])
-    found = offsets.shown(armature, "head")
-    assert set(found) == set(BONES)
-    for n, bone in enumerate(BONES):
-        assert rotation.angle(rotation.multiply(rotation.inverse(found[bone]), turn[0, n])) < 1e-6
+    assert offsets.shown(armature, "head", 1.0) == {}
+    offsets.show(armature, track())
+    for frame, row in ((12, 2), (-50, 0), (99, 4)):
+        found = offsets.shown(armature, "head", frame)
+        assert away(np.array([found[bone] for bone in BONES]), track().offsets[row]) < 1e-6

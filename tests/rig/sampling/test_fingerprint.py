@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
@@ -13,6 +14,7 @@ from ..scenes import ball, keyed, swaying
 attach = load("rig.look_at.constraint_sync")
 inputs = load("rig.sampling.fingerprint")
 offsets = load("rig.offset_layer.constraints")
+Track = load("rig.offset_layer.track").Track
 
 
 def everything(scene: scenes.Scene) -> dict:
@@ -92,7 +94,7 @@ def curve(scene: scenes.Scene):
 Edit = Callable[[scenes.Scene], object]
 NOTHING: dict[str, Edit] = {
     "selection": lambda s: s.target.select_set(not s.target.select_get()),
-    "offsets": lambda s: offsets.put(s.armature, 1, scenes.CHAIN, [(0.1, 0.2, 0.3)] * 5),
+    "offsets": lambda s: offsets.show(s.armature, Track.pose(1, scenes.CHAIN, np.full((5, 4), 0.5))),
     "constraints of look-ats": lambda s: offsets.remove(s.armature),
     "settings of the look-at": lambda s: setattr(s.armature.pose.bones["head"].lookat_pd, "settle_time", 0.9),
     "display": lambda s: setattr(s.armature, "show_in_front", True),

@@ -1,0 +1,67 @@
+"""The clock: an empty whose location is the frame, by which native constraints read solved offsets.
+
+It is in no scene and has keys of its own, so that it runs wherever a rig that reads it is evaluated, with the extension
+or without it. A file has one.
+"""
+
+import bpy
+
+from ..animation import actions
+
+FRAMES_PER_UNIT = 2048.0
+"""A power of two, so that frames are exact in what the clock shows."""
+_NAME = "Look-at PD Clock"
+_MARK = "lookat_pd_clock"
+_ENDS = ((0.0, 0.0), (FRAMES_PER_UNIT, 1.0))
+"""Keys of the clock: frame and location."""
+
+
+def is_clock(item: bpy.types.Object | None) -> bool:
+    """Whether an object is a clock that runs as it was made."""
+    if item is None or _MARK not in item or item.animation_data is None:
+        return False
+    data = item.animation_data
+    curve = next(iter(actions.curves(data.action, data.action_slot)), None)
+    return curve is not None and _runs(curve)
+
+
+def _runs(curve: bpy.types.FCurve) -> bool:
+    keys = [tuple(point.co) for point in curve.keyframe_points]
+    plain = curve.extrapolation == "LINEAR" and not curve.mute and not len(curve.modifiers)
+    return keys == list(_ENDS) and (curve.data_path, curve.array_index) == ("location", 0) and plain
+
+
+def get() -> bpy.types.Object:
+    """The clock of this file, made if there is none."""
+    for item in bpy.data.objects:
+        if item.library is None and is_clock(item):
+            return item
+    clock = bpy.data.objects.new(_NAME, None)
+    clock[_MARK] = True
+    # The target of a constraint has no user of its own, and would not be saved.
+    clock.use_fake_user = True
+    action, slot = actions.new_action(_NAME, clock)
+    curve = actions.channelbag(action, slot, ensure=True).fcurves.new("location", index=0)
+    curve.keyframe_points.add(len(_ENDS))
+    curve.keyframe_points.foreach_set("co", [number for end in _ENDS for number in end])
+    for point in curve.keyframe_points:
+        point.interpolation = "LINEAR"
+    curve.extrapolation = "LINEAR"
+    curve.update()
+    data = clock.animation_data_create()
+    data.action, data.action_slot = action, slot
+    return clock
+
+
+def remove() -> None:
+    """Take the clocks out of the file, where nothing reads them any more."""
+    for item in [item for item in bpy.data.objects if _MARK in item and item.library is None]:
+        action = item.animation_data.action if item.animation_data else None
+        bpy.data.objects.remove(item)
+        if action is not None and action.users == 0:
+            bpy.data.actions.remove(action)
+
+
+def tick(clock: bpy.types.Object) -> None:
+    """Have Blender evaluate what reads the clock, since what it reads there has changed."""
+    clock.update_tag(refresh={"OBJECT"})

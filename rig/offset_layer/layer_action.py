@@ -1,0 +1,100 @@
+"""The action of an armature that holds what its look-ats add, as keys at whole frames, with a slot for each place.
+
+A place is a look-at's number and the place of a bone in its chain. No slot animates anything by itself: constraints
+read them, each that of its own place.
+"""
+
+import re
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.rotation import Array
+from ..animation import actions
+
+_NAME = "Look-at PD Offsets"
+_MARK = "lookat_pd_offsets"
+_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)')
+_LINEAR = 1
+"""Blender's number for linear interpolation."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What is keyed for one place: the numbers (F, n) of a `channel` of a bone, from frame `first` on, a frame each."""
+
+    bone: str
+    channel: str
+    first: int
+    values: Array
+
+    def same_as(self, other: "Keys | None") -> bool:
+        if other is None or (self.bone, self.channel, self.first) != (other.bone, other.channel, other.first):
+            return False
+        return np.array_equal(self.values, other.values)
+
+
+def new() -> bpy.types.Action:
+    action = bpy.data.actions.new(_NAME)
+    action[_MARK] = True
+    return action
+
+
+def is_layer(action: bpy.types.Action | None) -> bool:
+    """Whether an action is one that holds offsets, and may be written."""
+    return action is not None and _MARK in action and action.library is None
+
+
+def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bpy.types.ActionSlot | None:
+    found = next((slot for slot in action.slots if slot.name_display == place), None)
+    return action.slots.new(id_type="OBJECT", name=place) if found is None and ensure else found
+
+
+def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: Keys) -> None:
+    bag = actions.channelbag(action, slot, ensure=True)
+    path = f'pose.bones["{bpy.utils.escape_identifier(keys.bone)}"].{keys.channel}'
+    frames, count = keys.values.shape
+    if [(curve.data_path, curve.array_index) for curve in bag.fcurves] != [(path, n) for n in range(count)]:
+        bag.fcurves.clear()
+        for group in list(bag.groups):
+            bag.groups.remove(group)
+        # Of a group with the bone's name Blender evaluates nothing else.
+        group = bag.groups.new(keys.bone)
+        for n in range(count):
+            bag.fcurves.new(path, index=n).group = group
+    points = np.empty((frames, 2), dtype=np.float32)
+    points[:, 0] = np.arange(keys.first, keys.first + frames)
+    for n, curve in enumerate(bag.fcurves):
+        if len(curve.keyframe_points) != frames:
+            curve.keyframe_points.clear()
+            curve.keyframe_points.add(frames)
+            curve.keyframe_points.foreach_set("interpolation", np.full(frames, _LINEAR, dtype=np.int32))
+        points[:, 1] = keys.values[:, n]
+        curve.keyframe_points.foreach_set("co", points.ravel())
+
+
+def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Keys | None:
+    """What is keyed for a place, None where nothing is."""
+    curves = list(actions.curves(action, slot))
+    count = len(curves[0].keyframe_points) if curves else 0
+    if not count or any(len(curve.keyframe_points) != count for curve in curves):
+        return None
+    found = _PATH.fullmatch(curves[0].data_path)
+    if found is None:
+        return None
+    points = np.empty((len(curves), count, 2), dtype=np.float32)
+    for curve, row in zip(curves, points, strict=True):
+        curve.keyframe_points.foreach_get("co", row.reshape(-1))
+    return Keys(bpy.utils.unescape_identifier(found[1]), found[2], int(points[0, 0, 0]), points[:, :, 1].T.copy())
+
+
+def at(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: float) -> Array:
+    """The numbers (n,) that are keyed for a place, at a frame; none where nothing is."""
+    return np.array([curve.evaluate(frame) for curve in actions.curves(action, slot)])
+
+
+def remove_unused(action: bpy.types.Action | None) -> None:
+    """Take an action out of the file where no constraint reads it any more."""
+    if is_layer(action) and action.users == 0:
+        bpy.data.actions.remove(action)

@@ -1,0 +1,63 @@
+"""What a look-at adds to its rig over time, as the solver found it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
+
+
+class Track:
+    """What a look-at adds at whole frames.
+
+    offsets: (F, b, 4) local rotations of the bones `turned` from frame `first` on; moves: (F, m, 3) displacements of the
+    bones `moved` in their own frames; closing: (F,) how far shape keys close the lids, 0 to 1. uneven: some bone is scaled
+    unevenly. Before and after them the nearest one holds; between two frames numbers are linear.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        turned: Sequence[str],
+        first: int,
+        offsets: Array,
+        moved: Sequence[str] = (),
+        moves: Array | None = None,
+        closing: Array | None = None,
+        *,
+        uneven: bool = False,
+    ) -> None:
+        self.number, self.first = number, first
+        self.turned, self.moved = tuple(turned), tuple(moved)
+        self.offsets = offsets
+        self.moves = np.zeros((len(offsets), len(moved), 3)) if moves is None else moves
+        self.closing = np.zeros(len(offsets)) if closing is None else closing
+        self.uneven = uneven
+
+    @classmethod
+    def pose(
+        cls, number: int, turned: Sequence[str], offsets: Array, moved: Sequence[str] = (), *, uneven: bool = False
+    ) -> "Track":
+        """The same at all times. offsets: (b, 4) of the first b bones; the others do not turn, and none is moved."""
+        every = rotation.identity(1, len(turned))
+        every[0, : len(offsets)] = offsets
+        return cls(number, turned, 0, every, moved, uneven=uneven)
+
+    def same_as(self, other: "Track | None") -> bool:
+        """Whether two tracks add the same to the same bones."""
+        if other is None or (self.number, self.first) != (other.number, other.first):
+            return False
+        if (self.turned, self.moved, self.uneven) != (other.turned, other.moved, other.uneven):
+            return False
+        values = ((track.offsets, track.moves, track.closing) for track in (self, other))
+        return all(np.array_equal(one, same) for one, same in zip(*values, strict=True))
+
+    def closed(self, frame: float) -> float:
+        """How far the lids are closed at a frame."""
+        return float(np.interp(frame - self.first, np.arange(len(self.closing)), self.closing))
+
+    def channels(self) -> list[tuple[str, str, Array]]:
+        """A row for each place: the bone, what of it, "ROTATION" or "LOCATION", and its numbers (F, 4) or (F, 3)."""
+        rows = [(bone, "ROTATION", self.offsets[:, n]) for n, bone in enumerate(self.turned)]
+        return rows + [(bone, "LOCATION", self.moves[:, n]) for n, bone in enumerate(self.moved)]
