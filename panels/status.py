@@ -29,8 +29,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         layout.label(text=_solved(found), icon="CHECKMARK", translate=False)
         for note in found.notes:
             _draw_long(layout, context, messages.translate(note), "INFO")
-    if found.state == "SOLVED" and not context.scene.render.use_lock_interface:
-        # A render in a window runs beside it, and both would move the rig.
+    if found.state == "SOLVED" and found.shapes and not context.scene.render.use_lock_interface:
+        # A render in a window runs beside it, and both would set the shape keys that blink.
         row = layout.row()
         row.use_property_split = False
         row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
@@ -46,6 +46,8 @@ def _solving(found: live.Status) -> str:
 
 
 def _solved(found: live.Status) -> str:
+    if not found.seconds > 0.0:
+        return messages.translate(Message("Solved {first} to {last}", first=found.first, last=found.last))
     if found.seconds >= 1.0:
         return messages.translate(
             Message(

@@ -32,9 +32,10 @@ _REDRAW = 0.25
 class Status:
     """How a live look-at is doing. state: "SOLVED", "SOLVING", "STOPPED", "ERROR" or "OFF".
 
-    fraction: done so far. left: seconds that solving will still take, nan if unknown. seconds: how long the last
-    solve took. first, last: frames solved. error: what is wrong, a sentence with the remedy. notes: what of the body
-    stays still, and why, and what makes solving slow.
+    fraction: done so far. remaining: seconds that solving will still take, nan if unknown. seconds: how long the last
+    solve took, 0 where the file had the solution. first, last: frames solved. error: what is wrong, a sentence with the
+    remedy. notes: what of the body stays still, and why, and what makes solving slow. shapes: whether shape keys blink,
+    which the extension sets at each frame.
     """
 
     state: str
@@ -45,6 +46,7 @@ class Status:
     seconds: float = 0.0
     error: str = ""
     notes: tuple[str, ...] = ()
+    shapes: bool = False
 
 
 _scenes: dict[int, LiveScene] = {}
@@ -169,7 +171,10 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
         return Status("SOLVING", first, last, state.fraction, remaining)
     solve = state.solves.get(key)
     notes = solve.notes if solve is not None else ()
-    return Status("OFF" if solve is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes)
+    shapes = solve is not None and bool(solve.look_at.shapes)
+    return Status(
+        "OFF" if solve is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes, shapes=shapes
+    )
 
 
 def is_rendering() -> bool:

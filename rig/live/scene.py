@@ -19,6 +19,7 @@ from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
+from . import saved_solution
 
 _CHECK_LATER = 0.3
 """Seconds after the last move of a slider until all that it may not have changed is looked at."""
@@ -74,8 +75,11 @@ class LiveScene:
             self.check_at = time.perf_counter() + _CHECK_LATER
             edited = False
         else:
-            self.check_at = np.inf
+            self.check_at, unknown = np.inf, not self.prints
             edited = self._inputs_changed(scene, touched)
+            if unknown and saved_solution.restore(self.solves.values(), self.span, self._digest()):
+                # The file has been solved before it was saved.
+                self.stop()
         # What is still to be sampled is solved with the new settings anyway.
         if edited or any(solve.samples is not None for solve in tuned):
             self.stop()
@@ -242,8 +246,16 @@ class LiveScene:
             self.job, self.seconds = None, self.spent
         return done
 
+    def _digest(self) -> str:
+        """Of all that the look-ats are solved from. Own constraints are put right, whatever becomes of them."""
+        prints = {identity: found for identity, found in self.prints.items() if identity[0] != "OFFSETS"}
+        return saved_solution.digest(
+            self.span, prints, [(solve, self.keyed[key]) for key, solve in self.solves.items()]
+        )
+
     def show(self, scene: bpy.types.Scene) -> None:
         """Let the rigs show what is solved, and the lids what it is at the current frame."""
+        shown = False
         for key, solve in self.solves.items():
             armature = solve.look_at.armature
             if armature.mode == "EDIT":
@@ -253,9 +265,13 @@ class LiveScene:
                     offsets.show(armature, solve.track)
                     self.shown[key] = solve.track
                     self.layers[armature.name_full] = offsets.contents(armature)
+                    shown = True
             elif solve.stale == FRESH or solve.samples is None:
                 offsets.hide(armature, solve.number)
                 self.shown.pop(key, None)
+        if shown:
+            solved = self.job is None and not self.errors and self.prints
+            saved_solution.store(self.solves.values(), self._digest() if solved else "")
         self.show_lids(scene)
 
     def show_lids(self, scene: bpy.types.Scene) -> None:

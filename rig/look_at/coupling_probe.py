@@ -16,8 +16,8 @@ _PROBE = np.radians(10.0)
 def measure(look_at: LookAt, animated: Array, evaluated: Callable[[Array], Array]) -> Array:
     """The coupling (b, b) of a chain: coupling[n, m] is the part of control m's turn that control n receives.
 
-    animated: (b, 4) orientations without offsets. evaluated: gives these where the rig is evaluated with offsets (b, 4). Raises
-    RigError where a control does not respond to its own offset.
+    animated: (b, 4) orientations without offsets. evaluated: gives these where the rig is evaluated with offsets
+    (b, 4). Raises RigError where a control does not respond to its own offset.
     """
     bones = look_at.bones
     coupling = np.eye(len(bones))

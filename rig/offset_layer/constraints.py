@@ -40,6 +40,7 @@ _WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
+_NOTE = "lookat_pd_solved_from"
 Written = dict[str, tuple[float, layer_action.Keys | None]]
 """What constraints hold, by their places: their influence and their keys."""
 
@@ -286,6 +287,45 @@ def shown(armature: bpy.types.Object, bone: str, frame: float) -> dict[str, Arra
     held = [(owner, constraint) for owner, constraint in on(armature) if number and number_of(constraint) == number]
     offsets = {owner.name: offset_at(owner, constraint, frame) for owner, constraint in held if _turns(constraint)}
     return {name: offset for name, offset in offsets.items() if offset is not None}
+
+
+def read(armature: bpy.types.Object, number: int, turned: Sequence[str], moved: Sequence[str] = ()) -> Track | None:
+    """The track that the constraints of a look-at show; None where they show none, or not on these bones."""
+    held = {constraint.name: constraint for _, constraint in on(armature)}
+    found: list[layer_action.Keys | None] = []
+    for slot, (bone, _) in enumerate(_kinds(turned, moved)):
+        constraint = held.get(name(number, slot))
+        if constraint is None:
+            return None
+        keys = _keys(constraint) if constraint.influence == 1.0 else None
+        if keys is not None and keys.bone != bone:
+            return None
+        found.append(keys)
+    known = [keys for keys in found if keys is not None]
+    if not known or len({(keys.first, len(keys.values)) for keys in known}) != 1:
+        return None
+    first, frames = known[0].first, len(known[0].values)
+    offsets, moves = rotation.identity(frames, len(turned)), np.zeros((frames, len(moved), 3))
+    for slot, keys in enumerate(found):
+        if keys is not None and slot < len(turned):
+            mode = armature.pose.bones[turned[slot]].rotation_mode
+            offsets[:, slot] = channels.to_quaternion(keys.values.astype(float), mode)
+        elif keys is not None:
+            moves[:, slot - len(turned)] = keys.values
+    uneven = any((c.owner_space, c.mix_mode) == _UNEVEN for c in held.values() if number_of(c) == number)
+    return Track(number, turned, first, offsets, moved, moves, uneven=uneven)
+
+
+def note(armature: bpy.types.Object) -> str:
+    """What is noted beside the offsets of an armature."""
+    action = _action(armature)
+    return "" if action is None or _is_shared(armature, action) else action.get(_NOTE, "")
+
+
+def set_note(armature: bpy.types.Object, text: str) -> None:
+    action = _action(armature)
+    if action is not None and action.get(_NOTE, "") != text:
+        action[_NOTE] = text
 
 
 def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame: float) -> Array | None:

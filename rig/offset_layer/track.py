@@ -11,9 +11,9 @@ from ...lookat_pd.rotation import Array
 class Track:
     """What a look-at adds at whole frames.
 
-    offsets: (F, b, 4) local rotations of the bones `turned` from frame `first` on; moves: (F, m, 3) displacements of the
-    bones `moved` in their own frames; closing: (F,) how far shape keys close the lids, 0 to 1. uneven: some bone is scaled
-    unevenly. Before and after them the nearest one holds; between two frames numbers are linear.
+    offsets: (F, b, 4) local rotations of the bones `turned` from frame `first` on; moves: (F, m, 3) displacements of
+    the bones `moved` in their own frames; closing: (F,) how far shape keys close the lids, 0 to 1. uneven: some bone is
+    scaled unevenly. Before and after them the nearest one holds; between two frames numbers are linear.
     """
 
     def __init__(

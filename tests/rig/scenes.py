@@ -324,6 +324,15 @@ def _scene(scene: bpy.types.Scene) -> dict[str, Any]:
     }
 
 
+def forget_solutions() -> None:
+    """Let neither the extension nor the file know of any solved look-at."""
+    live = load("rig.live.handlers")
+    live._forget()
+    for action in bpy.data.actions:
+        action.pop("lookat_pd_solved_from", None)
+    live.touch()
+
+
 def snapshot() -> dict[str, Any]:
     """All of the file that a bake could touch, as plain data that can be compared."""
     properties = [prop for prop in bpy.data.bl_rna.properties if prop.type == "COLLECTION"]

@@ -77,8 +77,7 @@ def settings_of(armature: bpy.types.Object, bone: str = "head"):
 
 def solved_anew(armature: bpy.types.Object, frames=FRAMES) -> np.ndarray:
     """Poses when the look-at remembers nothing, as after opening the file."""
-    live._forget()
-    live.touch()
+    scenes.forget_solutions()
     return poses(armature, frames)
 
 
@@ -613,22 +612,131 @@ def test_same_after_saving_and_opening(tmp_path) -> None:
             assert np.array_equal(poses(armature, (frame,))[0], pose), variant.__name__
 
 
-def test_file_opened_without_the_extension_shows_the_offsets_last_seen(tmp_path) -> None:
-    scene = swaying()
-    seen = poses(scene.armature, (30,))
-    path, out = save(tmp_path / "saved.blend"), tmp_path / "pose.npy"
+def opened_elsewhere(path: str, out: Path) -> np.ndarray:
+    """Poses over `FRAMES` of a file that is opened in a process of its own, which knows of no extension."""
+    if bpy.app.binary_path:
+        pytest.skip("needs Blender as a module, for a second process")
     code = f"""
 import os, bpy, numpy as np
 bpy.ops.wm.open_mainfile(filepath={path!r})
-item = bpy.data.objects["Hero"].evaluated_get(bpy.context.evaluated_depsgraph_get())
-np.save({str(out)!r}, [np.array(bone.matrix) for bone in item.pose.bones])
+found = []
+for frame in {FRAMES!r}:
+    bpy.context.scene.frame_set(frame)
+    items = [item for item in bpy.context.scene.objects if item.type == "ARMATURE"]
+    graph = bpy.context.evaluated_depsgraph_get()
+    found.append([np.array(bone.matrix) for bone in items[0].evaluated_get(graph).pose.bones])
+np.save({str(out)!r}, found)
 os._exit(0)
 """
-    if bpy.app.binary_path:
-        pytest.skip("needs Blender as a module, for a second process")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert "Traceback" not in done.stderr
-    assert np.array_equal(np.load(out), seen[0])
+    return np.load(out)
+
+
+@pytest.mark.parametrize("variant", [plain, not_plain, keyed_on_and_off])
+def test_file_opened_without_the_extension_shows_the_same_at_every_frame(variant, tmp_path) -> None:
+    scene = flying()
+    variant(scene)
+    seen = poses(scene.armature, FRAMES)
+    assert np.array_equal(opened_elsewhere(save(tmp_path / "saved.blend"), tmp_path / "pose.npy"), seen)
+
+
+def test_file_opened_solves_nothing_that_has_not_changed(tmp_path, monkeypatch) -> None:
+    scene = flying()
+    not_plain(scene)
+    seen = poses(scene.armature, FRAMES)
+    path = save(tmp_path / "saved.blend")
+    bpy.ops.wm.open_mainfile(filepath=path)
+
+    def broken(*_, **__):
+        raise AssertionError("nothing has changed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sample.Sampler, "open", broken)
+        armature = bpy.data.objects["Hero"]
+        assert np.array_equal(poses(armature, FRAMES), seen)
+        assert state(armature).state == "SOLVED"
+    assert np.array_equal(solved_anew(armature), seen)
+
+
+def other_settle_time(armature) -> None:
+    settings_of(armature).settle_time = 1.1
+
+
+def other_target_place(armature) -> None:
+    bpy.data.objects["Ball"].location.z += 1.0
+    curve_of(bpy.data.objects["Ball"], "location").keyframe_points[0].co.y += 1.0
+
+
+def other_pose(armature) -> None:
+    armature.pose.bones["upper_arm.L"].rotation_euler.x += 1.0
+    armature.pose.bones["spine"].location.x += 0.3
+
+
+def other_range(armature) -> None:
+    bpy.context.scene.frame_end += 20
+
+
+@pytest.mark.parametrize("edit", [other_settle_time, other_target_place, other_pose, other_range])
+def test_file_that_was_edited_without_the_extension_is_solved_again(edit, tmp_path) -> None:
+    scene = flying()
+    poses(scene.armature, FRAMES)
+    with suspend.suspend_live():
+        edit(scene.armature)
+        path = save(tmp_path / "saved.blend")
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = bpy.data.objects["Hero"]
+    seen = poses(armature, FRAMES)
+    assert np.array_equal(solved_anew(armature), seen)
+
+
+def test_saved_while_it_is_solved_it_is_right_after_opening(tmp_path) -> None:
+    scene = flying()
+    poses(scene.armature, FRAMES)
+    with suspend.suspend_live():
+        settings_of(scene.armature).settle_time = 1.3
+        path = save(tmp_path / "middle.blend")
+    truth = solved_anew(scene.armature)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert np.array_equal(poses(bpy.data.objects["Hero"], FRAMES), truth)
+
+
+@pytest.mark.parametrize("edit", ["a key moved", "the action deleted", "the clock deleted", "the slot emptied"])
+def test_data_of_the_layer_that_was_edited_is_put_right(edit) -> None:
+    scene = flying()
+    seen = poses(scene.armature, FRAMES)
+    constraint = scene.armature.pose.bones["head"].constraints[0]
+    curves = scenes.actions.channelbag(constraint.action, constraint.action_slot).fcurves
+    if edit == "a key moved":
+        curves[1].keyframe_points[20].co.y += 0.5
+        curves.update() if hasattr(curves, "update") else curves[1].update()
+    elif edit == "the action deleted":
+        bpy.data.actions.remove(constraint.action)
+    elif edit == "the clock deleted":
+        bpy.data.objects.remove(constraint.target)
+    else:
+        curves.clear()
+    assert np.array_equal(poses(scene.armature, FRAMES), seen)
+
+
+def test_playing_writes_nothing() -> None:
+    """No data but the clock, which Blender's own animation moves, changes from frame to frame."""
+    scene = flying()
+    poses(scene.armature, FRAMES)
+    changed = set()
+
+    def note(scene, graph) -> None:
+        changed.update(item.id.name for item in graph.updates if item.id.name.startswith("Look-at PD Offsets"))
+
+    before = [offsets.contents(scene.armature), repr(offsets.fixed(scene.armature))]
+    bpy.app.handlers.frame_change_post.append(note)
+    try:
+        for frame in (*range(1, 30), 12.5, 3):
+            scenes.goto(frame)
+    finally:
+        bpy.app.handlers.frame_change_post.remove(note)
+    assert not changed
+    assert [offsets.contents(scene.armature), repr(offsets.fixed(scene.armature))] == before
 
 
 def test_fresh_process_reads_the_same_pose(tmp_path) -> None:
@@ -928,8 +1036,7 @@ def test_three_in_a_ring() -> None:
         assert state(armature).state in ("SOLVED", "OFF")
         assert error(armature, place_of(people[(n + 1) % 3], "head"), scenes.STILL) < GOOD
     seen = [poses(armature, FRAMES) for armature in people]
-    live._forget()
-    live.touch()
+    scenes.forget_solutions()
     assert np.array_equal([poses(armature, FRAMES) for armature in people[::-1]], seen[::-1])
 
 

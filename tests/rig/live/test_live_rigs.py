@@ -48,8 +48,7 @@ def no_traceback(empty_file, capfd):
 
 
 def solved_anew(armature, frames) -> np.ndarray:
-    live._forget()
-    live.touch()
+    scenes.forget_solutions()
     return poses(armature, frames)
 
 

@@ -113,8 +113,7 @@ def test_a_frame_shows_the_same_however_it_is_reached() -> None:
     keys.key_blocks["Blink"].value = 0.25
     played = values(keys, "Blink")
     assert np.array_equal(values(keys, "Blink", reversed(FRAMES))[::-1], played)
-    live._forget()
-    live.touch()
+    scenes.forget_solutions()
     assert values(keys, "Blink", [ON + 1])[0] == played[ON]
     assert values(keys, "Blink", [ON + 0.5])[0] == pytest.approx(0.5 * (played[ON - 1] + played[ON]), abs=1e-6)
 
