@@ -21,6 +21,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row = layout.row(align=True)
         row.progress(factor=found.fraction, text=_solving(found), translate=False)
         row.operator("lookat_pd.solve", text="", icon="X").stop = True
+    elif found.state == "PREVIEW":
+        layout.label(text="Preview at this frame", icon="TIME")
     elif found.state == "STOPPED":
         row = layout.row(align=True)
         row.label(text="Not solved", icon="INFO")

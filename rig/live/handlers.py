@@ -30,7 +30,8 @@ _REDRAW = 0.25
 
 @dataclass(frozen=True)
 class Status:
-    """How a live look-at is doing. state: "SOLVED", "SOLVING", "STOPPED", "ERROR" or "OFF".
+    """How a live look-at is doing. state: "SOLVED", "SOLVING", "PREVIEW", "STOPPED",
+    "ERROR" or "OFF".
 
     fraction: done so far. remaining: seconds that solving will still take, nan if unknown. seconds: how long the last
     solve took, 0 where the file had the solution. first, last: frames solved. error: what is wrong, a sentence with the
@@ -165,6 +166,8 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
         return Status("ERROR", first, last, error=state.errors[key])
     if state.stopped:
         return Status("STOPPED", first, last, state.fraction)
+    if key in state.previews and state.job is None:
+        return Status("PREVIEW", first, last)
     if state.job is not None:
         spent = time.perf_counter() - state.started
         remaining = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
@@ -277,16 +280,39 @@ def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
 
 @persistent
 def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
-    """A frame needs nothing from here but the lids that shape keys close, and in background what scripts changed."""
+    """A frame needs nothing from here but the lids that shape keys close, and to hear of what a script has changed."""
     if bpy.app.background and not is_rendering():
         update(scene, playing=True)
-    elif (state := _scenes.get(scene.session_uid)) is not None and not suspend.is_live_suspended():
-        state.show_lids(scene)
+        return
+    state = _scenes.get(scene.session_uid)
+    if state is None or suspend.is_live_suspended():
+        return
+    state.show_lids(scene)
+    if not is_rendering() and not _is_playing() and fingerprint.changed_kinds(scene, state.kinds):
+        # A script changed something and went to a frame at once: no update comes for it.
+        state.check_at = min(state.check_at, time.perf_counter())
+        _wake()
 
 
 @persistent
 def _before_update(scene: bpy.types.Scene, *_: object) -> None:
     update(scene)
+
+
+@persistent
+def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *_: object) -> None:
+    """Let looks follow targets that are dragged, until there is time to solve them."""
+    state = _scenes.get(scene.session_uid)
+    if state is None or not _known or bpy.app.background or is_rendering() or suspend.is_live_suspended():
+        return
+    if own_data.TEMPORARY in scene or _is_playing() or not _lock.acquire(blocking=False):
+        return
+    try:
+        state.follow_targets(scene, depsgraph)
+    except ReferenceError:
+        _let_go()
+    finally:
+        _lock.release()
 
 
 @persistent
@@ -309,6 +335,8 @@ def _let_go(*_: object) -> None:
         state.stop()
         state.scene_solve, state.as_built = None, -1
         state.shown.clear()
+        state.previews.clear()
+        state.seen.clear()
     sampler.park_all()
     touch()
 
@@ -323,6 +351,7 @@ def _before_save(*_: object) -> None:
 _HANDLERS = (
     ("frame_change_pre", _before_frame),
     ("depsgraph_update_pre", _before_update),
+    ("depsgraph_update_post", _after_update),
     ("render_init", _before_render),
     ("undo_pre", _let_go),
     ("redo_pre", _let_go),

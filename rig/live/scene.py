@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..look_at import constraint_sync, settings
+from ...lookat_pd.rotation import Array
+from ..look_at import constraint_sync, settings, settled_pose
 from ..look_at import resolve as look_at
 from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
@@ -23,6 +24,10 @@ from . import saved_solution
 
 _CHECK_LATER = 0.3
 """Seconds after the last move of a slider until all that it may not have changed is looked at."""
+_MOVED = 1e-6
+"""Distance [m] from which on a target is seen to move."""
+_OWN = {"OBJECT", "ACTION"}
+"""Kinds of data that are changed when a track is shown."""
 _NONE: tuple[set, set] = set(), set()
 Key = tuple[int, int]
 """An armature's session identifier and a look-at's number on it: they stay whatever is renamed."""
@@ -43,6 +48,12 @@ class LiveScene:
         """The tracks that the rigs show."""
         self.layers: dict[str, list[bytes]] = {}
         """What is keyed for them, by the armature's name."""
+        self.previews: dict[Key, tuple[Track, Track]] = {}
+        """What is shown of look-ats whose targets are being moved, and the track in whose place."""
+        self.seen: dict[Key, tuple[float, Array | None]] = {}
+        """The frame, and where the targets of slow look-ats were seen last."""
+        self.wrote = False
+        """Whether something was shown since the scene was last looked at."""
         self.settings: dict[Key, tuple] = {}
         self.keyed: dict[Key, frozenset[str]] = {}
         self.editing: frozenset[int] = frozenset()
@@ -70,20 +81,36 @@ class LiveScene:
         if self._is_outdated(scene, span):
             self._rebuild(scene, span)
         tuned = self._settings_changed()
+        edited = False
         if tuned and not now:
             # A slider is being moved: nothing else can be, so look at the rest a little later.
             self.check_at = time.perf_counter() + _CHECK_LATER
-            edited = False
+        elif not now and self.prints and any(_is_slow(solve) for solve in self.solves.values()):
+            # Something may be being dragged: meanwhile `follow_targets` shows where looks settle.
+            self._wait(touched)
         else:
             self.check_at, unknown = np.inf, not self.prints
             edited = self._inputs_changed(scene, touched)
             if unknown and saved_solution.restore(self.solves.values(), self.span, self._digest()):
                 # The file has been solved before it was saved.
                 self.stop()
+            if self.previews and not edited and self.job is None:
+                # It has been stopped, or is where it was.
+                self.previews.clear()
+                edited = any(solve.stale != FRESH for solve in self.solves.values())
         # What is still to be sampled is solved with the new settings anyway.
         if edited or any(solve.samples is not None for solve in tuned):
             self.stop()
             self.begin()
+
+    def _wait(self, touched: set[str] | None) -> None:
+        """Look later at what has changed. What was shown from here is a change too, but none that stops the work."""
+        own, self.wrote = self.wrote and touched is not None and touched <= _OWN, False
+        if not own:
+            self.stop()
+            self.check_at = time.perf_counter() + _CHECK_LATER
+        elif self.check_at == np.inf:
+            self.check_at = time.perf_counter() + _CHECK_LATER
 
     def _is_outdated(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> bool:
         """Whether look-ats may have come or gone, or are on other bones, or the frames are others."""
@@ -244,6 +271,7 @@ class LiveScene:
         self.spent += time.perf_counter() - begin
         if done:
             self.job, self.seconds = None, self.spent
+            self.previews.clear()
         return done
 
     def _digest(self) -> str:
@@ -261,18 +289,42 @@ class LiveScene:
             if armature.mode == "EDIT":
                 continue
             if solve.track is not None:
-                if self.shown.get(key) is not solve.track:
-                    offsets.show(armature, solve.track)
-                    self.shown[key] = solve.track
+                preview, instead = self.previews.get(key, (solve.track, None))
+                track = preview if instead is solve.track else solve.track
+                if self.shown.get(key) is not track:
+                    offsets.show(armature, track)
+                    self.shown[key] = track
                     self.layers[armature.name_full] = offsets.contents(armature)
                     shown = True
             elif solve.stale == FRESH or solve.samples is None:
                 offsets.hide(armature, solve.number)
                 self.shown.pop(key, None)
+        self.wrote = self.wrote or shown
         if shown:
-            solved = self.job is None and not self.errors and self.prints
+            solved = self.job is None and not self.errors and self.prints and not self.previews
             saved_solution.store(self.solves.values(), self._digest() if solved else "")
         self.show_lids(scene)
+
+    def follow_targets(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        """Where a target has moved at the frame that is shown, show where the look settles.
+
+        For look-ats that are too slow to be solved at each step of the mouse.
+        """
+        frame = scene.frame_current_final
+        for key, solve in self.solves.items():
+            if not _is_slow(solve) or solve.track is None or self.scene_solve is None:
+                continue
+            places = settled_pose.places(solve.look_at.targets, depsgraph)
+            before, self.seen[key] = self.seen.get(key), (frame, places)
+            if before is None or before[0] != frame or before[1] is None or places is None:
+                continue
+            if before[1].shape == places.shape and np.abs(places - before[1]).max() > _MOVED:
+                track = settled_pose.settled(solve, self.scene_solve.context, frame, places)
+                if track is not None:
+                    self.previews[key] = track, solve.track
+                    self.check_at = time.perf_counter() + _CHECK_LATER
+        if self.previews:
+            self.show(scene)
 
     def show_lids(self, scene: bpy.types.Scene) -> None:
         """Close the lids that shape keys close as far as it is solved for the current frame."""
@@ -288,6 +340,12 @@ class LiveScene:
                 share = solve.track.closed(frame) if solve.track is not None else 0.0
                 closing[lid] = max((share, armature.name_full), closing.get(lid, (0.0, "")))
         blink.show(closing)
+
+
+def _is_slow(solve: LookAtSolve) -> bool:
+    """Whether a look-at is verified on the evaluated rig, so that solving it takes longer than a step of the mouse."""
+    look_at = solve.look_at
+    return not look_at.plain or (look_at.body is not None and not look_at.body.plain)
 
 
 def _editing(scene: bpy.types.Scene) -> frozenset[int]:

@@ -87,6 +87,10 @@ class LookAtSolve:
                 self.error = solver.settled_error(self.solution, self.solution.error)
                 self._finish(solver, body, self.solution.offsets, displacement, None)
             else:
+                if predicted:
+                    # Only the samples have told that it must be verified: what stands in for the rig is made anew.
+                    context.install(self.look_at, self.number)
+                    sampler.park()
                 verification = Verification(
                     self.number, solver, sampling, body, self.solution, displacement, self._propose
                 )

@@ -41,7 +41,7 @@ _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
 _NOTE = "lookat_pd_solved_from"
-Written = dict[str, tuple[float, layer_action.Keys | None]]
+Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
 
 
@@ -200,17 +200,17 @@ def _set(constraint: bpy.types.Constraint, setting: str, value: float) -> bool:
     return True
 
 
-def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, values: Array) -> layer_action.Keys:
+def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, values: Array) -> layer_action.PlaceKeys:
     """Numbers (F, n) of a track as they are keyed: a constraint reads channels in the bone's own rotation mode."""
     mode = LOCATION
     if kind == "ROTATION":
         mode = armature.pose.bones[bone].rotation_mode
         still = np.broadcast_to(_STILL.get(mode, np.zeros(3)), (len(values), channels.channel(mode)[1]))
         values = channels.turned(still, mode, values)
-    return layer_action.Keys(bone, channels.channel(mode)[0], first, values.astype(np.float32))
+    return layer_action.PlaceKeys(bone, channels.channel(mode)[0], first, values.astype(np.float32))
 
 
-def _write(armature: bpy.types.Object, constraint: bpy.types.Constraint, keys: layer_action.Keys) -> bool:
+def _write(armature: bpy.types.Object, constraint: bpy.types.Constraint, keys: layer_action.PlaceKeys) -> bool:
     """Key what a constraint adds; whether it was not keyed yet."""
     action = _own_action(armature)
     slot = layer_action.slot_of(action, constraint.name, ensure=True)
@@ -292,7 +292,7 @@ def shown(armature: bpy.types.Object, bone: str, frame: float) -> dict[str, Arra
 def read(armature: bpy.types.Object, number: int, turned: Sequence[str], moved: Sequence[str] = ()) -> Track | None:
     """The track that the constraints of a look-at show; None where they show none, or not on these bones."""
     held = {constraint.name: constraint for _, constraint in on(armature)}
-    found: list[layer_action.Keys | None] = []
+    found: list[layer_action.PlaceKeys | None] = []
     for slot, (bone, _) in enumerate(_kinds(turned, moved)):
         constraint = held.get(name(number, slot))
         if constraint is None:
@@ -347,7 +347,7 @@ def contents(armature: bpy.types.Object) -> list[bytes]:
     return [place.encode() + keys.values.tobytes() for place, keys in held if keys is not None]
 
 
-def _keys(constraint: bpy.types.Constraint) -> layer_action.Keys | None:
+def _keys(constraint: bpy.types.Constraint) -> layer_action.PlaceKeys | None:
     """The keys that a constraint reads."""
     action = getattr(constraint, "action", None)
     if action is None or constraint.action_slot is None:

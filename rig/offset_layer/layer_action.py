@@ -21,7 +21,7 @@ _LINEAR = 1
 
 
 @dataclass(frozen=True)
-class Keys:
+class PlaceKeys:
     """What is keyed for one place: the numbers (F, n) of a `channel` of a bone, from frame `first` on, a frame each."""
 
     bone: str
@@ -29,7 +29,7 @@ class Keys:
     first: int
     values: Array
 
-    def same_as(self, other: "Keys | None") -> bool:
+    def same_as(self, other: "PlaceKeys | None") -> bool:
         if other is None or (self.bone, self.channel, self.first) != (other.bone, other.channel, other.first):
             return False
         return np.array_equal(self.values, other.values)
@@ -51,7 +51,7 @@ def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bp
     return action.slots.new(id_type="OBJECT", name=place) if found is None and ensure else found
 
 
-def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: Keys) -> None:
+def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys) -> None:
     bag = actions.channelbag(action, slot, ensure=True)
     path = f'pose.bones["{bpy.utils.escape_identifier(keys.bone)}"].{keys.channel}'
     frames, count = keys.values.shape
@@ -74,7 +74,7 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: Keys) -> N
         curve.keyframe_points.foreach_set("co", points.ravel())
 
 
-def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Keys | None:
+def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | None:
     """What is keyed for a place, None where nothing is."""
     curves = list(actions.curves(action, slot))
     count = len(curves[0].keyframe_points) if curves else 0
@@ -86,7 +86,7 @@ def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Keys | None:
     points = np.empty((len(curves), count, 2), dtype=np.float32)
     for curve, row in zip(curves, points, strict=True):
         curve.keyframe_points.foreach_get("co", row.reshape(-1))
-    return Keys(bpy.utils.unescape_identifier(found[1]), found[2], int(points[0, 0, 0]), points[:, :, 1].T.copy())
+    return PlaceKeys(bpy.utils.unescape_identifier(found[1]), found[2], int(points[0, 0, 0]), points[:, :, 1].T.copy())
 
 
 def at(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: float) -> Array:

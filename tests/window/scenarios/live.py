@@ -8,6 +8,8 @@ from character import armature, facing, look_at_ball, miss, pose, select, settin
 from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
+from extension import load
+
 LIVE = ("rig.live.handlers",)
 STILL = 60
 """A frame by which everything has arrived."""
@@ -202,3 +204,31 @@ def two_characters(hands: Hands) -> Waiting:
     quick = np.array(armature().evaluated_get(depsgraph).pose.bones["head"].matrix)
     assert abs(slow - quick).max() > 1e-3, "both heads have one settle time"
     assert abs(settings().settle_time - 0.6) < 1e-6
+
+
+@script(needs=LIVE)
+def target_dragged_before_a_control_rig(hands: Hands) -> Waiting:
+    """A rig whose result is verified: the head follows at each step of the mouse, and is solved when the hand rests."""
+    constraint = armature().pose.bones["neck"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget, constraint.influence = armature(), "upper_arm.L", 0.3
+    yield from look_at_ball(hands)
+    ball = bpy.data.objects["Ball"]
+    ball.animation_data_clear()
+    ball.location = (1.0, -1.6, 1.9)
+    _scene().frame_set(60)
+    yield 0.5
+    live = load("rig.live.handlers")
+    solved = lambda: live.status(_scene(), armature(), "head").state == "SOLVED"  # noqa: E731
+    assert (yield from hands.until(solved))
+    misses, states = [], []
+    for step in range(12):
+        ball.location.x = 0.9 - 0.15 * step
+        yield 0.1
+        if step:
+            misses.append(miss())
+        states.append(live.status(_scene(), armature(), "head").state)
+    assert max(misses) < 3.0, f"the head does not follow: {np.round(misses, 1)}"
+    assert "PREVIEW" in states, states
+    assert (yield from hands.until(solved))
+    yield 0.1
+    assert miss() < 0.1, f"solved, the head misses by {miss():.2f} degrees"
