@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import scenes
-from ..look_at.test_bake_rigs import human_file  # noqa: F401 - a fixture
 
 ik_bake = load("rig.ik.bake")
 ik_chain = load("rig.detection.joint_chain")
@@ -79,9 +79,8 @@ def run(chain, target, **goal):
 
 
 @pytest.fixture
-def rigify(human_file: str) -> bpy.types.Object:  # noqa: F811
-    bpy.ops.wm.open_mainfile(filepath=human_file)
-    rig = bpy.data.objects["Human"]
+def rigify() -> bpy.types.Object:
+    rig = kept.human()
     for name in ("upper_arm_parent.L", "thigh_parent.L"):
         rig.pose.bones[name]["IK_FK"] = 1.0
     return rig

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import scenes
@@ -17,7 +18,6 @@ look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 rest = load("rig.detection.rest")
 rotation = load("lookat_pd.rotation")
-human = load("assets.demo.human")
 
 PLAIN, RIGIFY = 0.1, 0.5  # degrees
 
@@ -34,20 +34,9 @@ def settled_frames(result) -> list[int]:
 # Rigify
 
 
-@pytest.fixture(scope="module")
-def human_file(tmp_path_factory) -> str:
-    """Built once and saved: opening it is ten times faster than generating the rig."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    human.build_scene()
-    path = str(tmp_path_factory.mktemp("rigs") / "human.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
-    return path
-
-
 @pytest.fixture
-def rigify(human_file: str) -> bpy.types.Object:
-    bpy.ops.wm.open_mainfile(filepath=human_file)
-    return bpy.data.objects["Human"]
+def rigify() -> bpy.types.Object:
+    return kept.human()
 
 
 def follow(rig: bpy.types.Object, head: float, neck: float) -> None:

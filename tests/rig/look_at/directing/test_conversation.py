@@ -9,7 +9,7 @@ import pytest
 from extension import load
 
 from ... import scenes
-from ..test_bake_rigs import RIGIFY, human_file, rig, rigify  # noqa: F401
+from ..test_bake_rigs import RIGIFY, rig, rigify  # noqa: F401
 from ..test_copy import EYES
 
 conversation = load("rig.look_at.directing.conversation")
