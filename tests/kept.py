@@ -37,3 +37,22 @@ def human() -> bpy.types.Object:
     """The scene of the demo: its generated Rigify human, whose rig this is, its action and its targets."""
     scene(_demo)
     return bpy.data.objects["Human"]
+
+
+def _import(path: Path, options: tuple[tuple[str, Hashable], ...], fps: int) -> None:
+    bpy.context.scene.render.fps = fps
+    if path.suffix in (".glb", ".vrm"):
+        bpy.ops.import_scene.gltf(filepath=str(path), **dict(options))
+    elif path.suffix == ".fbx":
+        bpy.ops.wm.fbx_import(filepath=str(path), **dict(options))
+    else:
+        bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, **dict(options))
+
+
+def rig(path: Path, *, fps: int = 24, **options: Hashable) -> bpy.types.Object:
+    """The armature of a glTF, VRM, FBX or BVH file in a scene of that frame rate; options of the importer.
+
+    BVH files set the frame rate themselves.
+    """
+    scene(_import, path, tuple(options.items()), fps)
+    return next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")

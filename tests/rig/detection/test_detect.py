@@ -295,20 +295,20 @@ def test_rigify(rigify: None, animal: str) -> None:
         np.testing.assert_allclose(detect.find_axes(body, known), [FORWARD, UP], atol=1e-5)
 
 
-def bvh(**axes: str) -> Callable[[str], object]:
-    return lambda path: bpy.ops.import_anim.bvh(filepath=path, **axes)
+def bvh(**axes: str) -> Callable[[Path], object]:
+    return lambda path: kept.rig(path, **axes)
 
 
-def gltf(path: str) -> None:
-    bpy.ops.import_scene.gltf(filepath=path)
+def gltf(path: Path) -> None:
+    kept.rig(path)
 
 
-def fbx(path: str) -> None:
-    bpy.ops.wm.fbx_import(filepath=path)
+def fbx(path: Path) -> None:
+    kept.rig(path)
 
 
-def blend(path: str) -> None:
-    bpy.ops.wm.open_mainfile(filepath=path)
+def blend(path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(path))
 
 
 Z_UP = {"axis_forward": "Y", "axis_up": "Z"}
@@ -347,8 +347,8 @@ def axis(name: str):
 
 
 @pytest.mark.parametrize(("file", "importer", "chain", "axes"), SHARED)
-def test_rigs_of_other_makers(rigs: Path, file: str, importer: Callable[[str], object], chain: str, axes: str) -> None:
-    importer(str(rigs / file))
+def test_rigs_of_other_makers(rigs: Path, file: str, importer: Callable[[Path], object], chain: str, axes: str) -> None:
+    importer(rigs / file)
     body, hints = read(only_armature())
     assert chain_of(body, hints) == chain.split()
     found = detect.find_axes(body, hints)

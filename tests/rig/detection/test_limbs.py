@@ -455,9 +455,9 @@ SHARED = [
 
 @pytest.mark.parametrize(("file", "importer", "counts", "foot", "upper_arm", "moves"), SHARED)
 def test_rigs_of_other_makers(
-    rigs: Path, file: str, importer: Callable[[str], object], counts, foot: str, upper_arm: str, moves: str | None
+    rigs: Path, file: str, importer: Callable[[Path], object], counts, foot: str, upper_arm: str, moves: str | None
 ) -> None:
-    importer(str(rigs / file))
+    importer(rigs / file)
     armature = only_armature()
     eyes, legs, arms = limbs.find_eyes(armature), limbs.find_legs(armature), limbs.find_arms(armature)
     assert (len(eyes), len(legs), sum(leg.held for leg in legs), len(arms)) == counts

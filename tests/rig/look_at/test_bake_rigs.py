@@ -154,14 +154,9 @@ def open_rig(path: Path) -> bpy.types.Object:
     """The armature of a file."""
     if path.suffix == ".blend":
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
-    elif path.suffix in (".glb", ".vrm"):
-        bpy.ops.import_scene.gltf(filepath=str(path))
-    elif path.suffix == ".fbx":
-        bpy.ops.wm.fbx_import(filepath=str(path))
-    else:
-        upright = {"axis_forward": "Y", "axis_up": "Z"} if path.name.startswith("fair1") else {}
-        bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, **upright)
-    return next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+        return next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    upright = {"axis_forward": "Y", "axis_up": "Z"} if path.name.startswith("fair1") else {}
+    return kept.rig(path, **upright)
 
 
 @pytest.fixture(params=RIGS)
