@@ -39,9 +39,26 @@ def pose(demo, frame: int) -> dict[str, np.ndarray]:
     return {bone.name: np.array(bone.matrix) for bone in evaluated.pose.bones}
 
 
-def poses(demo, frames) -> dict[str, np.ndarray]:
-    rows = [pose(demo, frame) for frame in frames]
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+@dataclass(frozen=True)
+class Performance:
+    """Matrices (250, 4, 4) at all frames of the demo: of the bones by name, and of the targets in the world."""
+
+    bones: dict[str, np.ndarray]
+    ball: np.ndarray
+    bird: np.ndarray
+
+
+@pytest.fixture(scope="module")
+def performance() -> Performance:
+    demo = opened()
+    rows, balls, birds = [], [], []
+    for frame in range(1, 251):
+        rows.append(pose(demo, frame))
+        balls.append(np.array(demo.ball.matrix_world))
+        birds.append(np.array(demo.bird.matrix_world))
+    return Performance(
+        {name: np.stack([row[name] for row in rows]) for name in rows[0]}, np.array(balls), np.array(birds)
+    )
 
 
 def curves(demo) -> list[bpy.types.FCurve]:
@@ -168,8 +185,8 @@ def test_keys_are_sparse_bezier_on_whole_frames(demo) -> None:
             assert key.co.x == round(key.co.x)
 
 
-def test_body_moves(demo) -> None:
-    moving = poses(demo, range(1, 251, 4))
+def test_body_moves(performance) -> None:
+    moving = {name: matrices[::4] for name, matrices in performance.bones.items()}
     for bone in ("head", "neck", "chest", "hips"):
         turns = moving[bone][:, :3, :3]
         cosines = (np.einsum("fij,ij->f", turns, turns[0]) - 1.0) / 2.0
@@ -179,15 +196,15 @@ def test_body_moves(demo) -> None:
     assert np.ptp(moving["DEF-hand.L"][:, 2, 3]) > 0.10
 
 
-def test_body_is_smooth(demo) -> None:
-    points = poses(demo, range(1, 251))
+def test_body_is_smooth(performance) -> None:
+    points = performance.bones
     for bone in ("DEF-hand.L", "DEF-hand.R", "DEF-foot.L", "DEF-foot.R", "head"):
         speed = np.linalg.norm(np.diff(points[bone][:, :3, 3], axis=0), axis=1) * 24.0
         assert speed.max() < 3.0, bone  # metres a second
 
 
-def test_feet_stand_on_the_floor_and_step(demo) -> None:
-    feet = poses(demo, range(1, 251))
+def test_feet_stand_on_the_floor_and_step(performance) -> None:
+    feet = performance.bones
     aground = []
     for side in "LR":
         ankle = feet[f"DEF-foot.{side}"][:, :3, 3]
@@ -228,11 +245,10 @@ def test_any_range_is_filled(demo) -> None:
         human.animate_body(rig, 10, 10, 24.0)
 
 
-def test_targets_ask_for_large_turns(demo) -> None:
+def test_targets_ask_for_large_turns(performance) -> None:
     asked = []
-    for frame in range(1, 251):
-        demo.scene.frame_set(frame)
-        way = np.array(demo.ball.matrix_world.translation) - (0.0, -0.12, 1.86)
+    for place in performance.ball[:, :3, 3]:
+        way = place - (0.0, -0.12, 1.86)
         asked.append((np.arctan2(way[0], -way[1]), np.arcsin(way[2] / np.linalg.norm(way))))
     yaw, pitch = np.degrees(np.array(asked)).T
     assert 85.0 < yaw.max() < 105.0
@@ -241,15 +257,11 @@ def test_targets_ask_for_large_turns(demo) -> None:
     assert -45.0 < pitch.min() < -30.0
 
 
-def test_bird_flies_beak_first(demo) -> None:
-    places, beaks = [], []
-    for frame in range(1, 251):
-        demo.scene.frame_set(frame)
-        places.append(np.array(demo.bird.matrix_world.translation))
-        beaks.append(-np.array(demo.bird.matrix_world)[:2, 1])
-    ways = np.gradient(np.array(places), axis=0)[:, :2]
+def test_bird_flies_beak_first(performance) -> None:
+    beaks = -performance.bird[:, :2, 1]
+    ways = np.gradient(performance.bird[:, :3, 3], axis=0)[:, :2]
     ways /= np.linalg.norm(ways, axis=1, keepdims=True)
-    assert np.mean(np.einsum("fi,fi->f", ways, np.array(beaks)) > 0.7) > 0.85  # but for the U-turns
+    assert np.mean(np.einsum("fi,fi->f", ways, beaks) > 0.7) > 0.85  # but for the U-turns
 
 
 @dataclass(frozen=True)
