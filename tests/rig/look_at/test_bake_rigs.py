@@ -111,10 +111,11 @@ def test_rigify_head_leads_and_hips_come_last(rigify) -> None:
     run_bake(rigify, last=140)
     # The head control inherits nothing of the torso here, so body parts are looked at, not controls.
     parts = ("DEF-spine.006", "DEF-spine.004", "DEF-spine.003", "DEF-spine")
-    poses = np.array(
-        [[np.array(rigify.evaluated_get(scenes.goto(f)).pose.bones[p].matrix) for p in parts] for f in range(1, 141)]
-    )
-    turned = rotation.from_matrix(poses[..., :3, :3])
+    poses = []
+    for frame in range(1, 141):
+        bones = rigify.evaluated_get(scenes.goto(frame)).pose.bones
+        poses.append([np.array(bones[part].matrix) for part in parts])
+    turned = rotation.from_matrix(np.array(poses)[..., :3, :3])
     angle = rotation.angle(rotation.multiply(rotation.inverse(turned[0]), turned))
     times = [int(np.argmax(angle[:, n] > 0.5 * angle[-1, n])) for n in range(len(parts))]
     assert times == sorted(times) and len(set(times)) == len(times)
