@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import bpy
@@ -214,17 +215,27 @@ def basis(armature: bpy.types.Object, frames: Iterable[float], bone: str) -> np.
 _SKIP = {"rna_type", "is_valid", "is_evaluated", "is_active", "original", "id_data"}
 
 
+@cache
+def _properties(kind: type, count: int) -> tuple[tuple[str, str, bool], ...]:
+    """Name, type and whether it is an array of a struct's own properties; `count` tells when more are registered."""
+    found = []
+    for prop in kind.bl_rna.properties:
+        if prop.identifier not in _SKIP and prop.type != "COLLECTION":
+            found.append((prop.identifier, prop.type, getattr(prop, "is_array", False)))
+    return tuple(found)
+
+
 def plain(struct: Any, skip: Iterable[str] = ()) -> dict[str, Any]:
     """The values of a struct's own properties: no collections, pointers by name."""
     result = {}
-    for prop in struct.bl_rna.properties:
-        name = prop.identifier
-        if name in _SKIP or name in skip or prop.type == "COLLECTION":
+    kind = type(struct)
+    for name, value_type, is_array in _properties(kind, len(kind.bl_rna.properties)):
+        if name in skip:
             continue
         value = getattr(struct, name)
-        if prop.type == "POINTER":
+        if value_type == "POINTER":
             result[name] = getattr(value, "name", None) if value is not None else None
-        elif getattr(prop, "is_array", False) and not isinstance(value, str):
+        elif is_array and not isinstance(value, str):
             result[name] = repr([list(row) if hasattr(row, "__len__") else row for row in value])
         else:
             result[name] = repr(value)
@@ -235,9 +246,20 @@ def curve(item: Any) -> dict[str, Any]:
     """Everything about an F-curve."""
     return {
         "curve": plain(item, ("is_valid", "select")),
-        "keys": [plain(point) for point in item.keyframe_points],
+        "keys": _keys(item.keyframe_points),
         "modifiers": [plain(modifier) for modifier in item.modifiers],
     }
+
+
+def _keys(points: Any) -> dict[str, str]:
+    """What `plain` gives of each key, by property: there may be very many."""
+    found = {}
+    for name, kind, is_array in _properties(bpy.types.Keyframe, len(bpy.types.Keyframe.bl_rna.properties)):
+        size = bpy.types.Keyframe.bl_rna.properties[name].array_length if is_array else 1
+        values = np.empty(len(points) * size, {"FLOAT": np.float32, "BOOLEAN": bool}.get(kind, np.int32))
+        points.foreach_get(name, values)
+        found[name] = repr(values.tolist())
+    return found
 
 
 def curves(action: bpy.types.Action) -> dict[tuple[str, str, int], dict[str, Any]]:
@@ -360,7 +382,10 @@ def differences(before: Any, after: Any, place: str = "") -> list[str]:
         return found
     if before == after:
         return []
-    return [f"{place}: {str(before)[:200]} -> {str(after)[:200]}"]
+    old, new = str(before), str(after)
+    differ = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
+    shown = slice(max(differ - 50, 0), differ + 150)
+    return [f"{place}: {old[shown]} -> {new[shown]}"]
 
 
 @dataclass(frozen=True)

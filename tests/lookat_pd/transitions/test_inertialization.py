@@ -450,11 +450,10 @@ def test_arguments_stay_as_they_are(kind):
 def test_over_real_clips_little_of_the_velocity_jump_is_left(rigs):
     """Rotations and locations of a game character, each of some clips cut into each other in the middle."""
     bpy = pytest.importorskip("bpy")
+    import kept
     from extension import load
 
-    bpy.context.scene.render.fps = 30
-    bpy.ops.import_scene.gltf(filepath=str(rigs / "gltf" / "kaykit_knight.glb"))
-    (armature,) = (item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    armature = kept.rig(rigs / "gltf" / "kaykit_knight.glb", fps=30)
     actions = [action for action in bpy.data.actions if action.frame_range[1] > 16][::6]
     clips = load("rig.transitions.clips")
     read = [

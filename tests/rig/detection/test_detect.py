@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kept
 from extension import load
 
 from . import skeletons
@@ -261,39 +262,53 @@ def rigify() -> Iterator[None]:
         bpy.ops.preferences.addon_disable(module="rigify")
 
 
+def metarig(animal: str) -> bpy.types.Object:
+    getattr(bpy.ops.object, f"armature_{animal}_metarig_add")()
+    return bpy.context.object
+
+
+def _generate(animal: str) -> None:
+    item = metarig(animal)
+    bpy.ops.pose.rigify_generate()
+    bpy.data.objects.remove(item)
+
+
+def generated(animal: str) -> bpy.types.Object:
+    """What Rigify generates from a metarig."""
+    kept.scene(_generate, animal)
+    (found,) = (thing for thing in bpy.data.objects if thing.type == "ARMATURE")
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("animal", METARIGS)
 def test_rigify(rigify: None, animal: str) -> None:
-    getattr(bpy.ops.object, f"armature_{animal}_metarig_add")()
-    metarig = bpy.context.object
-    body, hints = read(metarig)
+    body, hints = read(metarig(animal))
     assert chain_of(body, hints) == METARIGS[animal].split()
     np.testing.assert_allclose(detect.find_axes(body, hints), [FORWARD, UP], atol=1e-5)
     assert_chain_is_sound(detect.find_chain(body, detect.find_head(body, hints), hints))
 
-    bpy.ops.pose.rigify_generate()
-    (generated,) = (thing for thing in bpy.data.objects if thing.type == "ARMATURE" and thing != metarig)
-    body, hints = read(generated)
+    body, hints = read(generated(animal))
     expected = [bone for bone, _ in vocabulary.RIGIFY_CONTROLS if bone in body.names]
     for known in (hints, detect.RigHints()):
         assert chain_of(body, known) == expected
         np.testing.assert_allclose(detect.find_axes(body, known), [FORWARD, UP], atol=1e-5)
 
 
-def bvh(**axes: str) -> Callable[[str], object]:
-    return lambda path: bpy.ops.import_anim.bvh(filepath=path, **axes)
+def bvh(**axes: str) -> Callable[[Path], object]:
+    return lambda path: kept.rig(path, **axes)
 
 
-def gltf(path: str) -> None:
-    bpy.ops.import_scene.gltf(filepath=path)
+def gltf(path: Path) -> None:
+    kept.rig(path)
 
 
-def fbx(path: str) -> None:
-    bpy.ops.wm.fbx_import(filepath=path)
+def fbx(path: Path) -> None:
+    kept.rig(path)
 
 
-def blend(path: str) -> None:
-    bpy.ops.wm.open_mainfile(filepath=path)
+def blend(path: Path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(path))
 
 
 Z_UP = {"axis_forward": "Y", "axis_up": "Z"}
@@ -332,8 +347,8 @@ def axis(name: str):
 
 
 @pytest.mark.parametrize(("file", "importer", "chain", "axes"), SHARED)
-def test_rigs_of_other_makers(rigs: Path, file: str, importer: Callable[[str], object], chain: str, axes: str) -> None:
-    importer(str(rigs / file))
+def test_rigs_of_other_makers(rigs: Path, file: str, importer: Callable[[Path], object], chain: str, axes: str) -> None:
+    importer(rigs / file)
     body, hints = read(only_armature())
     assert chain_of(body, hints) == chain.split()
     found = detect.find_axes(body, hints)

@@ -22,7 +22,9 @@ from .test_detect import (
     bvh,
     conventions,
     fbx,
+    generated,
     gltf,
+    metarig,
     only_armature,
     rigify,  # noqa: F401
 )
@@ -394,19 +396,17 @@ RIGIFY_ARMS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("animal", RIGIFY_LEGS)
 def test_rigify_gives_its_controls(rigify: None, animal: str) -> None:  # noqa: F811
-    getattr(bpy.ops.object, f"armature_{animal}_metarig_add")()
-    metarig = bpy.context.object
-    assert len(limbs.find_legs(metarig)) == 2 * len(RIGIFY_LEGS[animal])
-    assert not any(limb.held for limb in (*limbs.find_legs(metarig), *limbs.find_arms(metarig)))
+    plain = metarig(animal)
+    assert len(limbs.find_legs(plain)) == 2 * len(RIGIFY_LEGS[animal])
+    assert not any(limb.held for limb in (*limbs.find_legs(plain), *limbs.find_arms(plain)))
 
-    bpy.ops.pose.rigify_generate()
-    (generated,) = (thing for thing in bpy.data.objects if thing.type == "ARMATURE" and thing != metarig)
+    rig = generated(animal)
 
     def sided(name: str, side: str) -> str:
         return name.format(side) if "{}" in name else name + side
 
     expected = [[sided(bone, side) for bone in leg.split()] for leg in RIGIFY_LEGS[animal] for side in (".L", ".R")]
-    legs, arms = limbs.find_legs(generated), limbs.find_arms(generated)
+    legs, arms = limbs.find_legs(rig), limbs.find_arms(rig)
     assert [[leg.upper, leg.lower, leg.foot] for leg in legs] == expected
     expected = (
         [[sided(bone, side) for bone in RIGIFY_ARMS[animal].split()] for side in (".L", ".R")]
@@ -414,23 +414,19 @@ def test_rigify_gives_its_controls(rigify: None, animal: str) -> None:  # noqa: 
         else []
     )
     assert [[arm.clavicle, arm.upper, arm.hand] for arm in arms] == expected
-    assert hips_control(generated) == "torso"
+    assert hips_control(rig) == "torso"
 
     for value in (0.0, 1.0):
-        for bone in generated.pose.bones:
+        for bone in rig.pose.bones:
             if "IK_FK" in bone:
                 bone["IK_FK"] = value
-        assert all(leg.held == (value == 0.0) for leg in limbs.find_legs(generated))
+        assert all(leg.held == (value == 0.0) for leg in limbs.find_legs(rig))
 
 
 @pytest.mark.slow
 def test_rigify_eyes_are_moved_by_their_targets(rigify: None) -> None:  # noqa: F811
-    bpy.ops.object.armature_human_metarig_add()
-    metarig = bpy.context.object
-    assert limbs.find_eyes(metarig) == [Eye("eye.L"), Eye("eye.R")]
-    bpy.ops.pose.rigify_generate()
-    (generated,) = (thing for thing in bpy.data.objects if thing.type == "ARMATURE" and thing != metarig)
-    assert limbs.find_eyes(generated) == [Eye("MCH-eye.L", "eye.L"), Eye("MCH-eye.R", "eye.R")]
+    assert limbs.find_eyes(metarig("human")) == [Eye("eye.L"), Eye("eye.R")]
+    assert limbs.find_eyes(generated("human")) == [Eye("MCH-eye.L", "eye.L"), Eye("MCH-eye.R", "eye.R")]
 
 
 # File, importer; how many eyes, legs, held legs and arms; a leg and an arm of the left; the hips control.
@@ -459,9 +455,9 @@ SHARED = [
 
 @pytest.mark.parametrize(("file", "importer", "counts", "foot", "upper_arm", "moves"), SHARED)
 def test_rigs_of_other_makers(
-    rigs: Path, file: str, importer: Callable[[str], object], counts, foot: str, upper_arm: str, moves: str | None
+    rigs: Path, file: str, importer: Callable[[Path], object], counts, foot: str, upper_arm: str, moves: str | None
 ) -> None:
-    importer(str(rigs / file))
+    importer(rigs / file)
     armature = only_armature()
     eyes, legs, arms = limbs.find_eyes(armature), limbs.find_legs(armature), limbs.find_arms(armature)
     assert (len(eyes), len(legs), sum(leg.held for leg in legs), len(arms)) == counts

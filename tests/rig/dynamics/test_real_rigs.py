@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 from lookat_pd import rotation
 
@@ -35,13 +36,7 @@ MOVED = [
 
 def read(path: Path, clip: str | None) -> bpy.types.Object:
     """The armature of a file, playing a clip of it."""
-    if path.suffix == ".bvh":
-        bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, update_scene_duration=True)
-    elif path.suffix == ".fbx":
-        bpy.ops.wm.fbx_import(filepath=str(path))
-    else:
-        bpy.ops.import_scene.gltf(filepath=str(path))
-    armature = next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    armature = kept.rig(path, **({"update_scene_duration": True} if path.suffix == ".bvh" else {}))
     data = armature.animation_data
     for track in data.nla_tracks:
         track.mute = True

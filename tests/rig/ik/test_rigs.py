@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import scenes
-from ..look_at.test_bake_rigs import human_file  # noqa: F401 - a fixture
 
 ik_bake = load("rig.ik.bake")
 ik_chain = load("rig.detection.joint_chain")
@@ -79,9 +79,8 @@ def run(chain, target, **goal):
 
 
 @pytest.fixture
-def rigify(human_file: str) -> bpy.types.Object:  # noqa: F811
-    bpy.ops.wm.open_mainfile(filepath=human_file)
-    rig = bpy.data.objects["Human"]
+def rigify() -> bpy.types.Object:
+    rig = kept.human()
     for name in ("upper_arm_parent.L", "thigh_parent.L"):
         rig.pose.bones[name]["IK_FK"] = 1.0
     return rig
@@ -121,6 +120,17 @@ def test_rigify_mechanism_is_refused(rigify, bone) -> None:
 # Others
 
 
+def _read(path: Path) -> None:
+    with console.Console() as quiet:
+        scene_files.load(path, None, quiet)
+
+
+def opened(path: Path) -> bpy.types.Object:
+    """The armature of a file that the command line has read."""
+    kept.scene(_read, path)
+    return rigs_of_scene.choose(bpy.context.scene, None, [])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "effector", "length", "at_tip"),
@@ -140,9 +150,7 @@ def test_rigify_mechanism_is_refused(rigify, bone) -> None:
     ids=str,
 )
 def test_rigs_of_other_makers(rigs: Path, file, effector, length, at_tip) -> None:
-    with console.Console() as quiet:
-        scene = scene_files.load(rigs / file, None, quiet)
-    armature = rigs_of_scene.choose(scene, None, [])
+    armature = opened(rigs / file)
     names = armature.pose.bones.keys()
     if effector not in names:
         effector = _tip(armature, effector, length)
@@ -177,9 +185,7 @@ def _tip(armature: bpy.types.Object, like: str, length: int) -> str:
 )
 def test_hands_keep_their_orientation(rigs: Path, file, effector) -> None:
     """On rigs of other makers, in the armature's space."""
-    with console.Console() as quiet:
-        scene = scene_files.load(rigs / file, None, quiet)
-    armature = rigs_of_scene.choose(scene, None, [])
+    armature = opened(rigs / file)
     if effector not in armature.pose.bones:
         effector = _tip(armature, effector, 2)
     chain = ik_chain.resolve(armature, effector, length=2, at_tip=False, turn_effector=True)
@@ -202,9 +208,7 @@ def test_hands_keep_their_orientation(rigs: Path, file, effector) -> None:
 )
 def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
     """Contacts found in a recorded walk: the evaluated foot, which slid by centimetres, is fixed in the world."""
-    with console.Console() as quiet:
-        scene = scene_files.load(rigs / file, None, quiet)
-    armature = rigs_of_scene.choose(scene, None, [])
+    armature = opened(rigs / file)
     chain = ik_chain.resolve(armature, foot, length=2, at_tip=False, turn_effector=True)
     range_ = bake_options.BakeOptions(1, 400)
 
@@ -219,7 +223,7 @@ def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
     # A leg is 80 cm long.
     metre = float(seen.reach[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
     before = places()
-    steps = contacts.clean_up(scene, chain, contacts.Detection(), 0.15, solving.IKTuning(), range_)
+    steps = contacts.clean_up(bpy.context.scene, chain, contacts.Detection(), 0.15, solving.IKTuning(), range_)
     result = scenes.finish(steps)
     after = places()
     assert 2 <= len(result.intervals) <= 6

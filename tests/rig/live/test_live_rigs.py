@@ -17,7 +17,6 @@ from ..look_at.test_bake_rigs import (  # noqa: F401 - fixtures
     around,
     follow,
     forward_of,
-    human_file,
     play_longest,
     rig,
     rigify,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
+import kept
 from extension import load
 from lookat_pd import rotation
 
@@ -446,20 +447,10 @@ def test_rigs_that_are_not_plain_are_aimed_right(make) -> None:
     assert abs(pose(armature) - shown).max() < 1e-4
 
 
-@pytest.fixture(scope="module")
-def human_file(tmp_path_factory) -> str:
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    load("assets.demo.human").build_scene()
-    path = str(tmp_path_factory.mktemp("rigs") / "human.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
-    return path
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("head", "neck"), [(0.0, 0.0), (1.0, 0.5)])
-def test_a_generated_rigify_rig_is_aimed_right_and_quickly(human_file, head, neck) -> None:
-    bpy.ops.wm.open_mainfile(filepath=human_file)
-    rig = bpy.data.objects["Human"]
+def test_a_generated_rigify_rig_is_aimed_right_and_quickly(head, neck) -> None:
+    rig = kept.human()
     rig.pose.bones["torso"]["head_follow"], rig.pose.bones["torso"]["neck_follow"] = head, neck
     target = ball((0.8, -2.0, 1.9), "Goal")
     scenes.look_at_edit.add(bpy.context.scene, rig, "head", target)

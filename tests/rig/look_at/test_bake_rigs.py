@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import scenes
@@ -17,7 +18,6 @@ look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 rest = load("rig.detection.rest")
 rotation = load("lookat_pd.rotation")
-human = load("assets.demo.human")
 
 PLAIN, RIGIFY = 0.1, 0.5  # degrees
 
@@ -34,20 +34,9 @@ def settled_frames(result) -> list[int]:
 # Rigify
 
 
-@pytest.fixture(scope="module")
-def human_file(tmp_path_factory) -> str:
-    """Built once and saved: opening it is ten times faster than generating the rig."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    human.build_scene()
-    path = str(tmp_path_factory.mktemp("rigs") / "human.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
-    return path
-
-
 @pytest.fixture
-def rigify(human_file: str) -> bpy.types.Object:
-    bpy.ops.wm.open_mainfile(filepath=human_file)
-    return bpy.data.objects["Human"]
+def rigify() -> bpy.types.Object:
+    return kept.human()
 
 
 def follow(rig: bpy.types.Object, head: float, neck: float) -> None:
@@ -122,10 +111,11 @@ def test_rigify_head_leads_and_hips_come_last(rigify) -> None:
     run_bake(rigify, last=140)
     # The head control inherits nothing of the torso here, so body parts are looked at, not controls.
     parts = ("DEF-spine.006", "DEF-spine.004", "DEF-spine.003", "DEF-spine")
-    poses = np.array(
-        [[np.array(rigify.evaluated_get(scenes.goto(f)).pose.bones[p].matrix) for p in parts] for f in range(1, 141)]
-    )
-    turned = rotation.from_matrix(poses[..., :3, :3])
+    poses = []
+    for frame in range(1, 141):
+        bones = rigify.evaluated_get(scenes.goto(frame)).pose.bones
+        poses.append([np.array(bones[part].matrix) for part in parts])
+    turned = rotation.from_matrix(np.array(poses)[..., :3, :3])
     angle = rotation.angle(rotation.multiply(rotation.inverse(turned[0]), turned))
     times = [int(np.argmax(angle[:, n] > 0.5 * angle[-1, n])) for n in range(len(parts))]
     assert times == sorted(times) and len(set(times)) == len(times)
@@ -165,14 +155,9 @@ def open_rig(path: Path) -> bpy.types.Object:
     """The armature of a file."""
     if path.suffix == ".blend":
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
-    elif path.suffix in (".glb", ".vrm"):
-        bpy.ops.import_scene.gltf(filepath=str(path))
-    elif path.suffix == ".fbx":
-        bpy.ops.wm.fbx_import(filepath=str(path))
-    else:
-        upright = {"axis_forward": "Y", "axis_up": "Z"} if path.name.startswith("fair1") else {}
-        bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, **upright)
-    return next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+        return next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    upright = {"axis_forward": "Y", "axis_up": "Z"} if path.name.startswith("fair1") else {}
+    return kept.rig(path, **upright)
 
 
 @pytest.fixture(params=RIGS)

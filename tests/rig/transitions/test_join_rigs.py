@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import scenes
@@ -38,12 +39,7 @@ class Case:
 
 
 def load_rig(path):
-    bpy.context.scene.render.fps = FPS
-    if path.suffix in (".glb", ".vrm"):
-        bpy.ops.import_scene.gltf(filepath=str(path))
-    elif path.suffix == ".fbx":
-        bpy.ops.import_scene.fbx(filepath=str(path))
-    armature = next(item for item in bpy.data.objects if item.type == "ARMATURE")
+    armature = kept.rig(path, fps=FPS)
     for track in armature.animation_data.nla_tracks:
         track.mute = True
     # What is drawn is of no interest here, and costs most of the time.
@@ -148,7 +144,6 @@ def test_joints_keep_their_velocity(rigs) -> None:
     """Over all clips at hand the median change of velocity at the cut is less than a tenth of that of a plain cut."""
     soft, hard = [], []
     for name in FILES:
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         armature = load_rig(rigs / "gltf" / name)
         for case in cases(armature, 40 if "kaykit" in name else PAIRS):
             for found, method in ((soft, "INERTIAL"), (hard, "CUT")):

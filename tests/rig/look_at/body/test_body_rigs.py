@@ -7,10 +7,10 @@ import pytest
 from extension import load
 
 from ... import scenes
-from ..test_bake_rigs import RIGS, WITHOUT_CLIPS, around, at_rest, human_file, open_rig, play_longest, rigify
+from ..test_bake_rigs import RIGS, WITHOUT_CLIPS, around, at_rest, open_rig, play_longest, rigify
 from . import bodies
 
-__all__ = ["human_file", "rigify"]
+__all__ = ["rigify"]
 
 body = load("rig.look_at.body.layers")
 live = load("rig.live.handlers")
