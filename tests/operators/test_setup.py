@@ -80,7 +80,7 @@ def test_add_takes_the_other_selected_object(hero) -> None:
     ball = thing("Ball", selected=True)
     bpy.ops.lookat_pd.add()
     assert settings(hero).target == ball
-    assert len(bpy.data.objects) == 2
+    assert {item.name for item in bpy.context.scene.objects} == {"Hero", "Ball"}
 
 
 def test_add_looks_another_character_in_the_face(hero) -> None:
