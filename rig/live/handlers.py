@@ -248,6 +248,9 @@ def _take_turns() -> bool:
             state = _scenes.get(scene.session_uid)
         if state is None:
             continue
+        if state.previews and state.job is None:
+            with suspend.suspend_live():
+                state.aim_previews(scene, window.view_layer)
         if time.perf_counter() > state.check_at:
             state.refresh(scene, _structure, now=True)
         if state.job is not None:
@@ -290,8 +293,7 @@ def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
     state.show_lids(scene)
     if not is_rendering() and not _is_playing() and fingerprint.changed_kinds(scene, state.kinds):
         # A script changed something and went to a frame at once: no update comes for it.
-        state.check_at = min(state.check_at, time.perf_counter())
-        _wake()
+        update(scene, playing=True)
 
 
 @persistent
@@ -309,6 +311,8 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *_: ob
         return
     try:
         state.follow_targets(scene, depsgraph)
+        if state.previews:
+            _wake()
     except ReferenceError:
         _let_go()
     finally:

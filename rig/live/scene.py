@@ -16,6 +16,7 @@ from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
 from ..look_at.resolve import LookAt
 from ..look_at.scene_solve import SceneSolve
+from ..look_at.settled_pose import SettledPose
 from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
@@ -48,7 +49,7 @@ class LiveScene:
         """The tracks that the rigs show."""
         self.layers: dict[str, list[bytes]] = {}
         """What is keyed for them, by the armature's name."""
-        self.previews: dict[Key, tuple[Track, Track]] = {}
+        self.previews: dict[Key, tuple[SettledPose, Track]] = {}
         """What is shown of look-ats whose targets are being moved, and the track in whose place."""
         self.seen: dict[Key, tuple[float, Array | None]] = {}
         """The frame, and where the targets of slow look-ats were seen last."""
@@ -94,8 +95,8 @@ class LiveScene:
             if unknown and saved_solution.restore(self.solves.values(), self.span, self._digest()):
                 # The file has been solved before it was saved.
                 self.stop()
-            if self.previews and not edited and self.job is None:
-                # It has been stopped, or is where it was.
+            if not edited and self.job is None:
+                # What moved is where it was, or the work was stopped meanwhile.
                 self.previews.clear()
                 edited = any(solve.stale != FRESH for solve in self.solves.values())
         # What is still to be sampled is solved with the new settings anyway.
@@ -104,12 +105,9 @@ class LiveScene:
             self.begin()
 
     def _wait(self, touched: set[str] | None) -> None:
-        """Look later at what has changed. What was shown from here is a change too, but none that stops the work."""
+        """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
         own, self.wrote = self.wrote and touched is not None and touched <= _OWN, False
-        if not own:
-            self.stop()
-            self.check_at = time.perf_counter() + _CHECK_LATER
-        elif self.check_at == np.inf:
+        if not own or self.check_at == np.inf:
             self.check_at = time.perf_counter() + _CHECK_LATER
 
     def _is_outdated(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> bool:
@@ -289,8 +287,8 @@ class LiveScene:
             if armature.mode == "EDIT":
                 continue
             if solve.track is not None:
-                preview, instead = self.previews.get(key, (solve.track, None))
-                track = preview if instead is solve.track else solve.track
+                preview = self.previews.get(key)
+                track = preview[0].track if preview is not None and preview[1] is solve.track else solve.track
                 if self.shown.get(key) is not track:
                     offsets.show(armature, track)
                     self.shown[key] = track
@@ -319,12 +317,25 @@ class LiveScene:
             if before is None or before[0] != frame or before[1] is None or places is None:
                 continue
             if before[1].shape == places.shape and np.abs(places - before[1]).max() > _MOVED:
-                track = settled_pose.settled(solve, self.scene_solve.context, frame, places)
-                if track is not None:
-                    self.previews[key] = track, solve.track
-                    self.check_at = time.perf_counter() + _CHECK_LATER
+                pose = settled_pose.settled(solve, self.scene_solve.context, frame, places)
+                self.check_at = time.perf_counter() + _CHECK_LATER
+                if pose is not None:
+                    self.stop()
+                    self.previews[key] = pose, solve.track
         if self.previews:
             self.show(scene)
+
+    def aim_previews(self, scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> None:
+        """Let heads that follow targets turn by what they still miss, once the rigs are evaluated with the previews."""
+        waiting = {k: pose for k, (pose, _) in self.previews.items() if pose.place is not None}
+        if not waiting:
+            return
+        view_layer.update()
+        for key, pose in waiting.items():
+            solve = self.solves.get(key)
+            if solve is not None and solve.track is not None:
+                self.previews[key] = settled_pose.aimed(solve, pose, view_layer.depsgraph), solve.track
+        self.show(scene)
 
     def show_lids(self, scene: bpy.types.Scene) -> None:
         """Close the lids that shape keys close as far as it is solved for the current frame."""

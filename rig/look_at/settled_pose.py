@@ -1,6 +1,6 @@
 """Where a look settles at one frame, for a target that is being moved: from what is known, without sampling the rig."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -15,6 +15,9 @@ from .gaze_solving import GazeSolver
 from .solve import LookAtSolve
 from .solve_context import SolveContext
 from .solve_sampling import KeptSamples
+
+_IN_REACH = np.radians(0.5)
+"""Angle between aim and target below which the look is one that arrives."""
 
 
 def places(look_at_targets: tuple[Target, ...], depsgraph: bpy.types.Depsgraph) -> Array | None:
@@ -32,8 +35,17 @@ def places(look_at_targets: tuple[Target, ...], depsgraph: bpy.types.Depsgraph) 
     return found if np.all(np.isfinite(found)) else None
 
 
-def settled(solve: LookAtSolve, context: SolveContext, frame: float, seen: Array) -> Track | None:
-    """The pose in which a look-at settles that looks at places `seen` (n, 3) of the world at a frame, as a track.
+@dataclass(frozen=True)
+class SettledPose:
+    """The pose in which a look-at settles, as a track. place: (3,) of the world that it should aim at, None for none
+    or for one out of reach."""
+
+    track: Track
+    place: Array | None
+
+
+def settled(solve: LookAtSolve, context: SolveContext, frame: float, seen: Array) -> SettledPose | None:
+    """Where a look-at settles that looks at places `seen` (n, 3) of the world at a frame.
 
     None where the look-at was not solved at this frame yet. Eyes and the rest of the body stay as they were solved.
     """
@@ -57,15 +69,31 @@ def settled(solve: LookAtSolve, context: SolveContext, frame: float, seen: Array
         turned = np.where(active[:, None, None], rotation.multiply(turned, learned), turned)
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
-    return Track(
-        track.number,
-        track.turned,
-        int(context.frames[k]),
-        every,
-        track.moved,
-        track.moves[k : k + 1],
-        uneven=track.uneven,
-    )
+    aims = found.looked_at[0] >= 0 and found.error[0] < _IN_REACH
+    return SettledPose(_with(track, int(context.frames[k]), every, k), seen[found.looked_at[0]] if aims else None)
+
+
+def aimed(solve: LookAtSolve, pose: SettledPose, depsgraph: bpy.types.Depsgraph) -> SettledPose:
+    """The same with the aiming bone turned by what is missing on the rig as it is evaluated with the pose."""
+    look_at, place = solve.look_at, pose.place
+    armature = look_at.armature.evaluated_get(depsgraph)
+    head = np.array(armature.pose.bones[look_at.bone].matrix)
+    world = np.array(armature.matrix_world)
+    if place is None or not abs(np.linalg.det(world[:3, :3])) > 0.0:
+        return pose
+    local = (np.linalg.inv(world) @ (*place, 1.0))[:3] - head[:3, 3]
+    wanted = rotation.rotate(rotation.inverse(rotation.from_matrix(head[:3, :3])), local)
+    missing = rotation.log(rotation.shortest_arc(look_at.chain.forward[0], wanted))
+    coupling = solve.kept.coupling
+    response = 1.0 if coupling is None else control_coupling.own_response(coupling, 0)
+    every = pose.track.offsets.copy()
+    every[:, 0] = rotation.multiply(every[:, 0], rotation.exp(missing / response))
+    return SettledPose(_with(pose.track, pose.track.first, every, 0), None)
+
+
+def _with(track: Track, first: int, offsets: Array, k: int) -> Track:
+    """A track that holds offsets (1, b, 4) at all times, and otherwise what it has at its frame number k."""
+    return Track(track.number, track.turned, first, offsets, track.moved, track.moves[k : k + 1], uneven=track.uneven)
 
 
 def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:

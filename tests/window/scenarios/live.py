@@ -220,15 +220,14 @@ def target_dragged_before_a_control_rig(hands: Hands) -> Waiting:
     live = load("rig.live.handlers")
     solved = lambda: live.status(_scene(), armature(), "head").state == "SOLVED"  # noqa: E731
     assert (yield from hands.until(solved))
-    misses, states = [], []
+    previewed = 0
     for step in range(12):
         ball.location.x = 0.9 - 0.15 * step
-        yield 0.1
-        if step:
-            misses.append(miss())
-        states.append(live.status(_scene(), armature(), "head").state)
-    assert max(misses) < 3.0, f"the head does not follow: {np.round(misses, 1)}"
-    assert "PREVIEW" in states, states
+        yield 0.05
+        previewed += live.status(_scene(), armature(), "head").state == "PREVIEW"
+        # The settled pose at once, and what the head still misses a moment later.
+        assert miss() < 8.0, f"the head does not follow, it misses by {miss():.1f} degrees"
+        assert (yield from hands.until(lambda: miss() < 0.5)), f"the head misses by {miss():.1f} degrees"
+    assert previewed > 6, f"only {previewed} of 12 steps showed a preview"
     assert (yield from hands.until(solved))
-    yield 0.1
-    assert miss() < 0.1, f"solved, the head misses by {miss():.2f} degrees"
+    assert (yield from hands.until(lambda: miss() < 0.1)), f"solved, the head misses by {miss():.2f} degrees"
