@@ -1,6 +1,7 @@
 """A rig that is cut down to the bones that matter gives the samples of the whole rig, or is not used."""
 
 import bpy
+import kept
 import numpy as np
 import pytest
 
@@ -99,6 +100,17 @@ def test_random_control_rigs_give_the_same(seed) -> None:
         kept = assert_same(rig, bones, looked_at)
         used += bool(kept) and len(kept) < BONES
     assert used
+
+
+@pytest.mark.parametrize("bones", [("head", "neck", "chest", "hips"), ("DEF-hand.L", "DEF-foot.R", "DEF-spine.006")])
+def test_a_generated_human_gives_the_same_to_the_bit(bones) -> None:
+    """Rigify's stretching, switching and following, with far fewer bones."""
+    rig = kept.human()
+    whole, _, _ = sampled(rig, bones, cut_down={})
+    cut, sampler, copies = sampled(rig, bones)
+    assert sampler.whole_because is None and 0 < len(copies) < 0.5 * len(rig.pose.bones)
+    for name in ("rotations", "positions", "sizes", "worlds"):
+        np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
 
 
 def test_every_bone_of_a_chain_that_ik_solves_is_kept() -> None:
