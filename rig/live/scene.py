@@ -61,7 +61,7 @@ class LiveScene:
         self.prints: dict[tuple[str, str], bytes] = {}
         self.reach: dict[Key, tuple[set, set]] = {}
         self.job: Iterator[float] | None = None
-        self.stopped = False
+        self.stopped = self.outdated = False
         self.fraction, self.started, self.spent, self.seconds = 0.0, 0.0, 0.0, 0.0
         self.check_at, self.drawn = np.inf, 0.0
         self.kinds = fingerprint.KINDS
@@ -236,6 +236,7 @@ class LiveScene:
         if self.scene_solve is None or self.stopped:
             return
         self.spent, self.fraction, self.started = 0.0, 0.0, time.perf_counter()
+        self.outdated = any(solve.stale != FRESH for solve in self.solves.values())
         for key, solve in self.solves.items():
             if solve.stale != FRESH:
                 self.errors.pop(key, None)
@@ -268,8 +269,10 @@ class LiveScene:
         sampler.park_all()
         self.spent += time.perf_counter() - begin
         if done:
-            self.job, self.seconds = None, self.spent
+            self.job = None
             self.previews.clear()
+            if self.outdated:
+                self.seconds = self.spent
         return done
 
     def _digest(self) -> str:

@@ -1677,3 +1677,14 @@ def test_anything_in_any_order_ends_as_the_file_opened_fresh(seed, tmp_path) -> 
         session.step()
         if n % 25 == 24:
             session.check()
+
+
+def test_the_time_told_is_that_of_the_last_solve() -> None:
+    """Not of a look at what has changed, which finds nothing to be solved."""
+    scene = flying()
+    poses(scene.armature, FRAMES)
+    took = state(scene.armature).seconds
+    assert took > 1e-3
+    live.touch()
+    live.finish(bpy.context.scene)
+    assert state(scene.armature).seconds == took
