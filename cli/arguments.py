@@ -45,7 +45,12 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="frames per second; imported motion keeps its duration in seconds (default: the rate of the file)",
     )
-    parser.add_argument("--report", type=Path, metavar="FILE.json", help="write a JSON list with one object per input")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE.json",
+        help="write a JSON list with one object per input; - for standard output",
+    )
 
 
 def add_conversion(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,7 @@ def convert(
     fields: the verb's own fields of the report, besides those of all verbs.
     """
     planned = jobs.plan(arguments.inputs, arguments.output)
-    jobs.check_report(arguments.report, [*arguments.inputs, *(job.output for job in planned)])
+    jobs.check_report(arguments, (job.output for job in planned))
 
     def one(job: FileJob, row: Row) -> None:
         jobs.check_input(job.input)

@@ -1,11 +1,12 @@
 """Which input becomes which output, decided and checked before any work."""
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..lookat_pd.errors import FileError
-from . import whole_file
+from . import report, whole_file
 from .arguments import INPUTS, OUTPUTS, Misuse
 
 _BINARY_GLTF = (".glb", ".gltf", ".vrm")
@@ -77,17 +78,29 @@ def check_output(job: FileJob, inputs: Sequence[Path]) -> None:
     whole_file.check_writable(job.output)
 
 
-def check_report(report: Path | None, others: Sequence[Path]) -> None:
-    """Raise Misuse where the report cannot be written, or would take the place of another file of this run."""
-    if report is None:
+def check_report(arguments: argparse.Namespace, outputs: Iterable[Path] = ()) -> None:
+    """Raise Misuse where the report cannot be written, or would take the place of another file of this run.
+
+    arguments: every file that is named in them is an input.
+    """
+    destination: Path | None = arguments.report
+    if destination is None or destination == report.STANDARD_OUTPUT or whole_file.is_stream(destination):
         return
-    for path in others:
-        if _same(report, path):
-            raise Misuse(f"--report {report} is also an input or output; choose another name")
+    for path in (*_files_named(arguments), *outputs):
+        if _same(destination, path):
+            raise Misuse(f"--report {destination} is also an input or output; choose another name")
     try:
-        whole_file.check_writable(report)
+        whole_file.check_writable(destination)
     except FileError as error:
         raise Misuse(f"--report: {error}") from None
+
+
+def _files_named(arguments: argparse.Namespace) -> Iterator[Path]:
+    """All paths among the arguments but those that are written."""
+    for name, value in vars(arguments).items():
+        if name not in ("report", "output"):
+            found = value if isinstance(value, list | tuple) else [value]
+            yield from (item for item in found if isinstance(item, Path))
 
 
 def _same(one: Path, other: Path) -> bool:

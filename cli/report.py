@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ FIELDS = (
 )
 """What every verb reports; each verb's own FIELDS come on top."""
 
+STANDARD_OUTPUT = Path("-")
 Row = dict[str, Any]
 _CONTROLS = re.compile("[\x7f-\x9f\u2028\u2029]")
 
@@ -52,7 +54,14 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:
-    """Write the rows, whole or not at all. Raises FileError."""
+    """Write the rows, whole or not at all: to a file, a pipe or terminal, or "-", standard output. Raises FileError."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.write(text(rows))
+        sys.stdout.flush()
+        return
+    if whole_file.is_stream(path):
+        whole_file.write_through(path, text(rows))
+        return
     with whole_file.writing(path) as temporary:
         temporary.write_text(text(rows), "utf-8")
 

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,7 @@ _CHUNK = 1 << 20
 
 def check_writable(path: Path) -> None:
     """Raise FileError unless a file can be made at `path`; nothing is left behind by trying."""
-    if path.is_dir():
-        raise FileError("{path} is a folder; name a file in it.", path=path)
+    check_regular(path)
     folder = _nearest_folder(path.parent)
     if path.exists() and not os.access(path, os.W_OK):
         raise FileError("{path} is write-protected; lift the protection or write to another file.", path=path)
@@ -34,17 +34,54 @@ def check_writable(path: Path) -> None:
         ) from None
 
 
+def check_regular(path: Path) -> None:
+    """Raise FileError where there is something else than a file at `path`: it would be replaced."""
+    if path.is_dir():
+        raise FileError("{path} is a folder; name a file in it.", path=path)
+    if path.exists() and not path.is_file():
+        raise FileError("{path} is a device or a pipe, not a file; name a file.", path=path)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether `path` is a named pipe or a terminal, or stands for an open stream, which is written through."""
+    if path.absolute().parts[:2] == ("/", "dev") and (path.name in ("stdout", "stderr") or path.parent.name == "fd"):
+        return True
+    try:
+        mode = path.stat().st_mode
+        return stat.S_ISFIFO(mode) or (stat.S_ISCHR(mode) and _is_terminal(path))
+    except OSError:
+        return False
+
+
+def _is_terminal(path: Path) -> bool:
+    with path.open("wb", buffering=0) as device:
+        return device.isatty()
+
+
+def write_through(path: Path, text: str) -> None:
+    """Write text to a stream, as `is_stream` has it. Raises FileError, also where nobody reads a pipe."""
+    try:
+        flags = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(path, flags), "w", encoding="utf-8") as stream:
+            os.set_blocking(stream.fileno(), True)
+            stream.write(text)
+    except OSError as error:
+        raise unwritable(path, error) from None
+
+
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
     """A temporary path to write to; at the end it becomes `path`, or on any error it is gone. Raises FileError."""
     # A link stays a link: what it leads to is replaced.
     final = Path(os.path.realpath(path))
+    check_regular(final)
     made = _make_folder(final.parent)
     temporary = final.parent / _temporary_name(final)
     try:
         yield temporary
         if not temporary.is_file() or not temporary.stat().st_size:
             raise FileError("{path} was not written; check the free space of the disk and try again.", path=path)
+        check_regular(final)
         os.replace(temporary, final)
     except OSError as error:
         raise unwritable(path, error) from None

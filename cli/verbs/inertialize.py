@@ -110,7 +110,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     entries = _check(options)
     planned = jobs.plan(options.inputs, options.output)
     read = [*options.inputs, *options.clips]
-    jobs.check_report(options.report, [*read, *(job.output for job in planned)])
+    jobs.check_report(options, [*read, *(job.output for job in planned)])
     way = next(name for name in _WAYS if _given(options, name))
 
     with ClipFiles(options.clips) as clip_files:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    jobs.check_report(options.report, options.inputs)
+    jobs.check_report(options)
 
     def one(path: Path, row: Row) -> None:
         _inspect(options, path, row, console)

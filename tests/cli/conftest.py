@@ -127,13 +127,14 @@ Call = Callable[..., Outcome]
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory) -> Call:
-    """The command line within this process; every call of a verb writes a report."""
+    """The command line within this process; every call of a verb writes a report, where the words name it."""
     folder = tmp_path_factory.mktemp("reports")
 
     def run(verb: str, *words: object) -> Outcome:
         report = folder / f"{len(os.listdir(folder))}.json"
         capsys.readouterr()
-        code = load("cli.program").main([verb, *map(str, words), "--report", str(report)], "test")
+        own = [] if "--report" in words else ["--report", str(report)]
+        code = load("cli.program").main([verb, *map(str, words), *own], "test")
         out, err = capsys.readouterr()
         rows = json.loads(report.read_text("utf-8")) if report.exists() else []
         return Outcome(code, out, err.splitlines(), rows)

@@ -1,6 +1,11 @@
 """Every entry of a report has every field that the page of the command line lists."""
 
+import json
+import os
 import re
+import socket
+import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -76,3 +81,94 @@ def test_a_file_that_fails_halfway_has_them_too(verb, call, tools, tmp_path) -> 
     outcome = call(verb, source, *words(verb, tmp_path / "out.blend"))
     assert outcome.code == (0 if verb == "inspect" else 1)
     assert sorted(outcome.row) == sorted(promised(verb))
+
+
+# Where it goes: nothing but a regular file is ever replaced
+
+
+@pytest.fixture
+def special(request, tmp_path) -> Iterator[Path]:
+    """Something in the file system that is no file: a socket, a device that only root can make, or a link to one."""
+    path = tmp_path / "special"
+    with socket.socket(socket.AF_UNIX) as held:
+        if request.param == "device":
+            if os.geteuid():
+                pytest.skip("only root makes devices")
+            # The same as /dev/null, at a place of its own.
+            os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+        else:
+            held.bind(str(path))
+        if request.param == "link":
+            path = tmp_path / "link"
+            path.symlink_to(tmp_path / "special")
+        yield path
+
+
+needs_posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+
+
+@needs_posix
+@pytest.mark.parametrize("special", ["socket", "device", "link"], indirect=True)
+@pytest.mark.parametrize("flag", ["--report", "--output"])
+def test_what_is_no_file_is_refused_and_stays(flag, special, walk, call, tmp_path) -> None:
+    before = os.lstat(special)
+    words = {"--output": tmp_path / "out.blend", "--report": tmp_path / "report.json", flag: special}
+    if flag == "--output":
+        special = special.rename(special.with_suffix(".blend"))
+        words[flag] = special
+    outcome = call("bake", walk, "--point=0,-2,1.6", *(word for pair in words.items() for word in pair))
+    assert outcome.code and "not a file" in outcome.errors[0] and str(special) in outcome.errors[0]
+    after = os.lstat(special)
+    assert (before.st_ino, before.st_mode, before.st_rdev) == (after.st_ino, after.st_mode, after.st_rdev)
+    assert {path.name for path in tmp_path.iterdir()} <= {
+        "special",
+        "special.blend",
+        "link",
+        "link.blend",
+        walk.name,
+        "report.json",
+    }
+
+
+@needs_posix
+def test_a_pipe_is_written_through(walk, call, tmp_path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert call("inspect", walk, "--report", pipe).code == 0
+        assert json.loads(os.read(reader, 1 << 20))[0]["ok"]
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@needs_posix
+def test_a_pipe_that_nobody_reads_is_told(walk, call, tmp_path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    outcome = call("inspect", walk, "--report", pipe)
+    assert outcome.code and str(pipe) in outcome.errors[-1]
+
+
+def test_a_dash_is_standard_output(walk, call, capsys) -> None:
+    assert call("inspect", walk, "--report", "-").code == 0
+    assert not Path("-").exists()
+
+
+READ = {
+    "bake": (["--gaze"], [{"frame": 1, "point": [0, -2, 1.6]}]),
+    "ik": (["--bone", "foot.L", "--path"], [{"frame": 1, "point": [0, -2, 1.6]}, {"frame": 9, "point": [0, -2, 1]}]),
+    "inertialize": (["--list"], [{"clip": "Walk"}, {"clip": "Walk", "frame": 30}]),
+}
+
+
+@pytest.mark.parametrize("verb", READ)
+def test_a_file_that_is_read_is_not_overwritten(verb, walk, call, tmp_path) -> None:
+    read = tmp_path / "read.json"
+    words, content = READ[verb]
+    read.write_text(json.dumps(content), "utf-8")
+    before = read.read_bytes()
+    outcome = call(verb, walk, *words, read, "--output", tmp_path / "out.blend", "--report", read)
+    assert outcome.code == 2 and "also an input" in outcome.errors[0]
+    assert read.read_bytes() == before and not (tmp_path / "out.blend").exists()

@@ -1,10 +1,10 @@
 """A rig that is cut down to the bones that matter gives the samples of the whole rig, or is not used."""
 
 import bpy
-import kept
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import scenes
