@@ -15,16 +15,23 @@ NOTHING_CHOSEN = 5
 """What pytest ends with where no test was chosen: of a part of the runs, with arguments that name few tests."""
 
 
+HALVES = {"bridge": ["tests/rig"], "rest": ["tests", "--ignore=tests/rig"]}
+"""Two parts of the suite that take about as long, so that all cores have work to the end."""
+
+
 def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str, list[list[str]]]:
     """Each run by its name: commands that follow each other. The longest run first."""
     first = pythons[0]
+    named = any(Path(word.split("::")[0]).exists() for word in arguments)
     runs = {}
     if blender:
         # The window's tests want the zip that the first command has built.
         real = [["tools/test-in-blender", first, *arguments], ["tools/test-in-window", first, *arguments]]
         runs[f"in {blender}"] = real
     for python in pythons:
-        runs[f"with {Path(python).parents[1].name}"] = [[python, "-m", "pytest", *arguments]]
+        for part, paths in ({"": []} if named else HALVES).items():
+            name = " ".join(["with", Path(python).parents[1].name, *([part] if part else [])])
+            runs[name] = [[python, "-m", "pytest", *arguments, *paths]]
     return runs
 
 
