@@ -3,10 +3,13 @@
 import contextlib
 import errno
 import os
+import platform
 import shutil
 import stat
 import uuid
 from collections.abc import Iterator
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
 from ..lookat_pd.errors import FileError
@@ -76,6 +79,7 @@ def writing(path: Path) -> Iterator[Path]:
     final = Path(os.path.realpath(path))
     check_regular(final)
     made = _make_folder(final.parent)
+    _remove_abandoned(final.parent)
     temporary = final.parent / _temporary_name(final)
     try:
         yield temporary
@@ -125,7 +129,35 @@ def obstacle(folder: Path, size: int) -> OSError | None:
 
 def _temporary_name(path: Path) -> str:
     # The suffix stays: Blender's exporters would add it.
-    return f".lookat_pd-{uuid.uuid4().hex}{path.suffix}"
+    return f".lookat_pd-{_machine()}-{os.getpid()}-{uuid.uuid4().hex}{path.suffix}"
+
+
+@cache
+def _machine() -> str:
+    """What tells this machine from others that write into the same folder."""
+    return blake2b(f"{platform.node()} {uuid.getnode()}".encode(), digest_size=4).hexdigest()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what processes of this machine have left in a folder that were killed while they wrote."""
+    for left in folder.glob(f".lookat_pd-{_machine()}-*"):
+        number = left.name.split("-")[2]
+        if number.isdigit() and not _is_running(int(number)):
+            with contextlib.suppress(OSError):
+                left.unlink()
+
+
+def _is_running(process: int) -> bool:
+    if os.name == "nt":
+        # There a signal ends the process; what cannot be told is left alone.
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _nearest_folder(folder: Path) -> Path:

@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,3 +173,21 @@ def test_a_file_that_is_read_is_not_overwritten(verb, walk, call, tmp_path) -> N
     outcome = call(verb, walk, *words, read, "--output", tmp_path / "out.blend", "--report", read)
     assert outcome.code == 2 and "also an input" in outcome.errors[0]
     assert read.read_bytes() == before and not (tmp_path / "out.blend").exists()
+
+
+@needs_posix
+def test_what_a_killed_run_left_is_removed_by_the_next_one(walk, call, tmp_path) -> None:
+    """Of processes of this machine that are gone, and of no others."""
+    whole_file = load("cli.whole_file")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    names = {
+        f".lookat_pd-{whole_file._machine()}-{gone.pid}-00.blend": False,
+        f".lookat_pd-{whole_file._machine()}-{os.getpid()}-00.blend": True,
+        f".lookat_pd-elsewhere-{gone.pid}-00.blend": True,
+        ".lookat_pd-notes.txt": True,
+    }
+    for name in names:
+        (tmp_path / name).write_text("half of a file", "utf-8")
+    assert call("inspect", walk, "--report", tmp_path / "report.json").code == 0
+    assert {name: (tmp_path / name).exists() for name in names} == names
