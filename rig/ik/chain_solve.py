@@ -15,6 +15,8 @@ from ..detection.joint_chain import JointChain
 from .pose import Seen
 
 METHODS = ik.METHODS
+_WIDEST = 100_000
+"""Frames to each side beyond which evening out looks no farther."""
 _NEARLY_NOTHING = 1e-7
 """A turn [rad] below which a bone keeps its raw values: less than Blender's numbers can hold."""
 _IN_REACH = 0.999
@@ -111,11 +113,15 @@ def _solve(
 
 def _evened(turns: Array, width: float) -> Array:
     """Means over time of (F, n, 4), weighted by a bell of that width in frames; ends count as going on."""
-    half = int(np.ceil(1.5 * width))
-    bell = np.exp(-0.5 * (np.arange(-half, half + 1) / max(0.5 * width, 1e-6)) ** 2)
+    whole = min(int(np.ceil(1.5 * width)), _WIDEST)
+    bell = np.exp(-0.5 * (np.arange(-whole, whole + 1) / max(0.5 * width, 1e-6)) ** 2)
+    bell /= bell.sum()
+    # Farther away than the frames reach there are the ends alone.
+    half = min(whole, len(turns))
+    ends = float(bell[: whole - half].sum())
     padded = np.concatenate((np.repeat(turns[:1], half, 0), turns, np.repeat(turns[-1:], half, 0)))
-    result = np.zeros_like(turns)
-    for k, weight in enumerate(bell / bell.sum()):
+    result = np.broadcast_to(ends * (turns[:1] + turns[-1:]), turns.shape).copy()
+    for k, weight in enumerate(bell[whole - half : whole + half + 1]):
         result += weight * padded[k : k + len(turns)]
     return result
 

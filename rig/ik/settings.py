@@ -98,6 +98,7 @@ class IKSettings(bpy.types.PropertyGroup):
         default=0.0,
         min=0.0,
         soft_max=1.0,
+        max=60.0,
     )
     contact_blend: FloatProperty(
         name="Blend",
