@@ -86,6 +86,14 @@ def _links(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
     chain = armature.pose.bones[bone].lookat_pd.chain
     if not len(chain):
         return _detected(armature, bone)
+    for item in chain:
+        if item.bone not in armature.pose.bones:
+            raise RigError(
+                "The chain of the look-at on '{bone}' contains '{name}', which does not exist; remove "
+                "it from the chain.",
+                bone=bone,
+                name=item.bone,
+            )
     # The setting keeps the name that files know it by.
     names = {field: "makes_up" if field == "compensates_lag" else field for field in ChainDefault.__dataclass_fields__}
     return [ChainDefault(**{field: getattr(item, name) for field, name in names.items()}) for item in chain]

@@ -209,3 +209,14 @@ def test_sides_in_all_conventions(left, right) -> None:
 def test_several_conventions_in_one_rig() -> None:
     rig = ["hips", "head", "eye.L", "eye.R", "eye_L", "eye_R", "DEF-eye.L", "DEF-eye.R"]
     assert [names.other_side(name, rig) for name in ("eye.L", "eye_R", "DEF-eye.L")] == ["eye.R", "eye_L", "DEF-eye.R"]
+
+
+@pytest.mark.parametrize("kind", ["copied", "mirrored"])
+def test_a_chain_with_a_bone_that_is_gone_is_an_error_that_names_it(hero, kind) -> None:
+    add(hero, "eye.L", ["eye.L", "head"]).chain[-1].bone = "gone"
+    with pytest.raises(errors.RigError, match="'gone', which does not exist"):
+        if kind == "copied":
+            copy(hero, "eye.L", "eye.R")
+        else:
+            look_at_copy.mirror(bpy.context.scene, hero, "eye.L")
+    assert not hero.pose.bones["eye.R"].lookat_pd.exists
