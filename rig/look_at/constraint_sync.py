@@ -78,6 +78,8 @@ def _follow_renames(armature: bpy.types.Object) -> None:
     """Blender does not know that settings name bones: where one is renamed, its new name is written into them."""
     places, names = offsets.places(armature), armature.data.bones.keys()
     renamed = _bones_seen.get(armature.session_uid, names) != names
+    if renamed:
+        offsets.evaluate_anew(armature)
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
         held = places.get(settings.number, {})

@@ -268,6 +268,11 @@ def _own_action(armature: bpy.types.Object) -> bpy.types.Action:
     return made
 
 
+def evaluate_anew(armature: bpy.types.Object) -> None:
+    """After bones were renamed: Blender renames them in the keys too, and 4.5 goes on with those that it had."""
+    _evaluate(armature)
+
+
 def _evaluate(armature: bpy.types.Object) -> None:
     """Have Blender evaluate what is read now; a temporary scene is stepped anyway."""
     action = _action(armature)
