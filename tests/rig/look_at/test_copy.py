@@ -1,5 +1,7 @@
 """Copies and mirror images of look-ats: which chain, which axis, which target they get."""
 
+from functools import partial
+
 import bpy
 import numpy as np
 import pytest
@@ -214,9 +216,8 @@ def test_several_conventions_in_one_rig() -> None:
 @pytest.mark.parametrize("kind", ["copied", "mirrored"])
 def test_a_chain_with_a_bone_that_is_gone_is_an_error_that_names_it(hero, kind) -> None:
     add(hero, "eye.L", ["eye.L", "head"]).chain[-1].bone = "gone"
+    make = copy if kind == "copied" else partial(look_at_copy.mirror, bpy.context.scene)
+    bones = ("eye.L", "eye.R") if kind == "copied" else ("eye.L",)
     with pytest.raises(errors.RigError, match="'gone', which does not exist"):
-        if kind == "copied":
-            copy(hero, "eye.L", "eye.R")
-        else:
-            look_at_copy.mirror(bpy.context.scene, hero, "eye.L")
+        make(hero, *bones)
     assert not hero.pose.bones["eye.R"].lookat_pd.exists
