@@ -83,10 +83,7 @@ class FollowSession:
         """What the chain, the tuning and the target are made from."""
         s = self._settings
         tuning = tuple(getattr(s, name) for name in settings.TUNING if name not in ("use", "influence"))
-        chain = tuple(
-            (c.bone, c.share, c.settle_factor, c.yaw_limit, c.pitch_up_limit, c.pitch_down_limit, c.makes_up)
-            for c in s.chain
-        )
+        chain = settings.chain_values(s)
         target = (s.target.session_uid, len(s.target.users_scene)) if s.target is not None else None
         return tuning, chain, target, s.subtarget, s.aim_axis, s.soft_edge, s.mute, self.armature.data.pose_position
 

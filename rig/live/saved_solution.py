@@ -40,10 +40,7 @@ def _settings(armature: bpy.types.Object, bone: str, keyed: Collection[str]) -> 
     s = armature.pose.bones[bone].lookat_pd
     groups = {**body_settings.TUNING, **body_settings.BONES}
     others = tuple(getattr(getattr(s, group), name) for group in groups for name in _names(group))
-    chain = tuple(
-        (c.bone, c.share, c.settle_factor, c.yaw_limit, c.pitch_up_limit, c.pitch_down_limit, c.makes_up)
-        for c in s.chain
-    )
+    chain = settings.chain_values(s)
     targets = tuple((item.name_full if item else "", name) for item, name in _targets(s))
     still = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
     return still, others, chain, targets, s.aim_axis, s.soft_edge, bool(s.eyes.drift)

@@ -386,10 +386,7 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
     others = tuple(getattr(getattr(s, group), name) for group, names in body_settings.TUNING.items() for name in names)
     bones = tuple(getattr(getattr(s, group), name) for group, names in body_settings.BONES.items() for name in names)
     further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
-    chain = tuple(
-        (c.bone, c.share, c.settle_factor, c.yaw_limit, c.pitch_up_limit, c.pitch_down_limit, c.makes_up)
-        for c in s.chain
-    )
+    chain = settings.chain_values(s)
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
     return (tuning, others), chain, target, s.subtarget, s.aim_axis, s.soft_edge, bones, further, bool(s.eyes.drift)
 

@@ -79,7 +79,8 @@ def _follow_renames(armature: bpy.types.Object) -> None:
     places, names = offsets.places(armature), armature.data.bones.keys()
     renamed = _bones_seen.get(armature.session_uid, names) != names
     if renamed:
-        offsets.evaluate_anew(armature)
+        # Blender renames bones in the keys too, and 4.5 goes on with the names that it had.
+        offsets.evaluate(armature)
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
         held = places.get(settings.number, {})

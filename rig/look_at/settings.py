@@ -34,6 +34,14 @@ AIM_AXES = {
 _WIDEST = radians(170.0)
 
 
+def chain_values(look_at) -> tuple[tuple, ...]:
+    """All settings of the chain of a look-at's settings, to tell whether they have changed."""
+    return tuple(
+        (c.bone, c.share, c.settle_factor, c.yaw_limit, c.pitch_up_limit, c.pitch_down_limit, c.makes_up)
+        for c in look_at.chain
+    )
+
+
 def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Library overrides tell the items of a collection apart by their names."""
     item.name = item.bone

@@ -170,7 +170,7 @@ def show(armature: bpy.types.Object, track: Track) -> None:
     for held_before in _disabled:
         if armature in held_before and track.number not in held_before[armature]:
             held_before[armature][track.number] = written(armature, track.number)
-    held, wrote = {constraint.name: constraint for _, constraint in on(armature)}, False
+    held, wrote, action = {constraint.name: constraint for _, constraint in on(armature)}, False, None
     for slot, (bone, kind, values) in enumerate(track.channels()):
         constraint = held.get(name(track.number, slot))
         if constraint is None:
@@ -178,11 +178,12 @@ def show(armature: bpy.types.Object, track: Track) -> None:
         if np.array_equal(values, np.broadcast_to(_REST[kind], values.shape)):
             wrote = _set(constraint, "influence", 0.0) or wrote
             continue
-        wrote = _write(armature, constraint, _keys_of(armature, bone, kind, track.first, values)) or wrote
+        action = action or _own_action(armature)
+        wrote = _write(action, constraint, _keys_of(armature, bone, kind, track.first, values)) or wrote
         wrote = _set_way(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
         wrote = _set(constraint, "influence", 1.0) or wrote
     if wrote:
-        _evaluate(armature)
+        evaluate(armature)
 
 
 def hide(armature: bpy.types.Object, number: int) -> None:
@@ -210,9 +211,8 @@ def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, value
     return layer_action.PlaceKeys(bone, channels.channel(mode)[0], first, values.astype(np.float32))
 
 
-def _write(armature: bpy.types.Object, constraint: bpy.types.Constraint, keys: layer_action.PlaceKeys) -> bool:
-    """Key what a constraint adds; whether it was not keyed yet."""
-    action = _own_action(armature)
+def _write(action: bpy.types.Action, constraint: bpy.types.Constraint, keys: layer_action.PlaceKeys) -> bool:
+    """Key what a constraint adds in its armature's own action; whether it was not keyed yet."""
     slot = layer_action.slot_of(action, constraint.name, ensure=True)
     assert slot is not None
     changed = not keys.same_as(layer_action.read(action, slot))
@@ -268,12 +268,7 @@ def _own_action(armature: bpy.types.Object) -> bpy.types.Action:
     return made
 
 
-def evaluate_anew(armature: bpy.types.Object) -> None:
-    """After bones were renamed: Blender renames them in the keys too, and 4.5 goes on with those that it had."""
-    _evaluate(armature)
-
-
-def _evaluate(armature: bpy.types.Object) -> None:
+def evaluate(armature: bpy.types.Object) -> None:
     """Have Blender evaluate what is read now; a temporary scene is stepped anyway."""
     action = _action(armature)
     if action is not None:
@@ -367,14 +362,16 @@ def written(armature: bpy.types.Object, number: int) -> Written:
 
 def write_back(armature: bpy.types.Object, held: Written) -> None:
     """Let constraints of look-ats hold what they held; those that are gone stay gone."""
-    for _, constraint in on(armature):
+    action = None
+    for _, constraint in list(on(armature)):
         influence, keys = held.get(constraint.name, (None, None))
         if influence is None:
             continue
         if keys is not None:
-            _write(armature, constraint, keys)
+            action = action or _own_action(armature)
+            _write(action, constraint, keys)
         _set(constraint, "influence", influence)
-    _evaluate(armature)
+    evaluate(armature)
 
 
 _disabled: list[dict[bpy.types.Object, dict[int, Written]]] = []

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...lookat_pd.rotation import Array
 from ..animation import actions
+from ..sampling import fingerprint
 
 _NAME = "Look-at PD Offsets"
 _MARK = "lookat_pd_offsets"
@@ -53,7 +54,7 @@ def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bp
 
 def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys) -> None:
     bag = actions.channelbag(action, slot, ensure=True)
-    path = f'pose.bones["{bpy.utils.escape_identifier(keys.bone)}"].{keys.channel}'
+    path = f"{fingerprint.bone_path(keys.bone)}.{keys.channel}"
     frames, count = keys.values.shape
     if [(curve.data_path, curve.array_index) for curve in bag.fcurves] != [(path, n) for n in range(count)]:
         bag.fcurves.clear()

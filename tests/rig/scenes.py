@@ -346,6 +346,11 @@ def _scene(scene: bpy.types.Scene) -> dict[str, Any]:
     }
 
 
+def actions_of_the_animator() -> list[str]:
+    """Names of all actions but those that show look-ats."""
+    return [name for name in bpy.data.actions.keys() if not name.startswith("Look-at PD")]
+
+
 def forget_solutions() -> None:
     """Let neither the extension nor the file know of any solved look-at."""
     live = load("rig.live.handlers")

@@ -159,21 +159,17 @@ def test_an_unkeyed_pose_is_followed_from_and_stays(hero) -> None:
     assert arm.rotation_quaternion.angle == pytest.approx(0.3, abs=1e-6)
 
 
-def actions_of_the_animator() -> list[str]:
-    return [name for name in bpy.data.actions.keys() if not name.startswith("Look-at PD")]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_kept_is_the_pose_that_was_shown(mode) -> None:
     hero = scenes.swaying(modes=(mode,))
     bpy.context.scene.frame_set(10)
     following = session(hero.armature)
     run(following, 0.4, (-1.0, -1.0, 2.2))
-    shown, count = pose(hero.armature), len(actions_of_the_animator())
+    shown, count = pose(hero.armature), len(scenes.actions_of_the_animator())
     following.keep()
     assert abs(pose(hero.armature) - shown).max() < 1e-5
     assert hero.armature.pose.bones["head"].lookat_pd.mute
-    assert not list(offsets.on(hero.armature)) and len(actions_of_the_animator()) == count
+    assert not list(offsets.on(hero.armature)) and len(scenes.actions_of_the_animator()) == count
     assert not following.is_open and not suspend.is_live_suspended()
 
 
