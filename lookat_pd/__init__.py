@@ -1,4 +1,4 @@
 """Solvers of Look-at PD: numpy arrays in, numpy arrays out, in seconds and radians.
 
-Nothing here knows Blender. Quaternions are arrays (..., 4) in w, x, y, z order, unit, Hamilton product.
+Nothing here imports Blender. Quaternions are unit, arrays (..., 4) in w, x, y, z order, with the Hamilton product.
 """

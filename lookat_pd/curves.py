@@ -1,7 +1,7 @@
-"""Samples between the frames: the solver sees the shot at 120 samples a second whatever the frame rate is.
+"""Samples between the frames: the solver works at 120 samples per second at any frame rate.
 
-A smooth curve runs through the frames of the animation. Where something jumps from one frame to the next it stays until
-the next frame, as keys with constant interpolation do.
+A smooth curve runs through the frames of the animation. A value that jumps from one frame to the next is held until the
+next frame, as with constant interpolation.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from . import rotation
 from .rotation import Array
 
 FINEST_STEP = 1.0 / 120.0
-"""What happens between two frames is seen in steps of this [s] at most, so that the frame rate does not matter."""
+"""Longest time [s] between samples, so that the result does not depend on the frame rate."""
 _DOUBT = np.radians(0.2)
 _JUMP_ANGLE, _JUMP_RATIO = np.radians(5.0), 5.0
 
@@ -26,7 +26,7 @@ def sudden(changes: Array) -> Array:
 
 @dataclass(frozen=True)
 class Between:
-    """What a shot is like at m moments between its frames, where no curve through the frames would tell.
+    """Samples of a shot at m times between its frames, where a curve through the frames would be wrong.
 
     places: (m,) indices of the samples that `shot` makes. rotations: (m, b, 4), positions: (m, b, 3), targets:
     (n, m, 3), as in the shot.
@@ -39,10 +39,10 @@ class Between:
 
 
 def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:
-    """Between which frames (F - 1,) the motion may be other than the smooth curve through the frames.
+    """The intervals between frames (F - 1,) in which the motion may differ from the smooth curve through the frames.
 
-    Arguments as for `shot`. That is where the fourth difference is large: smooth motion has next to none, motion with
-    corners, as straight lines between the keys of motion capture, has much.
+    Arguments as for `shot`. These are the intervals with a large fourth difference: it is near zero in smooth motion
+    and large at corners, such as the linear interpolation between the keys of motion capture.
     """
     frames = len(rotations)
     if frames < 5:
@@ -66,7 +66,7 @@ def refined(
     """
     distance = np.linalg.norm(targets - positions[:, 0], axis=-1)
     distance = np.maximum(np.minimum(distance[:, 1:], distance[:, :-1]), 1e-12)
-    turns = rotation.angle(rotation.multiply(rotation.inverse(rotations[:-1]), rotations[1:]))
+    turns = rotation.distance(rotations[:-1], rotations[1:])
     moves = np.linalg.norm(np.diff(positions[:, 0], axis=0), axis=-1) / distance.min(axis=0, initial=np.inf)
     body = np.any(sudden(turns), axis=-1) | sudden(moves)
     target_moves = np.linalg.norm(np.diff(targets, axis=1), axis=-1) / distance
@@ -80,21 +80,28 @@ def refined(
 
 
 def curve(values: Array, jumps: Array, count: int) -> Array:
-    """Values (F, ...) with `count` samples a frame on a Catmull-Rom curve; over the jumps (F - 1,) they stay."""
-    if len(values) < 2:
+    """Values (F, ...) with `count` samples a frame on a Catmull-Rom curve; in the intervals (F - 1,) with a jump they
+    are held.
+
+    Each column of the result is in one piece of memory.
+    """
+    frames, shape = len(values), values.shape[1:]
+    if frames < 2:
         return values
-    jumps = jumps.reshape(-1, *(1,) * (values.ndim - 1))
-    rise = np.where(jumps, 0.0, np.diff(values, axis=0))
-    before, after = np.concatenate((rise[:1], rise)), np.concatenate((rise, rise[-1:]))
-    # Beside a jump the slope is that of the other side alone.
-    before[1:] = np.where(jumps, after[1:], before[1:])
-    after[:-1] = np.where(jumps, before[:-1], after[:-1])
+    columns = np.ascontiguousarray(values.T).reshape(-1, frames)
+    rise = np.where(jumps, 0.0, np.diff(columns))
+    before, after = np.concatenate((rise[:, :1], rise), axis=1), np.concatenate((rise, rise[:, -1:]), axis=1)
+    if jumps.any():
+        # Next to a jump, the slope is that of the other side.
+        before[:, 1:] = np.where(jumps, after[:, 1:], before[:, 1:])
+        after[:, :-1] = np.where(jumps, before[:, :-1], after[:, :-1])
     slopes = 0.5 * (before + after)
-    if len(values) > 2:
-        slopes[0], slopes[-1] = 1.5 * rise[0] - 0.5 * rise[1], 1.5 * rise[-1] - 0.5 * rise[-2]
-    u = (np.arange(count) / count).reshape(-1, *(1,) * (values.ndim - 1))
-    enter, leave = np.where(jumps, 0.0, slopes[:-1]), np.where(jumps, 0.0, slopes[1:])
-    bend, end = 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise
-    start, enter, bend, end = (a[:, None] for a in (values[:-1], enter, bend, end))
-    between = start + u * (enter + u * (bend + u * end))
-    return np.concatenate((between.reshape(-1, *values.shape[1:]), values[-1:]))
+    if frames > 2:
+        slopes[:, 0], slopes[:, -1] = 1.5 * rise[:, 0] - 0.5 * rise[:, 1], 1.5 * rise[:, -1] - 0.5 * rise[:, -2]
+    enter, leave = np.where(jumps, 0.0, slopes[:, :-1]), np.where(jumps, 0.0, slopes[:, 1:])
+    cubics = np.stack((columns[:, :-1], enter, 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise), axis=-1)
+    powers = np.vander(np.arange(count) / count, 4, increasing=True)
+    result = np.empty((len(columns), (frames - 1) * count + 1))
+    np.matmul(cubics, powers.T, out=result[:, :-1].reshape(-1, frames - 1, count))
+    result[:, -1] = columns[:, -1]
+    return result.reshape(*shape[::-1], -1).T

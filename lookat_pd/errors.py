@@ -19,11 +19,11 @@ class LookAtError(Exception):
 
 
 class InvalidArgument(LookAtError, ValueError):
-    """A value that no method can work with: the message says what is expected and what was given."""
+    """An invalid argument: the message says what is expected and what was given."""
 
 
 class RigError(LookAtError):
-    """The rig, its animation or the scene does not allow what was asked."""
+    """The rig, its animation or the scene does not allow the request."""
 
 
 class FileError(LookAtError):
@@ -31,7 +31,7 @@ class FileError(LookAtError):
 
 
 class EngineMissing(LookAtError):
-    """The physics engine is needed and is not there."""
+    """The physics engine is required but not available."""
 
 
 class Cancelled(LookAtError):
@@ -39,4 +39,4 @@ class Cancelled(LookAtError):
 
 
 class StabilityWarning(UserWarning):
-    """The step given is too long for the integrator; it was divided into stable ones."""
+    """The step is too long for the integrator; it was divided into stable steps."""

@@ -1,15 +1,14 @@
-"""A sentence for the user, kept as a template and its values, so that it can be translated by its template."""
+"""A message for the user, stored as a template and its values, so that the template can be translated."""
 
 from collections.abc import Iterable
 from typing import Any
 
 
 class Message(str):
-    """The English sentence, as a str that keeps the template and the values that it was made of.
+    """The English sentence, as a str with its template and values.
 
-    A template has named placeholders with or without a format, as `str.format` takes them; without values it is plain
-    text in which braces mean themselves. Values that are Messages, or errors with one, are translated too; all others
-    are kept as they are.
+    A template has named placeholders with or without a format, as for `str.format`; without values it is plain text,
+    including braces. Values that are Messages, or errors with one, are translated as well; all others are not changed.
     """
 
     __slots__ = ("template", "values")
@@ -32,6 +31,6 @@ class Message(str):
 
 
 def joined(separator: str, parts: Iterable[str]) -> Message:
-    """Parts in a row, as one message that translates each of them."""
+    """The parts joined, as one message in which each is translated."""
     values = {f"part_{n}": part for n, part in enumerate(parts)}
     return Message(separator.join(f"{{{name}}}" for name in values), **values)

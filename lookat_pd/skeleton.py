@@ -17,9 +17,9 @@ from .rotation import Array
 class Skeleton:
     """Named bones in rest pose, in the space of their armature.
 
-    names: n unique names. parents: (n,) index of each bone's parent, -1 for a root; parents stand before their
-    children. rotations: (n, 4) rest orientation of each bone, +Y along the bone. heads, tails: (n, 3) its ends.
-    Raises InvalidArgument where the shapes or the order do not fit.
+    names: n unique names. parents: (n,) index of each bone's parent, -1 for a root; parents are listed before their
+    children. rotations: (n, 4) rest orientation of each bone, +Y along the bone. heads, tails: (n, 3) its ends. Raises
+    InvalidArgument if the shapes or the order are wrong.
     """
 
     names: Sequence[str]
@@ -52,7 +52,7 @@ class Skeleton:
         return len(self.names)
 
     def index(self, name: str) -> int:
-        """Position of the bone called `name`; raises InvalidArgument where there is none."""
+        """Position of the bone called `name`; raises InvalidArgument if there is none."""
         try:
             return list(self.names).index(name)
         except ValueError:
@@ -101,8 +101,8 @@ def forward(
 ) -> tuple[Array, Array]:
     """Orientations (..., n, 4) and positions (..., n, 3) of joints, in the space of their base.
 
-    parents: (n,), -1 for a root; parents stand before their children. offsets: (..., n, 3) in the parent's frame.
-    rotations: (..., n, 4) relative to the parent. base: position (..., 3) and orientation (..., 4) of what carries the
+    parents: (n,), -1 for a root; parents are listed before their children. offsets: (..., n, 3) in the parent's frame.
+    rotations: (..., n, 4) relative to the parent. base: position (..., 3) and orientation (..., 4) of the parent of the
     roots, if it is not the space itself. Leading axes broadcast.
     """
     batch = np.broadcast_shapes(offsets.shape[:-2], rotations.shape[:-2], *(values.shape[:-1] for values in base or ()))

@@ -1,8 +1,8 @@
-"""Feet that stay where the animation has them while the hips turn and shift: two-bone inverse kinematics a leg.
+"""Feet that stay where the animation has them while the hips turn and shift: two-bone inverse kinematics for each leg.
 
-The hips go down where a leg would have to be longer than it is, so that no knee snaps straight. A leg is three bones:
-upper, lower and foot; all below the foot follows it. In a four-legged animal the foot is whichever third bone
-the caller names. Everything is in the armature's space; offsets are local and multiply on the right.
+The hips are lowered where a leg would be too short, so that no knee snaps straight. A leg is three bones: upper, lower
+and foot; the bones below follow the foot. On a four-legged animal the caller chooses the third bone. Everything is in
+the armature's space; offsets are local and multiply on the right.
 """
 
 from dataclasses import dataclass, fields
@@ -11,25 +11,27 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from .. import curves, rotation
+from .. import checks, curves, rotation
 from ..errors import InvalidArgument
 from ..pd.second_order import substeps
 from ..rotation import Array
 
 FULL_STRETCH = 0.995
-"""Of a leg's length: how far a leg is stretched that the animation does not stretch further itself."""
+"""Largest stretch of a leg as a factor of its length, unless the animation stretches it further."""
 _STEEPEST = 2.0
-"""A leg that would have the hips go down by more than this, times what they moved, lies too level to be kept."""
+"""Largest lowering for one leg as a factor of the hips' displacement; a leg that needs more is too horizontal to be
+planted."""
 _NOTHING, _UNCLEAR = 1e-9, 1e-6
 _STRAIGHT, _BENT = np.radians(3.0), np.radians(12.0)
-"""Between these the animated bend gets to say alone where the knee points."""
+"""Between these values the animated bend becomes the only source of the knee's direction."""
 _PULL = 4.0
+_LONGEST_SMOOTHING = 60.0
 
 
 @dataclass(frozen=True)
 class Leg:
     """A pose of l legs over n frames. hip, knee, ankle: (n, l, 3) joints [m]; upper, lower, foot: (n, l, 4)
-    orientations of the bones that begin there. Raises InvalidArgument where the shapes do not fit."""
+    orientations of the bones that start there. Raises InvalidArgument if the shapes do not match."""
 
     hip: Array
     knee: Array
@@ -39,53 +41,61 @@ class Leg:
     foot: Array
 
     def __post_init__(self) -> None:
-        shape = np.shape(self.hip)[:2]
+        shape = checks.numbers("hip", self.hip).shape[:2]
         for place, field in enumerate(fields(self)):
-            value, wanted = np.asarray(getattr(self, field.name), dtype=float), (*shape, 3 if place < 3 else 4)
+            value = checks.animated(field.name, getattr(self, field.name))
+            wanted = (*shape, 3 if place < 3 else 4)
             if len(shape) < 2 or value.shape != wanted:
                 raise InvalidArgument(
                     "The legs' {field} must be of shape (frames, legs, {wanted}).", field=field.name, wanted=wanted[-1]
                 )
+            if place >= 3:
+                checks.check_lengths(field.name, value)
             object.__setattr__(self, field.name, value)
 
     @property
     def lengths(self) -> tuple[Array, Array]:
-        """Of the upper and the lower bone, (n, l) each [m]."""
+        """Lengths of the upper and the lower bone, (n, l) each [m]."""
         return np.linalg.norm(self.knee - self.hip, axis=-1), np.linalg.norm(self.ankle - self.knee, axis=-1)
 
 
 def lowering(animated: Leg, carried: Leg, up: ArrayLike, dt: float, *, smooth: float = 0.12) -> Array:
-    """How far (n,) [m] the hips must go down so that every foot can be put back where the animation has it.
+    """The distance (n,) [m] by which the hips must be lowered so that every foot can reach its animated position.
 
-    animated: the legs as animated; carried: as the turned and shifted pelvis carries them. up: unit (3,) or (n, 3).
-    dt: seconds a frame. smooth [s]: the hips go down this long before they have to and a while longer, never less
-    than they have to; twice that long away from all need the answer is exactly 0.
+    animated: the legs as animated; carried: as the rotated and displaced pelvis moves them. up: unit (3,) or (n, 3).
+    dt: seconds per frame. smooth [s]: the hips are lowered this long before it is necessary and stay low this long
+    afterwards, never less than necessary; at twice this distance from any need the result is exactly 0.
 
-    A leg is not stretched further than the animation does itself, or than FULL_STRETCH; not quite to the full where
-    the hips have moved away, since a knee that passes through straight has no continuous speed. A leg so
-    level that going down hardly brings the hips nearer asks for no more than twice what its hip joint has moved.
+    A leg is stretched no further than in the animation or than FULL_STRETCH, and slightly less where the hips have
+    moved away, because the speed of a knee that passes through the straight pose is not continuous. A nearly horizontal
+    leg, which lowering the hips hardly helps, requests at most twice the displacement of its hip joint.
     """
-    frames = len(animated.hip)
+    frames, dt = len(animated.hip), checks.time_step(dt)
+    smooth = checks.number("smoothing time", smooth, 0.0, _LONGEST_SMOOTHING)
+    if carried.hip.shape != animated.hip.shape:
+        raise checks.shape_error("hip", animated.hip.shape, carried.hip.shape)
     length = np.sum(animated.lengths, axis=0)
     if not length.size:
         return np.zeros(frames)
-    up = np.broadcast_to(np.asarray(up, dtype=float), (frames, 3))
+    up = checks.like("up axis", up, frames, 3)
     far, here = carried.hip - animated.ankle, animated.hip - animated.ankle
     moves = np.maximum(*(np.linalg.norm(np.diff(v, axis=0), axis=-1) for v in (far, here)))
     jumps = np.any(curves.sudden(moves / np.maximum(length[1:], _NOTHING)), axis=-1)
     count = substeps(dt, curves.FINEST_STEP)
+    radius = int(smooth * count / dt + _NOTHING)
+    checks.check_memory(20.0 * (frames * count + 4.0 * radius) + 4.0 * radius)
     far, here, length, up = (curves.curve(v, jumps, count) for v in (far, here, length, up))
     need = np.max(_need(far, here, length, rotation.normalize(up)), axis=-1)
-    return _never_less(need, int(smooth * count / dt + _NOTHING))[::count]
+    return _never_less(need, radius)[::count]
 
 
 def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
-    """How far (m, l) the hips must go down for each leg alone.
+    """The lowering (m, l) that each leg alone needs.
 
     far, here: (m, l, 3) from the ankle to the hip joint, carried and animated. length: (m, l). up: (m, 3)."""
     distance, at_home = np.linalg.norm(far, axis=-1), np.linalg.norm(here, axis=-1)
-    # A leg stretched further than usual gives up what it has more, with the square of how far it is pulled beyond: so
-    # its bend goes with the pull, and its speed has no corner when the pull goes from one side to the other.
+    # A leg that is stretched further than usual loses the excess with the square of the pull beyond it: the bend then
+    # follows the pull, and its speed stays continuous when the pull changes sides.
     most = FULL_STRETCH * length
     spare, beyond = np.maximum(at_home - most, 0.0), np.maximum(distance - at_home, 0.0)
     given = spare * beyond**2 / np.maximum(beyond**2 + spare**2, _NOTHING**2)
@@ -103,7 +113,7 @@ def _never_less(need: Array, radius: int) -> Array:
         return need
     largest = np.max(sliding_window_view(np.pad(need, 2 * radius, mode="edge"), 2 * radius + 1), axis=-1)
     kernel = (1.0 - (np.arange(-radius, radius + 1) / (radius + 1.0)) ** 2) ** 3
-    # Rounding must not take the sum below the need, nor leave anything where there is none.
+    # Rounding must not put the sum below the need, nor leave a remainder where there is no need.
     return np.maximum(np.convolve(largest, kernel / np.sum(kernel), mode="valid"), need)
 
 
@@ -111,12 +121,14 @@ def replant(animated: Leg, carried: Leg, hinge: ArrayLike | None = None) -> tupl
     """Offsets that put each ankle and foot back where the animation has them.
 
     animated, carried: as for `lowering`, the hips lowered. hinge: (l, 3) axes in the upper bones' frames about which
-    knees bend, from the upper towards the lower bone, for legs that are straight; default: what the bent frames tell.
+    knees bend, from the upper towards the lower bone, for legs that are straight; default: taken from the frames in
+    which the leg is bent.
 
-    Returns the offsets (n, l, 3, 4) of upper, lower and foot, and by how much [m] the ankles are missed (n, l): leg
-    bones keep their lengths, and a leg too short points at its ankle. The knee stays in its animated plane, turned
-    with the line from hip to ankle by the smallest arc. Where nothing was carried away the offsets are the identity,
-    exactly. Offsets apply from the top down: what turns the upper bone carries the others.
+    Returns the offsets (n, l, 3, 4) of upper, lower and foot, and the distances [m] by which the ankles are missed (n,
+    l): leg bones keep their lengths, and a leg that is too short points at its ankle. The knee stays in its animated
+    plane, which rotates with the line from hip to ankle by the smallest arc. Where the pelvis has not moved the legs,
+    the offsets are exactly the identity. Offsets apply from the top down: the lower bones inherit the rotation of the
+    upper one.
     """
     chord = _chord(animated)
     wanted = animated.ankle - carried.hip
@@ -144,7 +156,7 @@ def _chord(leg: Leg) -> Array:
 
 
 def _corner(beside: Array, base: Array, opposite: Array) -> Array:
-    """A triangle's angle between the sides `beside` and `base`; exact also where it is small."""
+    """The angle of a triangle between the sides `beside` and `base`; exact also for small angles."""
     half = 0.5 * (beside + base + opposite)
     near, far = (half - beside) * (half - base), half * (half - opposite)
     return 2.0 * np.arctan2(np.sqrt(np.maximum(near, 0.0)), np.sqrt(np.maximum(far, 0.0)))
@@ -153,7 +165,8 @@ def _corner(beside: Array, base: Array, opposite: Array) -> Array:
 def _axis(animated: Leg, chord: Array, bend: Array, hinge: ArrayLike | None) -> Array:
     """Unit axes (n, l, 3), square to the chord, about which the legs bend by `bend` (n, l).
 
-    The animated axis; the straighter the animated leg, and the more it has to bend beyond that, the more the hinge.
+    The animated axis, blended towards the hinge the straighter the animated leg is and the more it must bend beyond
+    that.
     """
     along, own = rotation.normalize(chord), _bends(animated)
     now, wanted = np.linalg.norm(own, axis=-1, keepdims=True), 2.0 * np.sin(0.5 * bend)[..., None]
@@ -165,23 +178,24 @@ def _axis(animated: Leg, chord: Array, bend: Array, hinge: ArrayLike | None) -> 
 
 
 def _bends(leg: Leg) -> Array:
-    """Axes (n, l, 3) about which the knees are bent, as long as twice the sine of half the angle."""
+    """Axes (n, l, 3) about which the knees are bent, of length twice the sine of half the angle."""
     upper, lower = rotation.normalize(leg.knee - leg.hip), rotation.normalize(leg.ankle - leg.knee)
     middle = 0.5 * np.linalg.norm(upper + lower, axis=-1, keepdims=True)
     return rotation.cross(upper, lower) / np.maximum(middle, _NOTHING)
 
 
 def _square(axis: Array, along: Array) -> Array:
-    """The part of axis (..., 3) square to the unit vectors `along`, at length 1; any such where there is none."""
+    """The component of axis (..., 3) perpendicular to the unit vectors `along`, normalized; an arbitrary perpendicular
+    if it is zero."""
     other = np.eye(3)[np.argmin(np.abs(along), axis=-1)]
     square, other = (v - rotation.dot(v, along)[..., None] * along for v in (axis, other))
     return rotation.normalize(np.where(np.linalg.norm(square, axis=-1, keepdims=True) > _NOTHING, square, other))
 
 
 def _hinges(animated: Leg, own: Array) -> Array:
-    """In the upper bone's frame (l, 3): about what each knee bends, by the frames where it is bent most.
+    """The bend axis of each knee in the frame of the upper bone (l, 3), from the frames in which it is bent most.
 
-    A leg that is straight all the time bends as if its foot pointed forward."""
+    A leg that is always straight bends as if its foot pointed forward."""
     local = rotation.rotate(rotation.inverse(animated.upper), own)
     total = np.sum(np.linalg.norm(own, axis=-1, keepdims=True) * local, axis=0)
     toes = rotation.rotate(animated.foot, np.array([0.0, 1.0, 0.0]))
@@ -191,7 +205,7 @@ def _hinges(animated: Leg, own: Array) -> Array:
 
 
 def _offsets(carried: list[Array], goals: list[Array]) -> Array:
-    """Local offsets (n, l, 3, 4) that turn a line of bones (n, l, 4) each into their goals, from the top down."""
+    """Local offsets (n, l, 3, 4) that rotate a chain of bones (n, l, 4) to their goals, from the top down."""
     turn = rotation.identity(*carried[0].shape[:-1])
     offsets = []
     for bone, goal in zip(carried, goals, strict=True):
@@ -202,6 +216,6 @@ def _offsets(carried: list[Array], goals: list[Array]) -> Array:
 
 
 def _untouched(animated: Leg, carried: Leg) -> Array:
-    """Where (n, l) both poses are the same to the last bit."""
+    """Where (n, l) both poses are bitwise equal."""
     same = [np.all(getattr(animated, f.name) == getattr(carried, f.name), axis=-1) for f in fields(Leg)]
     return np.all(same, axis=0)

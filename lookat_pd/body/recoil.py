@@ -1,7 +1,7 @@
 """Arm recoil: the arms lag behind the rib cage while the head turns.
 
-Source: the body response of the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024). What drives the
-arms is exactly at rest wherever the look-at is; then they come to rest exactly, too.
+Source: the body response of the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024). The motion that
+drives the arms is exactly at rest when the look-at is, so the arms come to rest exactly, too.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ..rotation import Array
 from .weight_shift import followed
 
 _CLAVICLE = 0.25
-"""The part of an arm's swing that the collar bone takes."""
+"""The share of the collar bone in the swing of an arm."""
 _WIDEST_SWING = np.radians(40.0)
 
 
@@ -25,7 +25,7 @@ _WIDEST_SWING = np.radians(40.0)
 class Recoil:
     """How the arms respond to the rib cage. amount: the visible fraction of their lag, 0 to 1.
 
-    settle_time [s] and damping_ratio of each arm's controller; below 1 arms swing out.
+    settle_time [s] and damping_ratio of each arm's controller; below 1 the arms overshoot.
     """
 
     amount: float
@@ -39,16 +39,16 @@ class Recoil:
 
 
 def recoil(arms: Recoil, shoulders: Array, hands: Array, hands_before: Array, dt: float) -> Array:
-    """Turns (F, a, 4) of arms about their shoulders, in the space of the input.
+    """Rotations (F, a, 4) of arms about their shoulders, in the space of the input.
 
-    shoulders, hands: (F, a, 3) as the turned body carries them; hands_before: (F, a, 3) as animated. The hands are
-    heavy: each follows the body's displacement through a controller, and the arm turns to where its hand is.
+    shoulders, hands: (F, a, 3) as the rotated body moves them; hands_before: (F, a, 3) as animated. The hands are
+    heavy: each follows the displacement of the body through a controller, and the arm points at its hand.
     """
     displacement = hands - hands_before
     resting = np.all(displacement == 0.0, axis=(1, 2))
     reach = np.maximum(np.linalg.norm(hands - shoulders, axis=-1, keepdims=True), 1e-9)
     tuning = Tuning(arms.settle_time, arms.damping_ratio)
-    # In arm lengths, so that the release thresholds are angles of the arm.
+    # In arm lengths: the release thresholds are then angles of the arm.
     size = reach.mean(axis=0)
     lag = followed(displacement / size, resting, dt, tuning) * size - displacement
     swing = rotation.log(rotation.shortest_arc(hands - shoulders, hands - shoulders + arms.amount * lag))
@@ -58,9 +58,9 @@ def recoil(arms: Recoil, shoulders: Array, hands: Array, hands_before: Array, dt
 
 
 def swung(turns: Array, clavicle: Array | None, arm: Array) -> tuple[Array | None, Array]:
-    """Local offsets (F, 4) of a collar bone, if there is one, and of an upper arm that swing an arm by `turns` (F, 4).
+    """Local offsets (F, 4) of the collar bone, if any, and of the upper arm that rotate an arm by `turns` (F, 4).
 
-    clavicle, arm: (F, 4) orientations as the turned body carries them.
+    clavicle, arm: (F, 4) orientations as the rotated body moves them.
     """
     still = np.all(turns == rotation.IDENTITY, axis=-1)[:, None]
     if clavicle is None:
@@ -74,5 +74,5 @@ def swung(turns: Array, clavicle: Array | None, arm: Array) -> tuple[Array | Non
 
 
 def _local(turn: Array, orientation: Array) -> Array:
-    """A turn seen from outside as a local offset of something with that orientation."""
+    """A rotation of the outer space as a local offset of something with that orientation."""
     return rotation.multiply(rotation.inverse(orientation), rotation.multiply(turn, orientation))

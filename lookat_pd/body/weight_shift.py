@@ -1,7 +1,7 @@
-"""Weight shift: the hips move against the turn of the head, and what the chain of a look-at carries.
+"""Weight shift: the hips move opposite to the turn of the head; and the bodies that move with the chain of a look-at.
 
-Source: the body response of the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024), through a PD
-controller of its own. What drives the hips is exactly at rest wherever the look-at is; then they come to rest exactly,
+Source: the body response of the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024), with a separate
+PD controller. The motion that drives the hips is exactly at rest when the look-at is, so the hips come to rest exactly,
 too.
 """
 
@@ -22,7 +22,8 @@ from ..rotation import Array
 
 @dataclass(frozen=True)
 class WeightShift:
-    """How the hips respond to the head. side, back: displacement [m], against a head turned by 90 degrees and back.
+    """How the hips respond to the head. side, back: displacement [m] to the opposite side and backwards for a head
+    turned by 90 degrees.
 
     settle_time [s] and damping_ratio of their controller.
     """
@@ -40,10 +41,10 @@ class WeightShift:
 
 @dataclass(frozen=True)
 class CarriedBody:
-    """Where a look-at's chain carries what hangs on it, over F frames.
+    """How the chain of a look-at moves its children, over F frames.
 
-    turns: (F, b, 4) rotations of what hangs on each bone, head first, in the space of the input; places: (F, b, 3)
-    where the bones are then, and before: (F, b, 3) where they were; shift: (F, 3) of all.
+    turns: (F, b, 4) rotations of the children of each bone, head first, in the space of the input; places, before: (F,
+    b, 3) positions of the bones after and before; shift: (F, 3) of all.
     """
 
     turns: Array
@@ -59,15 +60,15 @@ class CarriedBody:
         for bone in range(rotations.shape[1]):
             chain.turn(slice(bone, bone + 1), offsets[:, -1 - bone, None])
             places.append(chain.origin)
-        return cls(np.stack(chain.deltas[::-1], axis=1), np.stack(places[::-1], axis=1), positions, shift)
+        return cls(chain.deltas[:, ::-1], np.stack(places[::-1], axis=1), positions, shift)
 
     def carry(self, anchors: Sequence[int], rotations: Array, positions: Array) -> tuple[Array, Array]:
-        """Orientations (F, k, 4) and positions (F, k, 3) of k things, each carried by a bone of the chain; -1: by none.
+        """Orientations (F, k, 4) and positions (F, k, 3) of k bodies, each a child of a bone of the chain; -1: of none.
 
-        Where nothing has moved they are the same numbers.
+        Where nothing has moved, the numbers are unchanged.
         """
         anchors = list(anchors)
-        # Behind the last bone stands what carries those that none does.
+        # The row after the last bone is for bodies without a parent in the chain.
         turns = np.concatenate((self.turns, rotation.identity(len(self.turns), 1)), axis=1)[:, anchors]
         there = np.concatenate((self.places, self.shift[:, None]), axis=1)[:, anchors]
         before = np.concatenate((self.before, np.zeros_like(self.shift[:, None])), axis=1)[:, anchors]
@@ -78,17 +79,17 @@ class CarriedBody:
 
 
 def followed(goals: Array, resting: Array, dt: float, tuning: Tuning) -> Array:
-    """What controllers make of goals (F, m, 3), sampled every `dt` seconds: deviations (F, m, 3) that follow them.
+    """Deviations (F, m, 3) of controllers that follow goals (F, m, 3), sampled every `dt` seconds.
 
-    resting: (F,) frames at which what drives the goals is at rest. Then the goals are zero, and once the controllers
-    are within the tuning's release thresholds so are they, exactly. At the first frame they have arrived.
+    resting: (F,) frames at which the source of the goals is at rest. The goals are then zero, and the controllers
+    become exactly zero once they are within the release thresholds of the tuning. At the first frame they have arrived.
     """
     follower = Follower(tuning, np.full(goals.shape[1], tuning.settle_time), dt)
     result = np.zeros_like(goals)
     state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1) if not resting[0] else follower.rest
     result[0] = state[..., 0]
     for first, last, still in _stretches(resting):
-        # From the frame before, whose state is known.
+        # From the previous frame, whose state is known.
         begin = max(first - 1, 0)
         length = (last - begin) * dt
         if still:
@@ -100,24 +101,24 @@ def followed(goals: Array, resting: Array, dt: float, tuning: Tuning) -> Array:
 
 
 def _stretches(resting: Array) -> Iterator[tuple[int, int, bool]]:
-    """First and last frames of the stretches at rest and in motion."""
+    """First and last frames of the intervals at rest and in motion."""
     edges = [0, *(np.flatnonzero(np.diff(resting)) + 1).tolist(), len(resting)]
     for first, end in pairwise(edges):
         yield first, end - 1, bool(resting[first])
 
 
 def head_turn(chain: Chain, offsets: Array) -> Array:
-    """How far to the left (F,) [rad] all offsets (F, b, 4) of a chain together turn the head."""
+    """The angle (F,) [rad] to the left by which all offsets (F, b, 4) of a chain together turn the head."""
     return rotation.dot(rotation.log(offsets), chain.up).sum(axis=-1)
 
 
 def weight_shift(shift: WeightShift, turn: Array, left: Array, back: Array, dt: float) -> Array:
-    """Way (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left.
+    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left.
 
     left, back: (F, 3) unit vectors of the character at each frame, level with the ground.
     """
     angle = np.clip(turn, -0.5 * np.pi, 0.5 * np.pi)
-    # One unit is the way that counts: the release thresholds are fractions of it.
+    # One unit is the reference distance: the release thresholds are fractions of it.
     wanted = np.stack((-np.sin(angle), np.sin(angle) ** 2, np.zeros_like(angle)), axis=-1)
     tuning = Tuning(shift.settle_time, shift.damping_ratio, release_angle=0.02, release_speed=0.08)
     found = followed(wanted[:, None], turn == 0.0, dt, tuning)[:, 0]

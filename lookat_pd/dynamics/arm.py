@@ -1,4 +1,4 @@
-"""The joints that carry a hand: where it is, how it answers to them, and the torques of a motion in samples."""
+"""The joints above a hand: its position, its Jacobian, and the torques of a sampled motion."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,22 +11,22 @@ from ..rotation import Array
 from .body import STILL, Body, matrices
 
 _CLOSE = 1e-6
-"""Part of the arm's length that counts as no distance."""
+"""Distances below this fraction of the arm's length count as zero."""
 _DAMPING = 1e-4
 _JUMP = 6.0
-"""What changes from rest and to it count more than those between samples. At a smooth start the torque of the first
-step is a sixth of the second's; counted plainly, motions would begin a step early."""
+"""Weight of the changes from and to rest. At a smooth start the torque of the first step is a sixth of that of the
+second; without the weight, motions would start one step early."""
 _STEP = 0.3
-"""Part of the arm's length that a correction goes for at once."""
+"""Largest correction in one iteration, as a fraction of the arm's length."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A body in a pose `start` (n, 4) of which the joints that carry a point move, and the others are held.
+    """A body in a pose `start` (n, 4) of which the joints above a point move, and the others are fixed.
 
-    effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), what the torque of each
-    counts. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
-    rotations of the a joints that move, h seconds apart, at rest before the first and after the last.
+    effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), of the torque of each
+    joint. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
+    rotations of the a moving joints at intervals of h seconds, at rest before the first and after the last.
     """
 
     body: Body
@@ -40,13 +40,13 @@ class Arm:
 
     @cached_property
     def joints(self) -> list[int]:
-        """Those that move: a joint does not carry its own origin."""
+        """The moving joints: a joint does not move its own origin."""
         chain = self.body.chain(self.effector)
         return chain if np.any(self.point) else chain[:-1]
 
     @cached_property
     def _arms(self) -> list[Array]:
-        """Where in the frame of each moving joint (3,) the next one is, in that of the last the point."""
+        """The position (3,) of the next joint in the frame of each moving joint; for the last, that of the point."""
         offsets = np.asarray(self.body.offsets)
         after = self.body.chain(self.effector)[1:]
         arms = [offsets[joint] for joint in after]
@@ -54,17 +54,17 @@ class Arm:
 
     @cached_property
     def length(self) -> float:
-        """How far the point can be from the first of the joints."""
+        """The largest distance of the point from the first of the joints."""
         return float(sum(np.linalg.norm(arm) for arm in self._arms))
 
     @property
     def near(self) -> float:
-        """How far [m] the point may be off its path."""
+        """Tolerance [m] of the distance from the path."""
         return 1e-5 * self.length
 
     @cached_property
     def shoulder(self) -> Array:
-        """Where the first joint is."""
+        """The position of the first joint."""
         return np.asarray(self.body.offsets)[self.body.chain(self.effector)[0]]
 
     @cached_property
@@ -79,7 +79,7 @@ class Arm:
         return result
 
     def points(self, motion: Array) -> Array:
-        """Where the point is (..., 3)."""
+        """The positions (..., 3) of the point."""
         local = matrices(motion)
         point = np.broadcast_to(self._arms[-1], (*motion.shape[:-2], 3))
         for number in range(len(self.joints) - 1, -1, -1):
@@ -88,7 +88,7 @@ class Arm:
         return point
 
     def place(self, motion: Array) -> tuple[Array, Array]:
-        """The same, and how it answers (..., 3, 3 a) to turns of each joint in its own frame."""
+        """The same, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own frame."""
         count, local = len(self.joints), matrices(motion)
         axes, places = np.empty(local.shape), np.empty((*motion.shape[:-1], 3))
         place, turn = np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3)), None
@@ -102,7 +102,7 @@ class Arm:
         return place, np.swapaxes(answers.reshape(*place.shape[:-1], 3 * count, 3), -1, -2)
 
     def follow(self, motion: Array, path: Array, iterations: int = 12) -> tuple[Array, float]:
-        """The motion nearby (m, a, 4) whose point is on a path (m, 3), and by how much it is off at most."""
+        """The nearest motion (m, a, 4) whose point is on a path (m, 3), and its largest error."""
         motion = self.clamped(motion)
         nearest, least = motion, np.inf
         for _ in range(iterations + 1):
@@ -135,10 +135,10 @@ class Arm:
         return self.limits.clamp(whole, np.broadcast_to(self.start, whole.shape))[..., self.joints, :]
 
     def between(self, begin: Array, end: Array, part: Array) -> Array:
-        """Poses (m, a, 4) that are parts (m, 1) of the way from one pose to another (a, 4), each joint by itself.
+        """Poses (m, a, 4) at fractions (m, 1) between two poses (a, 4), each joint separately.
 
-        With limits the joints' rotation vectors from rest are interpolated: the shortest way from one limit to the
-        other may lead through what they bar.
+        With limits, the rotation vectors from rest are interpolated: the shortest arc from one limit to the other may
+        leave the allowed range.
         """
         if self.limits is None:
             return rotation.slerp(begin, end, part)
@@ -158,15 +158,15 @@ class Arm:
     def torques(self, motion: Array, h: float) -> Array:
         """Torques (..., N + 1, n, 3) of all joints at the samples.
 
-        The velocity at a sample is the mean of those in the steps beside it, so that a motion run backwards has the
-        same torques.
+        The velocity at a sample is the mean of those in the adjacent steps, so that a reversed motion has the same
+        torques.
         """
         speeds = self.speeds(motion, h)
         before, after = speeds[..., :-1, :, :], speeds[..., 1:, :, :]
         return self.inverse(motion, 0.5 * (before + after), (after - before) / h)
 
     def inverse(self, motion: Array, w: Array, dw: Array) -> Array:
-        """Torques (..., n, 3) of all joints for velocities and accelerations (..., a, 3) of those that move."""
+        """Torques (..., n, 3) of all joints for velocities and accelerations (..., a, 3) of the moving joints."""
         n, batch = len(self.body), motion.shape[:-2]
         spin, change = np.zeros((2, n, *batch, 3))
         spin[self.joints], change[self.joints] = np.moveaxis(w, -2, 0), np.moveaxis(dw, -2, 0)
@@ -175,9 +175,10 @@ class Arm:
         return np.moveaxis(found, 0, -2) + self.damping[:, None] * np.moveaxis(spin, 0, -2)
 
     def changes(self, motion: Array, h: float) -> Array:
-        """The weighted changes of torque (..., N + 2, 3 n) of which half the squares' sum is the cost.
+        """The weighted changes of torque (..., N + 2, 3 n); the cost is half the sum of their squares.
 
-        The first is from the torques that hold the body before the motion, the last to those that hold it after.
+        The first starts from the torques that hold the body before the motion, the last ends at those that hold it
+        afterwards.
         """
         speeds = self.speeds(motion, h)
         ends = motion[..., [0, -1], :, :]
@@ -198,8 +199,8 @@ class Arm:
         return steps.reshape(*steps.shape[:-2], -1)
 
     def analysed(self, motion: Array, h: float) -> tuple[float, Array]:
-        """The cost of a motion (N + 1, a, 4), and the torques (N + 3, a, 3) of the joints that move, from the holding
-        ones before to those after, with which steps of h seconds make it: velocities are those of the step before."""
+        """The cost of a motion (N + 1, a, 4), and the torques (N + 3, a, 3) of the joints that move, including the
+        holding torques before and after, for steps of h seconds: velocities are those of the previous step."""
         speeds = self.speeds(motion, h)
         before, after = speeds[:-1], speeds[1:]
         ends = motion[[0, -1]]

@@ -1,8 +1,8 @@
 """The articulated body: rigid bones on ball joints, and its equations of motion tau = M(q) dw + C(q, w) + g(q).
 
-Everything runs over whole batches of poses at once. The one loop is along the tree, for orientations; sums over what
-carries a bone and over what it carries are products with the matrix of ancestors.
-Source: Featherstone, Rigid Body Dynamics Algorithms, 2008 (composite rigid bodies; recursive Newton-Euler).
+All computations are vectorized over batches of poses. The only loop is along the tree, for orientations; sums over the
+ancestors or descendants of a bone are products with the matrix of ancestors. Source: Featherstone, Rigid Body Dynamics
+Algorithms, 2008 (composite rigid bodies; recursive Newton-Euler).
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import rotation, skeleton
 from ..errors import InvalidArgument
 from ..message import Message
 from ..rotation import Array
@@ -21,7 +21,7 @@ from . import checks
 
 
 class RootMotion(NamedTuple):
-    """How the frame that the root joints stand on moves, over leading axes; parts that are None are 0.
+    """Motion of the frame of the root joints, over leading axes; None stands for 0.
 
     rotation: (..., 4). velocity, acceleration: (..., 3) linear [m/s, m/s^2], in the world. turn, turn_acceleration:
     (..., 3) angular [rad/s, rad/s^2], in the world.
@@ -34,19 +34,21 @@ class RootMotion(NamedTuple):
 
 
 STILL = RootMotion()
+LIGHTEST, LARGEST = 1e-9, 1e12
+"""Least mass [kg], and the largest of all that a body is given, in its units."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """n rigid bones, each on a ball joint at its origin; the root joints stand on a frame that does not move.
+    """n rigid bones, each on a ball joint at its origin; the frame of the root joints is fixed.
 
-    parents: (n,), the bone that carries each, -1 for a root; parents stand before their children. offsets: (n, 3) [m],
-    each joint in its parent's frame. masses: (n,) [kg]. centers: (n, 3) [m], centers of mass. inertias: (n, 3, 3)
-    [kg m^2] about the center of mass, along the axes of the bone's frame. names: what error messages call the joints.
+    parents: (n,), -1 for a root; parents are listed before their children. offsets: (n, 3) [m], each joint in its
+    parent's frame. masses: (n,) [kg]. centers: (n, 3) [m], centers of mass. inertias: (n, 3, 3) [kg m^2] about the
+    center of mass, along the axes of the bone's frame. names: of the joints, for error messages.
 
-    A pose is local quaternions (..., n, 4): each bone's frame in its parent's, whatever the rest pose is. Velocities,
-    accelerations and torques are (..., n, 3): what a joint adds to its parent's motion, in the frame of the bone that
-    it moves, as MuJoCo has it for ball joints. Raises InvalidArgument.
+    A pose is local quaternions (..., n, 4): each bone's frame in its parent's, independent of the rest pose.
+    Velocities, accelerations and torques are (..., n, 3): relative to the parent's motion, in the frame of the bone
+    itself, as for ball joints in MuJoCo. Raises InvalidArgument.
     """
 
     parents: ArrayLike
@@ -57,6 +59,7 @@ class Body:
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
+        checks.numbers("parents", self.parents)
         parents = np.asarray(self.parents)
         n = len(parents) if parents.ndim == 1 else 0
         if not n or not np.issubdtype(parents.dtype, np.integer):
@@ -78,7 +81,7 @@ class Body:
         object.__setattr__(self, "parents", parents.copy())
         object.__setattr__(self, "names", tuple(called))
         for name, shape in (("offsets", (n, 3)), ("masses", (n,)), ("centers", (n, 3)), ("inertias", (n, 3, 3))):
-            values = np.array(getattr(self, name), dtype=float)
+            values = checks.numbers(name, getattr(self, name)).copy()
             if values.shape != shape:
                 raise InvalidArgument(
                     "A body of {count} joints needs {name} of shape {shape}, not {values_shape}.",
@@ -94,15 +97,26 @@ class Body:
                     name=Message(name),
                     joint=called[int(np.argmax(wrong))],
                 )
+            wrong = np.abs(values.reshape(n, -1)).max(axis=1) > LARGEST
+            if np.any(wrong):
+                raise InvalidArgument(
+                    "The {name} of joint {joint} must be at most {largest:g}.",
+                    name=Message(name),
+                    joint=called[int(np.argmax(wrong))],
+                    largest=LARGEST,
+                )
             object.__setattr__(self, name, values)
         self._check_masses(called)
 
     def _check_masses(self, called: Sequence[str]) -> None:
         masses, inertias = np.asarray(self.masses), np.asarray(self.inertias)
-        if np.any(masses <= 0.0):
-            joint = int(np.argmax(masses <= 0.0))
+        if np.any(masses < LIGHTEST):
+            joint = int(np.argmax(masses < LIGHTEST))
             raise InvalidArgument(
-                "The mass of joint {joint} must be above 0 kg, not {mass:g}.", joint=called[joint], mass=masses[joint]
+                "The mass of joint {joint} must be at least {lightest:g} kg, not {mass:g}.",
+                joint=called[joint],
+                lightest=LIGHTEST,
+                mass=masses[joint],
             )
         size = np.abs(inertias).max(axis=(1, 2))
         skew = np.abs(inertias - np.swapaxes(inertias, 1, 2)).max(axis=(1, 2))
@@ -121,12 +135,12 @@ class Body:
 
     @cached_property
     def called(self) -> Sequence[str]:
-        """What messages call the joints."""
+        """Names of the joints in messages."""
         return tuple(self.names or ())
 
     @cached_property
-    def carries(self) -> Array:
-        """(n, n): 1 where the joint of the column is that of the row or one that carries it, else 0."""
+    def ancestors(self) -> Array:
+        """(n, n): 1 where the joint of the column is that of the row or one of its ancestors, else 0."""
         result = np.eye(len(self))
         for joint, parent in enumerate(np.asarray(self.parents).tolist()):
             if parent >= 0:
@@ -134,15 +148,13 @@ class Body:
         return result
 
     def chain(self, joint: int) -> list[int]:
-        """The joint and all that carry it, from the root on."""
-        return np.flatnonzero(self.carries[joint]).tolist()
+        """The joint and its ancestors, root first."""
+        return np.flatnonzero(self.ancestors[joint]).tolist()
 
     def forward(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Orientations (..., n, 4) and places (..., n, 3) of the joints in a pose (..., n, 4)."""
+        """Orientations (..., n, 4) and positions (..., n, 3) of the joints in a pose (..., n, 4)."""
         q = checks.quaternions("pose", q, len(self))
-        orientations = self._orientations(np.moveaxis(q, -2, 0))
-        places = self._above(self._arms(matrices(orientations)))
-        return np.moveaxis(orientations, 0, -2), np.moveaxis(places, 0, -2)
+        return skeleton.forward(np.asarray(self.parents).tolist(), np.asarray(self.offsets), q)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """The joint-space inertia matrix (..., 3 n, 3 n) [kg m^2] in a pose (..., n, 4)."""
@@ -152,15 +164,15 @@ class Body:
         turned = matrices(orientations)
         centers = places + (turned @ np.asarray(self.centers)[..., None])[..., 0]
         spread = turned @ self._covariances @ np.swapaxes(turned, -1, -2)
-        below, masses = self.carries.T, np.asarray(self.masses)
-        # First and second moments about each joint of all that it carries.
+        below, masses = self.ancestors.T, np.asarray(self.masses)
+        # First and second moments about each joint of the joint and its descendants.
         arms = centers[:, None] - places[:, :, None]
         weights = below * masses
         first = np.einsum("jk,fjki->fji", weights, arms)
         second = np.einsum("jk,fjki,fjkl->fjil", weights, arms, arms, optimize=True)
         second += np.einsum("jk,fkil->fjil", below, spread)
         apart = places[:, None] - places[:, :, None]
-        # Rows are the joints above (or the same), columns those below: moments of what the lower one carries.
+        # Rows are ancestors (or the joint itself), columns descendants: moments of the subtree of the descendant.
         moments = second[:, None] + first[:, None, :, :, None] * apart[..., None, :]
         moments = np.trace(moments, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - moments
         blocks = np.swapaxes(turned, -1, -2)[:, :, None] @ moments @ turned[:, None]
@@ -181,8 +193,8 @@ class Body:
     ) -> Array:
         """Inverse dynamics: the torques (..., n, 3) [N m] for accelerations dw (..., n, 3) at velocities w (..., n, 3).
 
-        q: (..., n, 4), pose. gravity: (3,) [m/s^2], in the world. root: how the frame under the roots moves (default:
-        not at all). Leading axes broadcast. Raises InvalidArgument.
+        q: (..., n, 4), pose. gravity: (3,) [m/s^2], in the world. root: motion of the frame of the root joints
+        (default: none). Leading axes broadcast. Raises InvalidArgument.
         """
         n = len(self)
         q = checks.quaternions("pose", q, n)
@@ -196,7 +208,7 @@ class Body:
         return np.moveaxis(self.torques(q, w, dw, gravity, root or STILL), 0, -2)
 
     def torques(self, q: Array, w: Array, dw: Array, gravity: Array, root: RootMotion) -> Array:
-        """`inverse` on arrays that have the joints first, (n, ...), and are known to be right."""
+        """`inverse` for arrays with the joints first, (n, ...), without checks."""
         orientations = self._orientations(q, root.rotation)
         turned = matrices(orientations)
         base = turned[:0] if root.rotation is None else matrices(root.rotation)
@@ -204,14 +216,14 @@ class Body:
         turn = self._above(own, root.turn)
         acceleration = self._above(_turned(turned, dw) + rotation.cross(turn, own), root.turn_acceleration)
         arms = self._arms(turned, base if root.rotation is not None else None)
-        linear = _carried(
+        linear = _end_acceleration(
             self._of_parents(turn, root.turn), self._of_parents(acceleration, root.turn_acceleration), arms
         )
         places, linear = self._above(arms), self._above(linear, root.acceleration)
         masses, shape = np.asarray(self.masses), (len(self), *(1,) * (turn.ndim - 1))
         reach = _turned(turned, np.asarray(self.centers).reshape(len(self), *(1,) * (turn.ndim - 2), 3))
-        force = masses.reshape(shape) * (linear + _carried(turn, acceleration, reach) - gravity)
-        # The rotating bone in its own axes, where its inertia is constant.
+        force = masses.reshape(shape) * (linear + _end_acceleration(turn, acceleration, reach) - gravity)
+        # In the axes of the bone, where its inertia is constant.
         inertias = np.asarray(self.inertias).reshape(len(self), *(1,) * (turn.ndim - 2), 3, 3)
         spin, change = _turned_back(turned, turn), _turned_back(turned, acceleration)
         moment = _turned(inertias, change) + rotation.cross(spin, _turned(inertias, spin))
@@ -226,7 +238,7 @@ class Body:
         return 0.5 * np.trace(inertias, axis1=1, axis2=2)[:, None, None] * np.eye(3) - inertias
 
     def _orientations(self, q: Array, base: Array | None = None) -> Array:
-        """In the world, (n, ..., 4), from a pose (n, ..., 4)."""
+        """Orientations in the world (n, ..., 4) from a pose (n, ..., 4)."""
         result = np.empty(q.shape)
         for joint, parent in enumerate(np.asarray(self.parents).tolist()):
             if parent >= 0:
@@ -236,7 +248,7 @@ class Body:
         return result
 
     def _of_parents(self, values: Array, base: Array | None = None) -> Array:
-        """The parents' values (n, ..., 3); the base's, or 0, for roots."""
+        """The values of the parents (n, ..., 3); for roots those of the base, or 0."""
         parents = np.asarray(self.parents)
         result = values[parents]
         result[parents < 0] = 0.0 if base is None else base
@@ -250,13 +262,13 @@ class Body:
         return _turned(above, np.asarray(self.offsets).reshape(len(self), *(1,) * (turned.ndim - 3), 3))
 
     def _above(self, values: Array, base: Array | None = None) -> Array:
-        """Sums (n, ..., 3) over each joint and all that carry it, and the base."""
-        total = (self.carries @ values.reshape(len(self), -1)).reshape(values.shape)
+        """Sums (n, ..., 3) over each joint, its ancestors and the base."""
+        total = (self.ancestors @ values.reshape(len(self), -1)).reshape(values.shape)
         return total if base is None else total + base
 
     def _below(self, values: Array) -> Array:
-        """Sums (n, ..., 3) over each joint and all that it carries."""
-        return (self.carries.T @ values.reshape(len(self), -1)).reshape(values.shape)
+        """Sums (n, ..., 3) over each joint and its descendants."""
+        return (self.ancestors.T @ values.reshape(len(self), -1)).reshape(values.shape)
 
 
 def _turned(matrix: Array, v: Array) -> Array:
@@ -280,6 +292,6 @@ def matrices(q: Array) -> Array:
     return result
 
 
-def _carried(turn: Array, acceleration: Array, arm: Array) -> Array:
-    """Acceleration of the end of an arm (..., 3) on a turning body, relative to its beginning."""
+def _end_acceleration(turn: Array, acceleration: Array, arm: Array) -> Array:
+    """Acceleration of the end of an arm (..., 3) on a rotating body, relative to its start."""
     return rotation.cross(acceleration, arm) + rotation.cross(turn, rotation.cross(turn, arm))

@@ -1,4 +1,4 @@
-"""What the public calls are given, as arrays; whatever cannot be worked with is refused in one sentence."""
+"""Arguments of the public functions as arrays; invalid ones raise an error of one sentence."""
 
 from collections.abc import Sequence
 
@@ -6,30 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
+from ..checks import LARGEST, array, exactly, numbers, shown
 from ..errors import InvalidArgument
-from ..ik.checks import array
 from ..message import Message
 from ..rotation import Array
 
 _UNIT = 1e-3
-"""By how much the length of a quaternion may be off 1 before it is taken for a mistake."""
-
-
-def exactly(name: str, values: ArrayLike, *shape: int) -> Array:
-    """Finite numbers of just this shape."""
-    result = array(name, values, *shape)
-    if result.ndim != len(shape):
-        raise InvalidArgument(
-            "The shape of the {name} must be {shape}, not {result_shape}.",
-            name=Message(name),
-            shape=shape,
-            result_shape=result.shape,
-        )
-    return result
+"""Largest deviation of the length of a quaternion from 1."""
+LEAST_TORQUE = 1e-12
 
 
 def quaternions(name: str, values: ArrayLike, *tail: int) -> Array:
-    """Quaternions (..., *tail, 4) that are near enough to unit length, made so."""
+    """Quaternions (..., *tail, 4) of nearly unit length, normalized."""
     result = array(name, values, *tail, 4)
     if np.any(np.abs(np.linalg.norm(result, axis=-1) - 1.0) > _UNIT):
         raise InvalidArgument(
@@ -40,17 +28,18 @@ def quaternions(name: str, values: ArrayLike, *tail: int) -> Array:
 
 def positive(name: str, value: float, unit: str) -> float:
     """A finite number above 0."""
-    if not (np.ndim(value) == 0 and np.isfinite(value) and value > 0.0):
+    found = numbers(name, value)
+    if found.ndim or not 0.0 < found <= LARGEST:
         raise InvalidArgument(
-            "The {name} must be above 0 {unit}, not {value}.", name=Message(name), unit=unit, value=value
+            "The {name} must be above 0 {unit}, not {value}.", name=Message(name), unit=unit, value=shown(value)
         )
-    return float(value)
+    return float(found)
 
 
 def not_negative(name: str, values: ArrayLike | None, n: int, called: Sequence[str]) -> Array:
-    """Numbers (n,), 0 or more, from one for all joints or one for each; 0 from None."""
+    """Numbers (n,), 0 or more, from one for all joints or one for each; None stands for 0."""
     result = _each(name, 0.0 if values is None else values, n)
-    wrong = ~(np.isfinite(result) & (result >= 0.0))
+    wrong = ~((result >= 0.0) & (result <= LARGEST))
     if np.any(wrong):
         joint = int(np.argmax(wrong))
         raise InvalidArgument(
@@ -63,7 +52,7 @@ def not_negative(name: str, values: ArrayLike | None, n: int, called: Sequence[s
 
 
 def _each(name: str, values: ArrayLike, n: int) -> Array:
-    result = np.asarray(values, dtype=float)
+    result = numbers(name, values)
     if result.shape not in ((), (n,)):
         raise InvalidArgument(
             "The {name} must be one number or {count}, one for each joint, not {shape}.",
@@ -89,16 +78,16 @@ def residuals(values: ArrayLike, n: int, called: Sequence[str]) -> Array:
 
 
 def torque_limits(values: ArrayLike | None, n: int, called: Sequence[str]) -> Array | None:
-    """Limits (n, 1) of the torques' lengths, or (n, 3) of their parts about each axis, infinite where there is none."""
+    """Limits (n, 1) of the torques' lengths, or (n, 3) of their components, infinite if there is no limit."""
     if values is None:
         return None
-    result = np.asarray(values, dtype=float)
+    result = numbers("torque limit", values)
     if result.shape not in ((), (n,), (n, 3)):
         raise InvalidArgument(
             "The torque limit must be one number, {count} or ({count}, 3), not {shape}.", count=n, shape=result.shape
         )
     result = np.broadcast_to(result, (n,))[:, None] if result.ndim < 2 else result
-    wrong = ~(result > 0.0)
+    wrong = ~(result >= LEAST_TORQUE)
     if np.any(wrong):
         joint = int(np.argmax(wrong.any(axis=1)))
         raise InvalidArgument(

@@ -1,35 +1,42 @@
-"""The physics engine, MuJoCo: forward dynamics of a body. Everything else does without it.
+"""The physics engine, MuJoCo: forward dynamics of a body. Nothing else needs it.
 
 Source: Todorov, Erez, Tassa, MuJoCo: A physics engine for model-based control, IROS 2012.
 """
 
+import logging
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
-from ..errors import EngineMissing
+from ..errors import EngineMissing, InvalidArgument
 from ..rotation import Array
 from .body import Body
 
+Result = TypeVar("Result")
+_log = logging.getLogger(__name__)
 _UNMOVED = 1e9
-"""Times the largest inertia: a rotor this heavy on a joint, and nothing that the body does moves it."""
+"""Factor of the largest inertia: a rotor of this inertia effectively locks a joint."""
 
 
 @cache
 def _module() -> Any:
-    """The engine's module, or the exception that it came with."""
+    """The module of the engine, or the exception raised by importing it."""
     try:
         import mujoco  # pyright: ignore[reportMissingImports]
     except (ImportError, OSError) as problem:
         return problem
-    return mujoco
+    engine: Any = mujoco
+    if engine.get_mju_user_warning() is None:
+        # Without this it would write a file into the current folder.
+        engine.set_mju_user_warning(_log.info)
+    return engine
 
 
 def reason() -> str | None:
-    """Why the engine cannot be used, in a sentence; None if it can."""
+    """The reason why the engine is not available, as a sentence; None if it is."""
     problem = _module()
     if isinstance(problem, ModuleNotFoundError):
         return "The physics engine MuJoCo is not installed; install the extension's zip made for this platform."
@@ -39,7 +46,7 @@ def reason() -> str | None:
 
 
 def available() -> bool:
-    """Whether the engine can be used."""
+    """Whether the engine is available."""
     return reason() is None
 
 
@@ -51,12 +58,33 @@ def load() -> Any:
     return _module()
 
 
+def _refused(reason: str) -> InvalidArgument:
+    first = next(iter(reason.splitlines()), "")
+    return InvalidArgument(
+        "The physics engine cannot simulate this body ({reason}); choose larger masses, and bones of similar size.",
+        reason=first.removeprefix("Error: "),
+    )
+
+
+def finished(result: Result) -> Result:
+    """What the engine has found, a dataclass. Raises InvalidArgument where it diverged."""
+    for name, value in vars(result).items():
+        # A pass of a reach that misses its goal costs infinitely much.
+        wrong = np.isnan if name == "costs" else lambda numbers: ~np.isfinite(numbers)
+        if isinstance(value, np.ndarray | float) and np.any(wrong(value)):
+            raise InvalidArgument(
+                "The motion cannot be computed with these masses, torques and times; use values of more similar size."
+            )
+    return result
+
+
 class Engine:
     """A body in MuJoCo, in one state: pose `q` (m, 4) and velocities `w` (3 m,), which may be written.
 
-    joints: which of the body's joints are free (all by default); the others are held as in `pose`. moving_root: whether
-    the frame under the roots moves; it then has a velocity (3,) before those of the joints, and stands at `position`,
-    and its turning is that of one more joint, the first. Joints are in MuJoCo's order, `order`: indices of the body's.
+    joints: which of the body's joints are free (all by default); the others are fixed as in `pose`. moving_root:
+    whether the frame of the root joints moves; its velocity (3,) then precedes those of the joints, its position is
+    `position`, and its rotation is that of an additional first joint. Joints are in the order of MuJoCo; `order` has
+    their indices in the body.
 
     Raises EngineMissing.
     """
@@ -97,12 +125,17 @@ class Engine:
             elif pose is not None:
                 bone.quat = pose[joint]
             bones.append(bone)
-        self.model = model = spec.compile()
+        try:
+            self.model = model = spec.compile()
+        except (ValueError, RuntimeError) as error:
+            raise _refused(str(error)) from None
         numbers = [model.body(str(joint)).id for joint in range(len(body))]
-        # The compiler refuses principal moments that no real body has, which does no harm to the arithmetic.
+        # The compiler would reject principal moments of inertia that no real body has; the arithmetic allows them.
         model.body_inertia[numbers] = moments
         model.opt.gravity = gravity
-        model.opt.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+        # A state that is no number is to be seen, and not to be replaced by the first one.
+        off = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        model.opt.disableflags = int(off)
         self.data = data = mujoco.MjData(model)
         mujoco.mj_setConst(model, data)
         mujoco.mj_resetData(model, data)
@@ -117,21 +150,22 @@ class Engine:
         self._heavy = 0.0
 
     def place(self) -> None:
-        """Reckon with the state as it is now; before all that follows."""
+        """Update everything that depends on the state; call it before the other methods."""
         mujoco, model, data = self._mujoco, self.model, self.data
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
 
     def inverse(self, acceleration: Array) -> Array:
-        """Torques (3 m,) that the accelerations (3 m,) need."""
+        """Torques (3 m,) for the accelerations (3 m,)."""
         self.data.qacc[:] = acceleration
         found = np.empty(self._size)
         self._mujoco.mj_rne(self.model, self.data, 1, found)
         return found
 
     def factor(self, extra: Array, driven: NDArray[np.bool_] | None = None) -> None:
-        """Prepare `solve`: with `extra` (3 m,) on the diagonal of the mass matrix; driven degrees do not give way."""
+        """Prepare `solve`: with `extra` (3 m,) on the diagonal of the mass matrix; driven degrees of freedom are
+        locked."""
         self._armature[:] = extra
         if driven is not None:
             self._armature[driven] = self._unmoved()
@@ -147,30 +181,30 @@ class Engine:
         return self._heavy
 
     def solve(self, torques: Array) -> Array:
-        """Accelerations (k, 3 m) that torques (k, 3 m) add."""
+        """Additional accelerations (k, 3 m) due to torques (k, 3 m)."""
         found = np.empty(torques.shape)
         self._mujoco.mj_solveM(self.model, self.data, found, torques)
         return found
 
     def mass_matrix(self) -> Array:
-        """(3 m, 3 m), with what `factor` had on the diagonal."""
+        """The mass matrix (3 m, 3 m), with the diagonal of `factor`."""
         full = np.empty((self._size, self._size))
         self._mujoco.mj_makeM(self.model, self.data)
         self._mujoco.mj_fullM(self.model, self.data, full)
         return full
 
     def apart(self, there: Array) -> Array:
-        """The turns (3 m,) that lead from the state to coordinates as MuJoCo has them: see `coordinates`."""
+        """The rotation vectors (3 m,) from the state to MuJoCo's `coordinates`."""
         found = np.empty(self._size)
         self._mujoco.mj_differentiatePos(self.model, found, 1.0, self.data.qpos, there)
         return found
 
     def advance(self, h: float) -> None:
-        """Move the pose on by h seconds of its velocities."""
+        """Integrate the velocities over h seconds."""
         self._mujoco.mj_integratePos(self.model, self.data.qpos, self.data.qvel, h)
 
     def run(self, h: float, torques: Array, friction: Array) -> None:
-        """One step of h seconds by the engine's own fourth-order Runge-Kutta method, under torques (3 m,)."""
+        """One step of h seconds with the engine's fourth-order Runge-Kutta method, under torques (3 m,)."""
         model, data = self.model, self.data
         self._armature[:] = 0.0
         model.opt.timestep, model.dof_damping[:] = h, friction
@@ -179,7 +213,7 @@ class Engine:
         self._mujoco.mj_step(model, data)
 
     def push(self, torques: Array, h: float) -> None:
-        """A step of h seconds under torques (3 m,), with what is on the diagonal of the mass matrix from before."""
+        """A step of h seconds under torques (3 m,), with the current diagonal of the mass matrix."""
         mujoco, model, data, found = self._mujoco, self.model, self.data, self._found
         self.place()
         mujoco.mj_rne(model, data, 0, found[0])
@@ -191,11 +225,11 @@ class Engine:
         mujoco.mj_integratePos(model, data.qpos, self.w, h)
 
     def bare(self, h: float) -> tuple[Any, Any, Any]:
-        """The engine's module, model and data, for steps of h seconds by its own means."""
+        """Module, model and data of the engine, for steps of h seconds by its integrator."""
         self.model.opt.timestep = h
         return self._mujoco, self.model, self.data
 
     def coordinates(self, q: Array, position: Array | None = None) -> Array:
-        """MuJoCo's coordinates (..., 4 m) of joints (..., m, 4) in its order, the root's place before them."""
+        """MuJoCo's coordinates (..., 4 m) of joints (..., m, 4) in its order, preceded by the position of the root."""
         flat = q.reshape(*q.shape[:-2], -1)
         return flat if position is None else np.concatenate((position, flat), axis=-1)

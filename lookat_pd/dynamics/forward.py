@@ -5,23 +5,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..checks import SHORTEST_STEP, check_memory, number, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..ik.checks import same_joints
 from ..rotation import Array
 from . import checks
 from .body import Body
-from .engine import Engine
+from .engine import Engine, finished
 from .stops import Stops
 
 _STEP = 1.0 / 1000.0
 """Longest step [s] of the Runge-Kutta method."""
 _TURN = 0.01
-"""... and the angle [rad] that a joint turns by at most."""
+"""Largest rotation [rad] of a joint in one step."""
 _SHORTEST = 1e-5
-"""Shortest step [s]: a body that is faster than this allows is no body."""
+"""Shortest step [s]."""
+_LONGEST, _MOST_FRAMES = 3600.0, 100_000
+"""Longest time [s] that is simulated, and in how many frames."""
 _PART = 0.01
-"""Time [s] after which is looked how fast joints turn."""
+"""Interval [s] at which the speed of the joints determines the step."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,11 @@ def simulate(
     """
     n = len(body)
     duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
+    duration, dt = number("duration", duration, SHORTEST_STEP, _LONGEST), time_step(dt)
+    check_memory(20.0 * n * (duration / dt + 1.0))
+    number("number of frames", duration / dt, 0.0, _MOST_FRAMES)
     times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
-    start = checks.quaternions("start", start, n)
+    start = checks.quaternions("start", checks.exactly("start", start, n, 4))
     velocity = np.zeros((n, 3)) if velocity is None else checks.exactly("velocity", velocity, n, 3)
     given = np.zeros((n, 3)) if torques is None else checks.array("torques", torques, n, 3)
     if given.ndim > 2 and given.shape[:-2] != times.shape:
@@ -81,9 +87,9 @@ def simulate(
                 engine.run(dt / parts / steps, push[order].ravel(), np.repeat(friction[order], 3))
                 if stops is not None:
                     stops.hold(np.zeros(3 * n))
-    return Trajectory(times, rotations, velocities)
+    return finished(Trajectory(times, rotations, velocities))
 
 
 def _steps(duration: float, speed: float) -> int:
-    """In which `duration` seconds are divided where joints turn at up to `speed` [rad/s]."""
+    """Number of steps in `duration` seconds for joints that rotate at up to `speed` [rad/s]."""
     return int(np.ceil(duration * min(max(1.0 / _STEP, speed / _TURN), 1.0 / _SHORTEST) - 1e-9))

@@ -1,4 +1,4 @@
-"""Motion between keyed poses as of limbs that have weight, and that are on the beat all the same.
+"""Motion between keyed poses of limbs with mass that still arrive at the keys on time.
 
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007.
 """
@@ -10,29 +10,35 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import rotation
+from ..checks import LATEST, check_memory, is_one_of, number, shown, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..ik.checks import same_joints
+from ..progress import drained
 from ..rotation import Array
 from . import checks, law, mass
 from .body import Body
+from .engine import finished
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
-from .stepwise import drained
 
 INERTIAS = ("true", "reference")
+_NUMBERS = 200
+"""For each joint at each frame an interpolation holds at most so many numbers at a time."""
+LONGEST = 3600.0
+"""Time [s] that is simulated at most."""
 _THINNEST = 0.1
-"""Least semi-axis of a bone's shape, as part of the longest."""
+"""Smallest semi-axis of the shape of a bone, as a fraction of the longest."""
 
 
 @dataclass(frozen=True)
 class Interpolation:
     """What `interpolate` found: F frames, n joints, k keys.
 
-    times: (F,) [s]. rotations: (F, n, 4) local. torques: (F, n, 3) [N m], each in the frame of the bone that it moves;
-    at a key those after it; at passive joints those of spring and damper. missed: (k,) [rad], by how much the joint
-    that is furthest off misses each key at its time; passive joints do not count. missed_joints: (k, n) [rad], of each
-    joint. residuals: (k, n) [rad], the angle that the law had left at each key before the correction.
+    times: (F,) [s]. rotations: (F, n, 4) local. torques: (F, n, 3) [N m], each in the frame of its bone; at a key the
+    value after it; at passive joints those of spring and damper. missed: (k,) [rad], largest error of any joint at each
+    key, except passive ones. missed_joints: (k, n) [rad], error of each joint. residuals: (k, n) [rad], angle between
+    law and key before the correction.
     """
 
     times: Array
@@ -61,35 +67,36 @@ def interpolating(
     root: tuple[ArrayLike, ArrayLike] | None = None,
     settle: float = 0.0,
 ) -> Generator[float, None, Interpolation]:
-    """In-betweens of keys (k, n, 4) at rising key_times (k,) [s], sampled every `dt` seconds.
+    """In-betweens of keys (k, n, 4) at increasing key_times (k,) [s], sampled every `dt` seconds.
 
-    The frames are at key_times[0] + i dt, up to key_times[-1] + settle; the motion begins at rest. Between two keys the
-    error of each joint dies away critically damped, what is left at the key is spread over the interval, and the
-    velocity is carried over the key. residual: (n,) or one number, the part of the way that the law leaves undone at
-    the key: small is tense, large is slack. gravity: (3,) [m/s^2], in the frame of the roots' offsets. settle: seconds
-    after the last key in which the motion comes to rest.
+    The frames are at key_times[0] + i dt, up to key_times[-1] + settle; the motion starts at rest. Between two keys the
+    error of each joint decays critically damped, the remainder at the key is distributed over the interval, and the
+    velocity is continuous at the key. residual: (n,) or one number, the fraction of the distance that remains at the
+    key: small is tense, large is slack. gravity: (3,) [m/s^2], in the frame of the roots' offsets. settle: seconds
+    after the last key in which the motion settles.
 
-    Without more, masses and gravity change the torques and not the motion. They do change it, and the physics engine is
-    needed, with:
-    torque_limit: one number, (n,) or (n, 3) [N m], bound on the length of the torque or on its parts about each axis.
-    inertia: "reference" has the torques of the body `reference` (default: one of the same shape and the density of
-    water) drive this one. passive: (n,) bool, joints that only their surroundings move; they begin as keyed. damping:
-    (n,) or one number [N m s/rad], friction that the law does not allow for. stiffness: (n,) or one number [N m/rad],
-    springs that draw passive joints to their keyed motion. limits: what joints are allowed; keys are clamped to it.
+    By default, masses and gravity change the torques but not the motion. The following arguments let them change it and
+    need the physics engine. torque_limit: one number, (n,) or (n, 3) [N m], limit of the length of the torque or of its
+    components. inertia: "reference" computes the torques for the body `reference` (default: the same shape with the
+    density of water) and applies them to this one. passive: (n,) bool, joints without actuation; they start at their
+    first key. damping: (n,) or one number [N m s/rad], friction that the law does not compensate. stiffness: (n,) or
+    one number [N m/rad], springs from passive joints to their keyed motion. limits: of the joints; keys are clamped to
+    them.
 
-    root: positions (F, 3) and rotations (F, 4) of the frame under the roots, one a frame.
+    root: positions (F, 3) and rotations (F, 4) of the frame of the root joints at each frame.
 
-    Yields the fraction done. `interpolate` takes the same and returns the Interpolation at once.
+    Yields the completed fraction. `interpolate` takes the same arguments and returns the Interpolation directly.
 
     Raises InvalidArgument; EngineMissing.
     """
     n = len(body)
-    dt, gravity = checks.positive("time between frames", dt, "s"), checks.gravity(gravity)
+    dt, gravity = time_step(checks.positive("time between frames", dt, "s")), checks.gravity(gravity)
     keys, times = _checked_keys(keys, key_times, n)
-    if not (np.isfinite(settle) and settle >= 0.0):
-        raise InvalidArgument("The settle time must be 0 s or more, not {settle}.", settle=settle)
-    if inertia not in INERTIAS:
-        raise InvalidArgument("Inertia {inertia!r} is unknown; use true or reference.", inertia=inertia)
+    settle = number("settle time", settle, 0.0, LATEST)
+    span = times[-1] + settle - times[0]
+    check_memory(_NUMBERS * n * (span / dt + 2.0))
+    if not is_one_of(inertia, INERTIAS):
+        raise InvalidArgument("Inertia {inertia!r} is unknown; use true or reference.", inertia=shown(inertia))
     same_joints(limits, n)
     disturbances = Disturbances(
         torque_limit=checks.torque_limits(torque_limit, n, body.called),
@@ -109,9 +116,15 @@ def interpolating(
         left = np.concatenate((np.zeros((1, n)), np.linalg.norm(motion.left[:-1], axis=-1)))
         yield 1.0
         return Interpolation(frames, rotations, torques, np.zeros(len(keys)), np.zeros((len(keys), n)), left)
+    if span > LONGEST:
+        raise InvalidArgument(
+            "The keys are {span:.6g} s apart, and at most {longest:g} s are simulated; use fewer keys at a time.",
+            span=span,
+            longest=LONGEST,
+        )
     simulation = Simulation(body, motion, gravity, disturbances, path)
     stretches = yield from simulation.run(max(times[-1] + settle, frames[-1]))
-    return _sampled(frames, keys, motion, stretches, disturbances)
+    return finished(_sampled(frames, keys, motion, stretches, disturbances))
 
 
 interpolate = drained("interpolate", interpolating)
@@ -130,16 +143,14 @@ def _sampled(
         at = np.clip((frames[inside] - first) / h, 0.0, steps)
         low = np.minimum((at + 1e-9).astype(int), steps - 1)
         part = np.clip(at - low, 0.0, 1.0)[:, None]
-        # Between the steps the law's own motion is known, and what differs from it changes little.
+        # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
         own = motion.at(stretch.times, np.full(steps + 1, interval))[0]
         apart = rotation.multiply(rotation.inverse(own), stretch.poses)
         there = motion.at(frames[inside], np.full(len(inside), interval))[0]
         rotations[inside] = rotation.multiply(there, rotation.slerp(apart[low], apart[low + 1], part))
         torques[inside] = stretch.torques[low]
         if interval + 1 < k:
-            missed[interval + 1] = rotation.angle(
-                rotation.multiply(rotation.inverse(keys[interval + 1]), stretch.poses[-1])
-            )
+            missed[interval + 1] = rotation.distance(keys[interval + 1], stretch.poses[-1])
             left[interval + 1] = stretch.left
     if given.limits is not None:
         rotations = given.limits.clamp(rotations)
@@ -166,15 +177,20 @@ def _checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array,
 
 
 def _flags(passive: ArrayLike | None, n: int) -> NDArray[np.bool_]:
-    flags = np.zeros(n, dtype=bool) if passive is None else np.asarray(passive)
+    try:
+        flags: Array = np.zeros(n, dtype=bool) if passive is None else np.asarray(passive)
+    except ValueError:
+        flags = np.empty(0)
     if flags.shape != (n,) or flags.dtype != bool:
         raise InvalidArgument("Passive must be {count} truth values, one for each joint.", count=n)
     return flags
 
 
 def _root_path(root: tuple[ArrayLike, ArrayLike], frames: Array, dt: float) -> RootPath:
+    if not isinstance(root, tuple | list) or len(root) != 2:
+        raise InvalidArgument("The root must be a pair of positions and rotations.")
     positions = checks.exactly("root's positions", root[0], len(frames), 3)
-    rotations = checks.quaternions("root's rotations", root[1], len(frames))
+    rotations = checks.quaternions("root's rotations", checks.exactly("root's rotations", root[1], len(frames), 4))
     return RootPath.through(float(frames[0]), dt, positions, rotations)
 
 

@@ -1,8 +1,8 @@
-"""The law of motion between keys, in closed form: each joint's error dies away as if critically damped.
+"""The law of motion between keys, in closed form: the error of each joint decays critically damped.
 
 With e the rotation vector from a key to the pose, q = key exp(e), the torque tau = M(q) (-w0^2 e - 2 w0 de) + C + g
-makes e'' = -w0^2 e - 2 w0 e', w0 = n / dt: whatever the masses. What is left of e at the key, (1 + n) e^(-n) of it if
-it began at rest, is spread over the interval along a quintic, so that the key is hit exactly.
+makes e'' = -w0^2 e - 2 w0 e', w0 = n / dt, for any masses. The remainder of e at the key, (1 + n) e^(-n) of it if it
+started at rest, is distributed over the interval along a quintic, so that the motion passes through the key exactly.
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat!, SCA 2007, with the full law instead of one axis at a time.
 """
 
@@ -22,7 +22,7 @@ def sharpness(residual: Array) -> Array:
     logarithm = np.log(residual)
     n = 2.0 - 2.0 * logarithm
     for _ in range(60):
-        # From above, on a concave function: Newton's steps never go past the root.
+        # Starting above the root of a concave function, Newton's method never overshoots.
         n = n - (np.log1p(n) - n - logarithm) * (1.0 + n) / -n
     return n
 
@@ -41,9 +41,9 @@ def smooth_step(t: Array) -> tuple[Array, Array, Array]:
 class Motion:
     """The law's motion through k keys of n joints.
 
-    times: (k,). keys: (k, n, 4). Interval i ends at key i + 1, the last one is what follows the last key. goals:
-    (k, n, 4), the key that each interval goes to. error, speed: (k, n, 3), e and e' at its beginning. left: (k, n, 3),
-    e at its end before the correction, 0 after the last key. frequency: (k, n) [rad/s].
+    times: (k,). keys: (k, n, 4). Interval i ends at key i + 1; the last one follows the last key. goals: (k, n, 4), the
+    key at the end of each interval. error, speed: (k, n, 3), e and e' at its start. left: (k, n, 3), e at its end
+    before the correction, 0 after the last key. frequency: (k, n) [rad/s].
     """
 
     times: Array
@@ -54,7 +54,7 @@ class Motion:
     frequency: Array
 
     def at(self, t: Array, interval: Array | None = None) -> tuple[Array, Array, Array]:
-        """Poses (m, n, 4), velocities and accelerations (m, n, 3) at times (m,); at a key those that follow it."""
+        """Poses (m, n, 4), velocities and accelerations (m, n, 3) at times (m,); at a key those after it."""
         if interval is None:
             interval = np.clip(np.searchsorted(self.times, t + 1e-9, side="right") - 1, 0, len(self.times) - 1)
         since = np.maximum(t - self.times[interval], 0.0)
@@ -72,7 +72,7 @@ class Motion:
 
 
 def through(keys: Array, times: Array, residual: Array) -> Motion:
-    """The motion through keys (k, n, 4) at times (k,), at rest at the first, for residuals (n,)."""
+    """The motion through keys (k, n, 4) at times (k,), at rest at the first key, for residuals (n,)."""
     goals = np.concatenate((keys[1:], keys[-1:]))
     error = rotation.log(rotation.multiply(rotation.inverse(goals), keys))
     lengths = np.diff(times)
@@ -85,7 +85,7 @@ def through(keys: Array, times: Array, residual: Array) -> Motion:
 
 
 def _damped(x: Array, v: Array, frequency: Array, t: Array) -> tuple[Array, Array, Array]:
-    """Value, velocity and acceleration at t of x'' = -w^2 x - 2 w x' that begins at x, v."""
+    """Value, velocity and acceleration at t of x'' = -w^2 x - 2 w x' with initial state x, v."""
     fade = np.exp(-frequency * t)
     slope = v + frequency * x
     return (
@@ -96,7 +96,7 @@ def _damped(x: Array, v: Array, frequency: Array, t: Array) -> tuple[Array, Arra
 
 
 def rates(e: Array, w: Array) -> Array:
-    """How fast a rotation vector e (..., 3) changes where exp(e) turns at w (..., 3) in its own frame."""
+    """The rate of change of a rotation vector e (..., 3) if exp(e) rotates at w (..., 3) in its own frame."""
     angle = np.sqrt(rotation.dot(e, e))
     safe = np.maximum(angle, _SMALL)
     exact = 1.0 / safe**2 - 0.5 / (safe * np.tan(0.5 * safe))

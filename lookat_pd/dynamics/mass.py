@@ -1,7 +1,7 @@
 """Mass properties of bones: of capsules, of closed triangle meshes, and of several pieces together.
 
-Mass properties are (mass, center, inertia): [kg], the center of mass (3,) [m] and the inertia (3, 3) [kg m^2] about
-the center of mass, in the axes of the frame that the center is given in. Blender's bones lie along their Y axis.
+Mass properties are (mass, center, inertia): [kg], the center of mass (3,) [m] and the inertia (3, 3) [kg m^2] about the
+center of mass, in the axes of the frame of the center. Bones extend along their Y axis.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from ..errors import InvalidArgument
 from ..rotation import Array
 
 WATER = 1000.0
-"""Density of water [kg/m^3]; that of a human body is within some hundredths of it."""
+"""Density of water [kg/m^3]; that of a human body differs by a few percent."""
 
 
 class MassProperties(NamedTuple):
@@ -50,9 +50,9 @@ def capsule(length: ArrayLike, radius: ArrayLike, density: ArrayLike = WATER) ->
 def mesh(vertices: ArrayLike, triangles: ArrayLike, density: float = WATER) -> MassProperties:
     """Mass properties of the solid inside a closed mesh, by signed tetrahedra.
 
-    vertices: (v, 3) [m]. triangles: (t, 3) indices, counter-clockwise seen from outside; those of a mesh turned inside
-    out are read as if they were not. density: [kg/m^3]. Raises InvalidArgument where the mesh encloses nothing.
-    Source: Tonon, Explicit exact formulas for the 3-D tetrahedron inertia tensor, 2004.
+    vertices: (v, 3) [m]. triangles: (t, 3) indices, counter-clockwise seen from outside; a mesh that is inside out is
+    corrected. density: [kg/m^3]. Raises InvalidArgument if the mesh encloses no volume. Source: Tonon, Explicit exact
+    formulas for the 3-D tetrahedron inertia tensor, 2004.
     """
     corners = _corners(vertices, triangles)
     _check_density(density)
@@ -68,12 +68,12 @@ def mesh(vertices: ArrayLike, triangles: ArrayLike, density: float = WATER) -> M
 def mesh_parts(
     vertices: ArrayLike, triangles: ArrayLike, owners: ArrayLike, count: int, density: float = WATER
 ) -> MassProperties:
-    """Mass properties of the parts that a closed mesh is cut into, such as by the bone that moves a triangle most.
+    """Mass properties of the parts of a closed mesh, such as by the bone with the largest weight on each triangle.
 
-    vertices, triangles, density: as for `mesh`, outside out. owners: (t,), the part of each triangle, below `count`;
-    those with -1 belong to none. Each hole that a cut leaves is closed by a fan to the mean of its edge, the same on
-    both sides, so that the parts of a closed mesh have all of its mass. Returns arrays (count, ...); a part without
-    triangles, or so folded that it encloses less than nothing, has the mass 0.
+    vertices, triangles, density: as for `mesh`, outside out. owners: (t,), the part of each triangle, below `count`; -1
+    for none. Each hole at a cut is closed by a fan to the mean of its edge, the same on both sides, so that the masses
+    of the parts add up to that of the mesh. Returns arrays (count, ...); a part without triangles, or folded to a
+    negative volume, has mass 0.
     """
     vertices = np.asarray(vertices, dtype=float)
     triangles, owners = np.asarray(triangles), np.asarray(owners)
@@ -98,7 +98,7 @@ def mesh_parts(
 
 
 def combined(mass: ArrayLike, center: ArrayLike, inertia: ArrayLike) -> MassProperties:
-    """Mass properties of pieces (k,), (k, 3), (k, 3, 3) in one frame taken as one rigid body in that frame."""
+    """Mass properties of several bodies (k,), (k, 3), (k, 3, 3) in one frame as one rigid body."""
     mass, center, inertia = (np.asarray(a, dtype=float) for a in (mass, center, inertia))
     total = mass.sum()
     if not total > 0.0:
@@ -108,14 +108,15 @@ def combined(mass: ArrayLike, center: ArrayLike, inertia: ArrayLike) -> MassProp
 
 
 def moved(properties: MassProperties, turn: ArrayLike, offset: ArrayLike) -> MassProperties:
-    """The same bodies in another frame, in which theirs stands at `offset` (..., 3), turned by `turn` (..., 4)."""
+    """The same bodies in another frame, in which their frame has the position `offset` (..., 3) and the rotation `turn`
+    (..., 4)."""
     matrix = rotation.to_matrix(turn)
     center = np.asarray(offset, dtype=float) + rotation.rotate(turn, properties.center)
     return MassProperties(properties.mass, center, matrix @ properties.inertia @ np.swapaxes(matrix, -1, -2))
 
 
 def scaled_to(properties: MassProperties, total: float) -> MassProperties:
-    """The same bodies (n,), all denser or lighter by one factor, so that they weigh `total` [kg] together."""
+    """The same bodies (n,) with all densities scaled so that the total mass is `total` [kg]."""
     weight = float(np.sum(properties.mass))
     if not (np.isfinite(total) and total > 0.0):
         raise InvalidArgument("The total mass must be above 0 kg, not {total}.", total=total)
@@ -126,7 +127,7 @@ def scaled_to(properties: MassProperties, total: float) -> MassProperties:
 
 
 def ellipsoid(properties: MassProperties) -> tuple[Array, Array]:
-    """Semi-axes (..., 3) [m] and rotation (..., 4) of the solid ellipsoids with these mass properties, to draw them."""
+    """Semi-axes (..., 3) [m] and rotation (..., 4) of the solid ellipsoids with these mass properties, for display."""
     mass, inertia = np.asarray(properties.mass, dtype=float), np.asarray(properties.inertia, dtype=float)
     moments, axes = np.linalg.eigh(inertia)
     axes = np.where(np.linalg.det(axes)[..., None, None] < 0.0, -axes, axes)
@@ -164,7 +165,7 @@ def _corners(vertices: ArrayLike, triangles: ArrayLike) -> Array:
 
 
 def _solid(corners: Array, density: float) -> MassProperties:
-    """Mass properties, negative where inside out, of what triangles (t, 3, 3) enclose."""
+    """Mass properties of the volume inside triangles (t, 3, 3), negative if they are inside out."""
     origin = corners.mean(axis=(0, 1)) if len(corners) else np.zeros(3)
     a, b, c = np.moveaxis(corners - origin, 1, 0)
     volume = np.sum(a * rotation.cross(b, c), axis=-1) / 6.0
@@ -181,7 +182,7 @@ def _solid(corners: Array, density: float) -> MassProperties:
 
 
 def _lids(vertices: Array, triangles: Array) -> Array:
-    """Triangles (l, 3, 3) that close the holes of a mesh, a fan for each."""
+    """Triangles (l, 3, 3) that close the holes of a mesh, one fan for each hole."""
     edges = np.concatenate([triangles[:, [n, (n + 1) % 3]] for n in range(3)])
     inside = {(int(a), int(b)) for a, b in edges}
     rim = [(a, b) for a, b in inside if (b, a) not in inside]

@@ -1,12 +1,12 @@
-"""Joints whose torque is limited: what becomes of the accelerations that the law wants.
+"""Joints with limited torque: which accelerations remain of those that the law requires.
 
-Of all torques within the limits those are taken that miss the wanted accelerations least, measured by the kinetic
-energy (Gauss's principle of least constraint): the limit is a clip in the metric of the mass matrix. A clip of each
-joint's torque by itself would throw light bones about that heavy ones beside them no longer carry along.
+The torques are those within the limits whose accelerations are nearest to the required ones in kinetic energy (Gauss's
+principle of least constraint): the limit is a projection in the metric of the mass matrix. Clipping each torque
+separately would fling light bones that depend on heavy neighbours.
 
-At the optimum the acceleration that a weak joint lacks lies along its torque, as if it were held by a rotor: the
-torques are those of M a + h = tau, tau = rotor (wanted - a), and the rotor's inertia is sought that makes the torque as
-large as the limit.
+At the optimum the missing acceleration of a weak joint is parallel to its torque, as if a rotor held it: the torques
+are those of M a + h = tau, tau = rotor (wanted - a), where the inertia of the rotor is such that the torque equals the
+limit.
 """
 
 from collections.abc import Callable
@@ -18,15 +18,15 @@ from ..rotation import Array
 from .engine import Engine
 
 _ROUNDS = 4
-"""Estimates of the rotors; what is then left to the limit is clipped."""
+"""Iterations for the rotors; the remaining excess is clipped."""
 _MORE_ROUNDS = 2
-"""... where those of the step before are known."""
+"""Iterations if those of the previous step are known."""
 
 _UNLIMITED = 1e30
 
 
 class Muscles:
-    """limit: (m, 1) or (m, 3) [N m] of the engine's joints; driven: (m,), those that have muscles."""
+    """limit: (m, 1) or (m, 3) [N m] of the engine's joints; driven: (m,), those with actuation."""
 
     def __init__(self, engine: Engine, limit: Array, driven: NDArray[np.bool_]) -> None:
         self._engine, self._driven = engine, driven[:, None]
@@ -40,10 +40,10 @@ class Muscles:
     def weakened(
         self, wanted: Array, needed: Array, extra: Array, passive: Array, ask: Callable[[Array], Array]
     ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Accelerations (nv,), torques (nv,) and the joints (m,) that are too weak.
+        """Accelerations (nv,), torques (nv,) and which joints (m,) are too weak.
 
-        needed: the torques for the accelerations wanted; `ask` tells those for others. extra: what is on the diagonal
-        of the mass matrix besides. passive: (nv,), degrees that have no torque.
+        needed: the torques for the required accelerations; `ask` computes those for others. extra: additional diagonal
+        of the mass matrix. passive: (nv,), degrees of freedom without torque.
         """
         engine, limit = self._engine, self._limit
         need = size = self._sizes(needed)
@@ -65,7 +65,7 @@ class Muscles:
             acting = -rotor * change
             found = ask(wanted + change)
             made, size = self._sizes(acting), self._sizes(found)
-            # Of a joint alone, torque = need rotor / (rotor + inertia), whatever that is.
+            # For a single joint, torque = need rotor / (rotor + inertia).
             need = np.maximum(need, 1.000001 * np.maximum(limit, made))
             guess = rotors * (need / np.maximum(made, 1e-30) - 1.0) * limit / (need - limit)
             guess = np.clip(guess, 1e-3 * rotors, 1e3 * rotors)
@@ -86,7 +86,7 @@ class Muscles:
         return wanted + change, torques, np.any(at[self._extra :].reshape(-1, 3), axis=-1)
 
     def _sizes(self, torques: Array) -> Array:
-        """What of torques (nv,) is limited, (m, 1) or (m, 3)."""
+        """The limited quantity of torques (nv,), (m, 1) or (m, 3)."""
         parts = torques[self._extra :].reshape(-1, 3)
         return np.sqrt(np.einsum("ji,ji->j", parts, parts))[:, None] if self._limit.shape[1] == 1 else np.abs(parts)
 

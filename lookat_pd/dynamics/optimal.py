@@ -1,7 +1,7 @@
-"""Reaching with the least change of torque, by minimizing it: Gauss-Newton on splines of the joints' turns.
+"""Reaching with the least change of torque, by minimizing it: Gauss-Newton on splines of the joint angles.
 
-A joint turns about the axes about which it turns on the minimum-jerk path. Were it given all three, an arm would be
-spun about its length, where it has next to no inertia: cheaper indeed, but nobody reaches like that.
+A joint may rotate only about the axes used on the minimum-jerk path. With all three axes the optimum would twist the
+arm about its length, where it has almost no inertia: cheaper, but not how people reach.
 """
 
 from collections.abc import Generator
@@ -15,16 +15,16 @@ from .smoothing import fitted
 
 _DEGREE = 5
 _SPANS = 8
-"""Polynomials that a joint's curve is made of."""
+"""Number of polynomial segments of the curve of a joint."""
 _NUDGE = 1e-6
-"""Turn [rad] over which changes are differenced."""
+"""Step [rad] of the finite differences."""
 _MINOR = 0.1
-"""Turns about an axis that are smaller than this part of the joint's turns about another stay what they are."""
+"""Rotations about an axis that are smaller than this fraction of those about another axis are not changed."""
 _CONVERGED = 1e-6
 _WALL = 30.0
-"""What a radian beyond a joint's limits counts, as part of all changes of torque."""
+"""Weight of a radian beyond the limits of a joint, relative to all changes of torque."""
 _FRAMES = 4000
-"""Poses that are worked on at once."""
+"""Number of poses that are processed at once."""
 
 
 def optimized(
@@ -56,7 +56,7 @@ def optimized(
 
 
 def _step(values: Array, slopes: Array, places: Array, answers: Array, damping: float) -> Array:
-    """The least squares of values + slopes x, with answers x = places."""
+    """The x with the least squares of values + slopes x, subject to answers x = places."""
     square, slope = slopes.T @ slopes, slopes.T @ values
     square[np.diag_indices(len(square))] *= 1.0 + damping
     square[np.diag_indices(len(square))] += 1e-12 * np.trace(square) / len(square)
@@ -70,8 +70,7 @@ def _step(values: Array, slopes: Array, places: Array, answers: Array, damping: 
 
 
 class _Problem:
-    """The cost of joints' turns from the start, given as numbers (b, d) of the basis (N + 1, b) and d axes of
-    joints."""
+    """The cost of joint rotations from the start, as coefficients (b, d) of the basis (N + 1, b) for d joint axes."""
 
     def __init__(self, arm: Arm, h: float, basis: Array, fixed: list[tuple[int, Array]], motion: Array) -> None:
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
@@ -87,11 +86,11 @@ class _Problem:
         return rotation.multiply(self._arm.rest, rotation.exp(turns.reshape(*turns.shape[:-1], -1, 3)))
 
     def motion(self, numbers: Array) -> Array:
-        """(..., N + 1, a, 4) from numbers (..., b, d)."""
+        """The motion (..., N + 1, a, 4) for coefficients (..., b, d)."""
         return self._turned(numbers, slice(None))
 
     def changes(self, numbers: Array) -> Array:
-        """(..., r), the changes of torque, and what of the joints' turns is beyond their limits."""
+        """Residuals (..., r): the changes of torque, and the joint angles beyond their limits."""
         motion = self.motion(numbers)
         found = self._arm.changes(motion, self._h)
         found = found.reshape(*found.shape[:-2], -1)
@@ -101,7 +100,7 @@ class _Problem:
         return np.concatenate((found, self._wall * excess.reshape(*excess.shape[:-2], -1)), axis=-1)
 
     def allowed(self, numbers: Array) -> tuple[Array, float]:
-        """The motion (N + 1, a, 4) within the limits, and its cost, infinite where it misses what it shall hit."""
+        """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position."""
         arm, motion = self._arm, self.motion(numbers)
         if arm.limits is not None:
             motion = arm.clamped(motion)
@@ -114,7 +113,7 @@ class _Problem:
         return 0.5 * float(np.sum(self.changes(numbers) ** 2))
 
     def linear(self, numbers: Array) -> tuple[Array, Array]:
-        """The changes (r,) and how they answer (r, b 3 a) to the numbers."""
+        """The residuals (r,) and their Jacobian (r, b 3 a)."""
         count = numbers.size
         nudges = _NUDGE * np.eye(count).reshape(count, *numbers.shape)
         values, slopes = self.changes(numbers), []
@@ -125,7 +124,7 @@ class _Problem:
         return values, np.concatenate(slopes).T
 
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
-        """How far the fixed places are away (3 f,), and how the hand there answers (3 f, b 3 a) to the numbers."""
+        """The errors at the fixed positions (3 f,), and the Jacobian of the hand there (3 f, b 3 a)."""
         samples = np.array([sample for sample, _ in self._fixed])
         nudges = _NUDGE * np.eye(numbers.size).reshape(numbers.size, *numbers.shape)
 
@@ -137,7 +136,7 @@ class _Problem:
         return apart.ravel(), answers.reshape(numbers.size, -1).T
 
     def restored(self, numbers: Array) -> Array:
-        """The numbers nearby with which the hand passes where it shall."""
+        """The nearest coefficients for which the hand passes the fixed positions."""
         for _ in range(20):
             apart, answers = self.constraints(numbers)
             if np.abs(apart).max() < 1e-10 * self._arm.length:
@@ -147,7 +146,7 @@ class _Problem:
 
 
 def _axes(turns: Array) -> Array:
-    """The axes (d, 3 a), each of one joint, about which rotation vectors (N + 1, a, 3) turn."""
+    """The joint axes (d, 3 a) used by rotation vectors (N + 1, a, 3)."""
     rows = []
     for joint in range(turns.shape[1]):
         _, sizes, axes = np.linalg.svd(turns[:, joint], full_matrices=False)
@@ -158,7 +157,7 @@ def _axes(turns: Array) -> Array:
 
 
 def _basis(samples: int) -> Array:
-    """B-splines (samples, b) that begin at 0 and at rest, and end at rest.
+    """B-splines (samples, b) that start at 0 and at rest, and end at rest.
 
     Their second derivatives are free: the cost of the torque's jump from rest keeps them low.
     """

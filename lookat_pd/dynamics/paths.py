@@ -8,17 +8,17 @@ _POWERS = np.arange(6)
 
 
 def minimum_jerk(times: Array, points: Array, t: Array) -> Array:
-    """Places (m, 3) at times (m,) on the path through points (k, 3) at times (k,), at rest at both ends.
+    """Positions (m, 3) at times (m,) on the path through points (k, 3) at times (k,), at rest at both ends.
 
-    Between the points it is of fifth degree, and its first four derivatives are continuous: what the least integral of
-    the squared jerk asks for.
+    It is of fifth degree between the points and has four continuous derivatives, which minimizes the integral of the
+    squared jerk.
     """
     lengths, count = np.diff(times), len(times) - 1
     rows, right = np.zeros((6 * count, 6 * count)), np.zeros((6 * count, points.shape[1]))
     line = 0
 
     def add(segment: int, derivative: int, at: float, value: Array | float = 0.0, sign: float = 1.0) -> None:
-        # Each segment runs from 0 to 1, so that the system is well scaled.
+        # Each segment has a parameter from 0 to 1, for a well-scaled system.
         rows[line, 6 * segment : 6 * segment + 6] += sign * _monomials(at, derivative) / lengths[segment] ** derivative
         right[line] += value
 

@@ -10,30 +10,35 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
+from ..checks import LATEST, SHORTEST_STEP, check_memory, is_one_of, number, shown, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Effector, Limits, solve_tree
 from ..ik.checks import same_joints
+from ..progress import drained
 from ..rotation import Array
 from . import checks
 from .arm import Arm
 from .body import Body
+from .engine import finished
 from .law import smooth_step
 from .optimal import optimized
 from .paths import minimum_jerk
 from .smoothing import smoothed
 from .splines import Spline
-from .stepwise import drained
 
 METHODS = ("smoothing", "optimal")
 _LEAST_STEPS, _MOST_STEPS = 20, 40
-"""Steps from one place that the hand passes to the next, whatever dt is; the frames lie on a smooth curve through
-them."""
+"""Steps between two fixed positions, independent of dt; the frames are sampled from a smooth curve through them."""
+_MOST_PASSES = 100_000
+_WEAKEST = 1e-9
+_NUMBERS = 200
+"""For each joint at each frame a reach holds at most so many numbers at a time."""
 _HIT = 1e-5
-"""How near [m] to its goal a hand must come."""
+"""Tolerance [m] at the goal."""
 _LAST_STEPS = 50
-"""With how many a pose that inverse kinematics has found comes to its goal, at most."""
+"""Largest number of final steps from the pose of inverse kinematics to the goal."""
 _JUMP = 1.0
-"""A larger turn [rad] between two samples is no motion: the joints switch to another pose with the hand there."""
+"""A larger rotation [rad] between two samples is a switch to another pose with the same position of the hand."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,8 @@ class Reach:
     """What `reach` found, over F frames.
 
     times: (F,) [s]. rotations: (F, n, 4) local. path: (F, 3) [m], of the hand. torques: (F, n, 3) [N m]. cost: of this
-    motion; costs: of each pass, the minimum-jerk path first. minimum_jerk: (F, 3), that path.
+    motion; costs: of each pass, the minimum-jerk path first, infinite where it misses the goal. minimum_jerk:
+    (F, 3), that path.
     """
 
     times: Array
@@ -69,30 +75,31 @@ def reaching(
     limits: Limits | None = None,
     strength: ArrayLike | None = None,
 ) -> Generator[float, bool | None, Reach]:
-    """The motion from the pose start (n, 4), at rest, to one that has the hand at goal (3,) [m] after `duration` [s].
+    """The motion from the pose start (n, 4), at rest, to one with the hand at goal (3,) [m] after `duration` [s].
 
-    The hand is the origin of the joint `effector`, which only the joints above it move; a pair (joint, point (3,))
-    names another point in the joint's frame, such as the end of its bone. Joints that do not carry it keep their pose.
-    Frames are `dt` seconds apart from 0 on; the last is at the duration where that is a multiple of dt.
+    The hand is the origin of the joint `effector`, which only its ancestors move; a pair (joint, point (3,)) gives
+    another point in the frame of the joint, such as the end of its bone. All other joints keep their pose. Frames are
+    `dt` seconds apart from 0 on; the last is at the duration where that is a multiple of dt.
 
-    method: "smoothing" averages the torques of the motion over and over, at most `passes` times, and keeps the best;
-    "optimal" minimizes the cost itself, in at most `passes` iterations. Neither is ever worse than the hand's
+    method: "smoothing" averages the torques of the motion repeatedly, at most `passes` times, and keeps the best
+    motion; "optimal" minimizes the cost itself, in at most `passes` iterations. Neither is ever worse than the hand's
     minimum-jerk path. The cost is half the sum over time of |change of torque|^2 / step, over all joints, in steps that
     are frames or, from 40 on, fewer. gravity: (3,) [m/s^2]. damping: (n,) or one number [N m s/rad], friction in the
-    joints. via: times [s] and places (3,) that the hand passes. limits: what joints are allowed. strength: (n,), how
-    much torque counts as 1.
+    joints. via: times [s] and positions (3,) of waypoints. limits: of the joints. strength: (n,), the torque that
+    counts as 1.
 
-    Yields the fraction done; sent True it ends with the best so far. `reach` takes the same and returns the Reach at
-    once. Raises InvalidArgument; with "smoothing" EngineMissing.
+    Yields the completed fraction; sending True ends it with the best motion so far. `reach` takes the same arguments
+    and returns the Reach directly. Raises InvalidArgument and, with "smoothing", EngineMissing.
     """
     n = len(body)
     duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
-    if method not in METHODS:
+    duration, dt = number("duration", duration, SHORTEST_STEP, LATEST), time_step(dt)
+    if not is_one_of(method, METHODS):
         raise InvalidArgument(
-            "Method {method!r} is unknown; use one of {methods}.", method=method, methods=", ".join(METHODS)
+            "Method {method!r} is unknown; use one of {methods}.", method=shown(method), methods=", ".join(METHODS)
         )
-    if not (isinstance(passes, int | np.integer) and passes >= 0):
-        raise InvalidArgument("The number of passes must be a whole number, 0 or more, not {passes}.", passes=passes)
+    passes = whole("number of passes", passes, 0, _MOST_PASSES)
+    check_memory(_NUMBERS * n * (duration / dt + 1.0))
     same_joints(limits, n)
     start = checks.quaternions("start", start, n)
     if start.ndim != 2:
@@ -115,21 +122,21 @@ def reaching(
             joint=body.called[joint],
         )
     frames = int(np.floor(duration / dt + 1e-6))
-    whole = abs(frames * dt - duration) < 1e-6 * duration
+    is_multiple = abs(frames * dt - duration) < 1e-6 * duration
     most = _MOST_STEPS * (1 + len(via))
-    steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if whole and 0 < frames <= most else most
+    steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
     h = duration / steps
     fixed = _fixed(via, goal, duration, h, steps)
     path, motion = _first(arm, fixed, h, steps)
     best, costs = motion, [arm.cost(motion, h)]
     work = smoothed if method == "smoothing" else optimized
-    for number, (found, cost) in enumerate(work(arm, motion, h, fixed, int(passes))):
+    for made, (found, cost) in enumerate(work(arm, motion, h, fixed, passes)):
         if cost < min(costs):
             best = found
         costs.append(cost)
-        if (yield (number + 1) / passes):
+        if (yield (made + 1) / max(passes, 1)):
             break
-    return _sampled(arm, best, path, costs, duration, dt, h)
+    return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
 
 reach = drained("reach", reaching)
@@ -154,10 +161,10 @@ def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration:
 
 
 def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tuple[Array, Array]:
-    """The motion (N + 1, a, 4) to begin with, and the path (N + 1, 3) of its hand.
+    """The initial motion (N + 1, a, 4), and the path (N + 1, 3) of its hand.
 
-    The path is the minimum-jerk one through the fixed places. Where the joints cannot lead the hand along it, each
-    joint turns in minimum jerk to a pose that has the hand in its place, and the path is what comes of that.
+    The path is the minimum-jerk path through the fixed positions. If the joints cannot follow it, each joint moves with
+    minimum jerk to a pose with the hand at the fixed position, which gives another path.
     """
     begin = arm.points(arm.rest)
     distance = float(np.linalg.norm(fixed[-1][1] - begin))
@@ -178,7 +185,7 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
     led, off = arm.follow(_direct(poses, fixed, rotation.slerp), path)
     if off <= arm.near and not _jumps(led):
         return path, led
-    # A hinge, or limits, may bar the line though its end is within reach.
+    # A hinge or limits may block the path although its end is within reach.
     free = arm.clamped(_direct(poses, fixed, arm.between))
     way = arm.points(free)
     missed = max(float(np.linalg.norm(way[sample] - place)) for sample, place in fixed)
@@ -195,7 +202,7 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
 def _direct(poses: Sequence[Array], fixed: list[tuple[int, Array]], blend: Callable[..., Array]) -> Array:
     """The motion (N + 1, a, 4) in minimum jerk from pose to pose (a, 4), each reached at its sample and at rest.
 
-    blend: makes of two poses and parts (m, 1) of the way the poses (m, a, 4) between.
+    blend: gives the poses (m, a, 4) at fractions (m, 1) between two poses.
     """
     parts, since = [poses[0][None]], 0
     for (sample, _), before, after in zip(fixed, poses[:-1], poses[1:], strict=True):
@@ -207,12 +214,12 @@ def _direct(poses: Sequence[Array], fixed: list[tuple[int, Array]], blend: Calla
 
 def _jumps(motion: Array) -> bool:
     """Whether a joint of a motion (N + 1, a, 4) switches to another pose from one sample to the next."""
-    turned = rotation.angle(rotation.multiply(rotation.inverse(motion[:-1]), motion[1:]))
+    turned = rotation.distance(motion[:-1], motion[1:])
     return bool(turned.max() > _JUMP)
 
 
 def _solved(arm: Arm, pose: Array, place: Array) -> Array:
-    """The moving joints (a, 4) near a pose with the hand in a place."""
+    """The nearest pose (a, 4) of the moving joints with the hand at a position."""
     body, locked = arm.body, np.ones((len(arm.body), 3), dtype=bool)
     locked[arm.joints] = False
     given = arm.limits
@@ -230,12 +237,12 @@ def _solved(arm: Arm, pose: Array, place: Array) -> Array:
         tolerance=1e-7,
         limits=limits,
     )
-    # At limits, and where the arm is stretched, that comes near; these steps come to the point.
+    # At limits and near full stretch that is only approximate; these steps remove the remaining error.
     return arm.follow(found.rotations[arm.joints][None], place[None], _LAST_STEPS)[0][0]
 
 
 def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
-    joint, point = effector if isinstance(effector, tuple) else (effector, np.zeros(3))
+    joint, point = effector if isinstance(effector, tuple) and len(effector) == 2 else (effector, np.zeros(3))
     if not isinstance(joint, int | np.integer) or not 0 <= joint < n:
         raise InvalidArgument(
             "There is no joint {joint} to be an effector; joints are 0 to {last}.", joint=joint, last=n - 1
@@ -245,8 +252,8 @@ def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array
 
 def _strengths(strength: ArrayLike | None, body: Body) -> Array:
     result = checks.not_negative("strength", 1.0 if strength is None else strength, len(body), body.called)
-    if np.any(result == 0.0):
-        joint = int(np.argmax(result == 0.0))
+    if np.any(result < _WEAKEST):
+        joint = int(np.argmax(result < _WEAKEST))
         raise InvalidArgument("The strength of joint {joint} must be above 0; 1 is normal.", joint=body.called[joint])
     return result
 
@@ -254,7 +261,7 @@ def _strengths(strength: ArrayLike | None, body: Body) -> Array:
 def _fixed(
     via: Sequence[tuple[float, ArrayLike]], goal: ArrayLike, duration: float, h: float, steps: int
 ) -> list[tuple[int, Array]]:
-    """Samples and places (3,) of what the hand passes and of the goal, the last."""
+    """Samples and positions (3,) of the waypoints and, last, of the goal."""
     found, before = [], 0
     for time, place in via:
         if not (np.isfinite(time) and 0.0 < time < duration):

@@ -1,4 +1,4 @@
-"""How the frame under the roots moves: a smooth curve through samples, with its accelerations."""
+"""Motion of the frame of the root joints: a smooth curve through samples, with its accelerations."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _STEP = 1e-4
 
 @dataclass(frozen=True)
 class RootPath:
-    """Place and quaternion as one curve of seven numbers."""
+    """Position and quaternion as one curve of seven numbers."""
 
     curve: Spline
 
@@ -26,13 +26,13 @@ class RootPath:
         return cls(Spline.through(start, dt, values))
 
     def at(self, t: Array) -> tuple[Array, Array]:
-        """Places (m, 3) and rotations (m, 4) at times (m,)."""
+        """Positions (m, 3) and rotations (m, 4) at times (m,)."""
         values, _ = self.curve.at(t)
         return values[:, :3], rotation.normalize(values[:, 3:])
 
     def motion(self, t: Array) -> RootMotion:
-        """All that inverse dynamics asks for at times (m,)."""
-        # Beyond the samples the frame stands still: at the ends differences would see it stop in no time.
+        """The arguments of inverse dynamics at times (m,)."""
+        # The frame is at rest outside the samples: differences across the ends would be an instant stop.
         first, last = self.curve.start, self.curve.start + self.curve.dt * (len(self.curve.values) - 1)
         inside = np.clip(t, first + _STEP, last - _STEP)
         before, now, after = (self.at(inside + shift)[1] for shift in (-_STEP, 0.0, _STEP))

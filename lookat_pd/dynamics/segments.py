@@ -1,4 +1,4 @@
-"""How the mass of a human body is spread over its segments.
+"""Distribution of the mass of a human body over its segments.
 
 Source: de Leva, Adjustments to Zatsiorsky-Seluyanov's segment inertia parameters, Journal of Biomechanics 29, 1996,
 table 4: young adults.
@@ -20,14 +20,14 @@ _PERCENT = {
     "foot": (1.37, 1.29),
 }
 PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
-"""Segments of which a body has two."""
+"""Paired segments."""
 BUILDS = ("mean", "male", "female")
 
 
 def fractions(build: str = "mean") -> dict[str, float]:
-    """The part of the body's mass in each segment, of one side where there are two; the whole body's add up to 1.
+    """The fraction of the body's mass in each segment, of one side for paired segments; the total is 1.
 
-    The head is with the neck. The trunk is cut at the lower end of the breastbone and at the navel. build: one of
+    The head includes the neck. The trunk is cut at the lower end of the breastbone and at the navel. build: one of
     BUILDS. Raises InvalidArgument.
     """
     if build not in BUILDS:

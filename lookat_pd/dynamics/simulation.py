@@ -1,9 +1,9 @@
-"""Joints that the law of motion drives while something is in its way: weak muscles, friction, stops, loose joints.
+"""Joints driven by the law of motion under disturbances: torque limits, friction, stops, passive joints.
 
-The law is taken relative to its own motion without disturbance, which is known in closed form: where nothing disturbs
-it the simulation follows that but for rounding, whatever the step. Feedback, friction and springs are implicit in the
-step, so that no gain and no mass ratio makes it unstable (Stable PD: Tan, Liu, Turk 2011). Steps have a length of their
-own, and keys lie on them: the frame rate plays no part.
+The law is applied relative to its undisturbed motion, which is known in closed form: without disturbance the simulation
+follows it up to rounding, for any step. Feedback, friction and springs are implicit in the step, so that no gain or
+mass ratio makes it unstable (Stable PD: Tan, Liu, Turk 2011). The step does not depend on the frame rate, and all keys
+are at steps.
 """
 
 from collections.abc import Generator
@@ -26,18 +26,18 @@ from .stops import Stops
 SUBSTEP = 1.0 / 240.0
 """Longest step [s]."""
 _FASTEST = 60.0
-"""Speed [rad/s] that no joint goes beyond, or twice that of the law's own motion."""
+"""Largest speed [rad/s] of a joint, or twice that of the undisturbed motion."""
 _OVER = 1e-9
-"""Part of a torque limit by which rounding may pass it."""
+"""Fraction of a torque limit by which rounding may exceed it."""
 
 
 @dataclass(frozen=True)
 class Disturbances:
-    """What is in the law's way, for n joints.
+    """Disturbances of n joints.
 
-    torque_limit: (n, 1) or (n, 3) or None. passive: (n,), joints that no law drives. damping, stiffness: (n,)
-    [N m s/rad, N m/rad]; springs only at passive joints, which they draw to the law's pose. limits: of the joints.
-    reference: the body whose inertia the law believes in, None for the true one.
+    torque_limit: (n, 1) or (n, 3) or None. passive: (n,), joints without actuation. damping, stiffness: (n,) [N m
+    s/rad, N m/rad]; springs only at passive joints, towards the pose of the law. limits: of the joints. reference: the
+    body whose inertia the law assumes, None for the true one.
     """
 
     torque_limit: Array | None
@@ -50,8 +50,8 @@ class Disturbances:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What happened from one key to the next: poses (s + 1, n, 4) at times (s + 1,), torques (s, n, 3), the angle (n,)
-    that was left at the key before the correction."""
+    """The motion between two keys: poses (s + 1, n, 4) at times (s + 1,), torques (s, n, 3), the remaining angle (n,)
+    at the key before the correction."""
 
     times: Array
     poses: Array
@@ -60,7 +60,7 @@ class Stretch:
 
 
 class Simulation:
-    """A body on its way through the keys of a motion."""
+    """The simulation of a body through the keys of a motion."""
 
     def __init__(
         self, body: Body, motion: Motion, gravity: Array, disturbances: Disturbances, root: RootPath | None
@@ -102,7 +102,8 @@ class Simulation:
         self.none = np.zeros(n, dtype=bool)
 
     def run(self, last: float) -> Generator[float, None, list[Stretch]]:
-        """The stretches between all keys, and one after the last key up to `last` [s]; yields the fraction done."""
+        """The intervals between all keys, and one after the last key up to `last` [s]; yields the completed
+        fraction."""
         times = np.append(self.motion.times, last)
         stretches = []
         for interval in range(len(times) - 1):
@@ -121,14 +122,14 @@ class Simulation:
         wanted = self.motion.at(times, np.full(steps + 1, interval))[0]
         there, way = self._coordinates(times, wanted, h)
         if interval == 0 and self.extra:
-            # The root is under way already.
+            # The root is already moving.
             engine.position[:], engine.q[0] = there[0, :3], there[0, 3:7]
             self.before[: self.extra] = (2.0 * way[0] - way[min(1, steps - 1)])[: self.extra]
             engine.w[: self.extra] = self.before[: self.extra]
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
         if self.on_course:
-            # While the muscles suffice for the law's own motion there is nothing to simulate.
+            # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
             torques, over = self._needed(times, wanted, np.zeros((steps, *begun.shape)), begun)
             if not np.any(over):
                 self._skip(wanted[-1], way[-1])
@@ -151,7 +152,7 @@ class Simulation:
         return Stretch(times, poses, torques, left)
 
     def _coordinates(self, times: Array, wanted: Array, h: float) -> tuple[Array, Array]:
-        """What the engine is wanted to be at (s + 1, nq), and the velocities (s, nv) that lead there."""
+        """The target states of the engine (s + 1, nq), and the velocities (s, nv) that lead there."""
         q, position = wanted[:, self.order], None
         if self.root is not None:
             position, turn = self.root.at(times)
@@ -162,7 +163,7 @@ class Simulation:
         return self.engine.coordinates(q, position), way
 
     def _step(self, h: float, there: Array, way: Array, frequency: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Move on by h; returns the torques (nv,) that acted, and which joints (n,) had too little."""
+        """Step by h; returns the applied torques (nv,), and which joints (n,) were too weak."""
         engine, v = self.engine, self.engine.w
         engine.place()
         apart = engine.apart(there)
@@ -192,7 +193,7 @@ class Simulation:
         return torques, weak
 
     def _slowed(self, way: Array) -> None:
-        """No joint turns faster than makes sense: what else light bones at weak heavy ones do is anybody's guess."""
+        """Limit the speed of the joints: light bones next to weak heavy ones could otherwise reach any speed."""
         speeds, wanted = (values[self.extra :].reshape(-1, 3) for values in (self.engine.w, way))
         most = max(_FASTEST, 2.0 * float(np.sqrt(np.einsum("ji,ji->j", wanted, wanted).max())))
         square = np.einsum("ji,ji->j", speeds, speeds)
@@ -200,11 +201,11 @@ class Simulation:
             speeds *= np.minimum(1.0, most / np.sqrt(np.maximum(square, 1e-300)))[:, None]
 
     def _needed_for(self, wanted: Array, h: float) -> Array:
-        """The torques (nv,) that accelerations (nv,) ask of the joints, beside those of springs and friction."""
+        """The torques (nv,) of the joints for accelerations (nv,), without those of springs and friction."""
         return self.engine.inverse(wanted) + self.drag * (self.engine.w + h * wanted) - self.pull
 
     def _law(self, h: float, apart: Array, way: Array, frequency: Array) -> Array:
-        """Accelerations (nv,) that the law asks for; `apart` (nv,) is how far its own motion is ahead."""
+        """Accelerations (nv,) required by the law; `apart` (nv,) is the distance to its undisturbed motion."""
         v = self.engine.w
         firm = h * frequency * (h * frequency + 2.0)
         if self.believed is None:
@@ -221,7 +222,7 @@ class Simulation:
         return wanted
 
     def _sorted(self, values: Array) -> Array:
-        """Values (s, n, ...) in MuJoCo's order put into the body's."""
+        """Values (s, n, ...) from the order of MuJoCo to that of the body."""
         result = np.empty_like(values)
         result[:, self.order] = values
         return result
@@ -229,7 +230,8 @@ class Simulation:
     def _corrected(
         self, times: Array, poses: Array, torques: Array, clipped: Array, error: Array, begun: Array
     ) -> tuple[Array, Array]:
-        """The stretch led to its key by a quintic from where the muscles sufficed again, if they do for that too."""
+        """The interval corrected by a quintic towards its key, from where the torques suffice again, if they suffice
+        for that too."""
         reached = ~self.given.passive & (np.linalg.norm(error, axis=-1) > 0.0)
         since = np.where(clipped.any(axis=0), len(clipped) - np.argmax(clipped[::-1], axis=0), 0)
         reached &= since < len(clipped)
@@ -250,7 +252,7 @@ class Simulation:
         return poses, torques
 
     def _needed(self, times: Array, poses: Array, torques: Array, begun: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Torques (s, n, 3) for these poses, and the joints (n,) for which they are too much."""
+        """Torques (s, n, 3) for these poses, and the joints (n,) whose limits they exceed."""
         h = (times[-1] - times[0]) / len(torques)
         w = rotation.log(rotation.multiply(rotation.inverse(poses[:-1]), poses[1:])) / h
         before = np.concatenate((begun[None], w[:-1]))
@@ -264,12 +266,12 @@ class Simulation:
         return found, np.any(size > limit * (1.0 + _OVER), axis=(0, 2))
 
     def _skip(self, pose: Array, way: Array) -> None:
-        """Go on from a pose (n, 4) at the end of a stretch on the law's own motion."""
+        """Continue from a pose (n, 4) at the end of an undisturbed interval."""
         self.engine.q[-len(self.order) :] = pose[self.order]
         self.engine.w[:] = self.before = way
 
     def _put(self, pose: Array, turn: Array) -> None:
-        """Go on from a pose (n, 4) which was turned by `turn` (n, 4)."""
+        """Continue from a pose (n, 4) that was rotated by `turn` (n, 4)."""
         self.engine.q[-len(self.order) :] = pose[self.order]
         speeds = self.engine.w[self.extra :].reshape(-1, 3)
         speeds[:] = rotation.rotate(rotation.inverse(turn[self.order]), speeds)

@@ -1,4 +1,4 @@
-"""Reaching with little change of torque, by smoothing the torques again and again.
+"""Reaching with little change of torque, by smoothing the torques repeatedly.
 
 Source: Satoh, Mitake, Hasegawa, after Uno, Kawato, Suzuki, Formation and control of optimal trajectory in human
 multijoint arm movement, 1989.
@@ -15,13 +15,13 @@ from .engine import Engine
 from .law import smooth_step
 
 _FREQUENCY = 8.0
-"""Of the weak control along the path, times the duration [rad]."""
+"""Frequency of the weak control along the path, times the duration [rad]."""
 _FIRMER = 1.4
-"""By how much it becomes firmer where a pass has gained nothing; the next goes on from the best."""
+"""Factor of the frequency after a pass without improvement; the next pass continues from the best motion."""
 _FASTER, _SLOWER = 3.0, 0.3
-"""After a pass that gained, the next goes so many times as far the way it leads; after one that did not, less far."""
+"""Factors of the extrapolation after a pass with and without improvement."""
 _SAMPLES = 28
-"""For which one average of three is enough."""
+"""Number of samples for which one moving average of three is sufficient."""
 
 
 def smoothed(
@@ -29,7 +29,7 @@ def smoothed(
 ) -> Generator[tuple[Array, float], bool | None, None]:
     """Motion (N + 1, a, 4) and cost of each pass.
 
-    fixed: samples and the places (3,) where the point is to be then, the last of them the goal.
+    fixed: samples and the positions (3,) of the point at them, the last of them the goal.
     """
     joints = np.zeros(len(arm.body), dtype=bool)
     joints[arm.joints] = True
@@ -57,9 +57,9 @@ def smoothed(
 
 
 def _averaged(torques: Array) -> Array:
-    """The moving average of three (N + 1, a, 3) of torques (N + 3, a, 3), over and over where samples are dense.
+    """The moving average of three (N + 1, a, 3) of torques (N + 3, a, 3), repeated for dense samples.
 
-    That spreads them over the same time whatever the sampling.
+    The width in time is thus independent of the sampling.
     """
     middle = torques.copy()
     for _ in range(max(1, round((len(torques) / _SAMPLES) ** 2))):
@@ -68,7 +68,7 @@ def _averaged(torques: Array) -> Array:
 
 
 def fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
-    """The path turned and stretched about its beginning so that it ends where it shall; in between, pushed."""
+    """The path rotated and scaled about its start so that it ends at the goal, and displaced to pass the waypoints."""
     sample, goal = fixed[-1]
     start, made, wanted = path[0], path[sample] - path[0], goal - path[0]
     size = np.linalg.norm(made)
@@ -87,10 +87,10 @@ def fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
 
 
 def _arriving(path: Array, before: Array, fixed: list[tuple[int, Array]]) -> Array:
-    """The path with the speed that it had before at its end, where the hand comes to rest."""
+    """The path with its former speed at the end, where the hand comes to rest."""
     begin = fixed[-2][0] if len(fixed) > 1 else 0
     part = np.linspace(0.0, 1.0, len(path) - begin)[:, None]
-    # 0 at both ends with two derivatives, but for a slope of 1 at the end.
+    # 0 at both ends with two derivatives, except for a slope of 1 at the end.
     slope = part**3 * (-4.0 + part * (7.0 - 3.0 * part))
     result = path.copy()
     result[begin:] += ((before[-1] - before[-2]) - (path[-1] - path[-2])) / -slope[-2] * slope
@@ -98,7 +98,7 @@ def _arriving(path: Array, before: Array, fixed: list[tuple[int, Array]]) -> Arr
 
 
 class _Runner:
-    """Forward simulation of an arm under torques, held weakly to a motion."""
+    """Forward simulation of an arm under torques, weakly controlled towards a motion."""
 
     def __init__(self, arm: Arm, engine: Engine, h: float) -> None:
         self._arm, self._engine, self._h = arm, engine, h
@@ -108,12 +108,13 @@ class _Runner:
         self._friction = np.repeat(arm.damping[engine.order], 3)
         engine.q[:] = arm.start[engine.order]
         engine.place()
-        # The same about all axes of a joint: where an arm has next to no inertia, about its length, it is held fast.
+        # The same about all axes of a joint: about its length, where an arm has almost no inertia, the control is
+        # stiff.
         own = np.diagonal(engine.mass_matrix()).reshape(-1, 3)
         self._inertia = np.repeat(own.max(axis=1), 3)
 
     def run(self, motion: Array, torques: Array, frequency: float) -> Array:
-        """The motion (N + 1, a, 4) that torques (N + 1, a, 3) make of one that is held to."""
+        """The motion (N + 1, a, 4) under torques (N + 1, a, 3), controlled towards another one."""
         engine, h, steps = self._engine, self._h, len(motion) - 1
         wanted = motion[:, self._back].reshape(steps + 1, -1)
         given = torques[:, self._back].reshape(steps + 1, -1)
@@ -122,7 +123,7 @@ class _Runner:
         pull = frequency**2 * self._inertia
         drag = 2.0 * frequency * self._inertia + h * pull
         extra = h * (drag + self._friction)
-        # What does not depend on the state, and what the velocity takes away.
+        # The part that does not depend on the state, and the damping by the velocity.
         driven, lost = given[:-1] + drag * way[:-1], drag + self._friction
         found = np.empty(wanted.shape)
         engine.q[:] = wanted[0].reshape(-1, 4)

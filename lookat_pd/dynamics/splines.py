@@ -9,7 +9,7 @@ from ..rotation import Array
 
 @dataclass(frozen=True)
 class Spline:
-    """The cubic spline through f samples, dt apart from `start` on: values (f, ...), and second derivatives there."""
+    """The cubic spline through f samples at intervals of dt from `start`: values (f, ...) and second derivatives."""
 
     start: float
     dt: float
@@ -18,12 +18,11 @@ class Spline:
 
     @classmethod
     def through(cls, start: float, dt: float, values: Array, *, resting: bool = False) -> "Spline":
-        """Its ends do not accelerate if `resting`, else they accelerate on as next to them."""
+        """The second derivatives at the ends are 0 if `resting`, otherwise those of the neighbours."""
         return cls(start, dt, values, _bends(values, dt, resting))
 
     def at(self, t: Array) -> tuple[Array, Array]:
-        """Values and second derivatives (m, ...) at times (m,); before the first sample and after the last they
-        stay."""
+        """Values and second derivatives (m, ...) at times (m,); constant before the first sample and after the last."""
         at = np.clip((t - self.start) / self.dt, 0.0, len(self.values) - 1.0)
         left = np.minimum(at.astype(int), len(self.values) - 2)
         b = (at - left).reshape(-1, *(1,) * (self.values.ndim - 1))

@@ -1,4 +1,4 @@
-"""Joints that come to the end of their range stop there, and what they carry and what carries them feels it."""
+"""Stops: joints stop at the end of their range, with an impulse on the bones above and below."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ class Stops:
         self._count = len(engine.order)
 
     def hold(self, extra: Array, hard: NDArray[np.bool_] | None = None) -> None:
-        """Where a joint has left its range, bring it back, and end what of its velocity leads out by an impulse.
+        """Return each joint that has left its range, and remove its outward velocity by an impulse.
 
         extra, hard: as for the engine's `factor`.
         """
@@ -47,12 +47,12 @@ class Stops:
             if impulses.min() >= 0.0:
                 engine.w += impulses @ answers
                 return
-            # A stop pushes and does not pull: what the others push off leaves it by itself.
+            # A stop can push but not pull: a joint that others push away leaves it freely.
             keep = np.arange(len(pushes)) != np.argmin(impulses)
             pushes, outward = pushes[keep], outward[keep]
 
     def _allowed(self, q: Array) -> Array:
-        """The allowed pose (n, 4) near one in the engine's order."""
+        """The nearest allowed pose (n, 4) to one in the order of the engine."""
         order, pose = self._engine.order, np.empty(q.shape)
         pose[order] = q
         return self._limits.clamp(pose)[order]

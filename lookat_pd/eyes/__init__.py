@@ -1,4 +1,4 @@
-"""Eyes: they look first, hold the target while the head comes after, converge, twitch and blink.
+"""Eyes: they look first, hold the target while the head follows, converge, make microsaccades and blink.
 
 One call, `solve`, on top of a solved look-at. Sources: the main sequence of saccades (Bahill, Clark and Stark 1975),
 the vestibulo-ocular reflex, blinks with large shifts of gaze (Evinger 1994), and gaze shifts of characters (Andrist,

@@ -1,29 +1,30 @@
-"""What eyes can do: where they look from, how far and how fast they turn."""
+"""Properties of eyes: axes, range and speed."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..gaze.turn_distribution import soft_limit
 from ..rotation import Array
 
 _LIMITS = ("yaw_limit", "pitch_up_limit", "pitch_down_limit")
 _POSITIVE = ("vergence", "vergence_limit", "saccade_start", "saccade_rate", "blink_from", "micro", "soft_edge")
+_SHORTEST, _MOST = 1e-3, 1e6
+"""No saccade or blink is shorter [s]; no angle or time is beyond."""
 
 
 @dataclass(frozen=True)
 class Eyes:
-    """What k eyes can do; angles in radians, times in seconds.
+    """Properties of k eyes; angles in radians, times in seconds.
 
     forward: (k, 3) aim axes in each eye bone's own frame. head_forward, head_up: (3,) axes of the head in its own
     frame; the ocular range, yaw_limit to either side, pitch_up_limit and pitch_down_limit, is about them. soft_edge:
-    width over which the range sets in, half of it inside. vergence: share of the true one, up to vergence_limit.
-    A saccade lasts saccade_start + saccade_rate [s/rad] times the angle that the eyes turn in the head. Shifts of gaze
-    of blink_from and more come with a blink of blink_close and blink_open. micro: size of the largest microsaccades, 0
-    for none; micro_rate: how many there are in a second; seed: which.
-    Raises InvalidArgument.
+    width of the smooth limit, half of it inside the range. vergence: fraction of the true vergence, up to
+    vergence_limit. A saccade lasts saccade_start + saccade_rate [s/rad] times the rotation of the eyes in the head.
+    Gaze shifts of blink_from or more include a blink of blink_close and blink_open. micro: size of the largest
+    microsaccades, 0 for none; micro_rate: number per second; seed: of their random numbers. Raises InvalidArgument.
     """
 
     forward: Array
@@ -45,13 +46,15 @@ class Eyes:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        forward, ahead, up = (np.asarray(a, dtype=float) for a in (self.forward, self.head_forward, self.head_up))
+        forward = checks.array("forward axes of the eyes", self.forward)
+        ahead, up = (checks.exactly("axes of the head", axis, 3) for axis in (self.head_forward, self.head_up))
         if forward.ndim != 2 or forward.shape[1] != 3 or not len(forward):
             raise InvalidArgument(
                 "The eyes' forward axes must be an array (eyes, 3), not {shape}.", shape=forward.shape
             )
-        up = up - np.sum(up * ahead) / max(np.sum(ahead * ahead), 1e-300) * ahead
-        if not all(np.all(np.isfinite(a)) and np.all(np.linalg.norm(a, axis=-1) > 1e-9) for a in (forward, ahead, up)):
+        forward, ahead, up = map(rotation.normalize, (forward, ahead, up))
+        up = up - np.sum(up * ahead) * ahead
+        if not all(np.all(np.linalg.norm(a, axis=-1) > 1e-9) for a in (forward, ahead, up)):
             raise InvalidArgument(
                 "The axes of the eyes and the head must not be zero, and the two axes of the head must not be parallel."
             )
@@ -59,10 +62,11 @@ class Eyes:
         object.__setattr__(self, "head_forward", rotation.normalize(ahead))
         object.__setattr__(self, "head_up", rotation.normalize(up))
         for name in (*_LIMITS, *_POSITIVE):
-            if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
-                raise InvalidArgument("The eyes' {name} must be 0 or more.", name=name.replace("_", " "))
-        if not min(self.saccade_start, self.blink_close, self.blink_open) > 0.0:
-            raise InvalidArgument("The durations of saccades and blinks must be above 0 s.")
+            checks.number(name.replace("_", " "), getattr(self, name), 0.0, _MOST)
+        for name in ("saccade_start", "blink_close", "blink_open"):
+            checks.number(name.replace("_", " "), getattr(self, name), _SHORTEST, _MOST)
+        checks.whole("seed", self.seed, -(2**63), 2**63)
+        checks.number("rate of microsaccades", self.micro_rate)
         if not 0.0 < self.micro_rate * self.saccade_time(self.micro) < 1.0:
             raise InvalidArgument("The rate of microsaccades must be above 0 and leave time for each; reduce the rate.")
 
@@ -76,11 +80,11 @@ class Eyes:
 
     @property
     def range(self) -> Array:
-        """(3,) how far the eyes turn to either side, up and down."""
+        """(3,) range of the eyes to either side, up and down."""
         return np.array([self.yaw_limit, self.pitch_up_limit, self.pitch_down_limit])
 
     def saccade_time(self, angle: float) -> float:
-        """How long eyes take to turn by an angle [rad] in the head."""
+        """Duration of a rotation by an angle [rad] in the head."""
         return self.saccade_start + self.saccade_rate * angle
 
     def direction(self, angles: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Blinks: the lids close while the gaze makes a large shift (Evinger 1994)."""
+"""Blinks: the lids close during a large gaze shift (Evinger 1994)."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from .saccade import Shift
 
 
 def closing(eyes: Eyes, shifts: Iterable[Shift], times: Array) -> Array:
-    """How far the lids are closed (n,), 0 to 1, at times (n,) [s]; of blinks that overlap the one that closes more."""
+    """How far the lids are closed (n,), 0 to 1, at times (n,) [s]; the maximum of overlapping blinks."""
     closed = np.zeros(len(times))
     for shift in shifts:
         if shift.gaze_amplitude >= eyes.blink_from:

@@ -1,7 +1,7 @@
-"""Where eyes should look, seen from the head: at a target, converging, or where the animation has them look.
+"""Goals of the eyes in the frame of the head: at a target, with vergence, or as in the animation.
 
-Angles are yaw to the left and pitch up in the head's frame, first of the cyclopean eye in the middle of all, then of
-each eye: (n, 1 + k, 2).
+Angles are yaw to the left and pitch up in the head's frame, first of the cyclopean eye, the mean of all, then of each
+eye: (n, 1 + k, 2).
 """
 
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ import numpy as np
 
 from .. import curves, rotation
 from ..gaze.target_angles import TargetAngles, nearest_turn
-from ..gaze.timeline import BEHIND_MARGIN
+from ..gaze.timeline_parts import BEHIND_MARGIN
 from ..gaze.turn_distribution import soft_limit
 from ..rotation import Array
 from .ability import Eyes, bounded
 
 _POLE = np.radians(60.0), np.radians(75.0), np.radians(80.0)
-"""Yaw begins to fade out at the pitch limit, held between the first two, and is gone so far before straight up or down
-that it does not matter when eyes that converge have the pole between them."""
+"""Yaw starts to fade out at the pitch limit, clamped between the first two, and is zero at a distance from straight up
+and down at which the pole cannot be between converging eyes."""
 _AHEAD, _BESIDE = 0.3, 3
-"""A path is known this much [s] after its piece, for saccades to end in, and so many samples before."""
+"""A path extends by this time [s] beyond its piece, for the end of saccades, and by so many samples before it."""
 _INSTANT = 1e-9
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Where head and eyes are over n samples, the eyes not turned yet, and what there is to look at; see `solve`."""
+    """Head, eyes before their rotation, and targets over n samples; see `solve`."""
 
     head: Array
     orientations: Array
@@ -41,10 +41,10 @@ class Scene:
 
 @dataclass(frozen=True)
 class GazePath:
-    """Where one target is, from sample `first` on, w samples dt apart.
+    """The directions to one target over w samples at intervals of dt, from sample `first`.
 
-    seen: (w, 1 + k, 2) as it is; goal: (w, c) the eyes' angles within their range and, last, how much the range is
-    widened for eyes that the animation has beyond it. stretches: first and last samples between the jumps.
+    seen: (w, 1 + k, 2) unlimited; goal: (w, c) the angles of the eyes within their range and, last, the extension of
+    the range for eyes that are beyond it in the animation. stretches: first and last samples between the jumps.
     """
 
     seen: Array
@@ -70,10 +70,10 @@ class GazePath:
         return (self.first + sample) * self.dt
 
     def at(self, values: Array, time: float, stretch: tuple[int, int]) -> tuple[Array, Array]:
-        """Value and slope at a time [s] of values (w, ...), from the samples of one stretch beside it."""
+        """Value and slope at a time [s] of values (w, ...), from the adjacent samples of one stretch."""
         begin, end = stretch
         place = time / self.dt - self.first
-        # Looking beyond the last sample, a cubic would carry what it does not know too far.
+        # A cubic would extrapolate too far beyond the last sample.
         count = min(4 if place <= end + _INSTANT else 3, end - begin + 1)
         start = int(np.clip(np.floor(place + _INSTANT) - 2, begin, end + 1 - count))
         powers = np.vander(np.arange(start, start + count) - place, increasing=True)
@@ -83,7 +83,7 @@ class GazePath:
 
 
 class Goals:
-    """The paths of everything that eyes look at in a scene."""
+    """The paths of all targets of the eyes in a scene."""
 
     def __init__(self, eyes: Eyes, scene: Scene) -> None:
         self.eyes, self.scene = eyes, scene
@@ -92,20 +92,20 @@ class Goals:
         self.wide = self._wide()
 
     def limits(self, widened: Array) -> Array:
-        """The ocular range (n, 1 + k, 3) at every sample, where it is widened by (n,) for the animation's sake."""
+        """The ocular range (n, 1 + k, 3) at every sample, extended by (n,) for the animation."""
         return self.eyes.range + widened[:, None, None] * (self.wide - self.eyes.range)
 
     def _wide(self) -> Array:
-        """The range with room for what the animation does with the eyes, (n, 1 + k, 3)."""
+        """The range (n, 1 + k, 3), extended so that it contains the animated angles of the eyes."""
         natural, _ = self._angles(slice(None), self._with_middle(self.scene.orientations))
         reached = np.stack((np.abs(natural[..., 0]), natural[..., 1], -natural[..., 1]), axis=-1)
         lacking = reached + self.edge - self.eyes.range
-        # It sets in smoothly, no later than it is needed.
+        # The extension starts smoothly, no later than needed.
         early = np.clip(lacking + self.edge, 0.0, 2.0 * self.edge) ** 2 / (4.0 * max(self.edge, 1e-12))
         return self.eyes.range + np.where(lacking > self.edge, lacking, early)
 
     def _with_middle(self, orientations: Array) -> Array:
-        """Directions (n, 1 + k, 3) in which eyes with these orientations (n, k, 4) look."""
+        """Gaze directions (n, 1 + k, 3) of eyes with orientations (n, k, 4)."""
         directions = rotation.rotate(orientations, self.eyes.forward)
         middle = directions.sum(axis=1, keepdims=True)
         lost = np.linalg.norm(middle, axis=-1, keepdims=True) < 1e-6
@@ -116,9 +116,10 @@ class Goals:
     ) -> tuple[Array, Array]:
         """Yaws and pitches (w, 1 + k, 2) of directions (w, 1 + k, 3), the yaw of sample `anchor` within half a turn.
 
-        Beside them, (w - 1,), between which samples the side changes on which something is seen.
+        Also returns (w - 1,) between which samples the target changes sides.
 
-        near: distance within which they fade out. fades: yaw does, near straight up or down, where it means nothing.
+        near: distance within which they fade out. fades: whether yaw fades out near straight up and down, where it is
+        undefined.
         """
         view = TargetAngles.of(self.scene.head[window, None], directions, self.axes, near)
         weight = np.ones_like(view.yaw)
@@ -132,14 +133,14 @@ class Goals:
         return angles, np.abs(np.diff(yaw[:, 0])) > np.pi
 
     def path(self, target: int | None, start: float, end: float) -> GazePath:
-        """From `start` to `end` [s], of a target or, where that is None, of the animation."""
+        """The path from `start` to `end` [s], of a target or, if it is None, of the animation."""
         scene = self.scene
         anchor = int(np.floor(start / scene.dt + _INSTANT))
         first = max(anchor - _BESIDE, 0)
         window = slice(first, min(int(np.ceil((end + _AHEAD) / scene.dt)) + 1, len(scene)))
         if target is None:
             seen, sides = self._angles(window, self._with_middle(scene.animated[window]), anchor - first)
-            # Beyond the eyes' range there are only those that the animation has there.
+            # Only animated eyes can be beyond the range.
             goal = bounded(seen, self.wide[window] + self.edge, self.edge)
         else:
             directions, near = self._towards(target, window)
@@ -154,7 +155,7 @@ class Goals:
         )
 
     def _towards(self, target: int, window: slice) -> tuple[Array, float]:
-        """Directions (w, 1 + k, 3) to a target, as long as it is far, and from where on it is too near to look at."""
+        """Directions (w, 1 + k, 3) to a target, and the distance within which it is too near."""
         centers = self.scene.centers[window]
         middle = centers.mean(axis=1, keepdims=True)
         beside = centers - middle
@@ -164,7 +165,7 @@ class Goals:
         vergence = soft_limit(
             2.0 * self.eyes.vergence * np.arctan2(half, distance), self.eyes.vergence_limit, self.edge
         )
-        # All eyes meet in one point straight ahead of the middle, no nearer than the vergence allows.
+        # All eyes converge at one point ahead of the cyclopean eye, no nearer than the vergence allows.
         share = distance * np.tan(0.5 * vergence) / np.where(half > 0.0, half, 1.0)
         return np.concatenate((ahead, ahead - share * beside), axis=1), float(half.mean())
 
@@ -172,7 +173,7 @@ class Goals:
 def _on_one_side(yaws: Array, anchor: int) -> Array:
     """Yaws (w, 1 + k) unwrapped over time from sample `anchor` on, each eye's beside the cyclopean one.
 
-    What passes behind keeps its side until it is well past, as it does for the head, lest they turn opposite ways.
+    A target that passes behind keeps its side until it is well past, as for the head, so that both turn the same way.
     """
     yaw = np.unwrap(yaws[:, 0])
     jumps = np.flatnonzero(curves.sudden(np.abs(np.diff(yaw)))) + 1

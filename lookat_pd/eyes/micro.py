@@ -1,6 +1,6 @@
-"""Microsaccades: eyes that hold still twitch a little, by chance that a seed decides.
+"""Microsaccades: small random movements of eyes at rest, repeatable by a seed.
 
-Each cell of absolute time has one, whatever the frame rate and the range are.
+Each cell of absolute time contains one, at any frame rate and range.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .ability import Eyes
 
 @dataclass(frozen=True)
 class Twitches:
-    """The places (t + 1, 2) [rad] between which the gaze jumps at times (t,) [s], taking `duration` [s] each time."""
+    """The positions (t + 1, 2) [rad] between which the gaze moves at times (t,) [s], for `duration` [s] each."""
 
     times: Array
     places: Array
@@ -21,17 +21,18 @@ class Twitches:
 
     @classmethod
     def between(cls, eyes: Eyes, start: float, end: float, last: float, *, settled: bool) -> "Twitches":
-        """Those from start to end [s, absolute], as far as `last`; settled: the gaze has twitched before.
+        """The microsaccades from start to end [s, absolute], up to `last`; settled: whether there were some before the
+        start.
 
-        None is under way at the end, which may be infinite.
+        None is unfinished at the end, which may be infinite.
         """
         lasts = eyes.saccade_time(eyes.micro)
         if not eyes.micro or end - start < lasts:
             return cls(np.empty(0), np.zeros((1, 2)), lasts)
-        # The two cells before tell where a settled gaze is.
+        # The two previous cells determine the position of a settled gaze.
         cells = np.arange(np.floor(start * eyes.micro_rate) - 2, np.floor(min(last, end) * eyes.micro_rate) + 1)
         chance = np.array([np.random.default_rng((eyes.seed % 2**32, int(c) % 2**32)).uniform(size=3) for c in cells])
-        # A cell's twitch ends within the cell.
+        # A microsaccade ends within its cell.
         times = (cells + chance[:, 0] * (1.0 - lasts * eyes.micro_rate)) / eyes.micro_rate
         angle, radius = 2.0 * np.pi * chance[:, 1], 0.5 * eyes.micro * np.sqrt(chance[:, 2])
         places = np.stack((radius * np.cos(angle), radius * np.sin(angle)), axis=-1)

@@ -1,4 +1,4 @@
-"""Saccades: how the difference between where the eyes were and where they should be goes away."""
+"""Saccades: how the difference between the position of the eyes and their goal decays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ _FINE = 65
 
 @dataclass(frozen=True)
 class Shift:
-    """One shift of the gaze: at `time` [s] after the first sample to the target of that index, None: off.
+    """One gaze shift at `time` [s] after the first sample to the target of that index; None: off.
 
-    amplitude: angle that the eyes turned in the head, and duration [s] of it; gaze_amplitude: angle between where they
-    looked and where they should; peak_speed [rad/s] of the eyes in the head. Of several eyes the mean.
+    amplitude: rotation of the eyes in the head, and its duration [s]; gaze_amplitude: angle between the gaze before the
+    shift and its goal; peak_speed [rad/s] of the eyes in the head. All are means over the eyes.
     """
 
     time: float
@@ -32,10 +32,10 @@ class Shift:
 
 @dataclass(frozen=True)
 class Decay:
-    """Differences (c,) that are there at time 0 with slopes (c,) [1/s], and gone after `duration` [s].
+    """Differences (c,) with slopes (c,) [1/s] at time 0 that decay within `duration` [s].
 
-    The quintic whose acceleration is zero at the start, and with it value and velocity at the end. Unlike
-    `inertialize.decay` it keeps all of the velocity: eyes that are stopped in the middle of a saccade swing out.
+    The quintic with zero acceleration at the start, and zero value, velocity and acceleration at the end. Unlike
+    `inertialize.decay` it keeps all of the velocity: eyes that are stopped in the middle of a saccade overshoot.
     """
 
     difference: Array
@@ -43,18 +43,18 @@ class Decay:
     duration: float
 
     def at(self, times: Array) -> Array:
-        """(n, c) at times (n,) [s] from 0 on."""
+        """Values (n, c) at times (n,) [s] from 0."""
         s, value, linear, square = self._terms(times)
         return (1.0 - s) ** 3 * ((square * s + linear) * s + value)
 
     def slope_at(self, time: float) -> Array:
-        """(c,) [1/s] at one time [s]."""
+        """Slopes Slopes (c,) [1/s] at one time [s]."""
         s, value, linear, square = self._terms(np.array([time]))
         falling = -3.0 * ((square * s + linear) * s + value) + (1.0 - s) * (2.0 * square * s + linear)
         return ((1.0 - s) ** 2 * falling)[0] / self.duration
 
     def onto(self, goal: tuple[Array, Array], landing: tuple[Array, Array]) -> Array:
-        """The way (n, c) of what decays onto a moving goal, known by value and slope at the start and at the end."""
+        """The path (n, c) of a decay onto a moving goal, given by value and slope at the start and at the end."""
         s = np.linspace(0.0, 1.0, _FINE)[:, None]
         bends = s * (1.0 - s) * self.duration * ((1.0 - s) * goal[1] - s * landing[1])
         return goal[0] + s**2 * (3.0 - 2.0 * s) * (landing[0] - goal[0]) + bends + self.at(s[:, 0] * self.duration)
@@ -66,14 +66,14 @@ class Decay:
 
 
 def turn(start: Array, end: Array) -> float:
-    """The angle [rad] between directions (k, 3) of the eyes and others, in the mean of the eyes."""
+    """The mean angle [rad] between two sets of directions (k, 3) of the eyes."""
     return float(rotation.angle_between(start, end).mean())
 
 
 def duration(eyes: Eyes, start: Array, end: Callable[[float], Array]) -> float:
-    """Time [s] of the saccade from directions `start` (k, 3) of the eyes to those that `end` gives for a time.
+    """Duration [s] of the saccade from directions `start` (k, 3) of the eyes to those of `end` at a given time.
 
-    The head may turn meanwhile, so that the angle depends on the time that it takes: found by the secant.
+    The head may turn meanwhile, so the angle depends on the duration: solved by the secant method.
     """
 
     def needed(time: float) -> float:
@@ -92,6 +92,6 @@ def duration(eyes: Eyes, start: Array, end: Callable[[float], Array]) -> float:
 
 
 def peak_speed(directions: Array, decay: Decay) -> float:
-    """Largest speed [rad/s] of directions (n, k, 3), evenly spread over a saccade, in the mean of the eyes."""
+    """Largest mean speed [rad/s] of directions (n, k, 3), sampled evenly over a saccade."""
     steps = rotation.angle_between(directions[:-1], directions[1:]).mean(axis=-1)
     return float(steps.max()) * len(steps) / decay.duration

@@ -1,4 +1,4 @@
-"""Where the eyes look over a shot: goals that they hold, and saccades from one to the next."""
+"""Gaze of the eyes over a shot: goals that they hold, and saccades between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..gaze.chain import Event
 from ..gaze.solver import pieces
-from ..message import Message
 from ..rotation import Array
 from . import blink, saccade
 from .ability import Eyes, bounded
@@ -21,6 +20,8 @@ from .saccade import Decay, Shift
 _SMALLEST_SHIFT = np.radians(0.1)
 _INSTANT = 1e-9
 _STILL = 1e-9
+_LONGEST_STEP = 100.0
+"""Time [s] between samples beyond which microsaccades would be too many."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class EyeSolution:
     """What `solve` found, over n samples and k eyes.
 
     offsets: (n, k, 4) local rotations to multiply on the right of the eyes' orientations; where the look-at is off, no
-    saccade under way and nothing below turned they are the identity, exactly. gaze: (n, 3) unit direction in which the
-    eyes look from the middle between them. error: (n,) angle [rad] from there to the target, nan where there is none.
-    blink: (n,) how far the lids are closed, 0 to 1. shifts: in the order of time.
+    saccade is running and no parent is rotated, they are exactly the identity. gaze: (n, 3) unit direction of the gaze
+    from the point between the eyes. error: (n,) angle [rad] to the target, nan if there is none. blink: (n,) how far
+    the lids are closed, 0 to 1. shifts: in order of time.
     """
 
     offsets: Array
@@ -52,19 +53,20 @@ def solve(
     *,
     time: float = 0.0,
 ) -> EyeSolution:
-    """Offsets of the eyes for n samples dt [s] apart, all in one space.
+    """Offsets of the eyes for n samples at intervals of dt [s], all in one space.
 
-    head: (n, 4) orientation of the head as the look-at turns it. orientations: (n, k, 4) and centers: (n, k, 3) of the
-    eyes as that head carries them, themselves not turned yet. animated: (n, k, 4) orientations of the eyes where
-    nothing is turned. targets: (m, n, 3) positions. events: what is looked at from when, sample 0 being at 0 s, as for
-    `gaze.solve`. time: of sample 0 [s], so that chance is the same over any range. Microsaccades are made only while a
-    target is looked at and between shifts. Raises InvalidArgument.
+    head: (n, 4) orientation of the head with the look-at. orientations: (n, k, 4) and centers: (n, k, 3) of the eyes on
+    this head before their own rotation. animated: (n, k, 4) orientations of the eyes in the animation. targets: (m, n,
+    3) positions. events: targets and times as for `gaze.solve`, with sample 0 at 0 s. time: of sample 0 [s], so that
+    random numbers are the same over any range. Microsaccades occur only between shifts, while there is a target. Raises
+    InvalidArgument.
 
-    Eyes hold their goal without delay while the head moves, as far as their range goes. Where the goal is another, or
-    jumps, the difference goes away in a saccade that starts with the position and velocity that the eyes have. How long
-    it takes depends on how the head sets out meanwhile: samples no further apart than `refine.FINEST_STEP` tell that.
+    Eyes hold their goal without delay while the head moves, within their range. When the goal changes or jumps, the
+    difference decays in a saccade that starts with the current position and velocity of the eyes. Its duration depends
+    on the motion of the head, for which samples at intervals of at most `curves.FINEST_STEP` are sufficient.
     """
     scene = _scene(eyes, head, orientations, centers, animated, targets, dt)
+    time = checks.number("time of the first sample", time, -checks.LATEST, checks.LATEST)
     run = _Run(eyes, scene, time)
     parts = pieces(events, dt * (len(scene) - 1), len(scene.targets))
     for number, (event, end) in enumerate(parts):
@@ -75,7 +77,10 @@ def solve(
 
 def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
     *arrays, dt = arrays_and_step
-    head, orientations, centers, animated, targets = (np.asarray(a, dtype=float) for a in arrays)
+    head, orientations, centers, animated = (checks.animated("pose", values) for values in arrays[:4])
+    targets = checks.animated("target", arrays[4])
+    if not head.ndim or not targets.ndim:
+        raise checks.shape_error("head", ("n", 4), head.shape)
     count, k = len(head), len(eyes)
     shapes = (count, 4), (count, k, 4), (count, k, 3), (count, k, 4), (len(targets), count, 3)
     found = head.shape, orientations.shape, centers.shape, animated.shape, targets.shape
@@ -83,17 +88,17 @@ def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
         raise InvalidArgument(
             "Head, eyes and targets must be arrays {shapes}, not {found}.", shapes=shapes, found=found
         )
-    if not (count and np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
-    for name, moving in (("pose", (head, orientations, centers, animated)), ("target", (targets,))):
-        if not all(np.all(np.isfinite(values)) for values in moving):
-            raise InvalidArgument("The {name} has a value that is not finite; fix its animation.", name=Message(name))
-    return Scene(head, orientations, centers, animated, targets, float(dt))
+    if not count:
+        raise InvalidArgument("A look-at needs at least one frame.")
+    for values in (head, orientations, animated):
+        checks.check_lengths("pose", values)
+    dt = checks.number("time step", checks.time_step(dt), checks.SHORTEST_STEP, _LONGEST_STEP)
+    return Scene(head, orientations, centers, animated, targets, dt)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What the eyes do from `start` [s] on: a stretch of a path, and until `landed` [s] the saccade to it."""
+    """The motion of the eyes from `start` [s]: a stretch of a path, and until `landed` [s] the saccade to it."""
 
     path: GazePath
     stretch: tuple[int, int]
@@ -103,14 +108,15 @@ class _Part:
     twitches: Twitches
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """State (c,) and its slope [1/s] at a time [s] between the samples, without twitches."""
+        """State (c,) and its slope [1/s] at a time [s] between the samples, without microsaccades."""
         goal, slope = self.path.at(self.path.goal, time, self.stretch)
         since = time - self.start
         return goal + self.decay.at(np.array([since]))[0], slope + self.decay.slope_at(since)
 
 
 class _Run:
-    """One solve in progress. state: (n, c) of cyclopean and other eyes, and how far the range is widened."""
+    """One solve in progress. state: (n, c) angles of the cyclopean eye and the others, and the extension of the
+    range."""
 
     def __init__(self, eyes: Eyes, scene: Scene, time: float) -> None:
         self.eyes, self.scene, self.time = eyes, scene, time
@@ -124,13 +130,13 @@ class _Run:
         self.latest: _Part | None = None
 
     def piece(self, target: int | None, start: float, end: float, *, settled: bool, final: bool) -> None:
-        """From start to end [s] one target, or off; settled: the eyes are there already."""
+        """Solve from start to end [s] with one target, or off; settled: the eyes start at their goal."""
         path = self.goals.path(target, start, end)
-        # The last piece has the last sample, even where something jumps there.
+        # The last piece includes the last sample, even if the goal jumps there.
         for begin, stop, stretch in path.parts(start, end + self.scene.dt if final else end):
             stop = np.inf if final and stop > end else stop
             if target is None and self.latest and self.latest.path is path:
-                # What the animation does at once, eyes that are left to it do with it.
+                # Eyes without a target follow jumps of the animation.
                 self.latest = replace(self.latest, stretch=stretch)
             else:
                 decay = self.none if settled else self._shift(target, path, stretch, begin)
@@ -141,7 +147,7 @@ class _Run:
             settled = False
 
     def _shift(self, target: int | None, path: GazePath, stretch: tuple[int, int], time: float) -> Decay:
-        """The saccade that begins at `time` [s], towards a stretch of a path."""
+        """The saccade that starts at `time` [s], towards a stretch of a path."""
         eyes, before = self.eyes, self.latest or self._off(time)
         value, slope = before.at(time)
         value[:-1] += np.tile(before.twitches.at(np.array([self.time + time]))[0], len(eyes) + 1)
@@ -164,7 +170,7 @@ class _Run:
         return decay
 
     def _off(self, time: float) -> _Part:
-        """What is before the first event."""
+        """The motion before the first event."""
         path = self.goals.path(None, time, time)
         stretch = path.parts(time, time + self.scene.dt)[0][2]
         return _Part(path, stretch, time, time, self.none, self._twitches(None, time, time, settled=True))
@@ -184,7 +190,7 @@ class _Run:
         )
 
     def _keep(self, part: _Part, target: int | None, begin: float, stop: float) -> None:
-        """Store what a part says of the samples of its stretch from begin to stop [s]."""
+        """Store the result of a part for the samples of its stretch from begin to stop [s]."""
         dt, path = self.scene.dt, part.path
         first, last = int(np.ceil(begin / dt - _INSTANT)), path.first + part.stretch[1]
         if np.isfinite(stop):
@@ -204,7 +210,7 @@ class _Run:
         looking = rotation.rotate(scene.head[:, None], eyes.direction(angles))
         wanted = rotation.rotate(rotation.inverse(scene.orientations), looking[:, 1:])
         offsets = rotation.shortest_arc(eyes.forward, wanted)
-        turned = rotation.angle(rotation.multiply(rotation.inverse(scene.orientations), scene.animated))
+        turned = rotation.distance(scene.orientations, scene.animated)
         offsets[self.resting[:, None] & (turned < _STILL)] = rotation.IDENTITY
         error = np.full(len(scene), np.nan)
         on = np.flatnonzero(self.looked_at >= 0)

@@ -16,7 +16,8 @@ from .solver import (
     solve_samples,
     solve_shifted,
 )
-from .timeline import BEHIND_MARGIN, INSTANT, Timeline
+from .timeline import Timeline
+from .timeline_parts import BEHIND_MARGIN, INSTANT
 
 __all__ = [
     "BEHIND_MARGIN",

@@ -1,4 +1,4 @@
-"""What a look-at is about: the chain of bones that turns, what is looked at from when, and what is found.
+"""Input and output of a look-at: the chain of bones, the events with their targets, and the solution.
 
 Bones are listed head first. Angles are in radians, times in seconds.
 """
@@ -7,23 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..message import Message
 from ..rotation import Array
 from .turn_distribution import soft_limit
 
+_MOST = 1e6
+"""No share, factor or angle is beyond this."""
+_PARALLEL = 1e-9
+
 
 @dataclass(frozen=True)
 class Chain:
-    """What the chain's bones can do, head first; arrays over its b bones, angles in radians.
+    """Properties of the bones of a chain, head first; arrays over its b bones, angles in radians.
 
-    shares: fractions of the turn, above 0. settle_factors: times the look-at's settle time. yaw_limits (either side),
-    pitch_up_limits, pitch_down_limits: largest offsets. compensates_lag: whether the bone makes up for those below that
-    lag; the head always does, and those that do stand first. forward, up: (b, 3) unit axes in each bone's own frame
-    that point where the character faces and up when at rest; forward[0] is the aim axis. soft_edge: width over which
-    limits set in. near: distance within which a target is too close to be looked at, and the head turns to its animated
-    pose.
+    shares: fractions of the turn, above 0. settle_factors: factors of the settle time. yaw_limits (either side),
+    pitch_up_limits, pitch_down_limits: largest offsets. compensates_lag: whether the bone compensates the lag of those
+    below; the head always does, and these bones are listed first. forward, up: (b, 3) unit axes in each bone's own
+    frame that point forward and up at rest; forward[0] is the aim axis. soft_edge: width of the smooth limits. near:
+    distance within which a target is too close and the head returns to its animated pose.
     """
 
     shares: Array
@@ -41,32 +44,40 @@ class Chain:
     torso_from: float = 0.0
 
     def __post_init__(self) -> None:
-        count = len(self.shares)
+        count = checks.numbers("shares", self.shares).size
         if not count:
             raise InvalidArgument("The chain has no bones; add at least the aiming bone.")
         numbers = ("shares", "settle_factors", "yaw_limits", "pitch_up_limits", "pitch_down_limits")
         for name in numbers:
-            values = np.asarray(getattr(self, name), dtype=float)
+            values = checks.numbers(name.replace("_", " "), getattr(self, name))
             least = 0.0 if name.endswith("limits") else 1e-9
-            if values.shape != (count,) or not np.all(np.isfinite(values) & (values >= least)):
+            if values.shape != (count,) or not np.all((values >= least) & (values <= _MOST)):
                 raise InvalidArgument(
                     "The chain's {name} must be {count} positive numbers.",
                     name=Message(name.replace("_", " ")),
                     count=count,
                 )
             object.__setattr__(self, name, values)
-        if not (0.0 <= self.eyes_take <= 1.0 and min(*self.eyes_reach, self.torso_from) >= 0.0):
+        reach = checks.exactly("reach of the eyes", self.eyes_reach, 3)
+        for name in ("soft_edge", "near", "torso_from"):
+            object.__setattr__(self, name, checks.number(name.replace("_", " "), getattr(self, name), 0.0))
+        if not (0.0 <= self.eyes_take <= 1.0 and reach.min() >= 0.0):
             raise InvalidArgument("The share of the eyes must be between 0 and 1, and its angles 0 or more.")
-        compensates_lag = np.asarray(self.compensates_lag, dtype=bool).copy()
+        compensates_lag = checks.exactly("bones that compensate for the lag", self.compensates_lag, count).astype(bool)
         compensates_lag[0] = True
         if np.any(compensates_lag[1:] & ~compensates_lag[:-1]):
             raise InvalidArgument(
                 "The bones that compensate for the lag must be the first of the chain; reorder the chain."
             )
         object.__setattr__(self, "compensates_lag", compensates_lag)
-        up = np.asarray(self.up, float)
-        forward = rotation.normalize(self.forward)
-        up = rotation.normalize(up - np.sum(up * forward, axis=-1, keepdims=True) * forward)
+        forward = rotation.normalize(checks.exactly("forward axes", self.forward, count, 3))
+        up = rotation.normalize(checks.exactly("up axes", self.up, count, 3))
+        up = up - np.sum(up * forward, axis=-1, keepdims=True) * forward
+        if not np.all(np.linalg.norm(forward, axis=-1)) or np.any(np.linalg.norm(up, axis=-1) < _PARALLEL):
+            raise InvalidArgument(
+                "The forward and up axes of a chain's bone must not be zero or parallel; choose another aim axis."
+            )
+        up = rotation.normalize(up)
         object.__setattr__(self, "forward", forward)
         object.__setattr__(self, "up", up)
 
@@ -79,7 +90,7 @@ class Chain:
         return rotation.cross(self.forward, self.up)
 
     def left_to_eyes(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
-        """The part of a turn (n,) that the eyes make, not the chain."""
+        """The part of a turn (n,) that the eyes make instead of the chain."""
         if not self.eyes_take:
             return np.zeros_like(yaw), np.zeros_like(pitch)
         across, up, down = self.eyes_reach
@@ -94,7 +105,7 @@ class Chain:
         )
 
     def joined_by_torso(self, turn: Array) -> Array:
-        """The part of a turn (n,) that the torso shares in: what goes beyond its threshold."""
+        """The part of a turn (n,) above the threshold of the torso, which the torso shares."""
         if not self.torso_from:
             return turn
         return turn - np.sign(turn) * soft_limit(np.abs(turn), self.torso_from, 0.5 * self.torso_from)
@@ -102,7 +113,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Event:
-    """At `time` [s] the look-at turns to the target of that index, or off where it is None."""
+    """At `time` [s] the look-at switches to the target of that index, or off if it is None."""
 
     time: float
     target: int | None
@@ -113,8 +124,8 @@ class Solution:
     """What `solve` found, over F frames and b bones, head first.
 
     offsets: (F, b, 4) local rotations to multiply on the right of the animated ones; where the look-at is off and
-    released they are the identity, exactly. wanted: (F, b, 4) the bones' orientations, and position: (F, 3) the head's
-    place, in the space of the input. error: (F,) angle [rad] between aim axis and target, nan where there is no target.
+    released, they are exactly the identity. wanted: (F, b, 4) orientations of the bones, and position: (F, 3) of the
+    head, in the space of the input. error: (F,) angle [rad] between aim axis and target, nan if there is no target.
     settled: (F,) whether every controller has arrived; reachable: (F,) whether the target is within the chain's limits.
     looked_at: (F,) index of the target, -1 for none.
     """

@@ -1,8 +1,9 @@
-"""Control offsets that give wanted orientations on a rig whose controls do not simply carry one another.
+"""Control offsets for desired orientations on a rig whose controls do not simply inherit each other's rotation.
 
-On a plain chain each bone inherits all turns below it. Controls of a generated rig act through constraints: a head may
-inherit nothing of the neck, a chest nothing of the hips. How much each inherits is measured once (`carry`), then
-the offsets follow; what is still missing when the result is evaluated goes into a correction a frame.
+On a plain chain each bone inherits all rotations below it. Controls of a generated rig act through constraints: a head
+may inherit nothing from the neck, or a chest nothing from the hips. The fraction that each inherits is measured once
+(`carry`) and gives the offsets; the error that remains when the result is evaluated becomes a correction for each
+frame.
 """
 
 import numpy as np
@@ -13,12 +14,14 @@ from ..rotation import Array
 _WHOLE = 0.02
 _ANSWER = 0.25, 2.0
 _TOO_SMALL = np.radians(0.01)
+_TURNS = 4
+"""How often the axes are found anew when offsets are taken out of a measured pose."""
 
 
 def measure(animated: Array, turned: Array, offset: Array, bone: int) -> Array:
-    """How much of one control's turn every control receives: (b,).
+    """The fraction (b,) of one control's rotation that every control receives.
 
-    animated, turned: (b, 4) orientations before and after `bone` alone got the local `offset` (4,).
+    animated, turned: (b, 4) orientations without and with the local `offset` (4,) of `bone`.
     """
     own = rotation.log(rotation.multiply(animated[bone], rotation.multiply(offset, rotation.inverse(animated[bone]))))
     received = rotation.log(rotation.multiply(turned, rotation.inverse(animated)))
@@ -26,9 +29,10 @@ def measure(animated: Array, turned: Array, offset: Array, bone: int) -> Array:
 
 
 def inherited(animated: Array, offsets: Array, carry: Array, bone: int) -> Array:
-    """The turn (F, 4) that `bone` gets from those below it, by the measured carry (b, b): carry[n, m] from m to n.
+    """The rotation (F, 4) that `bone` inherits from those below it, by the measured fractions carry (b, b): carry[n, m]
+    from m to n.
 
-    animated, offsets: (F, b, 4), head first, so that the bones below come after.
+    animated, offsets: (F, b, 4), head first, so that the bones below follow.
     """
     turn = rotation.identity(len(animated))
     for below in range(animated.shape[1] - 1, bone, -1):
@@ -40,7 +44,7 @@ def inherited(animated: Array, offsets: Array, carry: Array, bone: int) -> Array
 
 
 def own_response(carry: Array, bone: int) -> float:
-    """How much of its own offset a bone makes: constraints may let only a part of it through."""
+    """The fraction of its own offset with which a bone responds: constraints may reduce it."""
     own = float(carry[bone, bone])
     return 1.0 if abs(own - 1.0) < _WHOLE else float(np.clip(own, *_ANSWER))
 
@@ -50,10 +54,10 @@ def _scaled(q: Array, factor: float) -> Array:
 
 
 def realize(wanted: Array, animated: Array, carry: Array, correction: Array, active: Array) -> Array:
-    """Local offsets (F, b, 4) of the controls that turn `animated` into `wanted` orientations (F, b, 4).
+    """Local offsets (F, b, 4) of the controls that change the orientations (F, b, 4) from `animated` to `wanted`.
 
-    correction: (F, b, 4) what each bone was measured to inherit beyond the model. active: (F,) frames where anything
-    turns; at the others the offsets are the identity, exactly.
+    correction: (F, b, 4) measured inheritance of each bone beyond the model. active: (F,) frames with any rotation; at
+    the others the offsets are exactly the identity.
     """
     offsets = rotation.identity(*wanted.shape[:2])
     for bone in range(wanted.shape[1] - 1, -1, -1):
@@ -66,7 +70,7 @@ def realize(wanted: Array, animated: Array, carry: Array, correction: Array, act
 
 
 def correct(measured: Array, animated: Array, offsets: Array, carry: Array) -> Array:
-    """The correction (F, b, 4) that makes the model give the `measured` orientations (F, b, 4) for these offsets."""
+    """The correction (F, b, 4) with which the model gives the `measured` orientations (F, b, 4) for these offsets."""
     correction = np.empty_like(measured)
     for bone in range(measured.shape[1]):
         own = rotation.multiply(animated[:, bone], _scaled(offsets[:, bone], own_response(carry, bone)))
@@ -76,11 +80,28 @@ def correct(measured: Array, animated: Array, offsets: Array, carry: Array) -> A
     return correction
 
 
-class AimCorrection:
-    """Brings one bone's axis to where it should point by measured steps, while nothing below the bone moves.
+def without(measured: Array, offsets: Array, carry: Array, correction: Array, guess: Array) -> Array:
+    """The animated orientations (F, b, 4) from those `measured` with offsets (F, b, 4) on the controls.
 
-    axis: (3,) in the bone's own frame. answer: how much of a step is expected to show; later steps go by how much of
-    the last one did. The roll about the axis is left alone: a constraint may have taken it away.
+    The inverse of `correct`. guess: (F, b, 4) near the result, the axes about which controls turn those above them.
+    """
+    animated = guess
+    for _ in range(_TURNS):
+        better = np.empty_like(measured)
+        for bone in range(measured.shape[1]):
+            below = rotation.multiply(correction[:, bone], inherited(animated, offsets, carry, bone))
+            own = _scaled(offsets[:, bone], own_response(carry, bone))
+            received = rotation.multiply(rotation.inverse(below), measured[:, bone])
+            better[:, bone] = rotation.multiply(received, rotation.inverse(own))
+        animated = better
+    return animated
+
+
+class AimCorrection:
+    """Points the axis of one bone in its desired direction by measured steps, without moving the bones below.
+
+    axis: (3,) in the bone's own frame. answer: the expected response to a step; later steps use the measured response.
+    The roll about the axis is not changed, because a constraint may remove it.
     """
 
     def __init__(self, axis: Array, answer: float) -> None:
@@ -89,7 +110,7 @@ class AimCorrection:
         self._before: Array | None = None
 
     def step(self, measured: Array, wanted: Array) -> tuple[Array, float]:
-        """The local turn (F, 4) to add, and the largest angle [rad] that was missing. measured, wanted: (F, 4)."""
+        """The local rotation (F, 4) to add, and the largest remaining angle [rad]. measured, wanted: (F, 4)."""
         there = rotation.rotate(rotation.multiply(rotation.inverse(measured), wanted), self.axis)
         missing = rotation.log(rotation.shortest_arc(self.axis, there))
         if self._before is not None:
@@ -99,7 +120,7 @@ class AimCorrection:
         return turn, float(np.linalg.norm(missing, axis=-1).max())
 
     def _seen(self, before: Array, after: Array) -> Array:
-        """How much of the last step showed (F,); where it was too small to tell, what was expected of it."""
+        """The response to the last step (F,); the expected one where the step was too small to measure."""
         size = np.sum(before * before, axis=-1)
         seen = self._answer * (1.0 - np.sum(after * before, axis=-1) / np.maximum(size, _TOO_SMALL**2))
         return np.clip(np.where(size > _TOO_SMALL**2, seen, self._answer), *_ANSWER)

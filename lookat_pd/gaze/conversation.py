@@ -1,10 +1,10 @@
-"""Conversations: who looks at whom when, and who glances away, given who speaks when. By chance, from a seed.
+"""Conversations: who looks at whom, and who glances away, given who speaks when. Random, from a seed.
 
-One call, `plan`. Listeners turn to the speaker within a range of reaction times. The speaker addresses who spoke
-before, in a long speech the listeners in turn, and averts the gaze now and then, but not as the first thing. Source of
-the idea: people look more while they listen than while they speak (Argyle and Cook, *Gaze and Mutual Gaze*, 1976).
+One call, `plan`. Listeners turn to the speaker within a range of reaction times. The speaker addresses the previous
+speaker, in a long turn all listeners one after the other, and sometimes averts the gaze, but not at the start. Source
+of the idea: people look more while they listen than while they speak (Argyle and Cook, *Gaze and Mutual Gaze*, 1976).
 
-What happens until a time depends only on who has spoken until then.
+The result up to a time depends only on who has spoken until then.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,28 +13,29 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
+from .. import checks
 from ..errors import InvalidArgument
 
 DWELL = 0.3
-"""Nobody's gaze changes twice within this time [s]."""
+"""Shortest time [s] between two gaze changes of a person."""
 SPEAKER_AWAY, LISTENER_AWAY = 0.3, 0.08
-"""Largest share of the time that speakers and listeners look elsewhere, at an amount of glances of 1."""
+"""Largest fraction of the time that speakers and listeners look away, for `glances` of 1."""
 _LOOK_BACK = 0.25
-"""How often a listener looks first at who was speaking before."""
+"""Probability that a listener first looks at the previous speaker."""
 _GLANCE = 0.4, 1.0
 _SETTLED = 1.2
-"""No glances before this time of a turn [s]."""
+"""Time [s] at the start of a turn without glances."""
 _OPENING = 0.2
-"""Who begins to speak looks at somebody within this time [s]."""
+"""Longest time [s] until a new speaker looks at someone."""
 _ADDRESS = 2.5, 5.0
-"""How long a speaker addresses one of several listeners [s]."""
+"""Time [s] for which a speaker addresses one of several listeners."""
 _TO_ANOTHER = 0.3
-"""How many of a listener's glances go to another listener, and not away."""
+"""Fraction of a listener's glances that go to another listener instead of away."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """From `time` [s] on person `speaker` (0 …) speaks, until the next turn."""
+    """Person `speaker` (0 …) speaks from `time` [s] until the next turn."""
 
     time: float
     speaker: int
@@ -42,7 +43,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Look:
-    """From `time` [s] on somebody looks at person `at`, or at nobody: None."""
+    """A look at person `at`, or at nobody (None), from `time` [s]."""
 
     time: float
     at: int | None
@@ -50,38 +51,38 @@ class Look:
 
 @dataclass(frozen=True)
 class Manner:
-    """How people behave. reaction: shortest and longest time [s] until a listener turns to who begins to speak; one
-    whose gaze has changed just then takes DWELL from there on. glances: 0 for none to 1 for many. Raises
-    InvalidArgument."""
+    """Behavior of the people. reaction: shortest and longest time [s] until a listener turns to a new speaker; at least
+    DWELL after the previous gaze change. glances: 0 for none to 1 for many. Raises InvalidArgument."""
 
     seed: int = 0
     reaction: tuple[float, float] = (0.2, 0.6)
     glances: float = 0.5
 
     def __post_init__(self) -> None:
-        shortest, longest = self.reaction
+        shortest, longest = checks.exactly("reaction times", self.reaction, 2).tolist()
         if not 0.0 <= shortest <= longest < np.inf:
             raise InvalidArgument(
                 "The reaction times must be 0 or more with the shorter one first, not {shortest} and {longest}.",
                 shortest=shortest,
                 longest=longest,
             )
-        if not 0.0 <= self.glances <= 1.0:
-            raise InvalidArgument("The amount of glances must be between 0 and 1, not {glances}.", glances=self.glances)
-        if self.seed < 0:
-            raise InvalidArgument("The seed must be 0 or more, not {seed}.", seed=self.seed)
+        checks.fraction("amount of glances", self.glances)
+        checks.whole("seed", self.seed, 0, 2**63)
 
 
 USUAL = Manner()
+_MOST_PEOPLE = 1000
+_LONGEST = 1e6
+"""Time [s] of all people together."""
 
 
 def plan(turns: Sequence[Turn], people: int, end: float, manner: Manner = USUAL) -> list[list[Look]]:
-    """For each of `people` the looks in order of time, from the first turn to before `end` [s].
+    """The looks of each of `people` in order of time, from the first turn until `end` [s].
 
     turns: in order of time. Raises InvalidArgument.
     """
     _check(turns, people, end)
-    # Who speaks on begins nothing new.
+    # Someone who continues to speak does not react.
     begun = [n for n, turn in enumerate(turns) if n == 0 or turn.speaker != turns[n - 1].speaker]
     ends = [*(turns[n].time for n in begun[1:]), end]
     looks: list[list[Look]] = [[] for _ in range(people)]
@@ -96,29 +97,38 @@ def plan(turns: Sequence[Turn], people: int, end: float, manner: Manner = USUAL)
         before = turns[n].speaker
     for seen in looks:
         if seen and seen[-1].at is None and seen[-1].time >= turns[begun[-1]].time:
-            # Nobody would come back from this glance.
+            # There is no time to return from this glance.
             seen.pop()
     return looks
 
 
 def _check(turns: Sequence[Turn], people: int, end: float) -> None:
-    if people < 2:
+    if not isinstance(people, int | np.integer) or people < 2:
         raise InvalidArgument(
-            "A conversation needs at least two people, not {people}; add participants.", people=people
+            "A conversation needs at least two people, not {people}; add participants.",
+            people=checks.shown(people),
         )
     if not turns:
         raise InvalidArgument("The conversation has no turns; add at least one speaker with a start time.")
-    if not all(0 <= turn.speaker < people for turn in turns):
+    checks.whole("number of people", people, 2, _MOST_PEOPLE)
+    if not all(isinstance(turn.speaker, int | np.integer) and 0 <= turn.speaker < people for turn in turns):
         raise InvalidArgument("The speakers must be numbers from 0 to {last}.", last=people - 1)
-    times = [*(turn.time for turn in turns), end]
-    if not np.all(np.isfinite(times)) or any(later <= earlier for earlier, later in pairwise(times)):
+    times = checks.numbers("times of the turns", [*(turn.time for turn in turns), end])
+    is_late = times.ndim > 1 or not np.all(np.abs(times) <= checks.LATEST)
+    if is_late or any(later <= earlier for earlier, later in pairwise(times)):
         raise InvalidArgument(
             "The turns of a conversation must be in order of time, and the end after the last one; sort the turns."
+        )
+    if (times[-1] - times[0]) * people > _LONGEST:
+        raise InvalidArgument(
+            "The conversation is {seconds:g} s long, too long for {people} people; divide it.",
+            seconds=times[-1] - times[0],
+            people=people,
         )
 
 
 class _Person:
-    """Somebody in one turn; what is by chance is so from `random` alone, and in the order of time."""
+    """One person in one turn; all random numbers come from `random`, in order of time."""
 
     def __init__(
         self, person: int, people: int, manner: Manner, random: np.random.Generator, seen: Sequence[Look]
@@ -133,7 +143,7 @@ class _Person:
         looks_back = self.random.uniform() < _LOOK_BACK
         arrival = max(turn.time + reaction, self.free_from)
         if before not in (None, self.person) and looks_back and self.people > 2:
-            # There is time for that in a slow reaction only.
+            # Only a slow reaction leaves time for this.
             first = max(turn.time + 0.5 * shortest, self.free_from)
             latest = max(arrival, turn.time + longest)
             if self.looks_at not in (before, turn.speaker) and first + DWELL <= latest:
@@ -173,17 +183,17 @@ class _Person:
                 away, back = next(glances)
 
     def _next_change(self, time: float) -> float:
-        """When a speaker turns to another listener, where there is one."""
+        """The times at which a speaker turns to another listener, if there is one."""
         return time + self.random.uniform(*_ADDRESS) if self.people > 2 else np.inf
 
     def _others(self) -> list[int]:
-        """All others, beginning with the next one."""
+        """All others, starting with the next one."""
         return [(self.person + n) % self.people for n in range(1, self.people)]
 
     def _glances(self, start: float, earliest: float, most: float) -> Iterator[tuple[float, float]]:
-        """When a glance begins and when it ends, without an end; never more than a share `most` of the time from start.
+        """Endless start and end times of glances, which take at most a fraction `most` of the time from start.
 
-        earliest: no glance begins before.
+        earliest: start of the first glance.
         """
         share = most * self.manner.glances
         if share <= 0.0:

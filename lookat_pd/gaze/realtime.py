@@ -6,9 +6,8 @@ Bones are listed head first, everything is in one space, offsets are local and m
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import curves, rotation
+from .. import checks, curves, rotation
 from ..errors import InvalidArgument
-from ..message import Message
 from ..pd.followers import Follower, Tuning
 from ..pd.second_order import substeps
 from ..rotation import Array
@@ -17,15 +16,15 @@ from .target_angles import Carried
 from .timeline import Timeline
 
 _FEWEST = 2
-"""Samples a step, at least: one alone could not be told from a target that leaps."""
+"""Least number of samples per step: a single one would look like a jump of the target."""
 _FIXED_POINT = 6
 
 
 class RealtimeLookAt:
-    """A look-at whose state is carried from step to step.
+    """A look-at that keeps its state from step to step.
 
-    Over a step, the pose turns and the target moves evenly from where they were at the step before. It does not matter
-    how time is cut into steps, as long as the integrator is exact.
+    During a step, the pose and the target move uniformly from their state at the previous step. With an exact
+    integrator, the result does not depend on the division into steps.
     """
 
     def __init__(self, chain: Chain, tuning: Tuning) -> None:
@@ -45,14 +44,14 @@ class RealtimeLookAt:
 
     @property
     def offsets(self) -> Array:
-        """(b, 4) local rotations to multiply on the right of the animated ones; the identity, exactly, when let go."""
+        """(b, 4) local rotations to multiply on the right of the animated ones; exactly the identity when released."""
         return self._run.offsets(self._run.state[None], slice(None))[0, ::-1]
 
     def start(self, offsets: ArrayLike) -> None:
-        """Stand still at these offsets (b, 4), as far as the limits allow."""
-        wanted = np.asarray(offsets, float)[::-1]
+        """Come to rest at these offsets (b, 4), within the limits."""
+        wanted = checks.quaternions("offsets", checks.exactly("offsets", offsets, len(self.chain), 4))[::-1]
         inside, nothing = wanted, np.zeros((len(wanted), self.tuning.width))
-        # Beyond the goals' range the limits bend a state over: the one is looked for that ends up as wanted.
+        # Beyond the range of the goals the limits compress a state: invert them.
         for _ in range(_FIXED_POINT):
             state = np.stack((self.tuning.encode(rotation.log(inside)), nothing), axis=-1)
             shown = self._run.offsets(state[None], slice(None))[0]
@@ -61,7 +60,7 @@ class RealtimeLookAt:
         self._free, self._since = state, 0.0
 
     def retune(self, chain: Chain, tuning: Tuning) -> None:
-        """Go on with other settings from where the bones are. Raises InvalidArgument for a chain of other length."""
+        """Continue with other settings from the current pose. Raises InvalidArgument for a chain of another length."""
         if len(chain) != len(self.chain):
             raise InvalidArgument(
                 "The chain has {bones} bones instead of {bones_before}; start again.",
@@ -82,18 +81,21 @@ class RealtimeLookAt:
     ) -> Array:
         """Offsets (b, 4) after another dt seconds.
 
-        rotations: (b, 4) and positions: (b, 3) of the animated bones by then. target: (3,), None to let go. shift: (3,)
-        what is known to move the aiming bone beyond these offsets. Raises InvalidArgument.
+        rotations: (b, 4) and positions: (b, 3) of the animated bones at the end of the step. target: (3,), None to
+        release. shift: (3,) additional displacement of the aiming bone. Raises InvalidArgument.
         """
         now = self._checked(rotations, positions, target, shift)
-        if not (np.isfinite(dt) and dt >= 0.0):
-            raise InvalidArgument("The time step must be 0 s or more, not {dt}.", dt=dt)
+        step = checks.numbers("time step", dt)
+        if step.ndim or not (np.isfinite(step) and step >= 0.0):
+            raise InvalidArgument("The time step must be 0 s or more, not {dt}.", dt=checks.shown(dt))
+        # In a shorter time nothing moves, and velocities over it would be no numbers.
+        dt = float(step) if step >= checks.SHORTEST_STEP else 0.0
         before, self._before = self._before or now, now
         if now[2] is None:
             self._release(dt)
             return self.offsets
         if before[2] is None:
-            # A target that is new has been where it is.
+            # A new target has not moved before.
             before = (*before[:2], now[2], before[3])
         if dt > 0.0:
             count = max(substeps(dt, curves.FINEST_STEP), _FEWEST)
@@ -106,8 +108,8 @@ class RealtimeLookAt:
         self, rotations: ArrayLike, positions: ArrayLike, target: ArrayLike | None, shift: ArrayLike
     ) -> tuple[Array, Array, Array | None, Array]:
         bones = len(self.chain)
-        rotations, positions = np.asarray(rotations, float), np.asarray(positions, float)
-        place = None if target is None else np.asarray(target, float)
+        rotations, positions = checks.animated("pose", rotations), checks.animated("pose", positions)
+        place = None if target is None else checks.animated("target", target)
         to = (3,) if place is None else place.shape
         if rotations.shape != (bones, 4) or positions.shape != (bones, 3) or to != (3,):
             raise InvalidArgument(
@@ -118,16 +120,11 @@ class RealtimeLookAt:
                 positions_shape=positions.shape,
                 targets=to,
             )
-        shift = np.broadcast_to(np.asarray(shift, float), (3,))
-        for name, values in (("pose", rotations), ("pose", positions), ("pose", shift), ("target", place)):
-            if values is not None and not np.all(np.isfinite(values)):
-                raise InvalidArgument(
-                    "The {name} has a value that is not finite; fix its animation.", name=Message(name)
-                )
-        return rotations, positions, place, shift
+        checks.check_lengths("pose", rotations)
+        return rotations, positions, place, checks.like("shift", shift, 3)
 
     def _release(self, dt: float) -> None:
-        """Move free of any target. Once that is calm, the fade goes on from the same moment, step after step."""
+        """Move without a target. Once the motion is slow, the fade continues from one starting time, step by step."""
         self._yaw = None
         if not np.any(self._free) or dt <= 0.0:
             return
@@ -145,8 +142,8 @@ class RealtimeLookAt:
 
 
 def _between(before: tuple, now: tuple, count: int) -> tuple[Array, Array, Array]:
-    """Pose and target at count + 1 moments of a step: (n, b, 4), (n, b, 3), (1, n, 3)."""
-    # Over so short a time a straight line between quaternions is an even turn.
+    """Pose and target at count + 1 times of a step: (n, b, 4), (n, b, 3), (1, n, 3)."""
+    # Over such a short time, linear interpolation of quaternions is uniform.
     aligned = np.where(np.sum(before[0] * now[0], axis=-1, keepdims=True) < 0.0, -now[0], now[0])
     rotations = rotation.normalize(_line(before[0], aligned, count))
     return rotations, _line(before[1], now[1], count), _line(before[2], now[2], count)[None]
@@ -158,24 +155,24 @@ def _line(before: Array, now: Array, count: int) -> Array:
 
 
 def carried(rotations: Array, positions: Array, offsets: Array) -> tuple[Array, Array]:
-    """Orientations (b, 4) of the chain, and the head's place (3,), when it is turned by offsets (b, 4)."""
+    """Orientations (b, 4) of the chain and position (3,) of the head with offsets (b, 4)."""
     chain = Carried(rotations[None, ::-1], positions[None, ::-1])
     chain.turn(slice(0, len(offsets)), offsets[None, ::-1])
-    deltas = np.stack(chain.deltas, axis=1)[0, ::-1]
-    return rotation.multiply(deltas, rotations), chain.origin[0]
+    return rotation.multiply(chain.deltas[0, ::-1], rotations), chain.origin[0]
 
 
 def offsets_between(animated: Array, turned: Array) -> Array:
-    """The offsets (b, 4) that turn the `animated` orientations (b, 4) of a chain into those it is seen to have."""
+    """The offsets (b, 4) between the `animated` orientations (b, 4) of a chain and its evaluated ones."""
     delta = rotation.multiply(turned, rotation.inverse(animated))
-    # Each bone is carried by the one below it, which comes after it.
+    # The parent of each bone follows it.
     below = np.concatenate((delta[1:], rotation.identity(1)))
     offsets = rotation.multiply(rotation.inverse(rotation.multiply(below, animated)), turned)
     return np.where(offsets[:, :1] < 0.0, -offsets, offsets)
 
 
 def unturned(turned: Array, positions: Array, offsets: Array) -> tuple[Array, Array]:
-    """The animated orientations (b, 4) and positions (b, 3) of a chain that is seen turned by known offsets (b, 4)."""
+    """The animated orientations (b, 4) and positions (b, 3) of a chain from its evaluated ones and the known offsets
+    (b, 4)."""
     animated, places = np.empty_like(turned), positions.copy()
     delta = rotation.identity()
     for n in range(len(turned) - 1, -1, -1):

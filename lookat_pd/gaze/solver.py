@@ -14,14 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import curves
+from .. import checks, curves
 from ..errors import InvalidArgument
-from ..message import Message
 from ..pd.followers import Tuning
 from ..pd.second_order import substeps
 from ..rotation import Array
 from .chain import Chain, Event, Solution
-from .timeline import BEHIND_MARGIN, INSTANT, Timeline
+from .timeline import Timeline
+from .timeline_parts import BEHIND_MARGIN, INSTANT
+
+_NUMBERS = 250
+"""For each bone and target at each sample a solve holds at most so many numbers at a time."""
 
 
 @dataclass(frozen=True)
@@ -50,22 +53,24 @@ def prepare(
 
     Arguments as for `solve`. Raises InvalidArgument.
     """
-    rotations, positions, targets = (np.asarray(a, dtype=float) for a in (rotations, positions, targets))
-    frames, bones = rotations.shape[:2]
-    if positions.shape != (frames, bones, 3) or targets.shape[1:] != (frames, 3):
+    rotations, positions = checks.animated("pose", rotations), checks.animated("pose", positions)
+    targets = checks.animated("target", targets)
+    frames, bones = (*rotations.shape, 0, 0)[:2]
+    shapes = (frames, bones, 4), (frames, bones, 3), (frames, 3)
+    if (rotations.shape, positions.shape, targets.shape[1:]) != shapes:
         raise InvalidArgument(
             "The shapes of rotations {shape}, positions {positions_shape} and targets {targets_shape} do not match.",
             shape=rotations.shape,
             positions_shape=positions.shape,
             targets_shape=targets.shape,
         )
-    if not (frames and np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument("A look-at needs at least one frame and a time step above 0.")
-    for name, values in (("pose", rotations), ("pose", positions), ("target", targets)):
-        if not np.all(np.isfinite(values)):
-            raise InvalidArgument("The {name} has a value that is not finite; fix its animation.", name=Message(name))
-    shift = np.broadcast_to(np.asarray(shift, float), (frames, 3))
+    dt = checks.time_step(dt)
+    if not frames:
+        raise InvalidArgument("A look-at needs at least one frame.")
+    checks.check_lengths("pose", rotations)
+    shift = checks.like("shift", shift, frames, 3)
     fine = samples_per_frame(tuning, dt)
+    checks.check_memory(_NUMBERS * frames * fine * (bones + len(targets)))
     if fine > 1:
         rotations, positions, targets, shift = curves.refined(rotations, positions, targets, shift, fine)
         if between is not None:
@@ -122,7 +127,7 @@ def solve_shifted(run: Timeline, samples: GazeSamples, shift: Array, influence: 
 
 def of_frames(samples: GazeSamples, influence: ArrayLike) -> tuple[Array, slice]:
     """What `Run.solution` wants for the whole frames of a shot."""
-    return np.broadcast_to(np.asarray(influence, float), (samples.frames,)), slice(None, None, samples.count)
+    return checks.like("influence", influence, samples.frames), slice(None, None, samples.count)
 
 
 def run_timeline(
@@ -152,14 +157,15 @@ def samples_per_frame(tuning: Tuning, dt: float) -> int:
 
 def pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event, float]]:
     """Events in time order with their ends; of those before the first frame only the last one counts."""
-    ordered = sorted(events, key=lambda event: event.time)
-    for event in ordered:
-        if np.isnan(event.time):
+    for event in events:
+        time = checks.numbers("time of an event", event.time)
+        if time.ndim or np.isnan(time):
             raise InvalidArgument("The time of an event is not a number.")
-        if event.target is not None and not 0 <= event.target < count:
+        if event.target is not None and not (isinstance(event.target, int | np.integer) and 0 <= event.target < count):
             raise InvalidArgument(
                 "An event names target {target}, but there are {count}.", target=event.target, count=count
             )
+    ordered = sorted(events, key=lambda event: event.time)
     early = [event for event in ordered if event.time < -INSTANT]
     inside = [event for event in ordered if -INSTANT <= event.time <= last + INSTANT]
     if not inside or inside[0].time > INSTANT:

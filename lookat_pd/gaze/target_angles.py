@@ -1,4 +1,4 @@
-"""What the head sees: the chain carried along by the bones that have turned, and a target in the head's frame."""
+"""A target in the frame of the head, and the chain while its bones are rotated from the root up."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -13,42 +13,51 @@ _POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
 
 
 class Carried:
-    """The chain while it is being turned from the root up: what is done carries what is above it."""
+    """The chain while it is rotated from the root up: finished bones move those above them."""
 
     def __init__(self, rotations: Array, positions: Array) -> None:
         self.rotations, self.positions = rotations, positions
         self.delta = rotation.identity(len(rotations))
         self.origin = positions[:, 0]
         self.done = 0
-        self.deltas: list[Array] = []
+        self._deltas: list[Array] = []
 
     def copy(self) -> "Carried":
-        """The same so far; what is turned from here on is turned in one of them only."""
+        """An independent copy of the current state."""
         other = copy(self)
-        other.deltas = list(self.deltas)
+        other._deltas = list(self._deltas)
         return other
 
+    @property
+    def deltas(self) -> Array:
+        """(n, done, 4) how the bones done so far are turned, in the space of the input."""
+        return self._deltas[0] if len(self._deltas) == 1 else np.concatenate(self._deltas, axis=1)
+
     def turn(self, stage: slice, offsets: Array) -> None:
-        """Give the stage's bones their local offsets (n, stage, 4)."""
-        # Seen from outside the bone, an offset turns as much, about an axis that is turned with the bone.
+        """Apply the local offsets (n, stage, 4) of the bones of a stage."""
+        # In the outer space an offset has the same angle, about an axis that rotates with the bone.
         own = np.empty_like(offsets)
         own[..., 0] = offsets[..., 0]
         own[..., 1:] = rotation.rotate(self.rotations[:, stage], offsets[..., 1:])
-        for bone in range(stage.start, stage.stop):
-            if bone:
-                arm = self.positions[:, bone] - self.positions[:, bone - 1]
-                self.origin = self.origin + rotation.rotate(self.delta, arm)
-            self.delta = rotation.multiply(self.delta, own[:, bone - stage.start])
-            self.deltas.append(self.delta)
-            self.done = bone + 1
+        # What carries each bone, and after the last one what that carries.
+        deltas = np.empty((len(own), own.shape[1] + 1, 4), order="F")
+        deltas[:, 0] = self.delta
+        for bone in range(own.shape[1]):
+            self.delta = deltas[:, bone + 1] = rotation.multiply(self.delta, own[:, bone])
+        first = max(stage.start, 1)
+        if stage.stop > first:
+            arms = self.positions[:, first : stage.stop] - self.positions[:, first - 1 : stage.stop - 1]
+            self.origin = self.origin + rotation.rotate(deltas[:, first - stage.start : -1], arms).sum(axis=1)
+        self._deltas.append(deltas[:, 1:])
+        self.done = stage.stop
 
     def move_head(self, shift: Array) -> None:
-        """Move everything from here up by `shift` (n, 3)."""
+        """Move the remaining bones by `shift` (n, 3)."""
         self.origin = self.origin + shift
 
     @property
     def head_rotation(self) -> Array:
-        """Head orientation (n, 4) as the bones done so far carry it."""
+        """Orientation of the head (n, 4) due to the finished bones."""
         return rotation.multiply(self.delta, self.rotations[:, -1])
 
     @property
@@ -59,7 +68,8 @@ class Carried:
 
 @dataclass(frozen=True)
 class TargetAngles:
-    """A target as the head sees it: yaw to the left and pitch up [rad], and how far it is from being too near."""
+    """A target in the frame of the head: yaw to the left and pitch up [rad], and a weight that is 0 if it is too
+    near."""
 
     yaw: Array
     pitch: Array
@@ -74,14 +84,17 @@ class TargetAngles:
         local = rotation.rotate(rotation.inverse(head), direction)
         ahead, above, aside = (rotation.dot(local, axis) for axis in axes)
         yaw = np.arctan2(-aside, ahead)
-        # Straight behind is one place: always the same side of it, whatever the rounding.
+        # Straight behind, always use the same side, independent of rounding.
         yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)
         distance = np.sqrt(rotation.dot(local, local))
         nearness = np.clip(distance / near, 0.0, 1.0) if near > 0.0 else (distance > 0.0).astype(float)
         return cls(yaw, np.arctan2(above, np.hypot(ahead, aside)), nearness**2 * (3.0 - 2.0 * nearness))
 
+    def __getitem__(self, frames: slice) -> "TargetAngles":
+        return TargetAngles(self.yaw[frames], self.pitch[frames], self.near[frames])
+
     def weight(self, sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
-        """How much of the yaw to take: none when too near, none straight above or below where it means nothing."""
+        """Weight of the yaw: 0 if the target is too near, and straight above or below, where yaw is undefined."""
         fade = self._from_pole(sharing[1].reach, sharing[2].reach)
         return self.near * (1.0 - fade**2 * (3.0 - 2.0 * fade))
 
@@ -96,7 +109,7 @@ class TargetAngles:
         pitch: Array,
         edge: float,
     ) -> Array:
-        """Whether the head, last of the chain, can make the turn that is left without meeting a limit."""
+        """Whether the head, last of the chain, can make the remaining turn within its limits."""
         across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in sharing)
         return (
             (np.abs(yaw) <= across)
@@ -106,12 +119,17 @@ class TargetAngles:
         )
 
 
+def unwrap(angles: Array) -> Array:
+    """Angles (n,) without jumps of whole turns, as numpy's, which is slow where there is nothing to do."""
+    return np.unwrap(angles) if np.any(np.abs(np.diff(angles)) >= np.pi) else angles
+
+
 def near_branch(yaw: Array, start: float) -> Array:
-    """Angles (n,) unwrapped along time, beginning with the turn nearest to `start`."""
-    unwrapped = np.unwrap(yaw)
+    """Angles (n,) unwrapped along time, starting with the branch nearest to `start`."""
+    unwrapped = unwrap(yaw)
     return unwrapped + 2.0 * np.pi * np.round((start - unwrapped[0]) / (2.0 * np.pi))
 
 
 def nearest_turn(yaw: Array, reference: Array) -> Array:
-    """Angles (n,) with the whole turns that bring each nearest to its reference."""
+    """Angles (n,) plus the multiple of 2 pi that is nearest to the reference."""
     return yaw + 2.0 * np.pi * np.round((reference - yaw) / (2.0 * np.pi))

@@ -1,34 +1,31 @@
-"""One solve of a look-at in progress: pieces of the timeline, and in each the chain from the root up.
+"""One solve of a look-at in progress: pieces of the timeline.
 
-See `gaze` for what is solved and where it comes from.
+See `gaze` for the method and its source.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import curves, rotation
+from .. import rotation
 from ..pd.followers import Follower, Tuning
 from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
 from .target_angles import Carried, TargetAngles, near_branch, nearest_turn
-from .turn_distribution import TurnDistribution, TurnLimits
+from .timeline_parts import INSTANT, frames_of, split
+from .turn_distribution import TurnDistribution, TurnLimits, turn_vectors
 
-BEHIND_MARGIN = np.radians(30.0)
-"""How far past straight behind a target goes before the head comes round to the other side."""
-INSTANT = 1e-9
-"""Times closer than this [s] are one."""
 _SETTLED = np.radians(0.08), np.radians(0.5)
 _MOST_OVERSHOOT = 2.0
 
 
 @dataclass
 class _Below:
-    """What a part of the timeline is like up to the aiming bone: the bones below it have turned.
+    """A part of the timeline below the aiming bone, with all those bones solved.
 
-    state: theirs at its start. stages: of each, its bones, states, goals and last state. left: yaw that is left to
-    turn, turning: rates of the yaw and pitch of all of them; for_eyes: yaw and pitch that are the eyes'.
+    state: of these bones at its start. stages: bones, states, goals and last state of each. left: remaining yaw;
+    turning: rates of yaw and pitch of all of them; for_eyes: yaw and pitch of the eyes.
     """
 
     state: Array
@@ -39,18 +36,24 @@ class _Below:
     for_eyes: tuple[Array, Array]
 
     def turn(self, run: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
-        """Take in a stage that was solved."""
+        """Add a solved stage."""
         held, vectors = run.turned(stage, states)
         self.carried.turn(stage, held)
-        self.left = self.left - rotation.dot(vectors, run.up[stage]).sum(axis=-1)
-        rates = run.tuning.radians * states[..., -3:, 1]
-        self.turning = self.turning + [rotation.dot(rates, axis[stage]).sum(axis=-1) for axis in (run.up, run.right)]
+        axes = np.stack((run.up[stage], run.right[stage])).reshape(2, -1)
+        about_up, _ = _about(axes, vectors)
+        self.left = self.left - about_up
+        self.turning = self.turning + run.tuning.radians * _about(axes, states[..., -3:, 1])
         self.stages.append((stage, states, goals, last.copy()))
+
+
+def _about(axes: Array, vectors: Array) -> Array:
+    """(k, n): the sum over b bones of what vectors (n, b, 3) have along axes (k, 3 b)."""
+    return axes @ vectors.transpose(1, 2, 0).reshape(-1, len(vectors))
 
 
 @dataclass
 class _Done:
-    """A part of the timeline that was gone over; target: None for off. The rest as `Run._on` has it."""
+    """A solved part of the timeline; target: None for off. The other fields are those of `Timeline._on`."""
 
     target: int | None
     start: float
@@ -62,9 +65,9 @@ class _Done:
 
 
 class Timeline:
-    """One solve in progress. Bones run from the root up here, so that each finds those below it done.
+    """One solve in progress. Bones are listed root first here, so that those below a bone are solved before it.
 
-    state: (b, width, 2) of the controllers where the last piece has ended.
+    state: (b, width, 2) of the controllers at the end of the last piece.
     """
 
     def __init__(self, chain: Chain, tuning: Tuning) -> None:
@@ -86,7 +89,7 @@ class Timeline:
         self.state = np.zeros((len(chain), tuning.width, 2))
 
     def begin(self, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array) -> None:
-        """Go over these samples next, dt seconds apart, from the state that there is; arguments as for `solve`."""
+        """Start on these samples, at intervals of dt seconds, from the current state; arguments as for `solve`."""
         self.rotations, self.positions, self.targets = rotations[:, ::-1], positions[:, ::-1], targets
         self.dt, self.shift = dt, shift
         frames, bones = rotations.shape[:2]
@@ -99,7 +102,7 @@ class Timeline:
         self._done: list[_Done] = []
 
     def again(self, shift: Array) -> None:
-        """Go over the same pieces again with another shift (n, 3) of the aiming bone, from rest."""
+        """Solve the same pieces again with another shift (n, 3) of the aiming bone, from rest."""
         done, self._done = self._done, []
         self.shift, self.state = shift, np.zeros_like(self.state)
         for part in done:
@@ -109,7 +112,7 @@ class Timeline:
                 self._on(part.target, part.start, part.end, part.yaw, part.teleported, settled=part.settled, known=part)
 
     def _sharing(self, first: int) -> tuple[TurnDistribution, TurnDistribution, TurnDistribution]:
-        """For yaw, pitch up and pitch down: how the bones from `first` to the head divide a turn."""
+        """The distribution of yaw, pitch up and pitch down over the bones from `first` to the head."""
         limits = self.limits
         yaw, up, down = (
             TurnDistribution.of(self.chain.shares[::-1][first:], limits.goal * limit[first:], self.chain.soft_edge)
@@ -122,30 +125,28 @@ class Timeline:
     def piece(
         self, start: float, end: float, target: int | None, *, settled: bool, yaw: float | None = None
     ) -> float | None:
-        """Run from start to end [s] with one target, or off; `settled`: begin where the controllers would end up.
+        """Solve from start to end [s] with one target, or off; `settled`: start with settled controllers.
 
-        yaw: of the target at the start, whole turns included, where that is known. Returns the yaw at the end.
+        yaw: of the target at the start, with its multiple of 2 pi, if known. Returns the yaw at the end.
         """
         if target is None:
             self._off(start, end)
             return None
-        window = self._window(start, end)
+        window = frames_of(start, end, self.dt)
         view = self._view(window, target)
         if yaw is not None:
             view = replace(view, yaw=near_branch(view.yaw, yaw))
-        for part_start, part_end, begin, teleported in self._parts(view, start, end, window):
-            self._on(target, part_start, part_end, begin, teleported, settled=settled)
-            settled, first = False, self._window(part_start, part_end).start - window.start
-            yaw = float(near_branch(view.yaw[first:], begin)[-1])
+        for part in split(view, start, end, self.dt):
+            frames = frames_of(part.start, part.end, self.dt)
+            first = frames.start - window.start
+            seen = view[first : frames.stop - window.start]
+            self._on(target, part.start, part.end, part.yaw, part.teleported, settled=settled, view=seen)
+            settled = False
+            yaw = float(near_branch(view.yaw[first:], part.yaw)[-1])
         return yaw
 
-    def _window(self, start: float, end: float) -> slice:
-        """Frames from the one at or before `start` to the one at or after `end`."""
-        first = int(np.floor(start / self.dt + INSTANT))
-        return slice(first, max(int(np.ceil(end / self.dt - INSTANT)), first) + 1)
-
     def _keep(self, window: slice, start: float, bones: slice, states: Array, goals: Array | float) -> None:
-        """Store what a piece found at the frames it covers; the frame before `start` is an earlier piece's."""
+        """Store the result of a piece at its frames; the frame before `start` belongs to an earlier piece."""
         first = window.start + int(window.start * self.dt < start - INSTANT)
         skip = first - window.start
         self.states[first : window.stop, bones] = states[skip:]
@@ -153,54 +154,12 @@ class Timeline:
 
     def _off(self, start: float, end: float) -> None:
         self._done.append(_Done(None, start, end))
-        window = self._window(start, end)
+        window = frames_of(start, end, self.dt)
         origin = window.start * self.dt
         count = window.stop - window.start
         states, self.state = self.all.release(count, start - origin, end - origin, self.state)
         self._keep(window, start, slice(None), states, 0.0)
         self.looked_at[window.start + int(origin < start - INSTANT) : window.stop] = -1
-
-    def _parts(
-        self, view: TargetAngles, start: float, end: float, window: slice
-    ) -> list[tuple[float, float, float, bool]]:
-        """Split a piece where the target teleports or passes far enough behind to be met on the other side.
-
-        view: of the target at the window's frames. Returns (start, end, yaw at the frame at or before the start,
-        whole turns included, teleported at the end) for each part.
-        """
-        parts: list[tuple[float, float, float, bool]] = []
-        origin = window.start * self.dt
-        turn, begin = 0.0, start
-        yaw, unwrapped = view.yaw, np.unwrap(view.yaw)
-        teleports = curves.sudden(np.abs(np.diff(unwrapped))) | curves.sudden(np.abs(np.diff(view.pitch)))
-        limit = np.pi + BEHIND_MARGIN
-        if not np.any(teleports) and np.all(np.abs(unwrapped) <= limit):
-            return [(float(start), end, float(unwrapped[0]), False)]
-
-        def part(until: float, teleported: bool) -> tuple[float, float, float, bool]:
-            first = self._window(begin, until).start - window.start
-            return float(begin), until, float(unwrapped[first] + turn), teleported
-
-        for k in range(1, len(yaw)):
-            time = origin + k * self.dt
-            if time <= begin + INSTANT:
-                continue
-            if teleports[k - 1]:
-                if time >= end - INSTANT:
-                    return [*parts, part(end, True)]
-                parts.append(part(time, True))
-                # A new place is met the short way round, as after a switch.
-                begin, turn = time, yaw[k] - unwrapped[k]
-                continue
-            here, before = unwrapped[k] + turn, unwrapped[k - 1] + turn
-            if abs(here) > limit:
-                fraction = (limit - abs(before)) / (abs(here) - abs(before)) if abs(here) > abs(before) else 0.0
-                crossing = max(origin + (k - 1 + np.clip(fraction, 0.0, 1.0)) * self.dt, begin)
-                if begin + INSTANT < crossing < end - INSTANT:
-                    parts.append(part(crossing, False))
-                    begin = crossing
-                turn -= np.sign(here) * 2.0 * np.pi
-        return [*parts, part(end, False)]
 
     # One part: goals and controllers, from the root up
 
@@ -213,10 +172,14 @@ class Timeline:
         teleported: bool,
         *,
         settled: bool,
+        view: TargetAngles | None = None,
         known: "_Done | None" = None,
     ) -> None:
-        """known: what was found of this part before; where it still holds, all but the aiming bone is as it was."""
-        window = self._window(start, end)
+        """view: of the target from the animated pose, where that is known.
+
+        known: earlier result of this part; if it is still valid, only the aiming bone is solved again.
+        """
+        window = frames_of(start, end, self.dt)
         origin = window.start * self.dt
         before = window.start * self.dt < start - INSTANT
         last_stage = self.stages[-1]
@@ -228,7 +191,7 @@ class Timeline:
         self._done.append(done)
         if done.below is None:
             carried = Carried(self.rotations[window], self.positions[window])
-            total = self._view(window, target)
+            total = self._view(window, target) if view is None else view
             left = near_branch(total.yaw, yaw)
             for_eyes = self.chain.left_to_eyes(left, total.pitch)
             turning = np.zeros((2, len(left)))
@@ -244,13 +207,14 @@ class Timeline:
             if stage is last_stage:
                 carried = carried.copy()
                 carried.move_head(self.shift[window])
-            view = self._view(window, target, carried)
+            if view is None or carried.done or stage is last_stage:
+                view = self._view(window, target, carried)
             remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
             pitch = (view.pitch - below.for_eyes[1]) * view.near
             if not self.compensates_lag[stage.start]:
                 remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
-            # What the bones below are turning by now is known: without it the head would trail their motion too, and
-            # carry the aim past the target.
+            # The current rotation of the bones below is known: without it the head would also lag behind their motion,
+            # and the aim would overshoot the target.
             ahead = follower.lag[0] * below.turning
             vectors = self._goals(stage, sharing, remaining - ahead[0], pitch - ahead[1])
             goals = self.tuning.encode(vectors)
@@ -272,7 +236,7 @@ class Timeline:
         self.looked_at[first : window.stop] = target
 
     def turned(self, stage: slice, states: Array) -> tuple[Array, Array]:
-        """Local offsets (n, stage, 4) of states, held within the limits, and the same as rotation vectors."""
+        """Local offsets (n, stage, 4) of states, within the limits, and the same as rotation vectors."""
         free = self.tuning.decode(states[..., 0])
         held = self.limits[stage].apply(free)
         if held is free and self.tuning.method == "geodesic":
@@ -286,21 +250,20 @@ class Timeline:
         yaw: Array,
         pitch: Array,
     ) -> Array:
-        """Rotation vectors (n, stage, 3) that the stage's bones should have."""
+        """Goals of the bones of a stage, as rotation vectors (n, stage, 3)."""
         size = stage.stop - stage.start
         across, upward, downward = sharing
-        yaws = np.sign(yaw)[:, None] * across.divide(np.abs(yaw))[:, :size]
-        pitches = np.where(
-            (pitch > 0.0)[:, None],
-            upward.divide(np.maximum(pitch, 0.0))[:, :size],
-            -downward.divide(np.maximum(-pitch, 0.0))[:, :size],
-        )
-        up, right = self.up[stage], self.right[stage]
-        turned = rotation.multiply(rotation.about(up, yaws), rotation.about(right, pitches))
-        return rotation.log(turned)
+        yaws = np.sign(yaw)[:, None] * across.divide(np.abs(yaw), size)
+        is_up = pitch > 0.0
+        if is_up.all():
+            pitches = upward.divide(pitch, size)
+        else:
+            down = -downward.divide(np.maximum(-pitch, 0.0), size)
+            pitches = np.where(is_up[:, None], upward.divide(np.maximum(pitch, 0.0), size), down)
+        return turn_vectors(yaws, pitches, self.up[stage], self.right[stage])
 
     def offsets(self, states: Array, bones: slice) -> Array:
-        """Local rotations (n, bones, 4) of controller states, held within the limits however they overshoot."""
+        """Local rotations (n, bones, 4) of controller states, within the limits even if they overshoot."""
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
     def _view(self, window: slice, target: int, carried: Carried | None = None) -> TargetAngles:
@@ -314,7 +277,7 @@ class Timeline:
     # Results
 
     def solution(self, influence: Array, frames: slice) -> Solution:
-        """The result at the samples that are `frames`."""
+        """The result at the samples `frames`."""
         states, goals, looked_at = self.states[frames], self.goals[frames], self.looked_at[frames]
         offsets = self.offsets(states, slice(None))
         if np.any(influence != 1.0):
@@ -322,14 +285,14 @@ class Timeline:
         carried = Carried(self.rotations[frames], self.positions[frames])
         carried.turn(slice(0, offsets.shape[1]), offsets)
         position = carried.origin + self.shift[frames]
-        wanted = rotation.multiply(np.stack(carried.deltas, axis=1), carried.rotations)
+        wanted = rotation.multiply(carried.deltas, carried.rotations)
         aim = rotation.rotate(wanted[:, -1], self.forward[-1])
         error = np.full(len(offsets), np.nan)
         on = looked_at >= 0
         direction = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))] - position
         angle = rotation.angle_between(aim, direction)
         error[on] = angle[on]
-        # What each bone is off adds up along the chain, and so does what the head anticipates of their motion.
+        # The errors of the bones add up along the chain, and so does the motion that the head anticipates.
         away = self.tuning.radians * np.linalg.norm(states[..., 0] - goals, axis=-1).sum(axis=-1)
         speed = self.tuning.radians * np.linalg.norm(states[..., 1], axis=-1).sum(axis=-1)
         settled = (away + self.all.lag[-1] * speed < _SETTLED[0]) & (speed < _SETTLED[1])

@@ -1,4 +1,4 @@
-"""How the bones of a chain divide a turn: soft limits, and shares that spill over where a bone is at its limit."""
+"""Distribution of a turn over the bones of a chain: soft limits, and shares that pass to others at a limit."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,24 +11,41 @@ from ..rotation import Array
 
 
 def soft_limit(angle: ArrayLike, limit: ArrayLike, edge: ArrayLike) -> Array:
-    """Clamp angles >= 0 to `limit`, unchanged up to limit - edge, then bending over to reach it at limit + edge.
+    """Clamp angles >= 0 to `limit`, unchanged up to limit - edge, then compressed to reach it at limit + edge.
 
     All in radians, broadcasting; the slope is continuous. The edge is never wider than the limit.
     """
     angle, limit = np.asarray(angle, float), np.asarray(limit, float)
     edge = np.minimum(edge, limit)
+    below = angle <= limit - edge
+    if below.shape == angle.shape and below.all():
+        return angle
     safe = np.where(edge > 0.0, edge, 1.0)
     bend = limit - np.clip(limit + edge - angle, 0.0, 2.0 * safe) ** 2 / (4.0 * safe)
-    return np.where(angle <= limit - edge, angle, np.where(edge > 0.0, bend, limit))
+    return np.where(below, angle, np.where(edge > 0.0, bend, limit))
+
+
+def turn_vectors(yaw: Array, pitch: Array, up: Array, right: Array) -> Array:
+    """Rotation vectors (F, n, 3) of yaws (F, n) [rad] about `up` after pitches (F, n) about `right`.
+
+    up, right: (n, 3) unit axes, square to each other. The same as the logarithm of the product of both rotations.
+    """
+    cos_yaw, sin_yaw, cos_pitch, sin_pitch = (f(0.5 * angle.T) for angle in (yaw, pitch) for f in (np.cos, np.sin))
+    aside = cos_yaw * sin_pitch
+    scale = rotation.vector_scale(cos_yaw * cos_pitch, np.sqrt(sin_yaw * sin_yaw + aside * aside))
+    sin_yaw = scale * sin_yaw
+    parts = np.stack((sin_yaw * cos_pitch, scale * aside, sin_yaw * sin_pitch), axis=1)
+    axes = np.stack((up, right, rotation.cross(up, right)), axis=-1)
+    return (axes @ parts).transpose(2, 0, 1)
 
 
 @dataclass(frozen=True)
 class TurnLimits:
-    """The largest turns of n bones, and how much of them is left for overshoot.
+    """The largest turns of n bones, and the room for overshoot.
 
-    yaw, pitch_up, pitch_down: (n,) [rad]. goal: fraction of them, up to 1, within which all goals lie. up, right:
-    (n, 3) unit axes, square to each other, in each bone's own frame: a turn is a yaw about `up` after a pitch about
-    `right`, with a roll that has no limit.
+    yaw, pitch_up, pitch_down: (n,) [rad]. goal: fraction of them, up to 1, that contains all goals. up, right: (n, 3)
+    unit axes, perpendicular to each other, in each bone's own frame: a turn is a yaw about `up` after a pitch about
+    `right`, with an unlimited roll.
     """
 
     yaw: Array
@@ -44,23 +61,28 @@ class TurnLimits:
         return TurnLimits(yaw, pitch_up, pitch_down, self.goal, self.up[bones], self.right[bones])
 
     def apply(self, offsets: Array) -> Array:
-        """Rotations (..., n, 4) within the limits: what lies beyond the goals' range bends over to stay inside."""
-        # A rotation by no more than the least goal of its bone leaves neither its yaw nor its pitch beyond theirs.
+        """Rotations (..., n, 4) within the limits: values beyond the range of the goals are compressed smoothly."""
+        # A rotation no larger than the smallest goal of its bone is within all goals.
         least = self.goal * np.minimum(self.yaw, np.minimum(self.pitch_up, self.pitch_down))
-        if np.all(offsets[..., 0] >= np.cos(0.5 * least)):
+        far = np.nonzero(offsets[..., 0] < np.cos(0.5 * least))[-1]
+        if not len(far):
             return offsets
+        bones, result = slice(far.min(), far.max() + 1), offsets.copy(order="K")
+        result[..., bones, :] = self[bones]._bent(offsets[..., bones, :])
+        return result
+
+    def _bent(self, offsets: Array) -> Array:
+        """As `apply`, where some rotations may be beyond the goals' range."""
         w, vector, forward = offsets[..., 0], offsets[..., 1:], rotation.cross(self.up, self.right)
         above, aside, ahead = (rotation.dot(vector, axis) for axis in (self.up, self.right, forward))
         yaw = np.arctan2(above, w)
-        # What is left without the yaw has nothing about `up`.
+        # Without the yaw, no rotation about `up` remains.
         upright = np.hypot(w, above)
         aside, ahead = np.cos(yaw) * aside + np.sin(yaw) * ahead, np.cos(yaw) * ahead - np.sin(yaw) * aside
         pitch = np.arctan2(aside, upright)
         new_yaw = self._held(yaw, self.yaw)
         new_pitch = self._held(pitch, np.where(pitch > 0.0, self.pitch_up, self.pitch_down))
         free = (new_yaw == yaw) & (new_pitch == pitch)
-        if np.all(free):
-            return offsets
         length = np.hypot(upright, aside)
         upright, aside = length * np.cos(new_pitch), length * np.sin(new_pitch)
         rest = np.concatenate((upright[..., None], aside[..., None] * self.right + ahead[..., None] * forward), axis=-1)
@@ -68,7 +90,7 @@ class TurnLimits:
         return np.where(free[..., None], offsets, held)
 
     def _held(self, half: Array, limit: Array) -> Array:
-        """Half angles (..., n), unchanged and smooth up to the goals' range, then towards the limit."""
+        """Half angles (..., n), unchanged up to the range of the goals, then smoothly compressed towards the limit."""
         begin = 0.5 * self.goal * limit
         room = 0.5 * limit - begin
         beyond = np.maximum(np.abs(half) - begin, 0.0)
@@ -78,10 +100,10 @@ class TurnLimits:
 
 @dataclass(frozen=True)
 class TurnDistribution:
-    """Divides a turn over bones in proportion to their shares; where one is at its limit the others take the rest.
+    """Distributes a turn over bones in proportion to their shares; at the limit of a bone the others take the rest.
 
-    Each bone turns by soft_limit(share * level), where the level is what makes the bones' sum the turn. The level is
-    read from a table, exact at the kinks: what little is lost between them the aiming bone makes up.
+    Each bone turns by soft_limit(share * level), with the level for which the bones add up to the turn. The level is
+    interpolated in a table that is exact at the kinks; the aiming bone compensates the small error between them.
     """
 
     shares: Array
@@ -97,18 +119,22 @@ class TurnDistribution:
 
     @property
     def reach(self) -> float:
-        """The largest turn [rad] that all bones together can make."""
+        """The largest turn [rad] of all bones together."""
         return float(self.sums[-1])
 
-    def divide(self, turn: Array) -> Array:
-        """Turns (...) >= 0 [rad] to the bones' turns (..., n), which sum to the turn or to the reach."""
+    def divide(self, turn: Array, count: int | None = None) -> Array:
+        """Turns (...) >= 0 [rad] to turns of the bones (..., n), which add up to the turn or to the reach.
+
+        count: of so many bones only, the first ones.
+        """
         level = np.interp(turn, self.sums, self.levels)
-        return soft_limit(self.shares * level[..., None], self.limits, self.edges)
+        turns = np.moveaxis(np.multiply.outer(self.shares[:count], level), 0, -1)
+        return soft_limit(turns, self.limits[:count], self.edges[:count])
 
 
 @lru_cache(maxsize=256)
 def _share_out(shares: tuple[float, ...], limits: tuple[float, ...], edge: float) -> TurnDistribution:
-    """A chain is solved again and again with the same shares and limits."""
+    """Cached, because a chain is solved many times with the same shares and limits."""
     some, most = np.array(shares), np.array(limits)
     edges = np.minimum(edge, most)
     kinks = np.linspace(most - edges, most + edges, 9) / some

@@ -1,8 +1,8 @@
 """Inverse kinematics: rotations of joints that bring the end of a chain to a target, for whole batches of chains.
 
-One call, `solve`, with a choice of methods; `solve_tree` for several effectors on one body. `objectives` are what else
-is wanted of a chain. `Limits` says how far joints may turn, and every method keeps to it. Quaternions are w, x, y, z,
-lengths are whatever the offsets are in.
+One call, `solve`, with a choice of methods; `solve_tree` for several effectors on one body. `objectives` are further
+requirements of a chain. All methods respect the joint `Limits`. Quaternions are w, x, y, z; lengths have the unit of
+the offsets.
 """
 
 from .limits import Limits

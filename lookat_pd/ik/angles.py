@@ -1,8 +1,8 @@
-"""Angles in which limits are told: swing and twist as Blender's own solver has them, and Euler angles.
+"""The angles of joint limits: swing and twist as in Blender's own solver, and Euler angles.
 
-Blender's (intern/iksolver, IK_QSegment.cpp): a rotation is split into q = swing twist, the twist about Y, which lies
-along a bone; the swing is cos(a/2) + sin(a/2) (nx, 0, nz). The angle about Y is the twist's, those about X and Z are
-2 asin(sin(a/2) nx) and 2 asin(sin(a/2) nz).
+Blender's (intern/iksolver, IK_QSegment.cpp): a rotation is split into q = swing twist, the twist about Y, the axis of a
+bone; the swing is cos(a/2) + sin(a/2) (nx, 0, nz). The angle about Y is the twist's, those about X and Z are 2
+asin(sin(a/2) nx) and 2 asin(sin(a/2) nz).
 """
 
 import math
@@ -15,7 +15,7 @@ UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 EulerAxes = tuple[int, int, int, float]
 """The axes of an Euler order, and 1 where they are cyclic, else -1."""
 _UPRIGHT = 0.5 * math.pi - 1e-7
-"""Middle Euler angle beyond which the outer two cannot be told apart."""
+"""Middle Euler angle beyond which the outer two are ambiguous."""
 
 
 def swing_and_twist(xp: Arithmetic, q: Quaternion) -> Vector:
@@ -30,14 +30,14 @@ def swing_and_twist(xp: Arithmetic, q: Quaternion) -> Vector:
 
 
 def from_swing_and_twist(xp: Arithmetic, x: Number, y: Number, z: Number) -> Quaternion:
-    """The rotation with what `swing_and_twist` tells of it."""
+    """The inverse of `swing_and_twist`."""
     w = xp.sqrt(xp.maximum(1.0 - x * x - z * z, 0.0))
     c, s = xp.cos(0.5 * y), xp.sin(0.5 * y)
     return w * c, x * c - z * s, w * s, x * s + z * c
 
 
 def nearest_within(xp: Arithmetic, angle: Number, low: float, high: float) -> Number:
-    """The angle, or whole turns more or less, nearest to the range and clamped into it."""
+    """The angle, plus the multiple of 2 pi that is nearest to the range, clamped to it."""
     if low == -math.inf and high == math.inf:
         return angle
     if high - low >= 2.0 * math.pi:
@@ -49,8 +49,8 @@ def nearest_within(xp: Arithmetic, angle: Number, low: float, high: float) -> Nu
     return xp.minimum(xp.maximum(near, low), high)
 
 
-def apart(xp: Arithmetic, a: Sequence[Number], b: Sequence[Number]) -> Number:
-    """How far two sets of angles are apart, whole turns aside."""
+def distance(a: Sequence[Number], b: Sequence[Number]) -> Number:
+    """The distance of two sets of angles, modulo 2 pi."""
     total = 0.0
     for x, y in zip(a, b, strict=True):
         total = total + abs((x - y + math.pi) % (2.0 * math.pi) - math.pi)
@@ -90,7 +90,8 @@ def _matrix(q: Quaternion) -> list[list[Number]]:
 def from_euler(
     xp: Arithmetic, e: list[Number], order: EulerAxes, low: Sequence[float], high: Sequence[float]
 ) -> Quaternion:
-    """The rotation with angles e, stored as x, y, z, a hair off where ranges `low` to `high` come near gimbal lock."""
+    """The rotation with angles e, stored as x, y, z, slightly changed where the ranges `low` to `high` come near gimbal
+    lock."""
     i, j, k, _ = order
     if low[j] < _UPRIGHT and high[j] > -_UPRIGHT:
         e[j] = _clear_of_upright(xp, e[j])
@@ -99,5 +100,5 @@ def from_euler(
 
 
 def _clear_of_upright(xp: Arithmetic, middle: Number) -> Number:
-    """A hair short of gimbal lock, where the outer angles could not be read back."""
+    """Slightly less than gimbal lock, where the outer angles could not be recovered."""
     return xp.where(abs(abs(middle) - 0.5 * math.pi) < 1e-7, xp.where(middle < 0.0, -_UPRIGHT, _UPRIGHT), middle)

@@ -1,12 +1,12 @@
-"""One arithmetic for a single chain and for a batch of them.
+"""The same arithmetic for a single chain and for a batch.
 
 A vector is a tuple of three components, a quaternion one of four, w first. A component is a float or, for a batch, an
-array (m,). The solvers are written once with these: on small arrays a call into numpy costs more than the sum it is
-asked for, so a single chain is solved several times faster with plain floats.
+array (m,). The solvers are written once with these: calls of numpy on small arrays cost more than the computation, so
+plain floats solve a single chain several times faster.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,16 +102,16 @@ def rotate_back(q: Quaternion, v: Vector) -> Vector:
 
 
 def about(xp: Arithmetic, axis: Vector, angle: Number) -> Quaternion:
-    """The turn by an angle about a unit axis."""
+    """The rotation by an angle about a unit axis."""
     sine = xp.sin(0.5 * angle)
     return xp.cos(0.5 * angle), sine * axis[0], sine * axis[1], sine * axis[2]
 
 
 def arc(xp: Arithmetic, a: Vector, b: Vector) -> Quaternion:
-    """The shortest turn of a onto b, of any lengths; none where one of them is zero.
+    """The shortest rotation of a onto b, of any lengths; none if one of them is zero.
 
-    The components are |a||b| times cosine and sine of the half angle, so that no angle is needed: as exact as
-    atan2(|a x b|, a . b) where an arccosine is not. Opposite directions turn about a fixed axis square to a.
+    The components are |a||b| times cosine and sine of the half angle, so no angle is needed; this is as accurate as
+    atan2(|a x b|, a . b), unlike an arccosine. For opposite directions the axis is a fixed one perpendicular to a.
     """
     ax, ay, az = a
     bx, by, bz = b
@@ -134,7 +134,7 @@ def arc(xp: Arithmetic, a: Vector, b: Vector) -> Quaternion:
 
 
 def _square_to(xp: Arithmetic, a: Vector) -> Vector:
-    """A unit vector square to a, always the same one; zero where a is."""
+    """A fixed unit vector perpendicular to a; zero if a is zero."""
     x, y, z = a
     flat = z * z < x * x + y * y
     sx, sy, sz = xp.where(flat, -y, 0.0), xp.where(flat, x, -z), xp.where(flat, 0.0, y)
@@ -144,7 +144,7 @@ def _square_to(xp: Arithmetic, a: Vector) -> Vector:
 
 
 def rotation_vector(xp: Arithmetic, q: Quaternion) -> Vector:
-    """Axis times angle of a turn, the short way round."""
+    """Axis times angle of a rotation, the short way round."""
     w, x, y, z = q
     sign = xp.where(w < 0.0, -1.0, 1.0)
     sine = xp.sqrt(x * x + y * y + z * z)
@@ -154,9 +154,28 @@ def rotation_vector(xp: Arithmetic, q: Quaternion) -> Vector:
 
 
 def turn(xp: Arithmetic, v: Vector) -> Quaternion:
-    """The turn by a rotation vector: the inverse of `rotation_vector`."""
+    """The rotation of a rotation vector: the inverse of `rotation_vector`."""
     x, y, z = v
     angle = xp.sqrt(x * x + y * y + z * z)
     small = angle < 1e-12
     factor = xp.where(small, 0.5, xp.sin(0.5 * angle) / (angle + small))
     return xp.cos(0.5 * angle), x * factor, y * factor, z * factor
+
+
+def forward(
+    parents: Sequence[int], heads: Sequence[Vector], rotations: Sequence[Quaternion]
+) -> tuple[list[Quaternion], list[Vector]]:
+    """Forward kinematics: orientations and positions of joints with heads and local rotations in the parent's frame.
+
+    parents: -1 for a root; parents are listed before their children.
+    """
+    orientations: list[Quaternion] = []
+    positions: list[Vector] = []
+    for parent, head, q in zip(parents, heads, rotations, strict=True):
+        if parent < 0:
+            orientations.append(q)
+            positions.append(head)
+        else:
+            orientations.append(multiply(orientations[parent], q))
+            positions.append(add(positions[parent], rotate(orientations[parent], head)))
+    return orientations, positions

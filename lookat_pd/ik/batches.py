@@ -1,4 +1,4 @@
-"""Batches as arrays, and as what the solvers compute with: nested lists of components, see `arithmetic`."""
+"""Batches as arrays, and as the nested lists of components of the solvers, see `arithmetic`."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def _leaf(values: Any) -> Any:
 
 
 def batch_last(values: Array, batch: tuple[int, ...], tail: int) -> Array:
-    """Values (..., *tail) of a batch, which becomes one axis and the last: (*tail, m)."""
+    """Values (..., *tail) of a batch with the batch as the last axis: (*tail, m)."""
     ends = values.shape[values.ndim - tail :]
     whole = np.broadcast_to(values, (*batch, *ends)).reshape(-1, *ends) if batch else values.reshape(1, *ends)
     return np.ascontiguousarray(batch_back(whole))

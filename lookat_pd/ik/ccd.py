@@ -1,7 +1,7 @@
-"""Cyclic coordinate descent from the tip to the root: the classic order.
+"""Cyclic coordinate descent from the tip to the root: the original order.
 
-Each joint in turn makes the shortest turn that brings the effector onto the line to the target. Source: Wang and Chen,
-1991.
+Each joint in turn makes the shortest rotation that brings the effector onto the line to the target. Source: Wang and
+Chen, 1991.
 """
 
 from . import arithmetic
@@ -17,7 +17,7 @@ def step(task: Task, pose: Pose) -> Pose:
     result = list(pose)
     arm = task.offsets[-1]
     for n in range(len(pose) - 1, -1, -1):
-        # Target and effector seen from the joint, in the frame of its parent: whatever stands above plays no part.
+        # Target and effector seen from the joint, in the frame of its parent: the ancestors do not matter.
         result[n] = task.turned(n, pose[n], arithmetic.rotate(pose[n], arm), goals[n])
         if n:
             arm = arithmetic.add(task.offsets[n - 1], arithmetic.rotate(result[n], arm))

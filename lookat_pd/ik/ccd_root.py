@@ -1,7 +1,7 @@
 """Cyclic coordinate descent from the root to the tip.
 
-The same turns as in `ccd`, in the other order: the large joints go first, and a few sweeps are enough where tip to root
-takes dozens, because no joint winds up the end of the chain before the rest has moved.
+The same rotations as in `ccd`, in the opposite order: the large joints turn first. A few sweeps are sufficient where
+tip to root takes dozens, because the end of the chain does not curl up before the rest has moved.
 """
 
 from . import arithmetic

@@ -1,9 +1,9 @@
-"""Damped least squares: the joints' turns that make several residuals small at once, in the least motion.
+"""Damped least squares: the smallest joint rotations that reduce several residuals at once.
 
-The turn d of all degrees of freedom is W Jw^T (Jw Jw^T + m^2)^-1 e with Jw = J W: e what is wanted, J how it answers to
-each degree of freedom, W their freedom (1 less the stiffness), m the damping. A step that gains nothing is not made,
-and the damping grows; one that gains lets it shrink (Levenberg and Marquardt), so that nothing shakes where a target is
-out of reach. Source: Wampler 1986; Nakamura and Hanafusa 1986; the clamp of the wanted step, Buss 2005.
+The step d of all degrees of freedom is W Jw^T (Jw Jw^T + m^2)^-1 e with Jw = J W: residuals e, Jacobian J, weights W (1
+minus the stiffness), damping m. A step without improvement is rejected and increases the damping; an improvement
+decreases it (Levenberg and Marquardt), so that the chain does not shake if a target is out of reach. Source: Wampler
+1986; Nakamura and Hanafusa 1986; the clamp of the residuals, Buss 2005.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 0.3, 1e-4, 30.0
 """In lengths of a mean bone."""
 _EASIER, _HARDER = 0.4, 3.0
 _BLOCKED = 0.05
-"""A degree of freedom that limits keep from this part of its turn gives way to the others."""
+"""A degree of freedom that limits reduce by more than this fraction is fixed and the others take its part."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,18 @@ class PositionResidual:
     weight: float = 1.0
 
     def value(self, orientations: Array, positions: Array) -> Array:
-        """What is left (m, 3)."""
+        """The residual (m, 3)."""
         return self.weight * (self.target - self._point(orientations, positions))
 
     def rows(self, orientations: Array, positions: Array, axes: Array, carried: Array) -> Array:
-        """How it answers (m, n, 3, 3) to turns of the joints about `axes`. carried: (n,), 1 for those above."""
+        """The derivatives (m, n, 3, 3) for rotations of the joints about `axes`. carried: (n,), 1 for the joint and its
+        ancestors."""
         point = self._point(orientations, positions)
         arm = self.weight * carried[:, None] * (point[:, None] - positions)
         return rotation.cross(np.swapaxes(axes, -1, -2), arm[:, :, None])
 
     def largest_step(self, bone: Array) -> Array:
-        """Most (m,) that one iteration goes for: the length of a bone."""
+        """The largest step (m,) of one iteration: the length of a bone."""
         return self.weight * bone
 
     def _point(self, orientations: Array, positions: Array) -> Array:
@@ -54,14 +55,14 @@ class PositionResidual:
 
 @dataclass(frozen=True)
 class OrientationResidual:
-    """How far a joint is from its `orientation` (m, 4), as a length: a radian counts as `radian` (m,)."""
+    """The difference of a joint from its `orientation` (m, 4) as a length: a radian counts as `radian` (m,)."""
 
     joint: int
     orientation: Array
     radian: Array
 
     def value(self, orientations: Array, positions: Array) -> Array:
-        """What is left (m, 3)."""
+        """The residual (m, 3)."""
         remaining = rotation.multiply(self.orientation, rotation.inverse(orientations[:, self.joint]))
         return self.radian[:, None] * rotation.log(remaining)
 
@@ -86,7 +87,7 @@ class DampedTree:
     limits: Sequence[JointLimits | None]
 
     def above(self, joint: int) -> list[int]:
-        """The joint and all those that carry it."""
+        """The joint and its ancestors."""
         line = [joint]
         while (joint := self.parents[joint]) >= 0:
             line.append(joint)
@@ -97,27 +98,20 @@ class DampedTree:
         count = len(pose)
         joints = unpacked(batch_back(pose), count == 1)
         heads = unpacked(batch_back(self.heads), count == 1)
-        orientations, positions = [], []
-        for n, parent in enumerate(self.parents):
-            if parent < 0:
-                orientations.append(joints[n])
-                positions.append(heads[n])
-            else:
-                orientations.append(arithmetic.multiply(orientations[parent], joints[n]))
-                positions.append(arithmetic.add(positions[parent], arithmetic.rotate(orientations[parent], heads[n])))
+        orientations, positions = arithmetic.forward(self.parents, heads, joints)
         return batch_front(packed(orientations, count)), batch_front(packed(positions, count))
 
 
 def values(residuals: Sequence[Residual], orientations: Array, positions: Array) -> Array:
-    """What is left of all residuals (m, k), three numbers for each."""
+    """All residuals (m, k), three numbers for each."""
     return np.concatenate([residual.value(orientations, positions) for residual in residuals], axis=-1)
 
 
 def jacobian(
     body: DampedTree, residuals: Sequence[Residual], orientations: Array, positions: Array, axes: Array
 ) -> Array:
-    """How points and orientations answer (m, k, 3 n) to turns about axes (m, n, 3, 3), whose last index counts the
-    axes."""
+    """The Jacobian (m, k, 3 n) of points and orientations for rotations about axes (m, n, 3, 3), whose last index
+    counts the axes."""
     count, n = positions.shape[:2]
     rows = []
     for residual in residuals:
@@ -128,7 +122,7 @@ def jacobian(
 
 
 def freedom(limits: Sequence[JointLimits | None]) -> Array:
-    """How freely (n, 3) each joint turns about its own axes: 1, less the stiffness, 0 where locked."""
+    """The weight (n, 3) of each joint axis: 1 minus the stiffness, 0 if locked."""
     free = np.ones((len(limits), 3))
     for n, joint in enumerate(limits):
         if joint is not None:
@@ -138,19 +132,23 @@ def freedom(limits: Sequence[JointLimits | None]) -> Array:
 
 
 def solved(matrix: Array, free: Array, wanted: Array, damping: Array) -> Array:
-    """Turns (m, d) for wanted steps (m, k), a matrix (m, k, d), freedoms (m, d) and damping (m,)."""
+    """Rotations (m, d) for residuals (m, k), a Jacobian (m, k, d), weights (m, d) and damping (m,)."""
     weighted = matrix * free[:, None, :]
     square = weighted @ np.swapaxes(weighted, -1, -2)
     diagonal = np.arange(square.shape[-1])
     square[:, diagonal, diagonal] += (damping * damping)[:, None]
-    force = np.linalg.solve(square, wanted[..., None])
+    try:
+        force = np.linalg.solve(square, wanted[..., None])
+    except np.linalg.LinAlgError:
+        # Where all bones have no length, or none to speak of, nothing pulls at some of what is wanted.
+        force = np.linalg.pinv(square, hermitian=True) @ wanted[..., None]
     return free * (np.swapaxes(weighted, -1, -2) @ force)[..., 0]
 
 
 def around_limits(matrix: Array, free: Array, wanted: Array, damping: Array, way: Array, made: Array) -> Array:
-    """Turns (m, d) of which limits allow `made` instead of `way`: what they hold back the free joints take over.
+    """Rotations (m, d) if limits allow `made` instead of `way`: the free joints compensate the difference.
 
-    matrix, free, wanted, damping: as for `solved`. Where nothing is held back, `way` itself.
+    matrix, free, wanted, damping: as for `solved`. Without a difference, `way` itself.
     """
     blocked = (np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12) & (free > 0.0)
     if not np.any(blocked):
@@ -161,7 +159,7 @@ def around_limits(matrix: Array, free: Array, wanted: Array, damping: Array, way
 
 
 def at_most(values: Array, sizes: Sequence[Array]) -> Array:
-    """Residuals (m, k), each part of three no longer than its size (m,): far away the joints' answer is not linear."""
+    """Residuals (m, k), each triple clamped to its size (m,): the response to large steps is not linear."""
     result = values.copy()
     for n, size in enumerate(sizes):
         part = result[:, 3 * n : 3 * n + 3]
@@ -171,7 +169,7 @@ def at_most(values: Array, sizes: Sequence[Array]) -> Array:
 
 
 def next_damping(damping: Array, gained: Array, bone: Array) -> Array:
-    """The damping (m,) after a step that gained or did not."""
+    """The damping (m,) after a step with or without improvement."""
     changed = np.where(gained, _EASIER * damping, _HARDER * damping)
     return np.clip(changed, _LEAST_DAMPING * bone, _MOST_DAMPING * bone)
 
@@ -201,11 +199,11 @@ def step(
     euler: bool = False,
     bone: Array,
 ) -> tuple[Array, Array]:
-    """One iteration: local rotations (m, n, 4) and damping (m,) to those after it.
+    """One iteration: local rotations (m, n, 4) and damping (m,) to those after the step.
 
-    euler: the degrees of freedom are each joint's Euler angles in the order XYZ, else rotation vectors. locked:
-    (n, 3, m), the angles that locked axes keep. bone: (m,), the mean length of the bones. A chain whose step gains
-    nothing keeps its pose.
+    euler: the degrees of freedom are each joint's Euler angles in the order XYZ, else rotation vectors. locked: (n, 3,
+    m), the angles that locked axes keep. bone: (m,), the mean length of the bones. A chain without improvement keeps
+    its pose.
     """
     orientations, positions = body.forward(pose)
     before = values(residuals, orientations, positions)
@@ -229,12 +227,12 @@ def step(
 
 
 def cost(body: DampedTree, residuals: Sequence[Residual], pose: Array) -> Array:
-    """What is left of everything (m,) in poses (m, n, 4)."""
+    """The norm of all residuals (m,) in poses (m, n, 4)."""
     return np.linalg.norm(values(residuals, *body.forward(pose)), axis=-1)
 
 
 def _euler_axes(body: DampedTree, pose: Array, orientations: Array) -> Array:
-    """The axes (m, n, 3, 3) about which each joint's Euler angles turn: its own X, Y turned by z, its parent's Z."""
+    """The axes (m, n, 3, 3) of each joint's Euler angles: its own X, Y rotated by z, its parent's Z."""
     own = rotation.to_matrix(orientations)
     above = np.empty(own.shape)
     for n, parent in enumerate(body.parents):

@@ -1,7 +1,7 @@
 """Forward and backward reaching: joints are moved along the bones, first from the target, then from the root.
 
-Source: Aristidou and Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics problem", 2011. Limits are
-kept where the bones are fitted to the joints' places.
+Source: Aristidou and Lasenby, "FABRIK: a fast, iterative solver for the inverse kinematics problem", 2011. Limits apply
+when the bones are fitted to the joint positions.
 """
 
 from . import arithmetic, ccd_root
@@ -22,7 +22,7 @@ def step(task: Task, pose: Pose) -> Pose:
 
 
 def drawn(task: Task, places: list[Vector]) -> list[Vector]:
-    """Places of joints 0 to n, those with goals of their own drawn there by their weights."""
+    """Positions of joints 0 to n, moved towards their own goals, if any, by the weights."""
     result = list(places)
     for goal in task.goals:
         way = arithmetic.subtract(task.numbers[goal.name], places[goal.joint])

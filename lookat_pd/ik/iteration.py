@@ -1,4 +1,4 @@
-"""The loop around every solver: what is finished drops out, and the best pose of each chain is kept."""
+"""The loop around every solver: finished chains are removed, and the best pose of each chain is kept."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,16 +16,17 @@ Step = Callable[[Task, Pose], Pose]
 Unfold = Callable[[Task, Array], Array]
 
 OVERSHOOT = 100.0
-"""Most times its distance from the target that the effector is sent ahead where iterations gain little."""
+"""Largest overshoot, as a factor of the distance to the target, for slow convergence."""
 _GROWTH = 2.0
 _QUICK = 0.5
-"""An iteration that gains more than this part of the error needs no overshoot."""
+"""An iteration that removes more than this fraction of the error needs no overshoot."""
 _FADE = 0.5
-"""Part of the iterations in which soft objectives count, less and less; the rest brings the effector to its target."""
+"""Fraction of the iterations in which soft objectives apply with decreasing weight; the rest brings the effector to its
+target."""
 _SECOND_LOOKS = (4, 8, 16, 32, 64)
-"""Iterations after which a chain that has come to lie on the line to its target is bent, as at the start."""
+"""Iterations after which a chain that is on the line to its target is bent, as at the start."""
 _STALLED = 0.9
-"""... where the last iteration left more than this part of the error."""
+"""... if the last iteration left more than this fraction of the error."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def run(
 ) -> Outcome:
     """Iterate from `start` (n, 4, m); the result is no worse.
 
-    A chain is finished when its cost is below the tolerance, or so near to the least that its lengths allow.
+    A chain is finished when its cost is below the tolerance, or that close to the smallest value possible for its
+    lengths.
     """
     first, bends = start, any(objective.is_bend for objective in task.objectives)
     if iterations:
@@ -65,7 +67,7 @@ def run(
     fade = int(_FADE * iterations) if any(objective.is_soft for objective in task.objectives) else 0
     remaining = np.full(task.count, bool(fade))
     if bends and iterations:
-        # What is at its target already still has to bend the right way.
+        # A chain that is already at its target must still bend in the right direction.
         turned = np.array(task.cost(unpacked(first, task.single)), ndmin=1)
         as_good = turned <= np.maximum(least, floor)
         best[..., as_good], least[as_good] = first[..., as_good], turned[as_good]
@@ -96,7 +98,7 @@ def run(
             factor = _next_factor(task, factor, before, now)
         before, cost = now, np.atleast_1d(now)
         used[active] = iteration
-        # While soft objectives count, the nearest pose is not the one that is looked for.
+        # While soft objectives apply, the nearest pose is not the best one.
         better = (cost < least[active]) | (iteration <= fade)
         if np.any(better):
             at = active[better]
@@ -111,7 +113,7 @@ def run(
             if not len(active):
                 break
             pose, factor, before = (unpacked(a, task.single) for a in (remaining, factors, cost))
-    # Soft objectives may have led away from where the start was: to no use if that is not made good.
+    # Soft objectives may have moved the effector away: keep the start if that was not recovered.
     worse = least > np.maximum(history[0], floor)
     best[..., worse] = start[..., worse]
     return Outcome(best, used, history)
@@ -125,16 +127,16 @@ def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:
 
 
 def _chosen(task: Task, condition: Number, one: Pose, other: Pose) -> Any:
-    """Of each chain the one pose where the condition holds, else the other."""
+    """For each chain `one` where the condition holds, else `other`."""
     where = task.xp.where
     return [tuple(where(condition, a, b) for a, b in zip(p, q, strict=True)) for p, q in zip(one, other, strict=True)]
 
 
 def _next_factor(task: Task, factor: Number, before: Number, now: Number) -> Number:
-    """How far beyond the target the effector is sent next.
+    """The overshoot beyond the target in the next iteration.
 
-    Where an iteration takes away the part s of the error, one that aims 1/s times as far takes away all of it, were it
-    linear. Near full reach s is small, and plain iterations would be many.
+    If an iteration removes the fraction s of the error, one that aims 1/s times as far would remove all of it in the
+    linear case. Near full reach s is small, and plain iterations would converge slowly.
     """
     xp = task.xp
     gained = (before - now) / (before + (before == 0.0))
@@ -144,7 +146,7 @@ def _next_factor(task: Task, factor: Number, before: Number, now: Number) -> Num
 
 
 def wristed(step: Step) -> Step:
-    """A solver that first gives the last joint the wanted orientation, then has the others reach for it."""
+    """A solver that first sets the orientation of the last joint, then solves the others for its position."""
 
     def work(task: Task, pose: Pose) -> Pose:
         if len(pose) == 1:
@@ -158,7 +160,7 @@ def wristed(step: Step) -> Step:
 
 
 def _oriented(task: Task, pose: Pose) -> Pose:
-    """The last joint turned to the wanted orientation, as far as it is allowed."""
+    """The last joint rotated to its target orientation within its limits."""
     above = last_orientation(pose[:-1]) if len(pose) > 1 else arithmetic.NO_TURN
     wanted = arithmetic.multiply(arithmetic.inverse(above), task.orientation or arithmetic.NO_TURN)
     return [*pose[:-1], task.eased(len(pose) - 1, pose[-1], wanted)]

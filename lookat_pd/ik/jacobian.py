@@ -1,4 +1,4 @@
-"""Damped least squares for a chain: what both Jacobian solvers share."""
+"""Damped least squares for a chain, for both Jacobian solvers."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""Damped least squares on Euler angles in the order XYZ: the classic; near gimbal lock a joint loses an axis."""
+"""Damped least squares on Euler angles in the order XYZ: the original method; near gimbal lock a joint loses an
+axis."""
 
 from . import jacobian
 from .task import Pose, Task

@@ -1,7 +1,7 @@
-"""How far one joint may turn: the one clamp that every solver goes through.
+"""The limits of one joint: the clamp that all solvers use.
 
-Where X and Z of the swing are both limited it stays inside the ellipse through the four limits, as in Blender's own
-solver. Beside that, ranges of Euler angles as the constraint Limit Rotation has them.
+If X and Z of the swing are both limited, it stays inside the ellipse through the four limits, as in Blender's own
+solver. Also ranges of Euler angles, as in the constraint Limit Rotation.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from . import arithmetic
 from .angles import (
     UNITS,
     EulerAxes,
-    apart,
+    distance,
     euler_angles,
     from_euler,
     from_swing_and_twist,
@@ -20,9 +20,9 @@ from .angles import (
 from .arithmetic import Arithmetic, Number, Quaternion, Vector
 
 _SHORT_OF_HALF_TURN = 1e-8
-"""Square of the cosine of the half angle that a limited swing keeps: in a half turn the twist cannot be told."""
+"""Square of the cosine of the half angle that a limited swing keeps: for half a turn the twist is undefined."""
 _INSIDE = 1e-9
-"""Angle [rad] by which both kinds of limits together may be missed before the joint stays as it was."""
+"""Angle [rad] by which both kinds of limits together may be exceeded before the joint keeps its pose."""
 _ALTERNATIONS = 12
 
 
@@ -41,11 +41,11 @@ class JointLimits:
 
     @property
     def hinge(self) -> int | None:
-        """The one axis that is free, where there is only one."""
+        """The free axis, if there is only one."""
         return self.locks.index(False) if sum(self.locks) == 2 else None
 
     def parameters(self, xp: Arithmetic, q: Quaternion) -> Vector:
-        """What locked axes keep, of a rotation from the parent: see `swing_and_twist`."""
+        """The values that locked axes keep, for a rotation relative to the parent: see `swing_and_twist`."""
         return swing_and_twist(xp, self._from_rest(q))
 
     def _from_rest(self, q: Quaternion) -> Quaternion:
@@ -55,12 +55,13 @@ class JointLimits:
         return q if self.rest is None else arithmetic.multiply(self.rest, q)
 
     def turned(self, xp: Arithmetic, q: Quaternion, locked: Vector | None, arrow: Vector, goal: Vector) -> Quaternion:
-        """q after the turn, as far as it is allowed, of `arrow` to `goal`, both directions in the parent's frame."""
+        """q after the rotation, within the limits, of `arrow` to `goal`, both directions in the parent's frame."""
         turn = arithmetic.arc(xp, arrow, goal) if self.hinge is None else self._hinged(xp, q, arrow, goal)
         return self.eased(xp, q, arithmetic.multiply(turn, q), locked)
 
     def _hinged(self, xp: Arithmetic, q: Quaternion, arrow: Vector, goal: Vector) -> Quaternion:
-        """The turn about the free axis alone. Swing axes stand still in the parent, the twist axis turns with it."""
+        """The rotation about the free axis only. Swing axes are fixed in the parent, the twist axis rotates with the
+        joint."""
         axis: Vector = UNITS[self.hinge or 0]
         if self.hinge == 1:
             axis = arithmetic.rotate(q, axis)
@@ -71,7 +72,7 @@ class JointLimits:
         return arithmetic.about(xp, axis, xp.arctan2(sine, arithmetic.dot(arrow, goal) - along))
 
     def eased(self, xp: Arithmetic, q: Quaternion, wanted: Quaternion, locked: Vector | None) -> Quaternion:
-        """From q towards `wanted`: as far as stiffness and limits let it."""
+        """From q towards `wanted`, with stiffness and limits."""
         if self.weights is not None:
             way = arithmetic.rotation_vector(xp, arithmetic.multiply(arithmetic.inverse(q), wanted))
             part = tuple(w * v for w, v in zip(self.weights, way, strict=True))
@@ -83,8 +84,8 @@ class JointLimits:
     ) -> Quaternion:
         """The allowed rotation near q, with the locked angles as given.
 
-        Each kind of limits has a nearest rotation of its own. Where there are both, they take turns; what is not
-        inside both in the end stays as it was in `previous`.
+        The nearest rotation is computed for each kind of limits, alternating if there are both; a result outside either
+        of them is replaced by `previous`.
         """
         q = self._from_rest(q)
         swings = any(self.locks) or any(self.limited)
@@ -116,7 +117,8 @@ class JointLimits:
         return from_swing_and_twist(xp, x, y, z)
 
     def _inside_ellipse(self, xp: Arithmetic, x: Number, z: Number) -> tuple[Number, Number]:
-        """Drawn towards the middle onto the ellipse; a range without width or without the middle makes it a box."""
+        """Scaled towards the center onto the ellipse; a range without width or without the center gives a box
+        instead."""
         (x0, _, z0), (x1, _, z1) = self.low, self.high
         if not (x0 < 0.0 < x1 and z0 < 0.0 < z1):
             one_sided = x0 <= 0.0 <= x1 and z0 <= 0.0 <= z1 and x0 < x1 and z0 < z1
@@ -131,7 +133,7 @@ class JointLimits:
         return x * factor, z * factor
 
     def _short_of_half_turn(self, xp: Arithmetic, x: Number, z: Number) -> tuple[Number, Number]:
-        """A locked angle keeps its value: the other one gives way."""
+        """A locked angle keeps its value: the other one is reduced."""
         most = 1.0 - _SHORT_OF_HALF_TURN
         if self.locks[0] and not self.locks[2]:
             room = xp.sqrt(xp.maximum(most - x * x, 0.0))
@@ -143,12 +145,12 @@ class JointLimits:
         return x * factor, z * factor
 
     def _eulered(self, xp: Arithmetic, q: Quaternion) -> Quaternion:
-        """Inside the Euler ranges. A rotation has two sets of angles: the one that is less outside is clamped."""
+        """Within the Euler ranges. A rotation has two sets of angles: the one closer to the ranges is clamped."""
         low, high = self.euler or ((), ())
         one, two = euler_angles(xp, q, self.order)
         first, second = (
             [nearest_within(xp, e, low[n], high[n]) for n, e in enumerate(angles)] for angles in (one, two)
         )
-        miss = apart(xp, one, first) - apart(xp, two, second)
+        miss = distance(one, first) - distance(two, second)
         e = [xp.where(miss > 1e-12, b, a) for a, b in zip(first, second, strict=True)]
         return from_euler(xp, e, self.order, low, high)

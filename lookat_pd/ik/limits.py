@@ -1,4 +1,4 @@
-"""How far the joints of a chain may turn. The angles are those of Blender's own solver, see `angles`."""
+"""Joint limits of a chain. The angles are those of Blender's own solver, see `angles`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..message import Message
 from ..rotation import Array
@@ -17,22 +17,21 @@ from .batches import batch_front, batch_last, packed, unpacked
 from .joint_limits import JointLimits
 
 STIFFEST = 0.99
-"""More stiffness than this counts as this, as in Blender: a joint that shall not turn is locked."""
+"""Largest stiffness, as in Blender: to prevent rotation, lock the joint."""
 _AXES = "XYZ"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What n joints are allowed; what is left out allows everything.
+    """Limits of n joints; fields that are omitted do not limit.
 
-    locks: (n, 3) bool, angles about x, y, z that keep the value of the start. minimum, maximum: (n, 3) [rad], range of
-    the angles, infinite where there is none; beyond half a turn they count as half a turn. stiffness: (n, 3), 0 to
-    0.99, the part of its turning that a joint leaves to the others. rest: (n, 4), the rotation relative to the parent
-    from which angles count, identity if left out. euler_minimum, euler_maximum: (n, 3) [rad], range of the Euler
-    angles in `euler_order`, one order or one a joint, as the constraint Limit Rotation has it in local space. names:
-    what error messages call the joints.
+    locks: (n, 3) bool, angles about x, y, z that keep their initial values. minimum, maximum: (n, 3) [rad], range of
+    the angles, infinite for none; clamped to half a turn. stiffness: (n, 3), 0 to 0.99, the fraction of its rotation
+    that a joint leaves to the others. rest: (n, 4), the rotation relative to the parent at which the angles are 0,
+    default identity. euler_minimum, euler_maximum: (n, 3) [rad], range of the Euler angles in `euler_order`, one order
+    or one for each joint, as in the constraint Limit Rotation in local space. names: of the joints, for error messages.
 
-    Raises InvalidArgument where shapes differ, a number is wrong, or a minimum is above its maximum.
+    Raises InvalidArgument if shapes differ, a number is invalid, or a minimum is above its maximum.
     """
 
     locks: ArrayLike | None = None
@@ -59,7 +58,8 @@ class Limits:
             given = getattr(self, name)
             shape = (n, 4 if name == "rest" else 3)
             kind = bool if name == "locks" else float
-            value = np.full(shape, default, dtype=kind) if given is None else np.array(given, dtype=kind)
+            found = None if given is None else checks.numbers(name.replace("_", " "), given)
+            value = np.full(shape, default, dtype=kind) if found is None else found.astype(kind)
             if value.shape != shape:
                 raise InvalidArgument(
                     "Limits of {count} joints need {name} of shape {shape}, not {value_shape}.",
@@ -75,7 +75,7 @@ class Limits:
                     joint=self._name(value),
                 )
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "rest", rotation.normalize(self.rest))
+        object.__setattr__(self, "rest", checks.quaternions("rest", self.rest))
         orders = (self.euler_order,) * n if isinstance(self.euler_order, str) else tuple(self.euler_order)
         if len(orders) != n:
             raise InvalidArgument(
@@ -98,11 +98,13 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not None and not isinstance(value, str):
-                return len(np.asarray(value))
+                found = checks.numbers("limits", value) if field.name != "names" else np.asarray(value)
+                if found.ndim:
+                    return len(found)
         raise InvalidArgument("The limits contain no arrays; set at least one, or omit the limits.")
 
     def _name(self, at: Array) -> str:
-        """What the joint with the first true or NaN element of an array (n, ...) is called."""
+        """The name of the joint with the first true or NaN element of an array (n, ...)."""
         wrong = at if at.dtype == bool else np.isnan(at)
         joint = int(np.argmax(wrong.reshape(len(wrong), -1).any(axis=1)))
         return str(joint) if self.names is None else repr(self.names[joint])
@@ -128,12 +130,12 @@ class Limits:
 
     @property
     def all_locked(self) -> bool:
-        """Whether no joint may turn about any axis."""
+        """Whether all axes of all joints are locked."""
         return bool(np.all(np.asarray(self.locks)))
 
     @cached_property
     def joints(self) -> list[JointLimits | None]:
-        """The limits of each joint for the solvers; None where it is free."""
+        """The limits of each joint for the solvers; None if it is free."""
         return [self._joint(n) for n in range(len(self))]
 
     def _joint(self, n: int) -> JointLimits | None:
@@ -158,7 +160,7 @@ class Limits:
         )
 
     def parameters(self, poses: Array) -> Array:
-        """What locked axes of these poses (n, 4, m) keep (n, 3, m); see JointLimits."""
+        """The values (n, 3, m) that locked axes keep in poses (n, 4, m); see JointLimits."""
         found = np.zeros((len(self), 3, poses.shape[-1]))
         for n, limits in enumerate(self.joints):
             if limits is not None:
@@ -166,7 +168,7 @@ class Limits:
         return found
 
     def angles(self, rotations: ArrayLike) -> Array:
-        """Angles (..., n, 3) about x, y, z [rad] of local rotations (..., n, 4), as Blender's solver reads them."""
+        """Angles (..., n, 3) about x, y, z [rad] of local rotations (..., n, 4), as in Blender's solver."""
         q = np.asarray(rotations, dtype=float)
         from_rest = rotation.multiply(rotation.inverse(self.rest), q)
         x, y, z = swing_and_twist(BATCH, tuple(np.moveaxis(from_rest, -1, 0)))
@@ -175,7 +177,7 @@ class Limits:
         return np.stack((across, y, along), axis=-1)
 
     def clamp(self, rotations: ArrayLike, start: ArrayLike | None = None) -> Array:
-        """The allowed rotations (..., n, 4) near these; locked angles are those of `start`, else they stay."""
+        """The nearest allowed rotations (..., n, 4); locked angles are those of `start`, by default unchanged."""
         q = np.asarray(rotations, dtype=float)
         batch = q.shape[:-2]
         whole, single = batch_last(q, batch, 2), q.size == 4 * len(self)
@@ -187,6 +189,6 @@ class Limits:
         return batch_front(packed(pose, whole.shape[-1])).reshape(q.shape)
 
     def excess(self, rotations: ArrayLike) -> Array:
-        """How far (..., n) [rad] local rotations (..., n, 4) are from what is allowed; locks do not count."""
+        """The angle (..., n) [rad] by which local rotations (..., n, 4) exceed the limits; locks do not count."""
         q = np.asarray(rotations, dtype=float)
-        return rotation.angle(rotation.multiply(rotation.inverse(q), self.clamp(q)))
+        return rotation.distance(q, self.clamp(q))

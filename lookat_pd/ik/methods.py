@@ -1,7 +1,7 @@
 """The methods of inverse kinematics: one row each.
 
-What solves, the menu of solvers, the keys of a drag and the choices of the command line are made from this table, so a
-new method is one more row.
+The solvers, their menu, the keys of a drag and the choices of the command line derive from this table, so a new method
+is one more row.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,12 @@ from .task import Pose, Task
 
 @dataclass(frozen=True)
 class Method:
-    """One way to solve a chain.
+    """A method of solving a chain.
 
-    id: what `solve` calls it; in capitals the identifier in Blender, with hyphens the word on the command line. label,
-    description: name and tooltip. key: digit that chooses it during a drag. step: one iteration. least_squares: goes
-    for position and orientation at once; for the others the last joint is turned by itself, and they are sent beyond
-    the target. draws_joints: can draw joints to goals of their own. is_default: chosen where nothing is said; true of
-    one row.
+    id: its name in `solve`; in capitals the identifier in Blender, with hyphens the word on the command line. label,
+    description: name and tooltip. key: digit that selects it during a drag. step: one iteration. least_squares: solves
+    for position and orientation together; otherwise the last joint is rotated separately, and overshoot is used.
+    draws_joints: supports goals of joints. is_default: true for exactly one row.
     """
 
     id: str
@@ -33,17 +32,17 @@ class Method:
 
     @property
     def identifier(self) -> str:
-        """In Blender's enumerations."""
+        """The identifier in Blender's enumerations."""
         return self.id.upper()
 
     @property
     def word(self) -> str:
-        """On the command line."""
+        """The word on the command line."""
         return self.id.replace("_", "-")
 
 
-# Blender saves the number of a row with the scene: append new ones at the end. Digits 0 to 3 are those of the demo
-# that was published with the Jacobian methods.
+# Blender saves the number of a row with the scene: append new ones at the end. Digits 0 to 3 are those of the published
+# demo.
 METHODS: dict[str, Method] = {
     row.id: row
     for row in (
@@ -101,10 +100,10 @@ METHODS: dict[str, Method] = {
 
 
 def default() -> Method:
-    """The method where none is chosen."""
+    """The default method."""
     return next(row for row in METHODS.values() if row.is_default)
 
 
 def of_key(key: str) -> Method | None:
-    """The method that a digit chooses; None where it chooses none."""
+    """The method of a digit; None if there is none."""
     return next((row for row in METHODS.values() if row.key == key), None)

@@ -1,9 +1,8 @@
-"""What the solvers are asked for, as objects in a list: positions, orientations, a pole, soft goals of joints.
+"""Objectives of the solvers, as objects in a list: positions, orientations, a pole, soft goals of joints.
 
-Each objective is checked when it is made. It tells the solvers what they need of it: its numbers in the base's frame,
-the error that is left of it, residuals for least squares, and what it makes of the pose after each iteration. Those of
-a chain are `Position`, which `solve` makes of its target, `Orientation`, `Pole` and `JointGoal`; those of a body are
-`Effector`.
+Each objective is checked when it is created. It provides its values in the frame of the base, its remaining error, its
+residuals for least squares, and a change of the pose after each iteration. Objectives of a chain are `Position`, which
+`solve` creates from its target, `Orientation`, `Pole` and `JointGoal`; that of a body is `Effector`.
 """
 
 from dataclasses import dataclass
@@ -22,10 +21,10 @@ from .task import Pose, Task, last_orientation
 
 
 class Objective:
-    """What is wanted of a chain.
+    """An objective of a chain.
 
-    name: under which a task has its numbers; a chain has one objective of each name. is_soft: counts in the first half
-    of the iterations only, less and less. is_bend: changes also a pose with the effector at its target.
+    name: key of its values in a task; a chain has at most one objective of each name. is_soft: applies only in the
+    first half of the iterations, with decreasing weight. is_bend: also changes a pose whose effector is at its target.
     """
 
     name: ClassVar[str]
@@ -34,7 +33,7 @@ class Objective:
     is_bend: ClassVar[bool] = False
 
     def check(self, joints: int) -> None:
-        """Raise InvalidArgument where a chain of so many joints cannot have it."""
+        """Raise InvalidArgument if a chain with this number of joints cannot have it."""
 
     @property
     def values(self) -> Array:
@@ -42,21 +41,21 @@ class Objective:
         return np.asarray(getattr(self, "target"))  # noqa: B009 - all but one objective are about a point
 
     def error(self, task: Task, pose: Pose) -> Number | None:
-        """What is left of it, as a length; None where it does not count."""
+        """The remaining error as a length; None if it has none."""
         return None
 
     def residuals(self, task: Task, offsets: Array, bone: Array) -> list[Residual]:
-        """What least squares make small. offsets: (m, n, 3) of the chains. bone: (m,) mean lengths of their bones."""
+        """The residuals for least squares. offsets: (m, n, 3) of the chains. bone: (m,) mean lengths of their bones."""
         return []
 
     def finished(self, task: Task, pose: Pose, before: Pose) -> Pose:
-        """The pose after an iteration that began with the pose `before`."""
+        """The pose after an iteration that started with the pose `before`."""
         return pose
 
 
 @dataclass(frozen=True, eq=False)
 class Position(Objective):
-    """The effector at a place. target: (..., 3)."""
+    """The position of the effector. target: (..., 3)."""
 
     target: ArrayLike
     name = "target"
@@ -75,7 +74,7 @@ class Position(Objective):
 class Orientation(Objective):
     """The orientation of the last joint, in the space of the target; a radian counts as a mean bone's length.
 
-    orientation: (..., 4). weight: 0 to 1, how far the joint is turned there from where it would be without.
+    orientation: (..., 4). weight: 0 to 1, interpolation from the orientation without the objective.
     """
 
     orientation: ArrayLike
@@ -111,7 +110,7 @@ class Pole(Objective):
         object.__setattr__(self, "target", checks.array("pole", self.target, 3))
 
     def finished(self, task: Task, pose: Pose, before: Pose) -> Pose:
-        """The chain turned about the line from root to effector so that it bends towards the pole."""
+        """The chain rotated about the line from root to effector so that it bends towards the pole."""
         xp, places = task.xp, task.places(pose)
         axis = places[-1]
         size = arithmetic.length(xp, axis)
@@ -129,10 +128,10 @@ class Pole(Objective):
 
 @dataclass(frozen=True, eq=False)
 class JointGoal(Objective):
-    """A place where a joint would rather be, for methods that draw joints.
+    """A preferred position of a joint, for methods that support goals of joints.
 
-    joint: 1 or more; joint 0 stands on the base. target: (..., 3). weight: 0 to 1. It draws at first and less and less,
-    and the second half of the iterations brings the effector to its target.
+    joint: 1 or more; joint 0 is fixed to the base. target: (..., 3). weight: 0 to 1. Its effect decreases; the second
+    half of the iterations brings the effector to its target.
     """
 
     joint: int
@@ -165,12 +164,11 @@ class JointGoal(Objective):
 
 @dataclass(frozen=True, eq=False)
 class Effector:
-    """A point of a body and what is wanted of it.
+    """A point of a body and its objectives.
 
-    joint: its index. target: (..., 3), or None where only the orientation counts. offset: (3,), the point in the
-    joint's frame. weight: 0 or more, how much the target counts against other effectors'. orientation: (..., 4) of the
-    joint, or None. orientation_weight: 0 or more, how much a radian counts against the length of a mean bone. Raises
-    InvalidArgument.
+    joint: its index. target: (..., 3), or None for the orientation only. offset: (3,), the point in the frame of the
+    joint. weight: 0 or more, relative to other effectors. orientation: (..., 4) of the joint, or None.
+    orientation_weight: 0 or more, weight of a radian relative to the mean bone length. Raises InvalidArgument.
     """
 
     joint: int
@@ -187,11 +185,14 @@ class Effector:
                 joint=self.joint,
             )
         for weight in (self.weight, self.orientation_weight):
-            if not (np.isfinite(weight) and weight >= 0.0):
+            found = checks.numbers("weight", weight)
+            if found.ndim or not 0.0 <= found < np.inf:
                 raise InvalidArgument(
-                    "The weights of joint {joint} must be 0 or more, not {weight}.", joint=self.joint, weight=weight
+                    "The weights of joint {joint} must be 0 or more, not {weight}.",
+                    joint=checks.shown(self.joint),
+                    weight=checks.shown(weight),
                 )
-        object.__setattr__(self, "offset", checks.array("offset of an effector", self.offset, 3))
+        object.__setattr__(self, "offset", checks.exactly("offset of an effector", self.offset, 3))
         if self.target is not None:
             object.__setattr__(self, "target", checks.array("target", self.target, 3))
         if self.orientation is not None:
@@ -199,7 +200,7 @@ class Effector:
 
 
 def in_base(values: Array, position: Array, frame: Array) -> Array:
-    """Points (..., 3) or quaternions (..., 4) seen from a base with a position (..., 3) and a rotation (..., 4)."""
+    """Points (..., 3) or quaternions (..., 4) relative to a base with a position (..., 3) and a rotation (..., 4)."""
     back = rotation.inverse(frame)
     return rotation.multiply(back, values) if values.shape[-1] == 4 else rotation.rotate(back, values - position)
 
@@ -211,5 +212,5 @@ def _angle_about(xp: Arithmetic, axis: Vector, a: Vector, b: Vector) -> Number:
 
 
 def _beside(axis: Vector, v: Vector) -> Vector:
-    """The part of v that is square to a unit axis."""
+    """The component of v perpendicular to a unit axis."""
     return arithmetic.subtract(v, arithmetic.scaled(axis, arithmetic.dot(axis, v)))

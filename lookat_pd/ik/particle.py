@@ -1,8 +1,8 @@
-"""Particles on the joints, held apart by the bones' lengths.
+"""Particles at the joints with distance constraints of the bone lengths.
 
-The root's particle is pinned, the effector's lies on the target, and every other may be drawn to a goal of its own.
-Each bone moves the particles at its ends by (P1 - P0) (1/2 - d / (2 |P1 - P0|)), d being its length. Then the bones
-are fitted to the particles. Source: Hecker and others, "Real-time motion retargeting to highly varied user-created
+The particle of the root is pinned, that of the effector is at the target, and others may be moved towards their own
+goals. Each bone moves the particles at its ends by (P1 - P0) (1/2 - d / (2 |P1 - P0|)), with its length d. Then the
+bones are fitted to the particles. Source: Hecker et al., "Real-time motion retargeting to highly varied user-created
 morphologies", 2008.
 """
 
@@ -12,11 +12,11 @@ from .fabrik import drawn
 from .task import Pose, Task
 
 RELAXATIONS = 4
-"""How often each bone gets its length back in one iteration, along the chain there and back."""
+"""Sweeps over the chain, forward and back, in one iteration."""
 
 
 def step(task: Task, pose: Pose) -> Pose:
-    """The particles pulled and relaxed, the bones fitted to them."""
+    """Move and relax the particles, then fit the bones to them."""
     places = drawn(task, [arithmetic.ORIGIN, *task.places(pose)])
     places[-1] = task.target
     for _ in range(RELAXATIONS):
@@ -27,7 +27,7 @@ def step(task: Task, pose: Pose) -> Pose:
 
 
 def _relax(task: Task, places: list[Vector], n: int) -> None:
-    """Bone n draws both ends together or pushes them apart; a pinned end leaves all the way to the other."""
+    """Restore the length of bone n by moving both ends, or the other end if one is pinned."""
     xp, way = task.xp, arithmetic.subtract(places[n + 1], places[n])
     size = arithmetic.length(xp, way)
     part = 0.5 - 0.5 * task.lengths[n] / (size + (size == 0.0))

@@ -1,4 +1,4 @@
-"""The public call for one chain."""
+"""The public function for one chain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from .task import Task
 
 @dataclass(frozen=True)
 class IKSolution:
-    """What a solver found, for each chain of the batch.
+    """The result of a solver for each chain of the batch.
 
-    rotations: (..., n, 4) local. error: (...), distance of the effector from its target, of exactly these rotations.
-    iterations: (...), how many were made. orientation_error: (...) [rad], or None where no orientation was wanted.
-    history: (1 + iterations, ...), error at the start and after each iteration, or None where it was not asked for; a
-    wrong orientation counts in it as a length.
+    rotations: (..., n, 4) local. error: (...), distance of the effector from its target for these rotations.
+    iterations: (...), their number. orientation_error: (...) [rad], or None without a target orientation. history: (1 +
+    iterations, ...), error at the start and after each iteration, or None if not requested; it includes the orientation
+    error as a length.
     """
 
     rotations: Array
@@ -47,26 +47,28 @@ def solve(
     objectives: Sequence[Objective] = (),
     history: bool = False,
 ) -> IKSolution:
-    """Local rotations that bring the end of a chain to a target, from those given.
+    """Local rotations that bring the end of a chain to a target, starting from those given.
 
     offsets: (n, 3), or a set for each chain (..., n, 3): joint i + 1, the last: the effector, in joint i's frame.
     rotations: (..., n, 4), each relative to the joint before. target: (..., 3). Leading axes are a batch: frames,
-    targets, characters. method: one of METHODS. A chain is finished when its error is below `tolerance`, or as near to
-    the least that its lengths allow. The result is never worse than the start; with limits the start is first brought
-    inside them. A single joint aims. Bones keep their lengths.
+    targets, characters. method: one of METHODS. A chain is finished when its error is below `tolerance`, or that close
+    to the smallest value possible for its lengths. The result is never worse than the start; with limits the start is
+    first clamped to them. A single joint aims at the target. Bones keep their lengths.
 
-    limits: see Limits; a chain that is locked about all axes stays as it is. base: what the first joint's rotation is
-    relative to: (..., 3) its position, (..., 4) its rotation, or (..., 7) position and rotation.
+    limits: see Limits; a chain with all axes locked does not change. base: the frame of the rotation of the first
+    joint: (..., 3) its position, (..., 4) its rotation, or (..., 7) position and rotation.
 
-    objectives: what else is wanted: an Orientation, a Pole, a JointGoal for any joint. history: keep the errors of all
-    iterations.
+    objectives: further ones: an Orientation, a Pole, a JointGoal for any joint. history: whether to return the errors
+    of all iterations.
 
     Raises InvalidArgument.
     """
-    row = METHODS.get(method)
+    row = METHODS.get(method) if checks.is_one_of(method, METHODS) else None
     if row is None:
         raise InvalidArgument(
-            "Method {method!r} is unknown; use one of {methods}.", method=method, methods=", ".join(METHODS)
+            "Method {method!r} is unknown; use one of {methods}.",
+            method=checks.shown(method),
+            methods=", ".join(METHODS),
         )
     iterations, tolerance = checks.bounds(iterations, tolerance)
     offsets = checks.array("offsets", offsets, None, 3)
@@ -135,13 +137,13 @@ def solve(
         rotations=solved,
         error=np.linalg.norm(effector - given["target"].values, axis=-1),
         iterations=outcome.iterations.reshape(batch),
-        orientation_error=None if orientation is None else _angle(reached, orientation.values),
+        orientation_error=None if orientation is None else rotation.distance(reached, orientation.values),
         history=np.array(outcome.history).reshape(-1, *batch) if history else None,
     )
 
 
 def _by_name(objectives: Sequence[Objective]) -> dict[str, Objective]:
-    """The objectives of a chain; raises InvalidArgument where two are of one kind."""
+    """The objectives of a chain; raises InvalidArgument if two are of the same kind."""
     found = {objective.name: objective for objective in objectives}
     if len(found) < len(objectives):
         raise InvalidArgument("Two objectives of a chain are of one kind; give one of each.")
@@ -149,14 +151,9 @@ def _by_name(objectives: Sequence[Objective]) -> dict[str, Objective]:
 
 
 def _end(offsets: Array, rotations: Array, position: Array, frame: Array) -> tuple[Array, Array]:
-    """Orientation (..., 4) of the last joint, and where the effector is (..., 3)."""
+    """Orientation (..., 4) of the last joint, and position (..., 3) of the effector."""
     heads = np.concatenate((np.zeros_like(offsets[..., :1, :]), offsets[..., :-1, :]), axis=-2)
     parents = range(-1, heads.shape[-2] - 1)
     orientations, positions = skeleton.forward(parents, heads, rotations, (position, frame))
     orientation = orientations[..., -1, :]
     return orientation, positions[..., -1, :] + rotation.rotate(orientation, offsets[..., -1, :])
-
-
-def _angle(a: Array, b: Array) -> Array:
-    """From one orientation to another."""
-    return rotation.angle(rotation.multiply(rotation.inverse(a), b))

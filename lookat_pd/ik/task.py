@@ -1,4 +1,4 @@
-"""What a solver works on: one chain, or a batch of chains with the same joints."""
+"""The problem for a solver: one chain, or a batch of chains with the same joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from .batches import unpacked
 from .joint_limits import JointLimits
 
 Pose = list[Quaternion]
-"""Local rotations of the joints, from the root on."""
+"""Local rotations of the joints, root first."""
 
 
 @dataclass
 class Task:
-    """Chains to solve, in the frame in which the first joint's rotation lives; that joint is at its origin.
+    """Chains to solve, in the frame of the first joint's rotation, with that joint at the origin.
 
-    data: what differs from chain to chain, arrays with the batch as their last axis: the numbers of each objective by
-    its name, and where there are any "locked" (n, 3, m) and "offsets" (n, 3, m). Solvers may keep memory of their own
-    in it. offsets: the chain's, where all have the same. objectives: what is wanted, a position among them.
+    data: values that differ between chains, arrays with the batch as the last axis: the values of each objective by
+    name, and optionally "locked" (n, 3, m) and "offsets" (n, 3, m). Solvers may add their own state. offsets: of the
+    chain, if the same for all. objectives: include a position.
     """
 
     single: bool
@@ -31,14 +31,14 @@ class Task:
     shared_offsets: list[Vector] | None
     objectives: Sequence[Any] = ()
     pull: float = 0.0
-    """How much of the weights of soft objectives counts in this iteration."""
+    """Factor of the weights of soft objectives in this iteration."""
 
     def __post_init__(self) -> None:
         self.xp: Arithmetic = SINGLE if self.single else BATCH
         self.read()
 
     def read(self) -> None:
-        """Take what `data` has for use."""
+        """Unpack `data`."""
         names = {"offsets", "locked", *(objective.name for objective in self.objectives)}
         self.numbers: dict[str, Any] = {
             name: unpacked(values, self.single) for name, values in self.data.items() if name in names
@@ -49,7 +49,7 @@ class Task:
         self.orientation: Quaternion | None = self.numbers.get("orientation")
         self.lengths = [arithmetic.length(self.xp, offset) for offset in self.offsets]
         self.turn_length: Number = sum(self.lengths) / max(len(self.lengths), 1)
-        """What a radian of a wrong orientation counts as."""
+        """The length that a radian of orientation error counts as."""
 
     def __len__(self) -> int:
         return len(self.limits)
@@ -65,7 +65,7 @@ class Task:
 
     @property
     def goals(self) -> list[Any]:
-        """Soft goals of joints, as long as they count."""
+        """Soft goals of joints, while they apply."""
         if not self.pull:
             return []
         return [objective for objective in self.objectives if objective.is_soft]
@@ -75,12 +75,12 @@ class Task:
         return arithmetic.subtract(self.target, self.effector(pose))
 
     def take(self, keep: Array) -> None:
-        """Only these chains of the batch from here on."""
+        """Keep only these chains of the batch."""
         self.data = {name: values[..., keep] for name, values in self.data.items()}
         self.read()
 
     def without_last(self, target: Vector) -> "Task":
-        """The chain up to the last joint, which is now the effector."""
+        """The chain up to the last joint, which becomes the effector."""
         shorter = Task.__new__(Task)
         shorter.__dict__.update(self.__dict__)
         shorter.limits, shorter.offsets, shorter.target = self.limits[:-1], self.offsets[:-1], target
@@ -88,59 +88,56 @@ class Task:
         return shorter
 
     def turned(self, n: int, q: Quaternion, arrow: Vector, goal: Vector) -> Quaternion:
-        """Joint n's rotation q after the turn, as far as it is allowed, of `arrow` onto `goal`; these are directions
-        in its parent's frame."""
+        """The rotation q of joint n after the rotation, within its limits, of `arrow` onto `goal`, both directions in
+        the frame of its parent."""
         limits = self.limits[n]
         if limits is None:
             return arithmetic.multiply(arithmetic.arc(self.xp, arrow, goal), q)
         return limits.turned(self.xp, q, self.locked[n], arrow, goal)
 
     def eased(self, n: int, q: Quaternion, wanted: Quaternion) -> Quaternion:
-        """From joint n's rotation q towards `wanted`, as far as that is allowed."""
+        """The rotation q of joint n moved towards `wanted`, with stiffness and limits."""
         limits = self.limits[n]
         return wanted if limits is None else limits.eased(self.xp, q, wanted, self.locked[n])
 
     def cost(self, pose: Pose) -> Number:
-        """What a solver makes small: the root of the sum of the squares of the objectives' errors."""
+        """The value that a solver minimizes: the norm of the errors of the objectives."""
         first, *others = [error for objective in self.objectives if (error := objective.error(self, pose)) is not None]
         return self.xp.sqrt(sum((error * error for error in others), first * first)) if others else first
 
     def least_cost(self) -> Array:
-        """What no pose can be below (m,): targets beyond the reach, or nearer than the longest bone allows."""
+        """The smallest possible cost (m,): for targets beyond the reach, or nearer than the longest bone allows."""
         lengths = np.stack([np.broadcast_to(a, (self.count,)) for a in self.lengths])
         reach, longest = np.sum(lengths, axis=0), np.max(lengths, axis=0)
         far = np.linalg.norm(self.data["target"], axis=0)
         return np.maximum(np.maximum(far - reach, 2.0 * longest - reach - far), 0.0)
 
     def finished(self, pose: Pose, before: Pose) -> Pose:
-        """The pose that the objectives make of one after an iteration, which began with `before`."""
+        """The pose after the changes by the objectives at the end of an iteration that started with `before`."""
         for objective in self.objectives:
             pose = objective.finished(self, pose, before)
         return pose
 
     def effector(self, pose: Pose) -> Vector:
-        """Where the effector is."""
+        """Position of the effector."""
         arm = arithmetic.rotate(pose[-1], self.offsets[-1])
         for n in range(len(pose) - 2, -1, -1):
             arm = arithmetic.rotate(pose[n], arithmetic.add(self.offsets[n], arm))
         return arm
 
     def places(self, pose: Pose) -> list[Vector]:
-        """Where joints 1 to n are, the last of which is the effector."""
-        carried, place = arithmetic.NO_TURN, (0.0, 0.0, 0.0)
-        found = []
-        for n, q in enumerate(pose):
-            carried = arithmetic.multiply(carried, q) if n else q
-            place = arithmetic.add(place, arithmetic.rotate(carried, self.offsets[n]))
-            found.append(place)
-        return found
+        """Positions of joints 1 to n, the last of which is the effector."""
+        heads = [arithmetic.ORIGIN, *self.offsets[:-1]]
+        orientations, positions = arithmetic.forward(range(-1, len(pose) - 1), heads, pose)
+        effector = arithmetic.add(positions[-1], arithmetic.rotate(orientations[-1], self.offsets[-1]))
+        return [*positions[1:], effector]
 
     def fit(self, pose: Pose, places: list[Vector]) -> Pose:
-        """Each bone from the root on pointed, as far as it is allowed, at the place its end should have."""
+        """The pose with each bone, root first, pointed within its limits at the desired position of its end."""
         result: Pose = []
         carried, place = arithmetic.NO_TURN, (0.0, 0.0, 0.0)
         for n, q in enumerate(pose):
-            # From where the joint really is: limits may have kept it from where it should be.
+            # From the actual position of the joint, which limits may have changed.
             goal = arithmetic.rotate_back(carried, arithmetic.subtract(places[n], place))
             q = self.turned(n, q, arithmetic.rotate(q, self.offsets[n]), goal)
             result.append(q)

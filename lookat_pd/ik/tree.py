@@ -1,4 +1,4 @@
-"""The public call for several effectors on one body: both hands and the head, say."""
+"""The public function for several effectors on one body, such as both hands and the head."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation, skeleton
+from ..errors import InvalidArgument
 from ..rotation import Array
 from . import checks, damped, iteration
 from .batches import batch_back, batch_front, batch_last, packed, unpacked
@@ -16,16 +17,16 @@ from .objectives import Effector, in_base
 from .task import Pose, Task
 
 _LEVEL = 1e-6
-"""Part of what is left that must show in the joints' torques; below it no joint knows where to turn."""
+"""Smallest gradient relative to the residuals; below it the pose is singular."""
 _NUDGE = 0.05
-"""By how much [rad] each joint is then bent."""
+"""Angle [rad] by which each joint is then bent."""
 
 
 @dataclass(frozen=True)
 class TreeSolution:
     """rotations: (..., n, 4) local. errors: (..., k), distance of each effector from its target, 0 where it has none.
-    orientation_errors: (..., k) [rad]. iterations: (...). history: (1 + iterations, ...), what is left of everything,
-    weighted, or None."""
+    orientation_errors: (..., k) [rad]. iterations: (...). history: (1 + iterations, ...), norm of the weighted
+    residuals, or None."""
 
     rotations: Array
     errors: Array
@@ -87,16 +88,17 @@ def solve_tree(
 ) -> TreeSolution:
     """Local rotations that bring several points of one body to their targets at once, by damped least squares.
 
-    parents: (n,), the joint that carries each joint, -1 for a root; parents stand before their children. offsets:
-    (n, 3), each joint in its parent's frame, a root in the base's. rotations: (..., n, 4), each relative to its parent.
-    Leading axes are a batch. What all effectors want is reached together where that is possible. Where it is not, the
-    sum of the squares of what is left is made small, each multiplied by its weight first: what weighs more is left
-    less. A body is finished when the root of that sum is below `tolerance`; it is never larger than at the start.
-    limits, base, history: as for `solve`. Raises InvalidArgument.
+    parents: (n,), -1 for a root; parents are listed before their children. offsets: (n, 3), each joint in its parent's
+    frame, a root in the base's. rotations: (..., n, 4), each relative to its parent. Leading axes are a batch. All
+    targets are reached together if possible. Otherwise the sum of the squares of the weighted errors is minimized:
+    effectors with a larger weight have a smaller error. A body is finished when the root of that sum is below
+    `tolerance`; it is never larger than at the start. limits, base, history: as for `solve`. Raises InvalidArgument.
     """
     iterations, tolerance = checks.bounds(iterations, tolerance)
-    offsets = checks.array("offsets", offsets, None, 3)
-    n = offsets.shape[-2]
+    n = len(checks.array("offsets", offsets, None, 3))
+    heads = checks.exactly("offsets", offsets, n, 3)
+    if not n:
+        raise InvalidArgument("A body needs at least one joint; give one offset and one rotation for each.")
     rotations = checks.quaternions("rotations", rotations, n)
     parents = checks.parents(parents, n)
     checks.effectors(effectors, n)
@@ -114,7 +116,7 @@ def solve_tree(
         **{name: values.shape[:-1] for name, values in given.items()},
     )
     start = batch_last(rotations if limits is None else limits.clamp(rotations), batch, 2)
-    bone = _mean_length([*offsets, *(np.asarray(effector.offset) for effector in effectors)])
+    bone = _mean_length([*heads, *(np.asarray(effector.offset) for effector in effectors)])
     data = {name: batch_last(in_base(values, position, frame), batch, 1) for name, values in given.items()}
     data["damping"] = damped.first_damping(np.full(start.shape[-1], bone))
     if limits is not None and np.any(np.asarray(limits.locks)):
@@ -125,7 +127,7 @@ def solve_tree(
         limits=[None] * n if limits is None else limits.joints,
         shared_offsets=None,
     )
-    task.parents, task.heads, task.effectors, task.bone = parents, offsets, effectors, bone
+    task.parents, task.heads, task.effectors, task.bone = parents, heads, effectors, bone
     frozen = limits is not None and limits.all_locked
     outcome = iteration.run(
         task,
@@ -136,7 +138,7 @@ def solve_tree(
         unfolded=_unfolded,
     )
     solved = rotation.normalize(batch_front(outcome.poses)).reshape(*batch, n, 4)
-    errors, turns = _errors(effectors, *skeleton.forward(parents, offsets, solved, (position, frame)))
+    errors, turns = _errors(effectors, *skeleton.forward(parents, heads, solved, (position, frame)))
     return TreeSolution(
         rotations=solved,
         errors=errors,
@@ -147,7 +149,7 @@ def solve_tree(
 
 
 def _mean_length(offsets: Sequence[Array]) -> float:
-    """Of those that have a length."""
+    """The mean length of the offsets that are not zero."""
     lengths = [float(np.linalg.norm(offset)) for offset in offsets if np.any(offset)]
     return sum(lengths) / len(lengths) if lengths else 1.0
 
@@ -166,7 +168,7 @@ def _step(task: Task, pose: Pose) -> Pose:
 
 
 def _unfolded(task: Task, poses: Array) -> Array:
-    """Poses (n, 4, m) of which none is so straight that no joint knows where to turn: those are bent."""
+    """Poses (n, 4, m) with the singular, straight ones bent."""
     assert isinstance(task, _TreeTask)
     pose, body, residuals = batch_front(poses), task.body(), task.residuals()
     orientations, positions = body.forward(pose)
@@ -182,7 +184,7 @@ def _unfolded(task: Task, poses: Array) -> Array:
 
 
 def _errors(effectors: Sequence[Effector], orientations: Array, positions: Array) -> tuple[Array, Array]:
-    """Distances and angles (..., k) that are left."""
+    """Remaining distances and angles (..., k)."""
     shape = (*positions.shape[:-2], len(effectors))
     errors, turns = np.zeros(shape), np.zeros(shape)
     for k, effector in enumerate(effectors):
@@ -191,5 +193,5 @@ def _errors(effectors: Sequence[Effector], orientations: Array, positions: Array
             point = positions[..., effector.joint, :] + rotation.rotate(orientation, effector.offset)
             errors[..., k] = np.linalg.norm(point - effector.target, axis=-1)
         if effector.orientation is not None:
-            turns[..., k] = rotation.angle(rotation.multiply(rotation.inverse(orientation), effector.orientation))
+            turns[..., k] = rotation.distance(orientation, effector.orientation)
     return errors, turns

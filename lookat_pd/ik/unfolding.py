@@ -1,4 +1,4 @@
-"""A chain that lies on the line to its target is bent first: on that line no solver knows where to bend."""
+"""A chain that is on the line to its target is bent first: this pose is singular for every solver."""
 
 import numpy as np
 
@@ -9,16 +9,15 @@ from .batches import packed, unpacked
 from .task import Pose, Task
 
 _STRAIGHT = 1e-4
-"""Part of a chain's length by which its joints may be off a line for them to count as lying on it."""
+"""Tolerance of the joints' distance from the line, as a fraction of the length of the chain."""
 _MOST_BEND = 0.3
-"""Most that one joint is bent by [rad]."""
+"""Largest bend [rad] of one joint."""
 
 
 def unfolded(task: Task, start: Array) -> Array:
-    """Poses (n, 4, m) of which none lies on the line to its target: those that do are bent.
+    """Poses (n, 4, m) with those bent that are on the line to their target.
 
-    They are bent by as much as brings the effector about as far as the target is, to the side where limits let them
-    bend most.
+    The bend brings the effector to about the distance of the target, towards the side that limits restrict least.
     """
     places = np.concatenate(
         (np.zeros((1, 3, task.count)), packed(task.places(unpacked(start, task.single)), task.count))
@@ -47,12 +46,12 @@ def unfolded(task: Task, start: Array) -> Array:
 
 
 def _off(places: Array, line: Array) -> Array:
-    """Largest distance (m,) of places (n, 3, m) from a line through the origin."""
+    """Largest distance (m,) of positions (n, 3, m) from a line through the origin."""
     return np.max(np.linalg.norm(np.cross(places, line[None], axis=1), axis=1), axis=0)
 
 
 def _square_to(start: Array, line: Array) -> Array:
-    """A direction (3, m) square to the line: near the first joint's X axis, about which bones usually bend."""
+    """A direction (3, m) perpendicular to the line, near the X axis of the first joint, the usual bend axis."""
     w, x, y, z = start[0]
     across = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)])
     along = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
@@ -62,7 +61,7 @@ def _square_to(start: Array, line: Array) -> Array:
 
 
 def _bent(task: Task, start: Array, axis: Array, bend: Array) -> Array:
-    """Each joint turned by `bend` (m,) about an axis (3, m), as far as it is allowed."""
+    """Each joint rotated by `bend` (m,) about an axis (3, m), within its limits."""
     xp, pose = task.xp, unpacked(start, task.single)
     vector, carried = tuple(unpacked(axis * bend, task.single)), arithmetic.NO_TURN
     result: Pose = []

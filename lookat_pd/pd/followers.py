@@ -6,23 +6,17 @@ Coordinates are deviations from rest: a rotation vector ("geodesic") or the four
 
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil
 
 import numpy as np
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .integrators import INTEGRATORS, check_integrator, make_step, step_limit
-from .second_order import (
-    CLAMPED_STEP,
-    Step,
-    apply,
-    check_tuning,
-    free_decay,
-    recurrence,
-    stable_substeps,
-    substeps,
-)
+from .recurrences import filtered, recurrence, undriven
+from .second_order import CLAMPED_STEP, Step, apply, check_tuning, free_decay, stable_substeps, substeps
 
 _INSTANT = 1e-9
 """Times closer than this [s] are one instant."""
@@ -50,17 +44,15 @@ class Tuning:
     def __post_init__(self) -> None:
         check_tuning(self.settle_time, self.damping_ratio)
         check_integrator(self.integrator)
-        if self.method not in ("geodesic", "component"):
-            raise InvalidArgument("Method {method!r} is unknown; use geodesic or component.", method=self.method)
-        if not (np.isfinite(self.max_speed) and self.max_speed >= 0.0):
+        if not checks.is_one_of(self.method, ("geodesic", "component")):
             raise InvalidArgument(
-                "The speed limit must be 0 (none) or more, not {max_speed}.", max_speed=self.max_speed
+                "Method {method!r} is unknown; use geodesic or component.", method=checks.shown(self.method)
             )
-        if not 0.0 <= self.feed_forward <= 1.0:
-            raise InvalidArgument(
-                "The feed-forward must be between 0 and 1, not {feed_forward}.", feed_forward=self.feed_forward
-            )
-        if not (self.release_angle > 0.0 and self.release_speed > 0.0 and self.release_time >= 0.0):
+        for name in ("settle_time", "damping_ratio", "max_speed", "release_angle", "release_speed", "release_time"):
+            called = "speed limit" if name == "max_speed" else name.replace("_", " ")
+            object.__setattr__(self, name, checks.number(called, getattr(self, name), 0.0))
+        object.__setattr__(self, "feed_forward", checks.fraction("feed-forward", self.feed_forward))
+        if not (self.release_angle > 0.0 and self.release_speed > 0.0):
             raise InvalidArgument(
                 "The release angle and the release speed must be above 0, and the release time 0 or more."
             )
@@ -117,11 +109,53 @@ def cubic_coefficients(goals: Array, dt: float) -> Array:
     return np.stack((goals[:-1], slopes[:-1], (3 * rise - 2 * a - b) / dt**2, (a + b - 2 * rise) / dt**3), axis=-1)
 
 
+_CATMULL_ROM = np.array([[0.0, 1.0, 0.0, 0.0], [-0.5, 0.0, 0.5, 0.0], [1.0, -2.5, 2.0, -0.5], [-0.5, 1.5, -1.5, 0.5]])
+"""From four samples in a row to the cubic between the middle two, time in samples."""
+
+
+def _with_ends(goals: Array) -> Array:
+    """Goals (n, b, width), n > 1, as (b, width, n + 2): beyond either end the sample that gives the slope there."""
+    result = np.empty((*goals.shape[1:], len(goals) + 2))
+    result[..., 1:-1] = goals.transpose(1, 2, 0)
+    ahead = (2.0, -1.0) if len(goals) == 2 else (3.0, -3.0, 1.0)
+    result[..., 0] = sum(weight * goals[n] for n, weight in enumerate(ahead))
+    result[..., -1] = sum(weight * goals[-1 - n] for n, weight in enumerate(ahead))
+    return result
+
+
 def _moved(coefficients: Array, time: float) -> Array:
     """The same cubics with their origin moved to `time`."""
     c0, c1, c2, c3 = np.moveaxis(coefficients, -1, 0)
     value = c0 + time * (c1 + time * (c2 + time * c3))
     return np.stack((value, c1 + time * (2 * c2 + 3 * time * c3), c2 + 3 * time * c3, c3), axis=-1)
+
+
+@lru_cache(maxsize=64)
+def _cached_step(
+    length: float, settle_times: tuple[float, ...], damping_ratio: float, integrator: str, feed_forward: float
+) -> Step:
+    """A step of b bones, (b, 1, 2, 2) and (b, 1, 2, 4), or 8 with what is anticipated of the goals.
+
+    Bones are solved again and again with the same tuning.
+    """
+    count = 1
+    if not INTEGRATORS[integrator].is_exact:
+        count = stable_substeps(length, min(step_limit(s, damping_ratio, integrator) for s in settle_times))
+    plain, *ahead = (
+        make_step(
+            length,
+            np.array(settle_times)[:, None],
+            damping_ratio,
+            integrator,
+            degree=3,
+            feed_forward=share,
+            count=count,
+        )
+        for share in sorted({0.0, feed_forward})
+    )
+    if not ahead:
+        return plain
+    return Step(plain.transition, np.concatenate((plain.response, ahead[0].response - plain.response), axis=-1))
 
 
 class Follower:
@@ -155,26 +189,7 @@ class Follower:
 
     def _step(self, length: float) -> Step:
         t = self.tuning
-        count = 1
-        if not t.is_exact:
-            limit = min(step_limit(s, t.damping_ratio, t.integrator) for s in self.settle_times)
-            count = stable_substeps(length, limit)
-        steps = [
-            make_step(
-                length,
-                self.settle_times[:, None],
-                t.damping_ratio,
-                t.integrator,
-                degree=3,
-                feed_forward=feed_forward,
-                count=count,
-            )
-            for feed_forward in sorted({0.0, t.feed_forward})
-        ]
-        if not t.feed_forward:
-            return steps[0]
-        plain, ahead = steps
-        return Step(plain.transition, np.concatenate((plain.response, ahead.response - plain.response), axis=-1))
+        return _cached_step(length, tuple(self.settle_times.tolist()), t.damping_ratio, t.integrator, t.feed_forward)
 
     def _drive(self, coefficients: Array) -> Array:
         """What drives a step, of goals given as cubics (..., b, width, 4): they, and what is anticipated of them.
@@ -210,8 +225,9 @@ class Follower:
             state = np.stack((value, rate), axis=-1)
         return state
 
-    def _run_clamped(self, coefficients: Array, state: Array) -> Array:
-        """States (n + 1, b, width, 2) from `state` on, over n whole samples of goals (n, b, width, 4)."""
+    def _run_clamped(self, goals: Array, state: Array, first: int) -> Array:
+        """As `_run_free`, with the speed clamped."""
+        coefficients = cubic_coefficients(goals, self.dt)[first:]
         count = substeps(self.dt, CLAMPED_STEP)
         h = self.dt / count
         step = self._step(h)
@@ -241,24 +257,33 @@ class Follower:
         Returns the states at the n samples (n, b, width, 2), of which those before `start` only repeat `state`, and
         the state at `end` (in the last interval, or at its end).
         """
-        coefficients = cubic_coefficients(goals, self.dt)
-        states = np.empty((*goals.shape, 2))
-        states[0] = state
         if len(goals) == 1:
-            return states, state
-        states[1] = self._advance(state, _moved(coefficients[0], start), self.dt - start)
-        if self._full is not None:
-            inputs = apply(self._full.response, self._drive(coefficients[1:]))
-            states[1:] = recurrence(self._full.transition, inputs, states[1])
+            return state[None].copy(), state
+        if start < _INSTANT and self._full is not None:
+            states = self._run_free(goals, state, 0)
         else:
-            states[1:] = self._run_clamped(coefficients[1:], states[1])
+            first = cubic_coefficients(goals[:3], self.dt)[0]
+            begun = self._advance(state, _moved(first, start), self.dt - start)
+            run = self._run_free(goals, begun, 1) if self._full is not None else self._run_clamped(goals, begun, 1)
+            states = np.concatenate((state[None], run))
         last = len(goals) - 2
         if self.dt * (last + 1) - end < _INSTANT:
             return states, states[-1]
         begin = start if last == 0 else self.dt * last
         base = state if last == 0 else states[last]
-        piece = _moved(coefficients[last], begin - self.dt * last)
+        piece = _moved(cubic_coefficients(goals[-3:], self.dt)[-1], begin - self.dt * last)
         return states, self._advance(base, piece, end - begin)
+
+    def _run_free(self, goals: Array, state: Array, first: int) -> Array:
+        """States (n - first, b, width, 2) at goals (n, b, width), from `state` at number `first` on, without clamps."""
+        assert self._full is not None
+        if not goals.any():
+            return undriven(self._full.transition[:, 0], len(goals) - 1 - first, state)
+        if self.tuning.feed_forward:
+            coefficients = self._drive(cubic_coefficients(goals, self.dt)[first:])
+            return recurrence(self._full.transition, apply(self._full.response, coefficients), state)
+        taps = (self._full.response / self.dt ** np.arange(4))[:, 0] @ _CATMULL_ROM
+        return filtered(self._full.transition[:, 0], taps, _with_ends(goals)[..., first:], state)
 
     def release(self, samples: int, start: float, end: float, state: Array) -> tuple[Array, Array]:
         """As `run` with the goal at rest: once everything is settled, the remainder fades to exactly zero."""
@@ -274,7 +299,7 @@ class Follower:
         if self._full is not None and self.tuning.is_exact:
             return self._calm_from(start, end, state)
         later = self.dt * np.arange(len(states)) >= start - _INSTANT
-        calm = np.flatnonzero(self._is_calm(states) & later)
+        calm = np.flatnonzero(self._is_calm(states.transpose(1, 3, 2, 0)) & later)
         if not len(calm):
             return np.inf
         first = self.dt * calm[0]
@@ -286,19 +311,20 @@ class Follower:
     def _calm_from(self, start: float, end: float, state: Array) -> float:
         """When the unclamped motion from `state` at `start` is calm, to 1/240 s; infinite if not by `end`."""
         omega, chunk = 2.0 * np.pi / self.settle_times[:, None], 240
-        for first in range(0, substeps(end - start, CLAMPED_STEP) + 1, chunk):
+        for first in range(0, ceil((end - start) / CLAMPED_STEP) + 1, chunk):
             steps = CLAMPED_STEP * (first + np.arange(chunk))
-            motion = apply(free_decay(steps[:, None, None], omega, self.tuning.damping_ratio), state)
-            calm = np.flatnonzero(self._is_calm(motion))
+            decay = free_decay(steps, omega, self.tuning.damping_ratio)
+            calm = np.flatnonzero(self._is_calm(state[:, None] @ decay.transpose(0, 2, 3, 1)))
             if len(calm):
                 return float(start + steps[calm[0]])
         return np.inf
 
     def _is_calm(self, states: Array) -> Array:
+        """Of states (b, 2, width, n), coordinates before the components of a rotation: (n,)."""
         t = self.tuning
-        size = t.radians * np.linalg.norm(states, axis=-2).max(axis=-2)
+        size, speed = t.radians * np.sqrt(np.square(states).sum(axis=2).max(axis=0))
         slow = min(t.release_speed, 0.5 * t.max_speed) if t.max_speed else t.release_speed
-        return (size[..., 0] < t.release_angle) & (size[..., 1] < slow)
+        return (size < t.release_angle) & (speed < slow)
 
     def _faded(self, states: Array, times: Array, settled: float) -> Array:
         """`states` blended into rest from `settled` on; the weight starts and ends level: velocity is continuous."""

@@ -13,6 +13,7 @@ from math import inf, pi, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import checks
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .second_order import Step, apply, check_tuning, free_decay, to_matrix
@@ -133,10 +134,10 @@ def default() -> Integrator:
 
 
 def check_integrator(integrator: str) -> None:
-    if integrator not in INTEGRATORS:
+    if not checks.is_one_of(integrator, INTEGRATORS):
         raise InvalidArgument(
             "Integrator {integrator!r} is unknown; use one of {integrators}.",
-            integrator=integrator,
+            integrator=checks.shown(integrator),
             integrators=", ".join(INTEGRATORS),
         )
 
@@ -149,7 +150,10 @@ def step_limit(settle_time: float, damping_ratio: float, integrator: str) -> flo
     """
     check_integrator(integrator)
     check_tuning(settle_time, damping_ratio)
-    zeta, omega = float(damping_ratio), 2.0 * pi / float(settle_time)
+    settle_time, damping_ratio = (
+        checks.number(name, value) for name, value in (("settle time", settle_time), ("damping ratio", damping_ratio))
+    )
+    zeta, omega = damping_ratio, 2.0 * pi / settle_time
     return INTEGRATORS[integrator].limit(zeta, omega)
 
 

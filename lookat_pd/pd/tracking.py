@@ -7,17 +7,19 @@ Source: Kawachi et al., Square Enix, CEDEC 2024; Stable PD: Tan, Liu, Turk 2011.
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument, StabilityWarning
 from ..message import Message
 from ..rotation import Array
 from .integrators import INTEGRATORS, check_integrator, make_step, step_limit
-from .second_order import CLAMPED_STEP, Step, apply, check_tuning, recurrence, stable_substeps, substeps
+from .recurrences import recurrence
+from .second_order import CLAMPED_STEP, Step, apply, check_tuning, stable_substeps, substeps
 
 __all__ = ["step_limit", "track", "track_quaternion"]
 
@@ -45,19 +47,19 @@ def track(
 
     Returns (x, v), each (F, ...), in units and units per second. Raises InvalidArgument.
     """
-    target = _finite(target, "target")
+    target = checks.animated("target", target)
     if target.ndim < 1 or not len(target):
         raise InvalidArgument("The target needs at least one sample along its first axis.")
-    settle_time, damping_ratio = np.asarray(settle_time, float), np.asarray(damping_ratio, float)
     dt = _check(dt, settle_time, damping_ratio, integrator, max_speed, max_step)
-    if not 0.0 <= feed_forward <= 1.0:
-        raise InvalidArgument(
-            "The feed-forward must be between 0 and 1, not {feed_forward}.", feed_forward=feed_forward
-        )
+    feed_forward = checks.fraction("feed-forward", feed_forward)
     shape = target.shape[1:]
-    x = target[0] if x0 is None else _finite(x0, "x0")
-    v = np.zeros(shape) if v0 is None else _finite(v0, "v0")
-    start = np.stack((np.broadcast_to(x, shape), np.broadcast_to(v, shape)), axis=-1)
+    settle_time, damping_ratio = (
+        checks.like(name, value, *shape)
+        for name, value in (("settle time", settle_time), ("damping ratio", damping_ratio))
+    )
+    x = target[0] if x0 is None else checks.like("x0", x0, *shape)
+    v = np.zeros(shape) if v0 is None else checks.like("v0", v0, *shape)
+    start = np.stack((x, v), axis=-1)
     count = _count(dt, settle_time, damping_ratio, integrator, max_step, clamped=max_speed is not None)
     goals = np.stack((target[:-1], np.diff(target, axis=0) / dt), axis=-1)
     if max_speed is None:
@@ -65,7 +67,7 @@ def track(
         states = recurrence(step.transition, apply(step.response, goals), start)
     else:
         single = make_step(dt / count, settle_time, damping_ratio, integrator, feed_forward=feed_forward)
-        states = _track_clamped(single, goals, start, dt / count, count, np.asarray(max_speed, float))
+        states = _track_clamped(single, goals, start, dt / count, count, _speeds(max_speed, shape))
     return states[..., 0], states[..., 1]
 
 
@@ -111,36 +113,39 @@ def track_quaternion(
     leaves the great circle by 0.3 degrees for a turn of 60). max_speed [rad/s]; max_angle [rad]: bound on the angle
     from identity, where it is met the velocity that points outward is dropped. Raises InvalidArgument.
     """
-    target = _finite(target, "target")
+    target = checks.animated("target", target)
     if target.ndim < 2 or target.shape[-1] != 4 or not len(target):
         raise InvalidArgument("Target rotations must have shape (F, ..., 4), not {shape}.", shape=target.shape)
     if np.any(np.linalg.norm(target, axis=-1) < 1e-9):
         raise InvalidArgument("A target rotation is a quaternion of length 0; give unit quaternions.")
-    if method not in ("geodesic", "component"):
-        raise InvalidArgument("Method {method!r} is unknown; use geodesic or component.", method=method)
-    dt = _check(dt, settle_time, damping_ratio, integrator, max_speed, None)
-    if max_angle is not None and not max_angle >= 0.0:
-        raise InvalidArgument("The largest angle must be 0 or more radians, not {max_angle}.", max_angle=max_angle)
+    if not checks.is_one_of(method, ("geodesic", "component")):
+        raise InvalidArgument("Method {method!r} is unknown; use geodesic or component.", method=checks.shown(method))
+    dt = _check(dt, settle_time, damping_ratio, integrator, max_speed, None, alone=True)
+    if max_angle is not None:
+        max_angle = checks.number("largest angle", max_angle, 0.0)
     target = rotation.normalize(target)
     shape = target.shape[1:]
-    q = np.broadcast_to(target[0] if q0 is None else rotation.normalize(_finite(q0, "q0")), shape)
-    w = np.broadcast_to(np.zeros(3) if w0 is None else _finite(w0, "w0"), (*shape[:-1], 3))
+    q = target[0] if q0 is None else np.broadcast_to(checks.quaternions("q0", checks.like("q0", q0, *shape)), shape)
+    w = checks.like("w0", 0.0 if w0 is None else w0, *shape[:-1], 3)
     count = _count(dt, settle_time, damping_ratio, integrator, None, clamped=True)
     step = make_step(dt / count, settle_time, damping_ratio, integrator)
     follow = _follow_geodesic if method == "geodesic" else _follow_components
-    return np.stack(list(follow(target, q, w, step, dt / count, count, max_speed, max_angle)))
+    return np.stack(list(follow(target, q, w, _Steps(step, dt / count, count, max_speed, max_angle))))
 
 
-def _follow_geodesic(
-    target: Array,
-    q: Array,
-    w: Array,
-    step: Step,
-    h: float,
-    count: int,
-    max_speed: float | None,
-    max_angle: float | None,
-) -> Iterator[Array]:
+@dataclass(frozen=True)
+class _Steps:
+    """The `count` equal steps of `length` seconds from one sample to the next, and the limits that hold in each."""
+
+    one: Step
+    length: float
+    count: int
+    max_speed: float | None
+    max_angle: float | None
+
+
+def _follow_geodesic(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[Array]:
+    h, count, max_speed, max_angle = steps.length, steps.count, steps.max_speed, steps.max_angle
     q, w = limit_angle(q, w, max_angle)
     yield q
     for before, after in pairwise(target):
@@ -148,7 +153,7 @@ def _follow_geodesic(
         for n in range(count):
             goal = rotation.multiply(before, rotation.exp(rate * n * h))
             error = rotation.log(rotation.multiply(rotation.inverse(q), goal))
-            moved = step(np.stack((np.zeros_like(w), w), axis=-1), np.stack((error, rate), axis=-1))
+            moved = steps.one(np.stack((np.zeros_like(w), w), axis=-1), np.stack((error, rate), axis=-1))
             turn, w = moved[..., 0], moved[..., 1]
             if max_speed is not None:
                 speed = np.linalg.norm(w, axis=-1, keepdims=True)
@@ -158,16 +163,8 @@ def _follow_geodesic(
         yield q
 
 
-def _follow_components(
-    target: Array,
-    q: Array,
-    w: Array,
-    step: Step,
-    h: float,
-    count: int,
-    max_speed: float | None,
-    max_angle: float | None,
-) -> Iterator[Array]:
+def _follow_components(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[Array]:
+    h, count, max_speed, max_angle = steps.length, steps.count, steps.max_speed, steps.max_angle
     q, w = limit_angle(q, w, max_angle)
     state, rate = q, _component_rate(q, w)
     yield q
@@ -175,7 +172,7 @@ def _follow_components(
         before = _same_hemisphere(before, state)
         slope = (_same_hemisphere(after, before) - before) / (h * count)
         for n in range(count):
-            moved = step(np.stack((state, rate), axis=-1), np.stack((before + n * h * slope, slope), axis=-1))
+            moved = steps.one(np.stack((state, rate), axis=-1), np.stack((before + n * h * slope, slope), axis=-1))
             last, state, rate = state, moved[..., 0], moved[..., 1]
             if max_speed is not None:
                 # Between two rotations the state runs inside the unit sphere, where it turns faster than it moves.
@@ -217,15 +214,6 @@ def limit_angle(q: Array, w: Array, max_angle: float | None) -> tuple[Array, Arr
     return np.where(over, clamped, q), np.where(over, w - outward * axis, w)
 
 
-def _finite(values: ArrayLike, name: str) -> Array:
-    values = np.asarray(values, dtype=float)
-    if not np.all(np.isfinite(values)):
-        raise InvalidArgument(
-            "The {name} contains a value that is not finite; fix the animation it was sampled from.", name=Message(name)
-        )
-    return values
-
-
 def _check(
     dt: float,
     settle_time: ArrayLike,
@@ -233,18 +221,29 @@ def _check(
     integrator: str,
     max_speed: ArrayLike | None,
     max_step: float | None,
+    *,
+    alone: bool = False,
 ) -> float:
+    """The time step. alone: settle time, damping ratio and largest speed are one number each."""
     check_integrator(integrator)
     check_tuning(settle_time, damping_ratio)
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument("The time step must be longer than 0 seconds, not {dt}.", dt=dt)
-    if max_speed is not None and not np.all(np.asarray(max_speed, float) > 0.0):
+    for name, value in (("settle time", settle_time), ("damping ratio", damping_ratio), ("speed limit", max_speed)):
+        if alone and value is not None and (shape := checks.numbers(name, value).shape):
+            raise checks.shape_error(name, (), shape)
+    dt = checks.time_step(dt)
+    if max_speed is not None and not np.all(checks.numbers("speed limit", max_speed) > 0.0):
         raise InvalidArgument(
-            "The speed limit must be above 0, not {max_speed}; omit it for no limit.", max_speed=max_speed
+            "The speed limit must be above 0, not {max_speed}; omit it for no limit.",
+            max_speed=checks.shown(max_speed),
         )
-    if max_step is not None and not max_step > 0.0:
-        raise InvalidArgument("The longest step must be longer than 0 seconds, not {max_step}.", max_step=max_step)
-    return float(dt)
+    if max_step is not None:
+        checks.number("longest step", max_step, checks.SHORTEST_STEP)
+    return dt
+
+
+def _speeds(max_speed: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Largest speeds for all elements; infinite where there is none."""
+    return checks.like("speed limit", np.minimum(checks.numbers("speed limit", max_speed), checks.LARGEST), *shape)
 
 
 def _count(

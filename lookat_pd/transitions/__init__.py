@@ -1,4 +1,4 @@
-"""Transitions between motions: inertialization, dead blending, cross-fade, and where to cut."""
+"""Transitions between motions: inertialization, dead blending, cross-fade, and finding the best cut."""
 
 from .best_cut import CutSearch, Weights, foot_contacts, search
 from .inertialization import blend_time, cross_fade, dead_blend, decay, transition

@@ -1,10 +1,11 @@
-"""Where to cut from one clip to another: the pairs of frames in which bodies are posed and move alike.
+"""The best cut from one clip to another: pairs of frames with similar poses and velocities.
 
-Source: L. Kovar, M. Gleicher, F. Pighin, "Motion Graphs", SIGGRAPH 2002: two frames are compared as clouds of joints,
-one of them first turned about the vertical as fits best. Here the turn that fits poses and velocities best is found for
-all pairs of frames at once: with horizontal positions as complex numbers it is the argument of one matrix product.
+Source: L. Kovar, M. Gleicher, F. Pighin, "Motion Graphs", SIGGRAPH 2002: two frames are compared as point clouds of
+joints after the best rotation of one of them about the vertical. Here the best rotation for poses and velocities is
+computed for all pairs of frames at once: with horizontal positions as complex numbers it is the argument of one matrix
+product.
 
-Positions are global, Z up, in any unit of length. Where a clip lies on the ground and which way it heads plays no part.
+Positions are global, Z up, in any unit of length. The position and heading of a clip on the ground do not matter.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import checks
 from ..errors import InvalidArgument
 from ..message import Message
 from ..rotation import Array
@@ -21,7 +23,7 @@ Mask = NDArray[np.bool_]
 
 
 class Cut(NamedTuple):
-    """Frame i of the source and frame j of the destination show nearly the same: i, then j + 1, plays smoothly on."""
+    """Frame i of the source and frame j of the destination are similar: j + 1 after i continues smoothly."""
 
     i: int
     j: int
@@ -30,10 +32,11 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True)
 class Weights:
-    """What counts for how much. A cost of 1 is joints apart by the body's size on average, so 0.01 is a tenth of it.
+    """Weights of the comparison. A cost of 1 means that joints differ by the body's size on average, 0.01 by a tenth of
+    it.
 
-    velocity: a difference in velocity counts as the way it makes in this time [s]. contact: cost of all feet differing
-    in whether they touch the ground. joints: (J,) shares of the joints, of any sum; None for equal ones.
+    velocity: a difference in velocity counts as the distance covered in this time [s]. contact: cost if the ground
+    contacts of all feet differ. joints: (J,) weights of the joints, of any sum; None for equal ones.
     """
 
     velocity: float = 0.15
@@ -43,24 +46,23 @@ class Weights:
 
 @dataclass(frozen=True)
 class CutSearch:
-    """All pairs of frames compared. cost: (F1, F2), 0 for alike.
+    """The comparison of all pairs of frames. cost: (F1, F2), 0 for equal ones.
 
-    turn: (F1, F2) the angle [rad] about the vertical by which the destination is turned to fit the source best.
+    turn: (F1, F2) the angle [rad] about the vertical of the best rotation of the destination to the source.
     """
 
     cost: Array
     turn: Array
 
     def best(self, n: int = 10, *, apart: int = 5, history: int = 1, room: int = 0) -> list[Cut]:
-        """Up to n cuts, best first, any two of them more than `apart` frames from each other in one clip or both.
+        """Up to n cuts, best first, with a distance of more than `apart` frames in at least one clip.
 
-        history: frames of the source that must lie before i; a transition wants one for its velocity. room: frames of
-        the destination that must lie after j, such as the length of the blend. Fewer come back where there are no more.
-        Raises InvalidArgument for negative numbers.
+        history: number of frames of the source before i; a transition needs one for its velocity. room: number of
+        frames of the destination after j, such as the length of the blend. Fewer cuts are returned if there are no
+        more. Raises InvalidArgument for negative numbers.
         """
         for name, value in (("number of cuts", n), ("distance", apart), ("history", history), ("room", room)):
-            if value < 0:
-                raise InvalidArgument("The {name} must be 0 or more, not {value}.", name=Message(name), value=value)
+            checks.whole(name, value, 0, 2**31)
         left = self.cost.copy()
         left[:history] = np.inf
         left[:, max(left.shape[1] - room, 0) :] = np.inf
@@ -86,13 +88,13 @@ def search(
     """Compare every frame of one clip with every frame of another.
 
     source (F1, J, 3), destination (F2, J, 3): global positions of the same J joints, Z up; dt: their time step [s].
-    root: the joint whose place on the ground is taken out, usually the hips. contacts: for both clips which feet touch
-    the ground, (F1, K) and (F2, K) booleans, see `foot_contacts`. weights: default `Weights()`.
+    root: the joint whose ground position is subtracted, usually the hips. contacts: of the feet with the ground for
+    both clips, (F1, K) and (F2, K) booleans, see `foot_contacts`. weights: default `Weights()`.
 
-    The cost is the mean squared distance of the joints about the root's place on the ground, after the turn about the
-    vertical that fits best, plus that of their velocities by weight, over the squared size of the body; plus the share
-    of feet whose contacts differ by weight. The size is how far joints are from the root, root mean square over both
-    clips. Raises InvalidArgument.
+    The cost is the mean squared distance of the joints relative to the ground position of the root, after the best
+    rotation about the vertical, plus the weighted one of their velocities, divided by the squared size of the body;
+    plus the weighted fraction of feet with different contacts. The size is the root mean square distance of the joints
+    from the root over both clips. Raises InvalidArgument.
     """
     weights = weights or Weights()
     source, destination = _positions("source", source), _positions("destination", destination)
@@ -101,17 +103,16 @@ def search(
         raise InvalidArgument(
             "Both clips must have the same joints, not {joints} and {shape}.", joints=joints, shape=destination.shape[1]
         )
-    if not -joints <= root < joints:
+    if not isinstance(root, int | np.integer) or not -joints <= root < joints:
         raise InvalidArgument(
-            "There is no root joint {root} among the {joints} joints; choose another.", root=root, joints=joints
+            "There is no root joint {root} among the {joints} joints; choose another.",
+            root=checks.shown(root),
+            joints=joints,
         )
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise InvalidArgument("The time step must be longer than 0 seconds, not {dt}.", dt=dt)
-    for name, value in (("velocities", weights.velocity), ("contacts", weights.contact)):
-        if not (np.isfinite(value) and value >= 0.0):
-            raise InvalidArgument(
-                "The weight of {name} must be 0 or more, not {value}.", name=Message(name), value=value
-            )
+    dt = checks.time_step(dt)
+    checks.number("weight of velocities", weights.velocity, 0.0)
+    checks.number("weight of contacts", weights.contact, 0.0)
+    checks.check_memory(12.0 * len(source) * len(destination))
     share = _shares(weights.joints, joints)
     scale = np.sqrt(_twice(share)) / _size((source, destination), root, share)
     level = np.mean(source[:, root, 2])
@@ -138,37 +139,33 @@ def foot_contacts(
 
     feet: global positions (F, K, 3) of joints at the feet, Z up; dt [s]. Low is less than `height` times `size` above
     the ground, slow is less than `speed` times `size` a second; size: of the body, such as the length of a leg. ground:
-    its height, default for each joint: that of the lowest twentieth of its frames, so that a few frames below it do not
-    spoil it. Raises InvalidArgument.
+    its height, default for each joint: the 5th percentile of its heights, which ignores a few lower frames. Raises
+    InvalidArgument.
     """
     feet = _positions("feet", feet)
-    for name, value in (("time step", dt), ("size", size), ("height", height), ("speed", speed)):
-        if not (np.isfinite(value) and value > 0.0):
-            raise InvalidArgument("The {name} must be more than 0, not {value}.", name=Message(name), value=value)
+    dt = checks.time_step(dt)
+    for name, value in (("size", size), ("height", height), ("speed", speed)):
+        checks.number(name, value, 1e-9)
     floor = np.quantile(feet[..., 2], 0.05, axis=0) if ground is None else ground
     low = feet[..., 2] - floor < height * size
     return low & (np.linalg.norm(_velocity(feet, dt), axis=-1) < speed * size)
 
 
 def _positions(name: str, positions: ArrayLike) -> Array:
-    positions = np.asarray(positions, dtype=float)
+    positions = checks.animated(name, positions)
     if positions.ndim != 3 or positions.shape[-1] != 3 or not positions.size:
         raise InvalidArgument(
             "The shape of the {name} must be (frames, joints, 3) with at least one of each, not {shape}.",
             shape=positions.shape,
             name=Message(name),
         )
-    if not np.all(np.isfinite(positions)):
-        raise InvalidArgument(
-            "The positions of the {name} are not all finite; fix the keys of the animation.", name=Message(name)
-        )
     return positions
 
 
 def _shares(joints: ArrayLike | None, count: int) -> Array:
     """Weights (J,) of sum 1."""
-    share = np.ones(count) if joints is None else np.asarray(joints, dtype=float)
-    if share.shape != (count,) or not np.all(np.isfinite(share) & (share >= 0.0)) or not np.any(share):
+    share = np.ones(count) if joints is None else checks.array("weights of the joints", joints)
+    if share.shape != (count,) or not np.all(share >= 0.0) or not np.any(share):
         raise InvalidArgument(
             "The weights of the joints must be {count} numbers of 0 or more, with at least one above 0.", count=count
         )
@@ -176,13 +173,13 @@ def _shares(joints: ArrayLike | None, count: int) -> Array:
 
 
 def _size(clips: tuple[Array, Array], root: int, share: Array) -> float:
-    """Distance of the joints from the root, root mean square; 1 where all are at one point and cannot differ."""
+    """Distance of the joints from the root, root mean square; 1 if all are at one point."""
     squares = np.concatenate([np.sum((clip - clip[:, root, None]) ** 2, axis=-1) for clip in clips])
     return float(np.sqrt(np.mean(squares @ share))) or 1.0
 
 
 def _about(positions: Array, root: int, level: float) -> Array:
-    """Positions with the root's place on the ground taken out, and the same height `level` from all."""
+    """Positions relative to the ground position of the root and to the height `level`."""
     origin = positions[:, root, None].copy()
     origin[..., 2] = level
     return positions - origin
@@ -198,9 +195,9 @@ def _twice(share: Array) -> Array:
 
 
 def _apart(a: Array, b: Array) -> tuple[Array, Array]:
-    """Squared distances (F1, F2) of points (F, N, 3), b turned about Z as fits best, and by how much it is.
+    """Squared distances (F1, F2) of points (F, N, 3), after the best rotation of b about Z, and its angle.
 
-    |a - e b|² = |a|² + |b|² - 2 Re(e conj(a) b) for horizontal places as complex numbers and e = exp(i turn).
+    |a - e b|² = |a|² + |b|² - 2 Re(e conj(a) b) for horizontal positions as complex numbers and e = exp(i turn).
     """
     across = (a[..., 0] - 1j * a[..., 1]) @ (b[..., 0] + 1j * b[..., 1]).T
     along = a[..., 2] @ b[..., 2].T
@@ -209,8 +206,8 @@ def _apart(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _mismatch(contacts: tuple[ArrayLike, ArrayLike], first: int, second: int) -> Array:
-    """Share of feet (F1, F2) that touch the ground in one clip only."""
-    a, b = (np.asarray(feet) for feet in contacts)
+    """Fraction of feet (F1, F2) that touch the ground in only one of the clips."""
+    a, b = (checks.numbers("contacts", feet) for feet in contacts)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1] or not a.shape[1] or (len(a), len(b)) != (first, second):
         raise InvalidArgument(
             "Contacts {shape} and {b_shape} must be ({first}, feet) and ({second}, feet).",

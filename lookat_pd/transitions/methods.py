@@ -1,7 +1,7 @@
 """The methods of transitions: one row each.
 
-What splices clips, the menus of methods and the choices of the command line are made from this table, so a new method
-is one more row.
+Splicing, the menus of methods and the choices of the command line derive from this table, so a new method is one more
+row.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from . import inertialization
 
 @dataclass(frozen=True)
 class TransitionMethod:
-    """One way to pass from one clip to another.
+    """A method of blending from one clip to another.
 
     id: the word on the command line; in capitals the identifier in Blender. label, description: name and tooltip.
-    summary: the method in a sentence that lists them all. blend: from (previous, target, source, dt, duration, kind),
-    as `inertialization.transition` has them, to the target (F, B, ...) as it is shown; source is the clip before
-    played on (F, B, ...), or None where it is not asked for or not known. plays_both: asks for it. blends: takes
-    time. carries_velocity: what was different goes on with the velocity it had and dies away, so that the root is
-    placed ahead and its height dies away by itself. is_default: chosen where nothing is said; true of one row.
+    summary: the method within a sentence that lists all of them. blend: from (previous, target, source, dt, duration,
+    kind), as for `inertialization.transition`, to the output (F, B, ...); source is the continued previous clip (F, B,
+    ...), or None if it is not used or not known. plays_both: needs it. blends: has a blend time. carries_velocity: the
+    difference decays with its initial velocity, so the root is placed ahead and its height decays separately.
+    is_default: true for exactly one row.
     """
 
     id: str
@@ -35,7 +35,7 @@ class TransitionMethod:
 
     @property
     def identifier(self) -> str:
-        """In Blender's enumerations."""
+        """The identifier in Blender's enumerations."""
         return self.id.upper()
 
 
@@ -84,10 +84,10 @@ METHODS: dict[str, TransitionMethod] = {
 
 
 def default() -> TransitionMethod:
-    """The method where none is chosen."""
+    """The default method."""
     return next(row for row in METHODS.values() if row.is_default)
 
 
 def of_identifier(identifier: str) -> TransitionMethod | None:
-    """The method that Blender's enumerations call so; None where there is none."""
+    """The method with this identifier in Blender; None if there is none."""
     return next((row for row in METHODS.values() if row.identifier == identifier), None)

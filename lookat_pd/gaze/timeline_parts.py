@@ -1,0 +1,70 @@
+"""Parts of the timeline between which a target teleports or changes sides behind the head."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import curves
+from .target_angles import TargetAngles, unwrap
+
+BEHIND_MARGIN = np.radians(30.0)
+"""Angle beyond straight behind at which the head turns to the other side."""
+INSTANT = 1e-9
+"""Times closer than this [s] are equal."""
+
+
+class TimelinePart(NamedTuple):
+    """From start to end [s]. yaw: of the target at the frame at or before the start, with its multiple of 2 pi.
+    teleported: whether the target teleports at the end."""
+
+    start: float
+    end: float
+    yaw: float
+    teleported: bool
+
+
+def frames_of(start: float, end: float, dt: float) -> slice:
+    """Frames from the one at or before `start` [s] to the one at or after `end` [s]."""
+    first = int(np.floor(start / dt + INSTANT))
+    return slice(first, max(int(np.ceil(end / dt - INSTANT)), first) + 1)
+
+
+def split(view: TargetAngles, start: float, end: float, dt: float) -> list[TimelinePart]:
+    """Split a piece from start to end [s] where the target teleports or passes far enough behind to change sides.
+
+    view: the target at `frames_of` the piece.
+    """
+    parts: list[TimelinePart] = []
+    window = frames_of(start, end, dt)
+    origin = window.start * dt
+    turn, begin = 0.0, start
+    yaw, unwrapped = view.yaw, unwrap(view.yaw)
+    teleports = curves.sudden(np.abs(np.diff(unwrapped))) | curves.sudden(np.abs(np.diff(view.pitch)))
+    limit = np.pi + BEHIND_MARGIN
+    if not np.any(teleports) and np.all(np.abs(unwrapped) <= limit):
+        return [TimelinePart(float(start), end, float(unwrapped[0]), False)]
+
+    def part(until: float, teleported: bool) -> TimelinePart:
+        first = frames_of(begin, until, dt).start - window.start
+        return TimelinePart(float(begin), until, float(unwrapped[first] + turn), teleported)
+
+    for k in range(1, len(yaw)):
+        time = origin + k * dt
+        if time <= begin + INSTANT:
+            continue
+        if teleports[k - 1]:
+            if time >= end - INSTANT:
+                return [*parts, part(end, True)]
+            parts.append(part(time, True))
+            # A new position is reached the short way round, as after a switch of targets.
+            begin, turn = time, yaw[k] - unwrapped[k]
+            continue
+        here, before = unwrapped[k] + turn, unwrapped[k - 1] + turn
+        if abs(here) > limit:
+            fraction = (limit - abs(before)) / (abs(here) - abs(before)) if abs(here) > abs(before) else 0.0
+            crossing = max(origin + (k - 1 + np.clip(fraction, 0.0, 1.0)) * dt, begin)
+            if begin + INSTANT < crossing < end - INSTANT:
+                parts.append(part(crossing, False))
+                begin = crossing
+            turn -= np.sign(here) * 2.0 * np.pi
+    return [*parts, part(end, False)]

@@ -1,0 +1,42 @@
+"""Work in steps: generators that yield the completed fraction and return the result."""
+
+from collections.abc import Callable, Generator
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar, get_args
+
+Arguments = ParamSpec("Arguments")
+Step = TypeVar("Step")
+Returned = TypeVar("Returned")
+
+
+def drain(steps: Generator[Step, None, Returned], show: Callable[[Step], object] = lambda step: None) -> Returned:
+    """Run a generator to its end and return its result; `show` receives each step, such as the completed fraction."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as done:
+            return done.value
+        show(step)
+
+
+def subrange(steps: Generator[float, None, Returned], begin: float, end: float) -> Generator[float, None, Returned]:
+    """Run the steps of one piece of work as fractions between `begin` and `end`; return its result."""
+    while True:
+        try:
+            yield begin + (end - begin) * next(steps)
+        except StopIteration as done:
+            return done.value
+
+
+def drained(name: str, solver: Callable[Arguments, Generator[float, None, Returned]]) -> Callable[Arguments, Returned]:
+    """A solver called `name` with the same arguments that runs all steps at once."""
+
+    @wraps(solver)
+    def work(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
+        return drain(solver(*args, **kwargs))
+
+    work.__name__ = work.__qualname__ = name
+    taken = signature(solver)
+    setattr(work, "__signature__", taken.replace(return_annotation=get_args(taken.return_annotation)[-1]))  # noqa: B010
+    return work
