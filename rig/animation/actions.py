@@ -1,4 +1,4 @@
-"""Actions, slots and NLA: where an armature's keys are and how baked ones get there."""
+"""Actions, slots and NLA: where the keys of an armature are stored."""
 
 import re
 from collections.abc import Mapping
@@ -20,18 +20,18 @@ def rotation_path(bone: str, mode: str) -> str:
 
 
 def channelbag(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, *, ensure: bool = False):
-    """The F-curves that `action` has for `slot`; None where there are none, unless `ensure` makes room for them."""
+    """The channelbag of `action` for `slot`; None if there is none, unless `ensure` creates it."""
     found = action_get_channelbag_for_slot(action, slot)
     if found is not None or not ensure:
         return found
-    # Blender has a function for this too, but only from 5.0 on.
+    # Blender has a function for this only since 5.0.
     layer = action.layers[0] if action.layers else action.layers.new("Layer")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
     return strip.channelbag(slot, ensure=True)
 
 
 def curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Any:
-    """The F-curves that `action` has for `slot`, to go through; none where there is no action or slot."""
+    """An iterable of the F-curves that `action` has for `slot`; empty without action or slot."""
     bag = channelbag(action, slot)
     return () if bag is None else bag.fcurves
 
@@ -42,7 +42,8 @@ def new_action(name: str, item: bpy.types.ID) -> tuple[bpy.types.Action, bpy.typ
 
 
 def baked_name(item: bpy.types.ID, into: str, ending: str) -> str:
-    """What to call the action that holds a bake: as its source, which may be a copy or baked before, and the ending."""
+    """The name of the action of a bake: that of its source, without the suffix of a copy or earlier bake, and the
+    ending."""
     data = item.animation_data
     source = data.action if data else None
     name = item.name if into == "LAYER" or source is None else source.name
@@ -50,7 +51,7 @@ def baked_name(item: bpy.types.ID, into: str, ending: str) -> str:
 
 
 def check(item: bpy.types.ID, into: str) -> None:
-    """Raise RigError where this armature's, or other item's, animation cannot take a bake of that kind."""
+    """Raise RigError if the animation of this armature, or other item, does not allow a bake of that kind."""
     if into not in INTO:
         raise RigError("Cannot bake into {into!r}; choose NEW, CURRENT or LAYER.", into=into)
     data = item.animation_data
@@ -101,7 +102,7 @@ def check(item: bpy.types.ID, into: str) -> None:
 
 
 def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str) -> None:
-    """Raise RigError where channels of one of `bones` (name to rotation mode, or `LOCATION`) cannot be keyed."""
+    """Raise RigError if channels of one of `bones` (name to rotation mode, or `LOCATION`) cannot be keyed."""
     data = armature.animation_data
     if data is None:
         return
@@ -135,7 +136,7 @@ def curves_at(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None
 
 
 def keep(action: bpy.types.Action | None) -> bool:
-    """Let an action that nothing plays any more be saved with the file all the same; whether that was called for."""
+    """Give an action without users a fake user, so that it is saved; returns whether that was necessary."""
     needed = action is not None and action.users == 0 and action.library is None
     if needed:
         action.use_fake_user = True
@@ -148,7 +149,7 @@ def is_empty(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
 
 
 def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
-    """Frames at which the current action has keys for a property; None where it has no F-curve."""
+    """Frames at which the current action has keys for a property; None if it has no F-curve."""
     data = armature.animation_data
     if data is None:
         return None
@@ -157,7 +158,7 @@ def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
 
 
 def remove_curves(armature: bpy.types.Object, path: str) -> None:
-    """Delete the F-curves of the current action, and the drivers, whose data path begins with `path`."""
+    """Delete the F-curves of the current action, and the drivers, whose data path starts with `path`."""
     data = armature.animation_data
     if data is None:
         return
@@ -184,9 +185,9 @@ def new_curve(bag, path: str, index: int, group: str):
 
 
 def find_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot:
-    """The slot of an action that moves this armature: the one in use, the one of its name, or the first for objects.
+    """The slot of an action for this armature: the one in use, the one of its name, or the first for objects.
 
-    Raises RigError where there is none.
+    Raises RigError if there is none.
     """
     data = armature.animation_data
     if data is not None and data.action == action and data.action_slot is not None:

@@ -1,4 +1,4 @@
-"""Keys for a pose that was made in the viewport, as Blender's auto keying would set them."""
+"""Keys for a pose made in the viewport, as Blender's auto keying would insert them."""
 
 from collections.abc import Iterable
 
@@ -12,14 +12,14 @@ def is_on(scene: bpy.types.Scene) -> bool:
 
 
 def linked_action(scene: bpy.types.Scene, armature: bpy.types.Object) -> bpy.types.Action | None:
-    """The action that auto keying would have to write into and cannot, since it is linked from a library."""
+    """The action that auto keying cannot write to because it is linked from a library."""
     data = armature.animation_data
     action = data.action if data else None
     return action if is_on(scene) and action is not None and not action.is_editable else None
 
 
 def key(scene: bpy.types.Scene, armature: bpy.types.Object, bones: Iterable[str]) -> None:
-    """Key the rotation of bones at the current frame, in the way the animator has chosen, where auto keying is on."""
+    """Key the rotation of bones at the current frame, with the options of the animator, if auto keying is enabled."""
     if not is_on(scene):
         return
     edit = bpy.context.preferences.edit

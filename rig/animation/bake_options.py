@@ -1,15 +1,21 @@
-"""What to bake, and where it goes."""
+"""What to bake, and its destination."""
 
 from dataclasses import dataclass
 
+from ...lookat_pd.checks import shown
 from ...lookat_pd.errors import RigError
+
+LAST_FRAME = 1_048_574
+"""Blender knows no later one, and none before its negative."""
+MOST_FRAMES = 250_000
+"""Nearly three hours at 24 frames a second."""
 
 
 @dataclass(frozen=True)
 class BakeOptions:
     """What to bake. first, last: whole frames, both included. into: "NEW", "CURRENT" or "LAYER".
 
-    played: first and last of a longer range to solve, as it plays live; only first to last is baked of it.
+    played: first and last of a longer range to solve, as it plays live; only first to last is baked.
     """
 
     first: int
@@ -25,8 +31,29 @@ class BakeOptions:
         return min(first, self.first), max(last, self.last)
 
 
+def check_frames(first: float, last: float) -> None:
+    """Raise RigError where the frames are beyond Blender's, or so many that no machine has the memory."""
+    for frame in (first, last):
+        if not abs(frame) <= LAST_FRAME:
+            raise RigError(
+                "Frame {frame} is beyond the frames of Blender, {first} to {last}; choose a frame between them.",
+                frame=shown(frame),
+                first=-LAST_FRAME,
+                last=LAST_FRAME,
+            )
+    if last - first >= MOST_FRAMES:
+        raise RigError(
+            "The frames {first:.0f} to {last:.0f} are more than {most}, the most that can be computed at once; choose "
+            "a shorter range.",
+            first=first,
+            last=last,
+            most=MOST_FRAMES,
+        )
+
+
 def check_range(first: int, last: int) -> None:
-    """Raise RigError unless the frames are in order and more than one."""
+    """Raise RigError unless the frames are in order, more than one, and not too many."""
+    check_frames(first, last)
     if last < first:
         raise RigError(
             "The frame range {first} to {last} is reversed; enter the smaller frame first.", first=first, last=last

@@ -1,4 +1,4 @@
-"""A bake in progress: keys go into a working action first, and into place only when all is well."""
+"""A bake in progress: keys are written to a working action first, and to their destination only on success."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -15,10 +15,11 @@ from .channels import channel
 
 
 class BakeTransaction:
-    """A bake in progress on one armature: keys go into a working action that stands in for the animator's own.
+    """A bake in progress on one armature: keys are written to a working action that temporarily replaces the animator's
+    own.
 
-    Nothing the animator has changes until `commit`; `rollback`, before or after it or out of the middle of it, leaves
-    everything as it was. As a context it is rolled back by what goes wrong inside.
+    No data of the animator changes until `commit`; `rollback`, before, during or after it, restores everything. As a
+    context manager it is rolled back by an exception.
     """
 
     def __init__(self, armature: bpy.types.Object) -> None:
@@ -49,7 +50,7 @@ class BakeTransaction:
             self.rollback()
 
     def _data(self) -> bpy.types.AnimData:
-        """The armature's animation data, made where there is none."""
+        """The animation data of the armature, created if there is none."""
         data = self.armature.animation_data
         if data is None:
             data = self.armature.animation_data_create()
@@ -62,7 +63,7 @@ class BakeTransaction:
         self._undo.callback(setattr, data, "action", self._source)
 
     def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
-        """Give a bone's channels (F, 3 or 4) a key a frame; `base` is what they were without the bake.
+        """Key the channels (F, 3 or 4) of a bone at each frame; `base` is their value without the bake.
 
         mode: the rotation mode, or `LOCATION` for the channels of its location.
         """
@@ -73,11 +74,11 @@ class BakeTransaction:
         self.action.update_tag()
 
     def _edges(self, frames: Array) -> tuple[bool, bool]:
-        """Whether the animation goes on to the left and right of the frames, where it must stay as it is."""
+        """Whether the animation continues to the left and right of the frames, where it must not change."""
         return self._reach[0] < frames[0], self._reach[1] > frames[-1]
 
     def _put(self, action, slot, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
-        """Key channels; to the left and right of the frames what was there stays as it was."""
+        """Key channels; the animation to the left and right of the frames does not change."""
         path, size = rotation_path(bone, mode), channel(mode)[1]
         sources = actions.curves_at(self._source, self._source_slot, path, size)
         bag = actions.channelbag(action, slot, ensure=True)
@@ -97,7 +98,7 @@ class BakeTransaction:
             new.write(curve)
 
     def commit(self, into: str, name: str) -> bpy.types.Action:
-        """Put the result where it was wanted and return the action that holds it."""
+        """Write the result to its destination and return the action that contains it."""
         if into == "NEW":
             self.action.name = name
             if actions.keep(self._source):
@@ -147,7 +148,7 @@ class BakeTransaction:
         return action
 
     def _hold_pose(self, data: bpy.types.AnimData) -> None:
-        """Key, in a layer below, what is posed without keys: once a layer animates it, Blender forgets such a pose."""
+        """Key poses without keys in a layer below: Blender discards them once a layer animates them."""
         animated = animated_by_nla(data)
         posed = []
         for (bone, mode), (_, _, base) in self._values.items():
@@ -172,18 +173,18 @@ class BakeTransaction:
 
 
 _START = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 0.0, 0.0)}
-"""What a rotation is, to Blender's NLA, before the first strip; angles are 0."""
+"""The default rotation in Blender's NLA before the first strip; angles are 0."""
 
 
 def put_back(bag: Any, path: str, index: int, old: keys.Keys | None) -> None:
-    """Undo the writing of one F-curve: its keys as they were, or no curve at all."""
+    """Undo the writing of one F-curve: restore its keys, or remove it."""
     curve = bag.fcurves.find(path, index=index)
     if curve is None:
         return
     if old is not None:
         old.write(curve)
         return
-    # Blender takes a group away with the last of its curves.
+    # Blender removes a group with the last of its curves.
     bag.fcurves.remove(curve)
 
 
@@ -212,7 +213,7 @@ def animated_by_nla(data: bpy.types.AnimData) -> set[tuple[str, int]]:
 
 
 def layer_channels(mode: str, values: Array, base: Array) -> Array:
-    """Channel values (F, 3 or 4) that a COMBINE strip must have to turn the rotation `base` below it into `values`."""
+    """Channel values (F, 3 or 4) of a COMBINE strip that change the rotation `base` below it to `values`."""
     if mode == "QUATERNION":
         offset = rotation.multiply(rotation.inverse(rotation.normalize(base)), rotation.normalize(values))
         same = np.all(values == base, axis=-1, keepdims=True) | np.all(values == -base, axis=-1, keepdims=True)
@@ -222,12 +223,12 @@ def layer_channels(mode: str, values: Array, base: Array) -> Array:
 
 
 def _push_down(data: bpy.types.AnimData, values: Mapping) -> None:
-    """Move the current action into a strip of its own that plays exactly as it did."""
+    """Move the current action into a strip that plays exactly the same."""
     action, slot = data.action, data.action_slot
     blend, extrapolation = data.action_blend_type, data.action_extrapolation
     frames = next(iter(values.values()))[0]
     first, last = action.frame_range
-    # The strip must reach past everything that is seen: beyond its end an action with cycles would stand still.
+    # The strip must extend beyond all visible frames: an action with cycles would stop at its end.
     scene_first = min((scene.frame_start for scene in bpy.data.scenes), default=first)
     scene_last = max((scene.frame_end for scene in bpy.data.scenes), default=last)
     track = data.nla_tracks.new()

@@ -1,4 +1,4 @@
-"""Rotation channels as Blender keys them: raw values to quaternions, and turned rotations back without jumps."""
+"""Rotation channels as Blender keys them: raw values to quaternions, and rotated ones back without jumps."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ...lookat_pd.rotation import Array
 
 _SAME = 1e-5
 LOCATION = "LOCATION"
-"""Stands where a rotation mode does, for the channels of a bone's location."""
+"""Used instead of a rotation mode for the location channels of a bone."""
 _CHANNELS = {
     "QUATERNION": ("rotation_quaternion", 4),
     "AXIS_ANGLE": ("rotation_axis_angle", 4),
@@ -17,7 +17,7 @@ _EULER = ("rotation_euler", 3)
 
 
 def channel(mode: str) -> tuple[str, int]:
-    """Property that holds a bone's rotation in this rotation mode, or its location, and how many numbers it has."""
+    """Name and size of the property for a bone's rotation in this rotation mode, or its location."""
     return _CHANNELS.get(mode, _EULER)
 
 
@@ -37,10 +37,10 @@ def to_quaternion(raw: Array, mode: str) -> Array:
 
 
 def turned(raw: Array, mode: str, offsets: Array) -> Array:
-    """Channel values (F, 3 or 4) of `raw` turned by local offsets (F, 4).
+    """Channel values (F, 3 or 4) of `raw` rotated by local offsets (F, 4).
 
-    The values run on without jumps from the first frame's, and where the offset is exactly the identity they are the
-    raw ones, to the last bit, wherever these run on without jumps themselves.
+    The values are continuous from the first frame. Where the offset is exactly the identity and the raw values are
+    continuous, they are bitwise equal to these.
     """
     base = to_quaternion(raw, mode)
     still = np.all(offsets == rotation.IDENTITY, axis=-1)
@@ -49,7 +49,7 @@ def turned(raw: Array, mode: str, offsets: Array) -> Array:
         return _continuous_quaternion(result, raw, still)
     if mode == "AXIS_ANGLE":
         values = continuous_axis_angle(result, raw[0])
-        # Blender does not mind the axis' length, and interpolated keys do not keep it at 1.
+        # Blender accepts any length of the axis, and interpolation between keys changes it.
         return _keep_raw(values, raw, still, np.concatenate((raw[:, :1], rotation.normalize(raw[:, 1:])), axis=-1))
     values = rotation.continuous_euler(rotation.to_euler(result, mode), mode, start=raw[0])
     return _keep_raw(values, raw, still, raw)
@@ -62,13 +62,13 @@ def _continuous_quaternion(result: Array, raw: Array, still: Array) -> Array:
 
 
 def _keep_raw(values: Array, raw: Array, still: Array, alike: Array) -> Array:
-    """Where nothing was turned, the raw values, if what they are `alike` is the same numbers but for rounding."""
+    """The raw values where there is no offset, if `alike` is equal to the values up to rounding."""
     same = still & (np.abs(values - alike).max(axis=-1) < _SAME)
     return np.where(same[:, None], raw, values)
 
 
 def continuous_axis_angle(q: Array, start: Array) -> Array:
-    """Quaternions (F, 4) to angle and axis (F, 4), angle first, without jumps, beginning near `start` (4,)."""
+    """Quaternions (F, 4) to angle and axis (F, 4), angle first, without jumps, starting near `start` (4,)."""
     vector = rotation.log(q)
     size = np.linalg.norm(vector, axis=-1)
     values = np.empty((len(q), 4))
@@ -76,7 +76,7 @@ def continuous_axis_angle(q: Array, start: Array) -> Array:
     for k in range(len(q)):
         if size[k] > 1e-7:
             here = vector[k] / size[k]
-            # Either the axis or its opposite; of both, whole turns are free.
+            # Either the axis or its opposite, each modulo 2 pi.
             options = [(_near(sign * size[k], angle), sign * here) for sign in (1.0, -1.0)]
             angle, axis = min(options, key=lambda o: abs(o[0] - angle) + np.linalg.norm(o[1] - axis))
         else:
@@ -86,5 +86,5 @@ def continuous_axis_angle(q: Array, start: Array) -> Array:
 
 
 def _near(angle: float, reference: float) -> float:
-    """The angle with the whole turns that bring it nearest to the reference."""
+    """The angle plus the multiple of 2 pi nearest to the reference."""
     return angle + 2.0 * np.pi * np.round((reference - angle) / (2.0 * np.pi))

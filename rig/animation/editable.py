@@ -1,5 +1,7 @@
 """Whether the pose of an armature can be changed."""
 
+from collections.abc import Iterable
+
 import bpy
 
 from ...lookat_pd.errors import RigError
@@ -18,4 +20,21 @@ def check_armature(armature: bpy.types.Object | None) -> bpy.types.Object:
         )
     if not armature.pose or not len(armature.pose.bones):
         raise RigError("Armature '{armature}' has no bones; add bones, or reload its library.", armature=armature.name)
+    return armature
+
+
+def check_bones(armature: bpy.types.Object | None, bones: Iterable[str]) -> bpy.types.Object:
+    """Raise RigError unless this is an armature with these bones that shows its pose, which can be changed."""
+    armature = check_armature(armature)
+    for name in bones:
+        if name not in armature.pose.bones:
+            raise RigError(
+                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=name
+            )
+    if armature.mode == "EDIT":
+        raise RigError(
+            "Armature '{armature}' is in edit mode; leave edit mode (Tab) and try again.", armature=armature.name
+        )
+    if armature.data.pose_position == "REST":
+        raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
     return armature

@@ -1,4 +1,4 @@
-"""Keyframes as arrays: what an F-curve holds, and how a stretch of it is replaced without moving the rest."""
+"""Keyframes as arrays: reading an F-curve, and replacing a range of it without changing the rest."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ _LAYOUT = np.dtype(
     + [(name, np.float32, 2) for name in _COORDINATES]
 )
 _CLOSE = 1e-4  # frames
-# What a key that Blender has just added holds; setting it again costs as much as the coordinates.
+# Defaults of a new key; setting them again would take as long as the coordinates.
 _ZERO_AT_FIRST = frozenset(("easing", "type", "amplitude", "period"))
 _NAMES = (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES)
 _ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
@@ -37,7 +37,7 @@ class Keys:
 
     @classmethod
     def read(cls, curve: Any) -> "Keys":
-        """All keys of an F-curve; none where there is no curve."""
+        """All keys of an F-curve; none without a curve."""
         points: Any = curve.keyframe_points if curve is not None else []
         attributes = np.zeros(len(points), dtype=_LAYOUT)
         if len(points):
@@ -49,14 +49,14 @@ class Keys:
 
     @classmethod
     def dense(cls, frames: Array, values: Array) -> "Keys":
-        """A key at every frame, straight lines between."""
+        """A key at every frame, with linear interpolation."""
         attributes = np.full(len(frames), _ON_EVERY_FRAME)
         for name in _COORDINATES:
             attributes[name][:, 0], attributes[name][:, 1] = frames, values
         return cls(attributes)
 
     def write(self, curve: Any) -> None:
-        """Make these the keys of an F-curve."""
+        """Replace the keys of an F-curve."""
         points = curve.keyframe_points
         points.clear()
         points.add(len(self))
@@ -77,15 +77,15 @@ class Keys:
         return Keys(self.attributes[chosen].copy())
 
     def __add__(self, other: "Keys") -> "Keys":
-        # As plain numbers, all 32 bits wide: numpy joins tables field by field, which takes ten times as long.
+        # As plain 32-bit numbers: numpy concatenates structured arrays field by field, ten times as slow.
         numbers = np.concatenate((self.attributes.view(np.int32), other.attributes.view(np.int32)))
         return Keys(numbers.view(_LAYOUT))
 
     def split(self, frame: float, value: float) -> "Keys":
-        """The same curve with one more key at `frame`, where its value is `value`; no frame's value changes.
+        """The same curve with an additional key at `frame`, where its value is `value`; no value changes.
 
-        Bezier segments are divided by de Casteljau's rule. An easing segment cannot be divided: the caller
-        gives it keys on every frame instead.
+        Bezier segments are divided by de Casteljau's algorithm. An easing segment cannot be divided: the caller keys
+        every frame of it instead.
         """
         n = int(np.searchsorted(self.frames, frame))
         if n < len(self) and self.frames[n] == frame:
@@ -106,7 +106,7 @@ class Keys:
 
 
 def _extended(before: Keys, middle: Keys, after: Keys) -> Keys:
-    """A key beyond the ends, where a curve goes on in a straight line."""
+    """A key beyond the ends, where a curve is extrapolated linearly."""
     neighbour, at = (before, -1) if len(before) else (after, 0)
     # Automatic handles would follow the new key.
     neighbour.attributes["handle_left_type"][at] = neighbour.attributes["handle_right_type"][at] = FREE
@@ -131,7 +131,7 @@ def _segment(before: Keys, after: Keys) -> Array:
 
 
 def _parameter(points: Array, frame: float) -> float:
-    """Where on a Bezier segment (4, 2) the frame is, from 0 to 1."""
+    """The parameter in [0, 1] of a frame on a Bezier segment (4, 2)."""
     low, high, t = 0.0, 1.0, 0.5
     for _ in range(60):
         t = 0.5 * (low + high)
@@ -140,7 +140,7 @@ def _parameter(points: Array, frame: float) -> float:
 
 
 def _fits(points: Array, t: float) -> bool:
-    """Whether both parts of a divided segment are such that Blender leaves their handles as long as they are."""
+    """Whether Blender does not shorten the handles of either part of a divided segment."""
     first, second, third = _levels(points, t)[1:]
     x0, x1, x = points[0, 0], points[3, 0], third[0, 0]
     inner = (first[0, 0] - x0, x - second[0, 0]), (second[1, 0] - x, x1 - first[2, 0])
@@ -154,13 +154,13 @@ def _divide(before: Keys, middle: Keys, after: Keys, levels: list[Array]) -> Non
     middle.attributes["co"][0, 1] = third[0, 1]
     after.attributes["handle_left"][0] = first[2]
     before.attributes["handle_right_type"][-1] = after.attributes["handle_left_type"][0] = FREE
-    # A key's other side keeps its shape only if its handle stays where it is.
+    # The other side of a key keeps its shape only if its handle does not move.
     before.attributes["handle_left_type"][-1] = after.attributes["handle_right_type"][0] = FREE
     middle.attributes["handle_left_type"][:] = middle.attributes["handle_right_type"][:] = FREE
 
 
 def _shortened(points: Array) -> Array:
-    """Handles that reach past the other key, shortened to it as Blender does before it evaluates."""
+    """The segment with handles that extend beyond the other key shortened, as in Blender's evaluation."""
     points = points.copy()
     length = points[3, 0] - points[0, 0]
     for key, handle in ((0, 1), (3, 2)):
@@ -180,8 +180,8 @@ def _levels(points: Array, t: float) -> list[Array]:
 def replace(keys: Keys, frames: Array, values: Array, evaluate: Any, edges: tuple[bool, bool] = (True, True)) -> Keys:
     """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`.
 
-    evaluate(frame) gives the old curve's value. Outside the replaced stretch the curve stays as it is at every whole
-    frame: a key is set on either side of it, unless there, as `edges` tells, the new keys have the last word.
+    evaluate(frame) gives the old curve's value. Outside the replaced range the curve does not change at whole frames: a
+    key is added on either side of it, except on sides where `edges` is False.
     """
     first, last = float(frames[0]), float(frames[-1])
     left = _edge(keys, first - 1.0, -1, evaluate) if edges[0] else keys
@@ -190,12 +190,12 @@ def replace(keys: Keys, frames: Array, values: Array, evaluate: Any, edges: tupl
 
 
 def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
-    """`keys` with a key at `frame`, from which on, in that direction, nothing may move."""
+    """`keys` with a key at `frame`, beyond which nothing may change in that direction."""
     if not len(keys):
         return Keys.dense(np.array([frame]), np.array([evaluate(frame)]))
     beyond = keys.frames < frame if direction < 0 else keys.frames > frame
     if not np.any(beyond):
-        # Nothing but the curve's extrapolation lies that way; two keys hold its slope.
+        # Only the extrapolation of the curve is in that direction; two keys keep its slope.
         result = keys.split(frame, evaluate(frame)).split(frame + direction, evaluate(frame + direction))
         result.attributes["interpolation"][0 if direction < 0 else -1] = LINEAR
     else:
@@ -210,7 +210,7 @@ def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
             before.attributes["interpolation"][-1] = LINEAR
             result = before + dense + after
     at = int(np.searchsorted(result.frames, frame))
-    # Its neighbour on the other side is about to change, and automatic handles would follow.
+    # Its neighbor on the other side will change, and automatic handles would follow.
     result.attributes["handle_left_type"][at] = result.attributes["handle_right_type"][at] = FREE
     if direction < 0:
         result.attributes["interpolation"][at] = LINEAR

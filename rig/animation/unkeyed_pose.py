@@ -1,7 +1,7 @@
-"""Bones of a look-at that the animation leaves alone.
+"""Bones of a look-at without keys.
 
-A bake keys them too. Put its action aside again, and Blender leaves them as they were last shown, turned: what they
-were before the bake is remembered with the look-at, and brought back before it is baked once more, or removed.
+A bake keys them as well. If its action is then unassigned, Blender leaves them in their last, rotated pose. Their pose
+before the bake is therefore stored with the look-at and restored before it is baked again or removed.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def is_keyed(armature: bpy.types.Object, bone: str, mode: str) -> bool:
 
 
 def standing(armature: bpy.types.Object, turned: Sequence[str], moved: Sequence[str]) -> dict[Channels, Array]:
-    """The values of the channels that a look-at writes and that have no keys."""
+    """The values of the channels without keys that a look-at writes."""
     bones = armature.pose.bones
     kinds = [(name, bones[name].rotation_mode) for name in turned] + [(name, LOCATION) for name in moved]
     free = [(name, mode) for name, mode in kinds if not is_keyed(armature, name, mode)]
@@ -38,7 +38,7 @@ def standing(armature: bpy.types.Object, turned: Sequence[str], moved: Sequence[
 
 
 def remember(armature: bpy.types.Object, bone: str, unkeyed: dict[Channels, Array]) -> None:
-    """Keep with the look-at on `bone` how what had no keys stood: channels to their values."""
+    """Store the values of channels without keys with the look-at on `bone`."""
     items = armature.pose.bones[bone].lookat_pd.unkeyed
     items.clear()
     for (name, mode), values in unkeyed.items():
@@ -48,7 +48,7 @@ def remember(armature: bpy.types.Object, bone: str, unkeyed: dict[Channels, Arra
 
 
 def bring_back(armature: bpy.types.Object, bone: str) -> Callable[[], None]:
-    """Give what has no keys the pose that was remembered; returns what undoes that."""
+    """Restore the stored pose of channels without keys; returns a function that undoes that."""
     before = []
     for item in armature.pose.bones[bone].lookat_pd.unkeyed:
         place = armature.pose.bones.get(item.bone)

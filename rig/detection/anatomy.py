@@ -39,17 +39,10 @@ class Anatomy:
         ]
         return bodily or list(bones)
 
-    def named(
-        self, *vocabularies: frozenset[str], side: str | None = None, but: frozenset[str] = frozenset()
-    ) -> list[int]:
-        """Bones of the body with a word from the vocabularies and none from `but`, optionally of one side."""
-        return [
-            bone
-            for bone in self.flesh
-            if self.names[bone].has(*vocabularies)
-            and not self.names[bone].has(but)
-            and (side is None or self.names[bone].side == side)
-        ]
+    def named(self, *vocabularies: frozenset[str], but: frozenset[str] = frozenset()) -> list[int]:
+        """Bones of the body with a word from the vocabularies and none from `but`."""
+        names = self.names
+        return [bone for bone in self.flesh if names[bone].has(*vocabularies) and not names[bone].has(but)]
 
     @cached_property
     def legs(self) -> list[int]:

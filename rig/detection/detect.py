@@ -1,6 +1,6 @@
 """The head of a character and the chain of bones that turns with it, found from names, hierarchy and rest pose."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -23,11 +23,14 @@ class RigHints:
     """What is known of a rig besides its rest pose.
 
     follows: bone to the bone of the same armature that it copies its rotation from outright, so that an offset on it
-    has no effect. deform: names of the deforming bones; empty where unknown.
+    has no effect. deform: names of the deforming bones; empty where unknown. vertical: the armature's axis that points
+    up in the world. mesh_normal: gives the normal (3,) of the plane in which the character's mesh is symmetric.
     """
 
     follows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     deform: frozenset[str] = frozenset()
+    vertical: tuple[float, float, float] = axes.VERTICAL
+    mesh_normal: Callable[[], Array | None] = lambda: None
 
 
 def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:
@@ -51,12 +54,29 @@ def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> l
 
 def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, Array]:
     """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z where nothing tells."""
+    found = read_axes(skeleton, hints)
+    return found.forward, found.up
+
+
+def read_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> axes.Axes:
+    """The same with the votes for them and a confidence."""
     anatomy = Anatomy(skeleton, hints.deform)
     try:
         head = _head(anatomy)
     except RigError:
-        return np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-    return axes.rest_axes(anatomy, [head, *skeleton.ancestors(head)])
+        return axes.Axes(np.array([0.0, -1.0, 0.0]), np.array(axes.VERTICAL), 0.0)
+    line = [head, *skeleton.ancestors(head)]
+    return axes.read(anatomy, line, np.array(hints.vertical), hints.mesh_normal)
+
+
+def is_stance(skeleton: Skeleton, hints: RigHints = RigHints()) -> bool:
+    """Whether the character stands in this pose, rather than having its bones all along one axis."""
+    anatomy = Anatomy(skeleton, hints.deform)
+    try:
+        head = _head(anatomy)
+    except RigError:
+        return True
+    return axes.is_stance(anatomy, [head, *skeleton.ancestors(head)])
 
 
 def find_aim(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> tuple[Array, Array]:

@@ -73,18 +73,7 @@ def resolve(
     so. pinned:
     the effector may be a pinned bone, which is to stay where it is.
     """
-    armature = editable.check_armature(armature)
-    for name in (effector, *((base,) if base else ())):
-        if name not in armature.pose.bones:
-            raise RigError(
-                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=name
-            )
-    if armature.mode == "EDIT":
-        raise RigError(
-            "Armature '{armature}' is in edit mode; leave edit mode (Tab) and try again.", armature=armature.name
-        )
-    if armature.data.pose_position == "REST":
-        raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
+    armature = editable.check_bones(armature, (effector, *((base,) if base else ())))
     joints = _joints(armature, effector, length, base, at_tip, pinned=pinned)
     turn_effector = turn_effector and not at_tip
     bones = armature.pose.bones

@@ -16,6 +16,7 @@ from .anatomy import Anatomy
 _IN_LINE = np.cos(np.radians(5.0))
 _STUB = 0.5  # of the bone after it
 _LEVEL, _SAME = 0.15, 0.01  # of the skeleton's size
+_MOST_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -24,20 +25,38 @@ class Lines:
 
     A leg is its upper and lower bone, its foot and, where there is one, its toe. An arm is its collar bone or "", then
     all from the upper bone to the hand, or to the last bone there is. begins: where legs begin, or what could be some.
+    footless: upper and lower bone of legs on which no foot hangs.
     """
 
     legs: list[list[str]]
     arms: list[list[str]]
     begins: list[str]
+    footless: list[list[str]]
 
 
 def find(skeleton: Skeleton, deform: frozenset[str] = frozenset()) -> Lines:
-    """The limbs of a skeleton. deform: names of the deforming bones; empty where unknown."""
+    """The limbs of a skeleton. deform: names of the deforming bones; empty where unknown.
+
+    They are kept by the content of the skeleton, because several parts of the body are looked for in one after the
+    other.
+    """
+    arrays = (skeleton.parents, skeleton.rotations, skeleton.heads, skeleton.tails)
+    key = tuple(skeleton.names), tuple(array.tobytes() for array in arrays), deform
+    if key not in _kept:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = _find(skeleton, deform)
+    return _kept[key]
+
+
+def _find(skeleton: Skeleton, deform: frozenset[str]) -> Lines:
     anatomy = Anatomy(only(skeleton, Anatomy(skeleton, deform).flesh))
     known = bool(anatomy.legs or anatomy.arms or anatomy.pairs)
     hind, front = (_distinct(anatomy, lines) for lines in (_named(anatomy) if known else _nameless(anatomy)))
     standing = [line for line in hind if _leg(anatomy, line)]
-    grounded = [line for line in front if standing and _stands(anatomy, line, standing)]
+    # Arms are legs only where the trunk lies level between them and the legs.
+    low = standing and (not known or axes.is_level(anatomy))
+    grounded = [line for line in front if low and _stands(anatomy, line, standing)]
     arms = [_arm(anatomy, line) for line in front if line not in grounded]
     legs = [_leg(anatomy, line) for line in hind + grounded]
 
@@ -46,7 +65,11 @@ def find(skeleton: Skeleton, deform: frozenset[str] = frozenset()) -> Lines:
         return [["" if bone < 0 else names[bone] for bone in line] for line in lines if line]
 
     begins = [anatomy.skeleton.names[line[0]] for line in standing or hind if len(line) > 1]
-    return Lines(called(legs), called(arms), begins)
+    return Lines(called(legs), called(arms), begins, called([line for line in hind if len(line) == 2]))
+
+
+_kept: dict[tuple[object, ...], Lines] = {}
+"""May be thrown away at any time."""
 
 
 def only(skeleton: Skeleton, bones: Sequence[int]) -> Skeleton:

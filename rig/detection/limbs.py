@@ -11,7 +11,8 @@ from functools import cached_property
 
 import bpy
 
-from . import detect, face, rest
+from ..sampling import own_data
+from . import detect, face, rest, stance
 from . import limb_chains as lines
 from . import vocabulary as words
 from .anatomy import Anatomy
@@ -32,13 +33,17 @@ class EyeBone:
 
 @dataclass(frozen=True)
 class LegBones:
-    """Three bones, and a toe or "". held: inverse kinematics of the rig's own keeps the foot in its place."""
+    """Three bones, and a toe or "". held: inverse kinematics of the rig's own keeps the foot in its place.
+
+    goals: bones of the armature that it brings the foot to; foot is one of them where no other foot hangs on the leg.
+    """
 
     upper: str
     lower: str
     foot: str
     toe: str = ""
     held: bool = False
+    goals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,14 +76,39 @@ def find_legs(armature: bpy.types.Object) -> list[LegBones]:
     """All legs, left first, the front legs of a four-legged animal after the hind legs."""
     rig = _Rig(armature)
     found = []
-    for line in rig.lines.legs:
+    for line in [*rig.lines.legs, *rig.lines.footless]:
         bones = rig.controls(line)
-        if len(bones) < 3:
-            continue
-        held = rig.has_ik(line[0], bones[2])
-        if not (held and rig.carries_goal(bones)):
-            found.append(LegBones(bones[0], bones[1], bones[2], bones[3] if len(bones) > 3 else "", held))
+        if len(bones) > 2:
+            held = rig.has_ik(line[0], bones[2])
+            goals = tuple(rig.goals(bones[2])) if held and not rig.is_rigify else ()
+            found.append(LegBones(bones[0], bones[1], bones[2], bones[3] if len(bones) > 3 else "", held, goals))
+        elif len(bones) == 2 and rig.goals(bones[1]):
+            # The foot hangs on what the leg is brought to.
+            goals = tuple(rig.goals(bones[1]))
+            found.append(LegBones(bones[0], bones[1], goals[0], held=True, goals=goals))
     return found
+
+
+def find_unplanted(armature: bpy.types.Object, chain: Sequence[str]) -> list[str]:
+    """The bones of a chain (head first) that carry a leg of which `find_legs` does not know what turns it."""
+    rig = _Rig(armature)
+    if rig.is_rigify:
+        return []
+    known = {bone for leg in find_legs(armature) for bone in (leg.upper, leg.lower)}
+    unknown = [control for control in map(rig.control, rig.lines.begins) if control]
+    unknown = [bone for bone in unknown if not known & {bone, *rig.below(bone)}]
+    return [link for link in chain if any(rig.hangs_on(bone, link) for bone in unknown)]
+
+
+def find_handle(armature: bpy.types.Object, goal: str, carrying: Sequence[str]) -> str | None:
+    """The bone that puts back what holds a foot: the topmost one above it, or itself, that is free of those `carrying`.
+
+    None where the location or rotation of no such bone is free.
+    """
+    rig = _Rig(armature)
+    line = rig.line(goal)
+    free = line[: next((n for n, bone in enumerate(line) if bone in carrying), 0)]
+    return next((bone for bone in reversed(free) if rig.is_free(bone)), None)
 
 
 def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
@@ -92,11 +122,11 @@ def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
     return found
 
 
-def find_hips_control(armature: bpy.types.Object, chain: Sequence[str]) -> str | None:
+def find_hips_control(armature: bpy.types.Object, chain: Sequence[str], put_back: Sequence[str] = ()) -> str | None:
     """The lowest bone that moves the whole body above the feet: it carries the legs and the chain (head first).
 
     Without legs it carries the whole chain. None where the location of no such bone is free, or where it would take
-    along what holds the feet.
+    along what holds the feet and is not `put_back` afterwards.
     """
     rig = _Rig(armature)
     if rig.is_rigify:
@@ -104,7 +134,7 @@ def find_hips_control(armature: bpy.types.Object, chain: Sequence[str]) -> str |
     begins = [control for control in map(rig.control, rig.lines.begins) if control]
     if not begins and len(chain) < 2:
         return None
-    goals = {goal for leg in find_legs(armature) if leg.held for goal in rig.goals(leg.foot)}
+    goals = {goal for leg in find_legs(armature) for goal in leg.goals} - set(put_back)
     for bone in rig.above([chain[0], *(begins or chain[-1:])]):
         if any(rig.hangs_on(goal, bone) for goal in goals):
             return None
@@ -119,7 +149,7 @@ class _Rig:
 
     def __init__(self, armature: bpy.types.Object) -> None:
         self.armature = armature
-        self.skeleton = rest.skeleton(armature)
+        self.skeleton = stance.skeleton(armature)
         self.hints = rest.hints(armature)
         self.is_rigify = detect.is_rigify(self.skeleton)
         self.body, self.deform = self.skeleton, self.hints.deform
@@ -152,13 +182,18 @@ class _Rig:
 
     def hangs_on(self, bone: str, other: str) -> bool:
         """Whether a bone is another, or carried by it."""
-        return other in self._line(bone)
+        return other in self.line(bone)
 
     def above(self, bones: Sequence[str]) -> list[str]:
         """The bones that carry all of these, or are one of them, from the lowest up."""
-        return [bone for bone in self._line(bones[0]) if all(self.hangs_on(other, bone) for other in bones)]
+        return [bone for bone in self.line(bones[0]) if all(self.hangs_on(other, bone) for other in bones)]
 
-    def _line(self, bone: str) -> list[str]:
+    def below(self, bone: str) -> list[str]:
+        """All bones that a bone carries."""
+        return [other.name for other in self.armature.pose.bones[bone].children_recursive]
+
+    def line(self, bone: str) -> list[str]:
+        """A bone and those that carry it."""
         here = self.armature.pose.bones[bone]
         return [bone, *(parent.name for parent in here.parent_recursive)]
 
@@ -166,6 +201,12 @@ class _Rig:
         """Whether a bone goes where its location says."""
         here = self.armature.pose.bones[bone]
         return not here.bone.use_connect and not any(self._active(bone, _PLACING))
+
+    def is_free(self, bone: str) -> bool:
+        """Whether nothing but its channels decides where a bone is on what carries it."""
+        here = self.armature.pose.bones[bone]
+        own = (c for c in here.constraints if not own_data.is_own_constraint(c))
+        return not here.bone.use_connect and not any(not c.mute and c.influence > 0.0 for c in own)
 
     def has_ik(self, upper: str, end: str) -> bool:
         """Whether inverse kinematics turns a limb. upper: its first bone, in the body. end: its last control."""
@@ -180,17 +221,8 @@ class _Rig:
 
     def _solvers(self, end: str) -> Iterator[bpy.types.Constraint]:
         """Inverse kinematics on the end of a limb or on the bone before it, the usual places."""
-        for bone in self._line(end)[:2]:
+        for bone in self.line(end)[:2]:
             yield from self._active(bone, ("IK",))
-
-    def carries_goal(self, leg: Sequence[str]) -> bool:
-        """Whether what holds a foot goes where the hips go."""
-        if self.is_rigify:
-            return False
-        head = lines.head_of(Anatomy(self.skeleton, self.deform))
-        looking = [] if head is None else [self.control(self.skeleton.names[head])]
-        hips = self.above([leg[0], *looking])[:1] or self._line(leg[0])[1:2]
-        return any(self.hangs_on(goal, hips[0]) for goal in self.goals(leg[2]) if hips)
 
     def _active(self, bone: str, types: Sequence[str]) -> Iterator[bpy.types.Constraint]:
         for constraint in self.armature.pose.bones[bone].constraints:
@@ -202,7 +234,7 @@ class _Rig:
         """An eye of the body with what aims it."""
         bone = words.RIGIFY_LAYER + name if self.is_rigify else name
         source = detect.source(bone, self.skeleton, self.hints)
-        for candidate in dict.fromkeys((bone, source, *self._line(source)[:_NEAR])):
+        for candidate in dict.fromkeys((bone, source, *self.line(source)[:_NEAR])):
             for constraint in self._active(candidate, _AIMING):
                 if constraint.target == self.armature and constraint.subtarget:
                     return EyeBone(candidate, constraint.subtarget)

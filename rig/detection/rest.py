@@ -1,11 +1,20 @@
 """Blender armatures as plain rest-pose data, and what detection wants to know about them."""
 
+from functools import partial
+
 import bpy
 import numpy as np
+from mathutils import Vector
+from mathutils.kdtree import KDTree
 
 from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from .detect import RigHints
+
+_MOST_VERTICES, _PROBES = 20000, 300
+_ALIKE = 0.01
+"""Of a mesh's size: how far the image of a vertex may be from the next one."""
 
 
 def skeleton(armature: bpy.types.Object) -> Skeleton:
@@ -35,7 +44,50 @@ def hints(armature: bpy.types.Object) -> RigHints:
             if _copies_outright(constraint, armature):
                 follows[bone.name] = constraint.subtarget
     deform = frozenset(bone.name for bone in armature.data.bones if bone.use_deform)
-    return RigHints(follows=follows, deform=deform)
+    return RigHints(follows, deform, vertical(armature), partial(mesh_normal, armature))
+
+
+def vertical(armature: bpy.types.Object) -> tuple[float, float, float]:
+    """The armature's axis that points up in the world, as near as one does."""
+    up = np.array(armature.matrix_world.to_3x3().inverted_safe() @ Vector((0.0, 0.0, 1.0)))
+    axis = int(np.argmax(np.abs(up)))
+    x, y, z = np.sign(up[axis]) * np.eye(3)[axis]
+    return float(x), float(y), float(z)
+
+
+def mesh_normal(armature: bpy.types.Object) -> Array | None:
+    """The armature's axis (3,) square to the plane of symmetry of the meshes on it; None where none clearly is."""
+    points = _vertices(armature)
+    if len(points) < 100:
+        return None
+    tree = KDTree(len(points))
+    for n, point in enumerate(points):
+        tree.insert(point, n)
+    tree.balance()
+    low, high = points.min(axis=0), points.max(axis=0)
+    chosen = points[:: max(len(points) // _PROBES, 1)]
+    near = _ALIKE * float(np.linalg.norm(high - low))
+    shares = []
+    for axis in range(3):
+        mirrored = chosen.copy()
+        mirrored[:, axis] = low[axis] + high[axis] - mirrored[:, axis]
+        shares.append(np.mean([tree.find(point)[2] < near for point in mirrored]))
+    best, next_best = np.argsort(shares)[::-1][:2]
+    return np.eye(3)[best] if shares[best] > 0.9 and shares[next_best] < 0.7 else None
+
+
+def _vertices(armature: bpy.types.Object) -> Array:
+    """Vertices (n, 3) of the meshes that an armature moves, in its space; not all of many."""
+    found: list[Array] = [np.zeros((0, 3))]
+    for item in bpy.data.objects:
+        if item.type != "MESH" or not (item.parent == armature or item.find_armature() == armature):
+            continue
+        own = np.empty(3 * len(item.data.vertices), dtype=np.float32)
+        item.data.vertices.foreach_get("co", own)
+        matrix = np.array(armature.matrix_world.inverted_safe() @ item.matrix_world)
+        found.append(own.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3])
+    points = np.concatenate(found)
+    return points[:: max(len(points) // _MOST_VERTICES, 1)]
 
 
 def _copies_outright(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> bool:

@@ -36,7 +36,7 @@ CONVENTIONS = (
         left="l left lft",
         right="r right rgt",
         parts={
-            "head": "head skull",
+            "head": "head skull cephalothorax",
             "neck": "neck cervical",
             "chest": "chest thorax ribcage upperchest torso",
             "spine": "spine abdomen back lowerback waist stomach belly lumbar vertebra",
@@ -50,19 +50,20 @@ CONVENTIONS = (
             "fin": "fin",
             "digit": "thumb index middle mid ring pinky finger little",
             "buttock": "pelvis buttock",
-            "thigh": "thigh upleg upperleg hip femur",
-            "shank": "shin calf knee lowerleg",
+            "thigh": "thigh upleg upperleg hip femur coxa",
+            "shank": "shin calf knee lowerleg tibia",
             "leg": "leg",
-            "foot": "foot feet ankle paw hoof",
+            "foot": "foot feet ankle paw hoof tarsus",
             "toe": "toe toes ball toebase",
             "tail": "tail",
             "nose": "nose beak snout muzzle",
-            "mouth": "jaw chin mouth tongue teeth lip",
+            "mouth": "jaw chin mouth tongue teeth tooth lip",
             "eye": "eye eyes eyeball",
             "lid": "lid eyelid lids eyelids",
             "upper_lid": "upper up top t",
             "lower_lid": "lower low bottom down b",
-            "face": "face brow lid ear cheek forehead temple",
+            "ear": "ear ears",
+            "face": "face brow lid ear ears cheek forehead temple",
         },
     ),
     Convention("German", "Kopf", parts={"head": "kopf", "neck": "hals"}),
@@ -132,6 +133,7 @@ TAIL = part("tail")
 NOSE = part("nose")
 MOUTH = part("mouth")
 EYE = part("eye")
+EAR = part("ear")
 FACE = NOSE | MOUTH | EYE | part("face")
 
 FRONT = _words("front fore")

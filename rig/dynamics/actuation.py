@@ -1,4 +1,4 @@
-"""How strong the joints of a body are, from the settings of the scene and of single bones to the solvers' units."""
+"""The strength of the joints of a body: from the settings of the scene and of bones to the units of the solvers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +15,9 @@ _GRAVITY = 9.81
 
 @dataclass(frozen=True)
 class Actuation:
-    """Of n joints. residual: (n,) part of the way left at the key. torque_limit: (n,) [N m], inf for none. passive:
-    (n,) bool. stiffness: (n,) [N m/rad] and damping: (n,) [N m s/rad] of passive ones, 0 for the others."""
+    """Of n joints. residual: (n,) fraction of the distance that remains at the key. torque_limit: (n,) [N m], inf for
+    none. passive: (n,) bool. stiffness: (n,) [N m/rad] and damping: (n,) [N m s/rad] of passive ones, 0 for the
+    others."""
 
     residual: Array
     torque_limit: Array
@@ -26,7 +27,7 @@ class Actuation:
 
 
 def of(scene: bpy.types.Scene, body: Articulation) -> Actuation:
-    """What the bones' own settings say, and for the others those of the scene."""
+    """The actuation from the settings of the bones or, for bones without their own, of the scene."""
     settings = [_settings(scene, body.armature.pose.bones[name]) for name in body.bones]
     tension = np.array([s.tension for s in settings])
     moment, inertia = _level(body)
@@ -48,7 +49,7 @@ def of(scene: bpy.types.Scene, body: Articulation) -> Actuation:
 
 
 def shares(scene: bpy.types.Scene, body: Articulation) -> Array | None:
-    """How strong the joints (n,) are beside the strongest, which a reach spares less; None where all are as strong."""
+    """The strength of the joints (n,) relative to the strongest, which a reach uses more; None if all are equal."""
     limits = of(scene, body).torque_limit
     bounded = np.isfinite(limits)
     if not bounded.any():
@@ -62,15 +63,15 @@ def _settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:
 
 
 def _level(body: Articulation) -> tuple[Array, Array]:
-    """At rest: the torque (n,) [N m] that holds what each joint carries if it is held out level, and its largest
-    moment of inertia (n,) [kg m²] about the joint."""
+    """At rest: the torque (n,) [N m] of each joint that holds its limb horizontal, and the largest moment of inertia
+    (n,) [kg m²] of the limb about the joint."""
     n, pose = len(body.bones), body.fixed
     orientations, places = body.body.forward(pose)
     matrices = body.body.mass_matrix(pose).reshape(n, 3, n, 3)
     inertia = np.array([np.linalg.eigvalsh(matrices[k, :, k])[-1] for k in range(n)])
     weights = np.asarray(body.body.masses)
     centers = places + rotation.rotate(orientations, np.asarray(body.body.centers))
-    carried = body.body.carries.T
+    descendants = body.body.ancestors.T
     arms = centers[None] - places[:, None]
-    moment = np.linalg.norm(np.einsum("jk,k,jki->ji", carried, weights, arms), axis=-1) * _GRAVITY
+    moment = np.linalg.norm(np.einsum("jk,k,jki->ji", descendants, weights, arms), axis=-1) * _GRAVITY
     return moment, inertia

@@ -1,4 +1,5 @@
-"""From an armature to an articulated body: bones that turn become joints, what they carry becomes their mass."""
+"""From an armature to an articulated body: rotating bones become joints, the bones that move with them become their
+mass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,10 +19,10 @@ from .masses import Masses
 
 @dataclass(frozen=True)
 class Articulation:
-    """bones: n joints, parents first. base: the bone that carries them all, "" for the object itself.
+    """bones: n joints, parents first. base: their common ancestor, "" for the object itself.
 
-    fixed: (n, 4), what stands before a joint's own channel in its rotation from the one that it hangs on. unit: metres
-    of a unit of the armature's space.
+    fixed: (n, 4), the rotation between a joint's parent and its own channel. unit: metres of a unit of the armature's
+    space.
     """
 
     armature: bpy.types.Object
@@ -32,7 +33,7 @@ class Articulation:
     fixed: Array = field(repr=False)
 
     def poses(self, samples: Samples) -> Array:
-        """Local rotations (F, n, 4) that the channels of `samples` make."""
+        """Local rotations (F, n, 4) from the channels of `samples`."""
         own = [channels.to_quaternion(raw, mode) for mode, raw in (samples.channel(name) for name in self.bones)]
         return rotation.multiply(self.fixed, np.stack(own, axis=1))
 
@@ -48,7 +49,7 @@ class Articulation:
         return found
 
     def gravity(self, scene: bpy.types.Scene, samples: Samples) -> tuple[float, float, float]:
-        """The scene's gravity [m/s²] in the axes of the base at the first frame; none where it is switched off."""
+        """The scene's gravity [m/s²] in the axes of the base at the first frame; none if it is disabled."""
         if not scene.use_gravity:
             return (0.0, 0.0, 0.0)
         pull = np.array(scene.gravity) * scene.unit_settings.scale_length
@@ -62,12 +63,12 @@ class Articulation:
         return _pose_of(samples, self.base)
 
     def in_base(self, samples: Samples, point: Array, k: int) -> Array:
-        """A point (3,) of the armature's space as the base has it at frame `k` of the samples [m]."""
+        """A point (3,) of the armature's space in the frame of the base at frame `k` of the samples [m]."""
         orientations, places = self.base_pose(samples)
         return self.unit * rotation.rotate(rotation.inverse(orientations[k]), point - places[k])
 
     def base_motion(self, samples: Samples) -> tuple[Array, Array]:
-        """Where the base is, (F, 3) [m], and how it lies, (F, 4), as seen from where it is at the first frame."""
+        """Position (F, 3) [m] and orientation (F, 4) of the base relative to its pose at the first frame."""
         orientations, places = self.base_pose(samples)
         worlds = samples.worlds
         size = self.unit / np.cbrt(np.abs(np.linalg.det(worlds[0, :3, :3])))
@@ -78,11 +79,11 @@ class Articulation:
 
 
 _NOTHING = 1e-7
-"""A turn [rad] below which a bone keeps its raw values: less than Blender's numbers can hold."""
+"""A rotation [rad] below which a bone keeps its raw values: the precision of Blender's numbers."""
 
 
 def base_of(armature: bpy.types.Object, joints: Sequence[str]) -> str:
-    """The nearest bone that is above all of the joints and none of them; "" where there is none."""
+    """The nearest common ancestor of all joints that is not a joint; "" if there is none."""
     lines = []
     for name in joints:
         above = [bone.name for bone in armature.pose.bones[name].parent_recursive]
@@ -100,9 +101,9 @@ def seen(armature: bpy.types.Object, joints: Sequence[str], heavy: Sequence[str]
 def build(
     armature: bpy.types.Object, sampler: Sampler, samples: Samples, joints: Sequence[str], masses: Masses, unit: float
 ) -> Articulation:
-    """The body of these joints, as the rig stands at the first frame of `samples`. Raises LookAtError.
+    """The body of these joints in the pose of the rig at the first frame of `samples`. Raises LookAtError.
 
-    Bones that carry each other without being joints, helpers say, count as one piece with the joint that they hang on.
+    Bones that are not joints, such as helpers, are part of the rigid body of their joint.
     """
     bones = (*joints, *(name for name in masses.bones if name not in joints))
     if bone_attachment.is_plain(armature, bones):
@@ -113,7 +114,7 @@ def build(
     turning = tuple(joints[n] for n in order)
     moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]
     parents = bone_attachment.nearest(moves)[: len(turning)]
-    # A bone with mass that is a joint itself hangs on itself.
+    # A bone with mass that is itself a joint belongs to itself.
     carriers = {name: n for n, name in enumerate(turning)}
     for name, carrier in zip(bones[len(turning) :], bone_attachment.nearest(moves)[len(turning) :], strict=True):
         carriers[name] = int(carrier)
@@ -134,7 +135,8 @@ def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:
 
 
 def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, unit: float) -> tuple[Array, Array]:
-    """Offsets (n, 3) [m] of the joints in the frame that they hang on, and their rotations (n, 4) without their own."""
+    """Offsets (n, 3) [m] of the joints in the frame of their parents, and their rotations (n, 4) without their own
+    channels."""
     offsets, fixed = np.empty((len(joints), 3)), np.empty((len(joints), 4))
     for n, name in enumerate(joints):
         orientations, place = (part[0] for part in _pose_of(samples, name))
@@ -150,7 +152,7 @@ def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, u
 def _loads(
     samples: Samples, joints: Sequence[str], masses: Masses, carriers: dict[str, int], unit: float
 ) -> list[mass.MassProperties]:
-    """What each joint carries, in its own frame. Raises RigError where that is nothing."""
+    """The mass properties of each joint, in its own frame. Raises RigError if a joint has no mass."""
     pieces: list[list[mass.MassProperties]] = [[] for _ in joints]
     for n, name in enumerate(masses.bones):
         own = mass.MassProperties(*(column[n] for column in masses.properties))

@@ -1,4 +1,4 @@
-"""Who carries whom: which joint each bone hangs on, told by parents, or where constraints act by turning each joint."""
+"""The joint with which each bone moves: from parents or, with constraints, by rotating each joint."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ from ..sampling.sampler import Sampler, Samples
 
 _TURN = np.radians(10.0)
 _FOLLOWS = 0.5
-"""Part of a joint's turn from which on a bone counts as carried by it."""
+"""Fraction of a joint's rotation above which a bone counts as moving with it."""
 _HARMLESS = ("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE")
 
 
 def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Whether parents alone say what carries these bones: no constraint on them, nor on what is above them."""
+    """Whether these bones move only with their parents: no constraints on them or their ancestors."""
     line = (link for name in bones for link in plain_chain.line(armature, name))
     return plain_chain.is_plain(armature, line, harmless=lambda constraint: constraint.type in _HARMLESS)
 
@@ -39,8 +39,8 @@ def by_parents(armature: bpy.types.Object, joints: Sequence[str], bones: Sequenc
 def by_turning(
     sampler: Sampler, armature: bpy.types.Object, joints: Sequence[str], bones: Sequence[str], samples: Samples
 ) -> Array:
-    """The same, seen on the evaluated rig: at the first frame of `samples` each joint is turned a little, in a working
-    action of which nothing is left."""
+    """The same, measured on the evaluated rig: each joint is rotated a little at the first frame of `samples`, in a
+    working action that is discarded."""
     rows = {name: n for n, name in enumerate(samples.bones)}
     chosen, frame = [rows[name] for name in bones], samples.frames[:1]
     before, found = samples.rotations[0, chosen], np.zeros((len(bones), len(joints)), dtype=bool)
@@ -52,7 +52,7 @@ def by_turning(
                 turned = channels.turned(raw[:1], mode, rotation.exp(_TURN * axis)[None])
                 work.write(name, mode, frame, turned, raw[:1])
                 seen = sample.run(sampler.sample(frame.tolist()))
-                angle = rotation.angle(rotation.multiply(rotation.inverse(before), seen.rotations[0, chosen]))
+                angle = rotation.distance(before, seen.rotations[0, chosen])
                 found[:, n] |= angle > _FOLLOWS * _TURN
             work.write(name, mode, frame, raw[:1], raw[:1])
     finally:
@@ -63,9 +63,9 @@ def by_turning(
 
 
 def nearest(moves: Array) -> Array:
-    """(b,) of the joints that each bone moves with the one farthest from the root, -1 where there is none.
+    """(b,) the joint farthest from the root with which each bone moves, -1 if there is none.
 
-    moves: (b, n), the joints' own rows first, in their order; a joint's own place does not count for it.
+    moves: (b, n), with the rows of the joints first, in their order; a joint's own position is excluded.
     """
     moves = moves.copy()
     count = moves.shape[1]

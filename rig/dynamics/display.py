@@ -1,4 +1,4 @@
-"""What the viewport shows of masses: the ellipsoids that have the bones' inertia, as the pose stands."""
+"""Display of masses in the viewport: ellipsoids with the inertia of the bones, in the current pose."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ _RINGS = np.stack(
 
 @dataclass(frozen=True)
 class _Shown:
-    """key: what it depends on. rings: (b, 3, 25, 3) around those `bones` that weigh something, in the bones' frames."""
+    """key: the values it depends on. rings: (b, 3, 25, 3) around the `bones` with mass, in the frames of the bones."""
 
     key: object
     masses: Masses
@@ -30,11 +30,11 @@ class _Shown:
 
 
 _kept: dict[int, _Shown] = {}
-"""By armature; may be thrown away at any time."""
+"""A cache by armature."""
 
 
 def summary(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses | None, str]:
-    """What the bones weigh as far as that is known without measuring meshes; or None, and why in a sentence."""
+    """The masses of the bones, without measuring meshes; or None and the reason, as a sentence."""
     try:
         return _current(scene, armature).masses, ""
     except LookAtError as error:
@@ -42,7 +42,7 @@ def summary(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses 
 
 
 def ellipsoids(scene: bpy.types.Scene, armature: bpy.types.Object) -> dict[str, Array]:
-    """Lines (m, 2, 3) in the world around each bone that weighs something; none where masses cannot be told."""
+    """Lines (m, 2, 3) in world space around each bone with mass; none if masses are not available."""
     try:
         found = _current(scene, armature)
     except LookAtError:
@@ -57,7 +57,7 @@ def ellipsoids(scene: bpy.types.Scene, armature: bpy.types.Object) -> dict[str, 
 
 
 def forget() -> None:
-    """Throw away what is kept."""
+    """Clear the cache."""
     _kept.clear()
 
 

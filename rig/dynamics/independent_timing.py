@@ -1,7 +1,7 @@
-"""Bones that have their keys at different times, each on the beat of its own.
+"""Bones with keys at different times.
 
-As long as nothing disturbs the law, joints do not feel each other: bones with keys at the same frames are moved
-together, the others as if they were alone.
+Without disturbances the joints do not influence each other: bones with keys at the same frames are solved together, the
+others separately.
 """
 
 from collections.abc import Generator
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
-from ..animation.progress import subrange
 from .actuation import Actuation
 from .articulation import Articulation
 
 
 def can_be(powers: Actuation, inertia: str) -> bool:
-    """Whether the joints do not feel each other."""
+    """Whether the joints do not influence each other."""
     return inertia == "true" and not powers.passive.any() and not np.isfinite(powers.torque_limit).any()
 
 
@@ -32,11 +32,11 @@ def interpolating(
     gravity: tuple[float, float, float],
     settle: float,
 ) -> Generator[float, None, dynamics.Interpolation]:
-    """The motion at G frames, `step` [s] apart from the first key on, yielding the fraction done.
+    """The motion at G frames, at intervals of `step` [s] from the first key; yields the completed fraction.
 
-    animated: (G, n, 4), what a bone does before its first key and after it has come to rest. keys: (k, n, 4) at times
-    (k,), of which each joint has those that are `owned` (k, n). settle: [s] after a joint's own last key. Torques leave
-    out that the base moves.
+    animated: (G, n, 4), the motion of a bone before its first key and after it has settled. keys: (k, n, 4) at times
+    (k,); `owned` (k, n) are those of each joint. settle: [s] after the last key of a joint. Torques do not include the
+    motion of the base.
     """
     rotations, count = animated.copy(), len(animated)
     residuals = np.zeros(owned.shape)
@@ -58,7 +58,7 @@ def interpolating(
 
 
 def between(rotations: Array, at: Array) -> Array:
-    """Rotations (m, ..., 4) at places (F,) between them."""
+    """Rotations (m, ..., 4) interpolated at fractional indices (F,)."""
     before = np.clip((at + 1e-6).astype(int), 0, len(rotations) - 1)
     after = np.minimum(before + 1, len(rotations) - 1)
     share = np.clip(at - before, 0.0, 1.0)

@@ -1,7 +1,7 @@
-"""In-betweens with weight: keyed poses, the motion of a body through them, and its keys.
+"""Interpolation with dynamics: keyed poses, the motion of a body through them, and its keys.
 
-`bake` is a generator, so that an operator can show progress and stop at any step: it yields the fraction done, and
-however it ends, by return, error or `close`, either everything is baked or nothing has changed.
+`bake` is a generator, so that an operator can show progress and stop at any step: it yields the completed fraction.
+However it ends, by return, error or `close`, either everything is baked or nothing has changed.
 """
 
 from collections.abc import Generator
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.pd.second_order import substeps
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions
+from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..animation.progress import subrange
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
@@ -27,25 +29,25 @@ from .key_poses import KeyPoses
 
 _BAKED = " dynamics"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
-"""Fractions done after weighing, sampling and solving."""
+"""Completed fractions after measuring masses, sampling and solving."""
 _FINE = 1.0 / 240.0
-"""Seconds between the samples of a motion whose keys lie between frames."""
+"""Interval [s] between samples of a motion with keys between frames."""
 _MISSED = np.radians(0.05)
-"""Angle from which on a key counts as missed."""
+"""Angle above which a key counts as missed."""
 _HIT = 1e-5
-"""Angle [rad] within which a key is hit but for rounding."""
+"""Angle [rad] within which a key is reached up to rounding."""
 _STILL = 1e-6
-"""Metres and radians that are no motion of the base."""
+"""Metres and radians below which the base is at rest."""
 _SAME = 1e-3
-"""Frames within which two are one."""
+"""Distance in frames within which two frames are equal."""
 
 
 @dataclass(frozen=True)
 class InterpolationRequest:
-    """Which keys are to be hit, and how the motion goes on. bones: names. first, last: frames within which keys count.
+    """The keys to reach, and the motion after them. bones: names. first, last: range of the keys, in frames.
 
-    settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the scene's pulls. poses: frames
-    that are to be hit whatever has keys there.
+    settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the gravity of the scene applies.
+    poses: frames whose poses must be reached, instead of keys.
     """
 
     bones: tuple[str, ...]
@@ -60,7 +62,7 @@ class InterpolationRequest:
 
 @dataclass(frozen=True)
 class Miss:
-    """A key that was not reached: its frame, the bone, and by how much [rad]."""
+    """A key that was not reached: its frame, the bone, and the error [rad]."""
 
     frame: float
     bone: str
@@ -69,8 +71,8 @@ class Miss:
 
 @dataclass(frozen=True)
 class InterpolationResult:
-    """What was baked. keys: (k,) frames that had to be hit. frames: (F,) those that got a key. dt: seconds of a frame.
-    misses: keys that could not be hit, the worst first."""
+    """The result of a bake. keys: (k,) frames of the keys to reach. frames: (F,) keyed frames. dt: seconds per frame.
+    misses: keys that were not reached, the worst first."""
 
     tree: Articulation
     action: bpy.types.Action
@@ -83,18 +85,18 @@ class InterpolationResult:
 
 
 def start(
-    scene: bpy.types.Scene, armature: bpy.types.Object, request: InterpolationRequest, into: str = "NEW", name: str = ""
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: InterpolationRequest, into: str = "NEW"
 ) -> Generator[float, None, InterpolationResult]:
-    """Check everything that can be checked at once, then hand out the work. Raises LookAtError."""
+    """Check the request and return the generator. Raises LookAtError."""
     actions.check(armature, into)
     found = find_keys(armature, scene, request)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in found.bones}
     actions.check_curves(armature, modes, into)
-    return _work(scene, armature, request, found, into, name)
+    return _work(scene, armature, request, found, into)
 
 
 def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, request: InterpolationRequest) -> KeyPoses:
-    """The keys that the motion must hit. Raises RigError."""
+    """The keys that the motion must reach. Raises RigError."""
     if armature.data.pose_position == "REST":
         raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
     if request.poses:
@@ -119,7 +121,6 @@ def _work(
     request: InterpolationRequest,
     found: KeyPoses,
     into: str,
-    name: str,
 ) -> Generator[float, None, InterpolationResult]:
     source = armature.animation_data.action
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
@@ -136,7 +137,7 @@ def _work(
         with BakeTransaction(armature) as work:
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
                 work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown])
-            action = work.commit(into, name or actions.baked_name(armature, into, _BAKED))
+            action = work.commit(into, actions.baked_name(armature, into, _BAKED))
     if into == "NEW":
         armature.lookat_pd_body.before, armature.lookat_pd_body.after = source.name, action.name
     misses = _misses(body, found.frames, motion.missed_joints)
@@ -145,8 +146,8 @@ def _work(
 
 @dataclass(frozen=True)
 class _Plan:
-    """When what happens. keys: (k,) frames. frames: (F,) those that get a key. sampled: (S,) all frames that are looked
-    at. step: [s] between the frames `solved`, (G,), of the motion. dt: seconds of a frame."""
+    """The frames of an interpolation. keys: (k,). frames: (F,) keyed ones. sampled: (S,) all sampled ones. step: [s]
+    between the frames `solved`, (G,), of the motion. dt: seconds per frame."""
 
     keys: Array
     frames: Array
@@ -157,26 +158,27 @@ class _Plan:
 
     @classmethod
     def of(cls, keys: Array, settle: float, dt: float) -> "_Plan":
-        """Keys that lie between frames are hit where they are, which takes a finer motion."""
+        """Keys between frames are reached at their times, which requires a finer motion."""
         last = np.floor(keys[-1] + settle / dt + 1e-6) if settle else keys[-1]
+        check_frames(float(keys[0]), float(last))
         whole = np.arange(np.ceil(keys[0]), np.floor(last) + 1.0)
         frames = _together(whole, keys)
-        finer = 1 if np.allclose(frames, np.round(frames), atol=_SAME) else int(np.ceil(dt / _FINE))
+        finer = 1 if np.allclose(frames, np.round(frames), atol=_SAME) else substeps(dt, _FINE)
         solved = keys[0] + np.arange(int(np.floor((last - keys[0]) * finer + 1e-6)) + 1) / finer
         return cls(keys, frames, _together(solved, frames), solved, dt / finer, dt)
 
     @property
     def shown(self) -> Array:
-        """Which of the frames looked at are `frames`."""
+        """The indices of `frames` among the sampled frames."""
         return np.searchsorted(self.sampled, self.frames)
 
     def seconds(self, frames: Array) -> Array:
-        """Frames as times since the first key."""
+        """Times of frames relative to the first key."""
         return (frames - self.keys[0]) * self.dt
 
 
 def _together(frames: Array, others: Array) -> Array:
-    """Both in order; of two at one time the other one."""
+    """Both merged and sorted; of two equal ones that of `other`."""
     away = np.abs(frames[:, None] - others).min(axis=1) > _SAME
     return np.sort(np.concatenate((frames[away], others)))
 
@@ -189,7 +191,7 @@ def _solving(
     body: Articulation,
     owned: NDArray[np.bool_],
 ) -> Generator[float, None, dynamics.Interpolation]:
-    """The motion at the frames that are solved. owned: (k, n), which joint has which key."""
+    """The motion at the solved frames. owned: (k, n), the keys of each joint."""
     powers = actuation.of(scene, body)
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
     keys[:, powers.passive] = keys[0, powers.passive]
@@ -221,13 +223,13 @@ def _solving(
 def _rotations(
     plan: _Plan, samples: Samples, body: Articulation, motion: dynamics.Interpolation, kept: NDArray[np.bool_]
 ) -> Array:
-    """Local rotations (S, n, 4) of the motion at all frames looked at, keys (k, n) that were hit exactly as they are
-    where they are to be `kept`."""
+    """Local rotations (S, n, 4) of the motion at all sampled frames, with the exact values of keys (k, n) that were
+    reached and are `kept`."""
     rotations = independent_timing.between(motion.rotations, plan.seconds(plan.sampled) / plan.step)
     at_keys = np.searchsorted(plan.sampled, plan.keys)
-    # What was keyed keeps its numbers: a motion knows it but for rounding.
+    # Keyed values stay exact: the motion has them only up to rounding.
     keys = body.poses(samples)[at_keys]
-    near = rotation.angle(rotation.multiply(rotation.inverse(rotations[at_keys]), keys)) < _HIT
+    near = rotation.distance(rotations[at_keys], keys) < _HIT
     hit = near | ((plan.step < plan.dt) & (motion.missed_joints < _HIT) & kept)
     rotations[at_keys] = np.where(hit[..., None], keys, rotations[at_keys])
     return rotations
@@ -240,14 +242,14 @@ def _misses(body: Articulation, frames: Array, angles: Array) -> list[Miss]:
 
 
 def compared(armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.Action] | None:
-    """The action before the last interpolation and the one after; None where there are not both any more."""
+    """The action before the last interpolation and the one after it; None if one of them no longer exists."""
     settings = armature.lookat_pd_body
     before, after = bpy.data.actions.get(settings.before), bpy.data.actions.get(settings.after)
     return None if before is None or after is None or before == after else (before, after)
 
 
 def swap(armature: bpy.types.Object) -> None:
-    """Play the one of the two that is not played now."""
+    """Assign the other one of the two."""
     found = compared(armature)
     assert found is not None, "asked for only where there are two"
     before, after = found
@@ -261,7 +263,7 @@ def swap(armature: bpy.types.Object) -> None:
 
 
 def keyed_bones(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[str]:
-    """Names of the bones whose rotation has keys in the current action, without those that surely carry nothing."""
+    """Names of the bones whose rotation has keys in the current action, without those that cannot have mass."""
     keys = [bone.name for bone in armature.pose.bones if key_poses.has_keys(armature, bone.name)]
     heavy = masses.of(scene, armature).bones
     if not bone_attachment.is_plain(armature, heavy):

@@ -1,5 +1,4 @@
-"""Which keys a motion must hit: those of the rotation channels of some bones, checked, with every complaint worded for
-the animator."""
+"""The keys that a motion must reach: those of the rotation channels of some bones, with all errors about keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +15,12 @@ from ..animation import actions
 from ..animation.channels import channel
 
 _SAME = 1e-3
-"""Frames within which two keys are at one time."""
+"""Distance in frames within which two keys are at the same time."""
 
 
 @dataclass(frozen=True)
 class KeyPoses:
-    """bones: those that have keys. frames: (k,) at which any of them has one, in order. owned: (k, b) which has."""
+    """bones: those with keys. frames: (k,) of their keys, in order. owned: (k, b) whether a bone has the key."""
 
     bones: tuple[str, ...]
     frames: Array
@@ -68,7 +67,7 @@ def find(
 
 
 def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]) -> KeyPoses:
-    """The poses at these frames, in order, of those of the bones whose rotation is animated. Raises RigError."""
+    """The poses at these frames, in order, of the bones whose rotation is animated. Raises RigError."""
     found = [name for name in bones if has_keys(armature, name)]
     if not found:
         raise RigError("The chosen bones of '{armature}' have no keys; key at least two poses.", armature=armature.name)
@@ -93,7 +92,7 @@ def _curves(armature: bpy.types.Object, bone: str) -> list[Any]:
 
 
 def _frames(curve: Any, bone: str, selected: bool) -> Array:
-    """Frames of an F-curve's keys. Raises RigError where they are in disorder."""
+    """Frames of the keys of an F-curve. Raises RigError if they are not in order."""
     points = curve.keyframe_points
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)

@@ -1,4 +1,4 @@
-"""What the bones of an armature weigh: mass, center and inertia of each, from capsules or measured meshes."""
+"""Mass properties of the bones of an armature, from capsules or measured meshes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from . import segments
 
 _NO_FLESH = (words.HELPER | words.CONTROL) - words.WORN
 _HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
-"""Kilograms of a human of so many metres; others weigh as the cube of their stature."""
+"""Mass [kg] of a human of a given height [m]; masses scale with the cube of the height."""
 
 
 @dataclass(frozen=True)
 class Masses:
-    """bones: b names, parents first. properties: (b,) of each in its own frame, in metres. human: whether the mass is
-    spread as in a human."""
+    """bones: b names, parents first. properties: (b,) of each in its own frame, in metres. human: whether the mass
+    distribution is that of a human."""
 
     bones: tuple[str, ...]
     properties: MassProperties
@@ -38,7 +38,7 @@ class Masses:
 
 
 def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
-    """How long a unit of the armature's space is in the world [m]. Raises RigError."""
+    """The length [m] of a unit of the armature's space in the world. Raises RigError."""
     size = float(abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3])) ** (1.0 / 3.0))
     if not 1e-12 < size < 1e12:
         raise RigError(
@@ -50,9 +50,9 @@ def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
 def of(
     scene: bpy.types.Scene, armature: bpy.types.Object, measured: Mapping[str, MassProperties] | None = None
 ) -> Masses:
-    """What the bones weigh, as the settings of the armature and its bones have it. Raises LookAtError.
+    """The mass properties from the settings of the armature and its bones. Raises LookAtError.
 
-    measured: mass properties at the density of water, in metres, of the bones that move meshes; capsules without.
+    measured: mass properties at the density of water, in metres, of the bones that deform meshes; None for capsules.
     """
     skeleton = rest.skeleton(armature)
     rows = heavy_rows(armature, skeleton)
@@ -91,7 +91,7 @@ def of(
 
 
 def heavy_rows(armature: bpy.types.Object, skeleton: Skeleton) -> list[int]:
-    """Rows of the bones that have flesh: those that deform, without roots and helpers, and those given a mass; parents
+    """Indices of the bones with mass: deforming ones without roots and helpers, and those with a mass setting; parents
     first."""
     anatomy = Anatomy(skeleton)
     bones = armature.data.bones
@@ -108,7 +108,7 @@ def _is_ground(anatomy: Anatomy, bone: int) -> bool:
 
 
 def _skinned(armature: bpy.types.Object) -> set[str]:
-    """Names of the bones that move meshes."""
+    """Names of the bones that deform meshes."""
     names: set[str] = set()
     for item in skins(armature):
         names.update([item.parent_bone] if hangs_on_bone(item, armature) else item.vertex_groups.keys())
@@ -116,7 +116,7 @@ def _skinned(armature: bpy.types.Object) -> set[str]:
 
 
 def skins(armature: bpy.types.Object) -> list[bpy.types.Object]:
-    """The meshes that the armature deforms, or carries by a bone."""
+    """The meshes that are deformed by the armature or are children of its bones."""
     meshes = (item for item in bpy.data.objects if item.type == "MESH")
     return [item for item in meshes if item.find_armature() == armature or hangs_on_bone(item, armature)]
 
@@ -128,7 +128,7 @@ def hangs_on_bone(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
 
 def capsules(skeleton: Skeleton, rows: Sequence[int], unit: float, radius: float) -> MassProperties:
     lengths = unit * np.linalg.norm(skeleton.tails[rows] - skeleton.heads[rows], axis=-1)
-    # A bone without length, which scripts can make, has no mass; the joint that needs one complains.
+    # A bone without length, which scripts can create, has no mass; a joint that needs one raises an error.
     there = lengths > 1e-9
     thick = radius * np.where(there, lengths, 1.0)
     found = mass.capsule(np.where(there, lengths, 1.0) - np.minimum(2.0 * thick, np.where(there, lengths, 1.0)), thick)
@@ -137,7 +137,7 @@ def capsules(skeleton: Skeleton, rows: Sequence[int], unit: float, radius: float
 
 
 def _as_human(shapes: MassProperties, found: Sequence[segments.Segment | None], build: str) -> MassProperties:
-    """The bones of each segment, together as heavy as a human's, of a body of 1 kg."""
+    """The bones of each segment, with the total mass of a human's, for a body of 1 kg."""
     parts = fractions(build.lower())
     whole: dict[segments.Segment | None, float] = {}
     for segment, weight in zip(found, shapes.mass, strict=True):
@@ -147,7 +147,7 @@ def _as_human(shapes: MassProperties, found: Sequence[segments.Segment | None], 
 
 
 def _own(shapes: MassProperties, bare: MassProperties, own: Array) -> MassProperties:
-    """With the masses (b,) that bones have of their own, where these are above 0; capsules where they had none."""
+    """The properties with the masses (b,) from the settings of bones, if above 0; capsules for bones without any."""
     shaped = shapes.mass > 0.0
     center = np.where(((own > 0.0) & ~shaped)[:, None], bare.center, shapes.center)
     inertia = np.where(shaped[:, None, None], shapes.inertia, bare.inertia)

@@ -1,5 +1,5 @@
-"""Mass properties of bones from the meshes that they move: volumes at the density of water, remembered while the meshes
-stay as they are."""
+"""Mass properties of bones from the meshes that they deform: volumes at the density of water, cached while the meshes
+do not change."""
 
 import hashlib
 from collections.abc import Generator, Mapping
@@ -17,26 +17,27 @@ from .masses import Masses
 
 Measured = Mapping[str, MassProperties]
 _SLICE = 5000
-"""Vertices between two looks at whether to go on."""
+"""Number of vertices between two yields."""
 _SAME = 1e-6
-"""Part of a mesh's size within which vertices are at one place."""
+"""Fraction of the size of a mesh within which vertices are merged."""
 _MOST_KEPT = 16
 _last: dict[int, Measured] = {}
-"""What was measured last, by armature: for display."""
+"""The last measurement by armature, for display."""
 _known: dict[bytes, dict[int, MassProperties]] = {}
-"""What was measured of a mesh, by all that it depends on; may be thrown away at any time."""
+"""A cache of measured meshes, by the values they depend on."""
 
 
 def last(armature: bpy.types.Object) -> Measured | None:
-    """What was measured last of this armature; None where nothing was."""
+    """The last measurement of this armature; None if there is none."""
     return _last.get(armature.session_uid)
 
 
 def measure(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Measured]:
-    """Mass properties (in metres, each in its bone's frame) of the bones that move meshes, yielding the fraction done.
+    """Mass properties (in metres, each in its bone's frame) of the bones that deform meshes; yields the completed
+    fraction.
 
-    A triangle belongs to the bone that moves it most. What is no closed volume, hair or cloth say, counts as a capsule.
-    Raises LookAtError.
+    A triangle belongs to the bone with the largest weight. Meshes without a closed volume, such as hair or cloth, give
+    capsules. Raises LookAtError.
     """
     unit, skeleton = masses.metres(scene, armature), rest.skeleton(armature)
     rows = masses.heavy_rows(armature, skeleton)
@@ -80,7 +81,7 @@ def _in_bone(properties: MassProperties, orientations: Array, head: Array) -> Ma
 def _owners(
     item: bpy.types.Object, armature: bpy.types.Object, places: Mapping[str, int], k: int, count: int
 ) -> Generator[float, None, Array]:
-    """(v,) which bone moves each vertex most, -1 for none."""
+    """(v,) the bone with the largest weight for each vertex, -1 for none."""
     mesh = item.data
     owners = np.full(len(mesh.vertices), -1)
     if masses.hangs_on_bone(item, armature):
@@ -101,7 +102,7 @@ def _owners(
 
 
 def _triangles(item: bpy.types.Object, armature: bpy.types.Object, unit: float) -> tuple[Array, Array]:
-    """Vertices (v, 3) [m] in the armature's axes, as modelled, and triangles (t, 3) of them."""
+    """Vertices (v, 3) [m] in the armature's axes, undeformed, and triangles (t, 3)."""
     mesh = item.data
     vertices = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     mesh.vertices.foreach_get("co", vertices)
@@ -119,7 +120,7 @@ def _triangles(item: bpy.types.Object, armature: bpy.types.Object, unit: float) 
 
 
 def _welded(vertices: Array, triangles: Array) -> tuple[Array, Array]:
-    """The same mesh with vertices at one place made one: many exporters cut meshes open along their seams."""
+    """The same mesh with vertices at equal positions merged: many exporters split meshes along seams."""
     if not len(vertices):
         return vertices, triangles
     step = max(float(np.ptp(vertices, axis=0).max()), 1e-12) * _SAME
@@ -130,20 +131,20 @@ def _welded(vertices: Array, triangles: Array) -> tuple[Array, Array]:
 
 
 def _majority(owners: Array) -> Array:
-    """(t,) of the owners (t, 3) of a triangle's corners the one that two of them have, else the first there is."""
+    """(t,) the owner of each triangle from those of its corners (t, 3): the majority, else the first."""
     a, b, c = owners.T
     agreed = np.where((a == b) | (a == c), a, np.where(b == c, b, a))
     return np.where(agreed >= 0, agreed, np.maximum(np.maximum(a, b), c))
 
 
 def forget() -> None:
-    """Throw away what is remembered."""
+    """Clear the caches."""
     _last.clear()
     _known.clear()
 
 
 def weights(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Masses]:
-    """What the bones weigh, meshes measured where they are to be. Raises LookAtError."""
+    """The mass properties of the bones, from meshes if the settings say so. Raises LookAtError."""
     measured = None
     if armature.lookat_pd_body.shape == "MESHES":
         measured = yield from measure(scene, armature)

@@ -1,4 +1,4 @@
-"""Settings of dynamics that go together."""
+"""Presets of the settings of dynamics."""
 
 from .settings import TENSION
 

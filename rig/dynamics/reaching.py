@@ -1,7 +1,7 @@
-"""A reach: the effector goes from where it is to a goal, as an arm does that changes its torques as little as it can.
+"""A reach: the effector moves from its position to a goal with the least change of torque.
 
-`start` hands out a generator, so that an operator can show progress and stop at any step: it yields the fraction done,
-and however it ends, by return, error or `close`, either everything is baked or nothing has changed.
+`start` returns a generator, so that an operator can show progress and stop at any step: it yields the completed
+fraction. However it ends, by return, error or `close`, either everything is baked or nothing has changed.
 """
 
 import itertools
@@ -14,10 +14,11 @@ import numpy as np
 
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions
+from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..animation.progress import subrange
 from ..detection import bone_limits as limits
 from ..detection import joint_chain as ik_chain
 from ..detection.joint_chain import JointChain
@@ -31,14 +32,14 @@ from .articulation import Articulation
 
 _REACHED = " reach"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
-"""Fractions done after weighing, sampling and solving."""
+"""Completed fractions after measuring masses, sampling and solving."""
 _FAR = 1e12
 
 
 @dataclass(frozen=True)
 class ReachRequest:
-    """What reaches for what. first: frame at which it sets out. duration: [s]. vias: places on the way, each with its
-    part of the duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits are kept."""
+    """The settings of a reach. first: its first frame. duration: [s]. vias: waypoints, each with its fraction of the
+    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply."""
 
     effector: str
     goal: Target
@@ -57,9 +58,9 @@ class ReachRequest:
 
 @dataclass(frozen=True)
 class ReachResult:
-    """What was baked. frames: (F,). path, straight: (F, 3) of the effector in the world, as found and as the
-    minimum-jerk reach goes that it began with. costs: one a pass, the minimum-jerk reach first. cost: of the one that
-    was kept. missed: distance from the goal in the world, as Blender evaluates it."""
+    """The result of a bake. frames: (F,). path, straight: (F, 3) of the effector in the world, in the result and in the
+    initial minimum-jerk reach. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. missed:
+    distance from the goal in the world, as Blender evaluates it."""
 
     tree: Articulation
     action: bpy.types.Action
@@ -72,13 +73,14 @@ class ReachResult:
 
     @property
     def saved(self) -> float:
-        """Part of the cost of the straight way that is not spent."""
+        """Fraction by which the cost is below that of the straight path."""
         return 1.0 - self.cost / float(self.costs[0]) if self.costs[0] > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
 class Plotted:
-    """What a panel shows of the last reach; number: another for each. costs, path, straight: as in `Result`."""
+    """The last reach for display in a panel; number: a unique one for each. costs, path, straight: as in
+    `ReachResult`."""
 
     number: int
     costs: Array
@@ -87,22 +89,22 @@ class Plotted:
 
 
 _last: dict[int, Plotted] = {}
-"""By armature; may be thrown away at any time."""
+"""A cache by armature."""
 _numbers = itertools.count()
 
 
 def seconds(scene: bpy.types.Scene, frames: float) -> float:
-    """How long so many frames take."""
+    """The duration [s] of a number of frames."""
     return frames * seconds_per_frame(scene)
 
 
 def last(armature: bpy.types.Object) -> Plotted | None:
-    """The last reach of this armature; None where there was none since Blender was started."""
+    """The last reach of this armature; None if there was none since Blender was started."""
     return _last.get(armature.session_uid)
 
 
 def forget() -> None:
-    """Throw away what panels show."""
+    """Clear the cache."""
     _last.clear()
 
 
@@ -111,12 +113,11 @@ def start(
     armature: bpy.types.Object,
     request: ReachRequest,
     into: str = "NEW",
-    name: str = "",
     enough: Callable[[], bool] = lambda: False,
 ) -> Generator[float, None, ReachResult]:
-    """Check everything that can be checked at once, then hand out the work. Raises LookAtError.
+    """Check the request and return the generator. Raises LookAtError.
 
-    enough: asked between two passes; from when it says so on the best pass so far is taken.
+    enough: called between two passes; once it returns True, the best pass so far is used.
     """
     if not request.duration > 0.0:
         raise RigError(
@@ -130,7 +131,7 @@ def start(
     actions.check_curves(armature, modes, into)
     for target in (request.goal, *(target for _, target in request.vias)):
         _check_goal(chain, target)
-    return _work(scene, chain, request, into, name, enough)
+    return _work(scene, chain, request, into, enough)
 
 
 def _check_goal(chain: JointChain, goal: Target) -> None:
@@ -147,9 +148,10 @@ def _check_goal(chain: JointChain, goal: Target) -> None:
 
 
 def _work(
-    scene: bpy.types.Scene, chain: JointChain, request: ReachRequest, into: str, name: str, enough: Callable[[], bool]
+    scene: bpy.types.Scene, chain: JointChain, request: ReachRequest, into: str, enough: Callable[[], bool]
 ) -> Generator[float, None, ReachResult]:
     armature, dt = chain.armature, seconds_per_frame(scene)
+    check_frames(request.first, request.first + request.duration / dt)
     frames = request.first + np.arange(max(round(request.duration / dt), 2) + 1)
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
@@ -164,7 +166,7 @@ def _work(
             for bone, (mode, values, raw) in body.values(samples, motion.rotations).items():
                 work.write(bone, mode, frames, values, raw)
             seen = run(sampler.sample(frames[-1:].tolist()))
-        action = work.commit(into, name or actions.baked_name(armature, into, _REACHED))
+        action = work.commit(into, actions.baked_name(armature, into, _REACHED))
     effector = seen.rotations[0, seen.bones.index(chain.effector)], seen.positions[0, seen.bones.index(chain.effector)]
     end = effector[1] + rotation.rotate(effector[0], _tip(chain))
     missed = seen.worlds[0, :3, :3] @ (end - seen.targets[0, 0])
@@ -214,7 +216,7 @@ def _solving(
 def _until(
     steps: Generator[float, bool | None, dynamics.Reach], enough: Callable[[], bool]
 ) -> Generator[float, None, dynamics.Reach]:
-    """All steps, or as many as are enough."""
+    """All steps, or until they are enough."""
     stop = None
     while True:
         try:
@@ -225,13 +227,13 @@ def _until(
 
 
 def _tip(chain: JointChain) -> Array:
-    """The effector's point in its own frame, in the armature's units."""
+    """The point of the effector in its own frame, in units of the armature."""
     length = chain.armature.data.bones[chain.effector].length if chain.at_tip else 0.0
     return np.array((0.0, length, 0.0))
 
 
 def _in_world(body: Articulation, samples: Samples, path: Array) -> Array:
-    """Points (F, 3) [m], one a frame, of the base's frame in the world."""
+    """Points (F, 3) [m] in the frame of the base, one for each frame, in world space."""
     orientations, at = body.base_pose(samples)
     local = at + rotation.rotate(orientations, path / body.unit)
     return (samples.worlds[:, :3, :3] @ local[..., None])[..., 0] + samples.worlds[:, :3, 3]

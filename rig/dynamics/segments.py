@@ -1,4 +1,4 @@
-"""Which segment of a human body each bone belongs to: by name where that says it, else by place and by parent."""
+"""Which segment of a human body each bone belongs to: by name if possible, else by position and parent."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,16 @@ from ..detection.anatomy import Anatomy
 from ..detection.names import BoneName
 
 Segment = tuple[str, str]
-"""Its name and its side: "L", "R" or ""."""
+"""Name and side: "L", "R" or ""."""
 _HEAD = words.HEAD | words.NECK | words.FACE
-# Where the trunk is cut, from the hips (0) to the shoulders (1), and from where on it is neck.
+# The cuts of the trunk between hips (0) and shoulders (1), and the start of the neck.
 _NAVEL, _BREASTBONE, _NECK = 0.28, 0.62, 1.03
 _UPRIGHT = 0.7
 _LANDMARKS = tuple((name, side) for name in ("thigh", "upper_arm") for side in ("L", "R"))
 
 
 def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
-    """Segments of those of the bones that are a human's; None where arms or legs are not found.
+    """Segments of the bones of a human; None if arms or legs are not found.
 
     bones: parents first.
     """
@@ -46,7 +46,7 @@ def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
 
 
 def _stands(anatomy: Anatomy, found: dict[int, Segment], up: Array) -> bool:
-    """Whether the legs go on where the trunk ends, as they do not on all fours."""
+    """Whether the legs continue in the direction of the trunk, unlike those of a quadruped."""
     lower = [bone for bone, (name, _) in found.items() if name in ("shank", "foot")]
     if not lower:
         return False
@@ -55,7 +55,7 @@ def _stands(anatomy: Anatomy, found: dict[int, Segment], up: Array) -> bool:
 
 
 def stature(anatomy: Anatomy, found: dict[int, Segment]) -> float:
-    """How tall the body stands, in the armature's units."""
+    """The height of the body, in units of the armature."""
     bones = list(found)
     up = _middle(anatomy, found, "upper_arm") - _middle(anatomy, found, "thigh")
     up /= max(float(np.linalg.norm(up)), 1e-12)
@@ -70,7 +70,7 @@ def _above(anatomy: Anatomy, bone: int, found: dict[int, Segment]) -> Segment | 
 
 
 def _limb(name: BoneName, above: Segment | None) -> Segment | None:
-    """The segment of an arm or leg that a name tells of; None where it tells of none."""
+    """The segment of an arm or leg by name; None if the name is not that of one."""
     side = name.side
     if not side or name.has(words.DIGIT):
         return None
@@ -102,7 +102,7 @@ def _middle(anatomy: Anatomy, found: dict[int, Segment], name: str) -> Array:
 
 
 def _trunk(anatomy: Anatomy, bone: int, low: Array, high: Array, above: Segment | None) -> Segment | None:
-    """The segment of a bone of the trunk or head, by how high it is between hips and shoulders."""
+    """The segment of a bone of the trunk or head, by its height between hips and shoulders."""
     if anatomy.names[bone].has(_HEAD) or above == ("head", ""):
         return "head", ""
     if anatomy.names[bone].has(words.ROOT) and above is None:

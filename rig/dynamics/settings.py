@@ -1,7 +1,9 @@
-"""Settings of dynamics: what a body weighs, how its bones move, what a reach goes for.
+"""Settings of dynamics: masses of a body, motion of its bones, goal of a reach.
 
 No `from __future__ import annotations` here: Blender reads the annotations.
 """
+
+from typing import Any
 
 import bpy
 from bpy.props import (
@@ -62,12 +64,39 @@ GOAL_ITEMS = (
     ("CURSOR", "3D Cursor", "Reach for the 3D cursor"),
 )
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
+HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.0
+"""Largest mass [kg] and torque [N m], density, strength, stiffness [Hz] and damping ratio, and duration [s]."""
 TENSION = 9.2334
-"""Leaves a thousandth of the way at the key."""
+"""Leaves a thousandth of the distance at the key."""
+
+
+def _tension(description: str, **options: Any) -> Any:
+    limits = {"min": 1.0, "max": 30.0, "soft_min": 3.0, "soft_max": 15.0}
+    return FloatProperty(name="Tension", description=description, default=TENSION, **limits, **options)
+
+
+def _strength(**options: Any) -> Any:
+    description = "Largest torque as a multiple of the torque that holds the limb horizontal"
+    limits = {"min": 0.01, "soft_max": 20.0, "max": STRONGEST}
+    return FloatProperty(name="Strength", description=description, default=3.0, **limits, **options)
+
+
+def _torque(description: str, **options: Any) -> Any:
+    return FloatProperty(name="Torque", description=description, default=50.0, min=0.0001, max=HEAVIEST, **options)
+
+
+def _stiffness(description: str, **options: Any) -> Any:
+    limits = {"min": 0.0, "soft_max": 10.0, "max": SPRINGIEST}
+    return FloatProperty(name="Stiffness", description=description, default=1.0, **limits, **options)
+
+
+def _damping(description: str, **options: Any) -> Any:
+    limits = {"min": 0.0, "soft_max": 2.0, "max": SPRINGIEST}
+    return FloatProperty(name="Damping", description=description, default=0.3, **limits, **options)
 
 
 class BoneBodySettings(bpy.types.PropertyGroup):
-    """What is special about one bone."""
+    """Settings of one bone."""
 
     mass: FloatProperty(
         override=_EDITABLE,
@@ -75,6 +104,7 @@ class BoneBodySettings(bpy.types.PropertyGroup):
         description="Mass of this bone in kilograms; 0 to take it from the distribution over the body",
         default=0.0,
         min=0.0,
+        max=HEAVIEST,
     )
     density: FloatProperty(
         override=_EDITABLE,
@@ -82,6 +112,7 @@ class BoneBodySettings(bpy.types.PropertyGroup):
         description="Density of this bone as a factor of the density of the body",
         default=1.0,
         min=0.001,
+        max=DENSEST,
         soft_max=10.0,
     )
     use_own: BoolProperty(
@@ -90,62 +121,30 @@ class BoneBodySettings(bpy.types.PropertyGroup):
         description="Use separate tension, torque limit and passive settings for this bone",
         default=False,
     )
-    tension: FloatProperty(
+    tension: _tension(
+        "How closely the bone approaches its keys: 9.2 leaves 0.1 % of the distance at the key, 4.7 leaves 5 %",
         override=_EDITABLE,
-        name="Tension",
-        description=(
-            "How closely the bone approaches its keys: 9.2 leaves 0.1 % of the distance at the key, 4.7 leaves 5 %"
-        ),
-        default=TENSION,
-        min=1.0,
-        max=30.0,
-        soft_min=3.0,
-        soft_max=15.0,
     )
     limit: EnumProperty(
         override=_EDITABLE, name="Torque Limit", description="Limit of the torque of the joint", items=LIMIT_ITEMS
     )
-    strength: FloatProperty(
-        override=_EDITABLE,
-        name="Strength",
-        description="Largest torque as a multiple of the torque that holds the limb horizontal",
-        default=3.0,
-        min=0.01,
-        soft_max=20.0,
-    )
-    torque: FloatProperty(
-        override=_EDITABLE,
-        name="Torque",
-        description="Largest torque of the joint, in newton metres",
-        default=50.0,
-        min=0.0001,
-    )
+    strength: _strength(override=_EDITABLE)
+    torque: _torque("Largest torque of the joint, in newton metres", override=_EDITABLE)
     passive: BoolProperty(
         override=_EDITABLE,
         name="Passive",
         description="Give the bone no muscles: it swings from its parent and ignores all keys but the first",
         default=False,
     )
-    stiffness: FloatProperty(
+    stiffness: _stiffness(
+        "Frequency in hertz at which a passive bone swings back to its first key; at 0 it hangs freely",
         override=_EDITABLE,
-        name="Stiffness",
-        description="Frequency in hertz at which a passive bone swings back to its first key; at 0 it hangs freely",
-        default=1.0,
-        min=0.0,
-        soft_max=10.0,
     )
-    damping: FloatProperty(
-        override=_EDITABLE,
-        name="Damping",
-        description="Damping ratio of a passive bone; at 1 it returns without overshoot",
-        default=0.3,
-        min=0.0,
-        soft_max=2.0,
-    )
+    damping: _damping("Damping ratio of a passive bone; at 1 it returns without overshoot", override=_EDITABLE)
 
 
 class BodySettings(bpy.types.PropertyGroup):
-    """What an armature weighs."""
+    """Mass settings of an armature."""
 
     shape: EnumProperty(
         override=_EDITABLE, name="Shape", description="Source of the volume of the bones", items=SHAPE_ITEMS
@@ -165,6 +164,7 @@ class BodySettings(bpy.types.PropertyGroup):
         description="Mass of the whole body in kilograms; 0 to estimate it from the size",
         default=0.0,
         min=0.0,
+        max=HEAVIEST,
     )
     density: FloatProperty(
         override=_EDITABLE,
@@ -172,6 +172,7 @@ class BodySettings(bpy.types.PropertyGroup):
         description="Density in kilograms per cubic metre; that of water is 1000",
         default=1000.0,
         min=0.001,
+        max=DENSEST,
     )
     radius: FloatProperty(
         override=_EDITABLE,
@@ -193,7 +194,7 @@ class BodySettings(bpy.types.PropertyGroup):
 
 
 class ReachVia(bpy.types.PropertyGroup):
-    """A place on the way of a reach."""
+    """A waypoint of a reach."""
 
     target: PointerProperty(
         name="Waypoint", description="Object through which the effector passes", type=bpy.types.Object
@@ -208,31 +209,15 @@ class ReachVia(bpy.types.PropertyGroup):
 
 
 class DynamicsSettings(bpy.types.PropertyGroup):
-    """How keys are interpolated and how a reach is made."""
+    """Settings of the interpolation of keys and of reaches."""
 
     keys: EnumProperty(name="Keys", description="Keys through which the motion must pass", items=KEYS_ITEMS)
-    tension: FloatProperty(
-        name="Tension",
-        description=(
-            "How closely the bones approach their keys: 9.2 leaves 0.1 % of the distance at a key, 4.7 leaves 5 %"
-        ),
-        default=TENSION,
-        min=1.0,
-        max=30.0,
-        soft_min=3.0,
-        soft_max=15.0,
+    tension: _tension(
+        "How closely the bones approach their keys: 9.2 leaves 0.1 % of the distance at a key, 4.7 leaves 5 %"
     )
     limit: EnumProperty(name="Torque Limit", description="Limit of the torque of the joints", items=LIMIT_ITEMS)
-    strength: FloatProperty(
-        name="Strength",
-        description="Largest torque as a multiple of the torque that holds the limb horizontal",
-        default=3.0,
-        min=0.01,
-        soft_max=20.0,
-    )
-    torque: FloatProperty(
-        name="Torque", description="Largest torque of each joint, in newton metres", default=50.0, min=0.0001
-    )
+    strength: _strength()
+    torque: _torque("Largest torque of each joint, in newton metres")
     use_gravity: BoolProperty(name="Gravity", description="Apply the gravity of the scene to the body", default=True)
     inertia: EnumProperty(
         name="Inertia", description="Inertia for which the joints compute their torques", items=INERTIA_ITEMS
@@ -244,26 +229,17 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         ),
         default=False,
     )
-    stiffness: FloatProperty(
-        name="Stiffness",
-        description="Frequency in hertz at which passive bones swing back to their first key; at 0 they hang freely",
-        default=1.0,
-        min=0.0,
-        soft_max=10.0,
+    stiffness: _stiffness(
+        "Frequency in hertz at which passive bones swing back to their first key; at 0 they hang freely"
     )
-    damping: FloatProperty(
-        name="Damping",
-        description="Damping ratio of passive bones; at 1 they return without overshoot",
-        default=0.3,
-        min=0.0,
-        soft_max=2.0,
-    )
+    damping: _damping("Damping ratio of passive bones; at 1 they return without overshoot")
     settle: FloatProperty(
         name="Settle",
         description="Time in seconds for which the motion continues after the last key to overshoot and settle",
         default=0.0,
         min=0.0,
         soft_max=5.0,
+        max=LONGEST,
     )
     point: EnumProperty(
         name="Effector Point", description="Point of the effector that reaches the goal", items=POINT_ITEMS
@@ -274,6 +250,7 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         default=2,
         min=0,
         soft_max=20,
+        max=1000,
     )
     goal: EnumProperty(name="Goal", description="What the effector reaches for", items=GOAL_ITEMS)
     target: PointerProperty(
@@ -283,7 +260,12 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     )
     subtarget: StringProperty(name="Bone", description="Bone of the target armature to reach for")
     duration: FloatProperty(
-        name="Duration", description="Duration of the reach in seconds", default=1.0, min=0.01, soft_max=5.0
+        name="Duration",
+        description="Duration of the reach in seconds",
+        default=1.0,
+        min=0.01,
+        soft_max=5.0,
+        max=LONGEST,
     )
     method: EnumProperty(name="Method", description="Method of finding the motion", items=METHOD_ITEMS)
     passes: IntProperty(name="Passes", description="Maximum number of smoothing passes", default=50, min=1, max=1000)
@@ -293,6 +275,7 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         default=0.0,
         min=0.0,
         soft_max=5.0,
+        max=1e6,
     )
     use_limits: BoolProperty(
         name="Joint Limits",

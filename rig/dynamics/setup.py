@@ -1,4 +1,4 @@
-"""From the settings of dynamics to what is solved, with every complaint worded for the animator."""
+"""From the settings of dynamics to requests, with all errors about settings."""
 
 from collections.abc import Iterable
 
@@ -14,12 +14,12 @@ from .reaching import ReachRequest as Reach
 
 
 def key_frame(scene: bpy.types.Scene) -> int:
-    """The frame of keys that the scene shows."""
+    """The current frame of the scene, in frames of keys."""
     return key_range(scene, scene.frame_current, scene.frame_current)[0]
 
 
 def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], first: int, last: int) -> Interpolation:
-    """What is wanted of these bones' keys from `first` to `last`."""
+    """The request for the keys of these bones from `first` to `last`."""
     s = scene.lookat_pd_dynamics
     return Interpolation(
         tuple(bone.name for bone in bones),
@@ -38,8 +38,8 @@ def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Join
     return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP")
 
 
-def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: int) -> Reach:
-    """What is wanted of a reach with `bone` that sets out at frame `first`. Raises RigError."""
+def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
+    """The request for a reach with `bone` that starts at frame `first`. Raises RigError."""
     s = scene.lookat_pd_dynamics
     return Reach(
         bone,
@@ -68,7 +68,7 @@ def _goal(scene: bpy.types.Scene) -> Target:
 
 
 def add_vias(scene: bpy.types.Scene, armature: bpy.types.Object | None, items: Iterable[bpy.types.Object]) -> None:
-    """Add places on the way, or one that is yet to be chosen, evenly over the time."""
+    """Add waypoints, or an empty one, and distribute all evenly over the time."""
     vias = scene.lookat_pd_dynamics.vias
     chosen = [item for item in items if item not in (armature, scene.lookat_pd_dynamics.target)] or [None]
     for item in chosen:

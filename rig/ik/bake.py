@@ -1,8 +1,8 @@
 """Baking inverse kinematics: sample the animation, solve every frame from its own pose, write keys.
 
-Where constraints act on the chain, the result is sampled again and corrected. `bake` is a generator, so that an
-operator can show progress and stop at any step: it yields the fraction done, and however it ends, by return, error or
-`close`, either everything is baked or nothing has changed.
+If constraints act on the chain, the result is sampled again and corrected. `bake` is a generator, so that an operator
+can show progress and stop at any step: it yields the completed fraction. However it ends, by return, error or `close`,
+either everything is baked or nothing has changed.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -32,16 +32,16 @@ _BAKED = " IK"
 _PASSES = 8
 _TURNED = np.radians(1.0)
 _GOOD_ENOUGH = 10.0
-"""Times the tolerance that a verified result may miss by."""
+"""Largest error of a verified result, as a factor of the tolerance."""
 _MISSES = 1e-2
-"""Part of the chain's length; more than this on a reachable target, and the chain does not answer."""
+"""As a fraction of the chain's length: a larger error on a reachable target means that the chain does not respond."""
 _FAR = 1e12
 
 
 @dataclass(frozen=True)
 class IKBakeResult:
-    """What was baked. error: (F,) how far the effector is from its target in the world, measured on the evaluated rig
-    where `measured`, else predicted. in_reach: (F,) whether the chain is long enough."""
+    """The result of a bake. error: (F,) distance of the effector from its target in the world, measured on the
+    evaluated rig if `measured`, else predicted. in_reach: (F,) whether the chain is long enough."""
 
     chain: JointChain
     action: bpy.types.Action
@@ -53,7 +53,7 @@ class IKBakeResult:
 
     @property
     def median_error(self) -> float:
-        """Of the frames with the target in reach, nan where there is none."""
+        """The largest error of the frames with the target in reach; nan if there are none."""
         return float(np.median(self.error[self.in_reach])) if self.in_reach.any() else np.nan
 
     @property
@@ -62,8 +62,8 @@ class IKBakeResult:
 
 
 Request = Callable[[Seen, Samples, Array], tuple[Objectives, Array]]
-"""From the chain as animated, with the samples it comes from and the effector's and target's extra matrices, to its
-objectives and at which frames (F,) anything is to be turned."""
+"""A function from the animated chain, its samples and the orientations of the target to objectives and the frames (F,)
+at which they apply."""
 
 
 def bake_goal(
@@ -75,9 +75,9 @@ def bake_goal(
     *,
     verify: bool = False,
 ) -> Generator[float, None, IKBakeResult]:
-    """Let the effector follow a goal over the range, yielding the fraction done. Raises RigError.
+    """Make the effector follow a goal over the range; yields the completed fraction. Raises RigError.
 
-    verify: measure the result on the evaluated rig also where it can be predicted.
+    verify: measure the result on the evaluated rig even if it can be predicted.
     """
     check(chain, goal)
     followed = [item for item in (goal.target, goal.pole) if item is not None]
@@ -97,9 +97,9 @@ def bake_request(
     called: str = _BAKED,
     verify: bool = False,
 ) -> Generator[float, None, IKBakeResult]:
-    """Turn a chain to the objectives of `request` over the range, yielding the fraction done. Raises RigError.
+    """Solve a chain for the objectives of `request` over the range; yields the completed fraction. Raises RigError.
 
-    oriented: the target whose axes are wanted. called: what is added to an action's name.
+    oriented: the target whose axes are required. called: suffix of the name of the action.
     """
     bake_options.check_range(options.first, options.last)
     actions.check(chain.armature, options.into)
@@ -195,13 +195,13 @@ class _Work:
     # Solving and writing
 
     def _solve(self, seen: Seen, objectives: Objectives, chosen: Array, tuning: IKTuning) -> Turns:
-        """Solve the frames that are chosen; at the others nothing turns."""
+        """Solve the selected frames; the others do not change."""
         if chosen.all():
             return chain_solve.solve(self.chain, seen, objectives, tuning, dt=seconds_per_frame(self.scene))
         offsets, error = rotation.identity(len(chosen), len(self.chain.bones)), np.zeros(len(chosen))
         iterations = np.zeros(len(chosen), dtype=int)
         if chosen.any():
-            # Evening out would see frames beside each other that are not.
+            # Smoothing would treat frames as adjacent that are not.
             found = chain_solve.solve(
                 self.chain, seen.take(chosen), objectives.take(chosen), replace(tuning, smoothness=0.0)
             )
@@ -217,8 +217,9 @@ class _Work:
     def _verify(
         self, sampler: Sampler, work: BakeTransaction, found: Turns, share: float, passes: int
     ) -> Generator[float, None, tuple[Array, Array]]:
-        """Evaluate the result and correct it until it is right; the errors (F,) in the world, as seen, and whether the
-        target is in reach (F,). Frames are corrected each by itself, with smaller steps where one led away."""
+        """Evaluate the result and correct it until it is right; returns the measured errors (F,) in the world, and
+        whether the target is in reach (F,). Each frame is corrected separately, with smaller steps after one that
+        increased the error."""
         chain, tuning = self.chain, replace(self.tuning, smoothness=0.0)
         count = len(self.frames)
         offsets, expected = found.offsets, np.zeros(count)
@@ -239,7 +240,7 @@ class _Work:
             if turn == passes - 1:
                 break
             found = self._solve(seen, objectives, chosen, tuning)
-            # Limits and reach may leave what no correction can mend.
+            # Limits and reach may leave an error that no correction can remove.
             expected = np.where(better, found.error / seen.reach, expected)
             if not np.any(chosen & (least > expected + _GOOD_ENOUGH * tuning.tolerance)):
                 break
@@ -259,23 +260,23 @@ class _Work:
         return error, in_reach
 
     def _check_answers(self, seen: Seen, offsets: Array) -> None:
-        """Raise RigError where a bone was turned and did not turn."""
+        """Raise RigError if a bone does not respond to rotation."""
         before, after = self._first.local, seen.local
         for n, name in enumerate(self.chain.joints):
             wanted = rotation.angle(offsets[:, n])
-            turned = rotation.angle(rotation.multiply(rotation.inverse(before[:, n]), after[:, n]))
-            told = wanted > _TURNED
-            if told.any():
-                bone_response.check(name, float(np.median(turned[told] / wanted[told])))
+            turned = rotation.distance(before[:, n], after[:, n])
+            moves = wanted > _TURNED
+            if moves.any():
+                bone_response.check(name, float(np.median(turned[moves] / wanted[moves])))
 
 
 def _in_world(error: Array, samples: Samples) -> Array:
-    """Errors (F,) of the armature's space as long as they are in the world."""
+    """Errors (F,) in the armature's space as lengths in the world."""
     return error * np.abs(np.linalg.det(samples.worlds[:, :3, :3])) ** (1.0 / 3.0)
 
 
 def _axes(item: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) -> Array:
-    """The axes (3, 3) of an object, or of a bone of it, in the world."""
+    """The axes (3, 3) of an object or one of its bones in the world."""
     seen = item.evaluated_get(depsgraph)
     matrix = seen.matrix_world
     if bone:

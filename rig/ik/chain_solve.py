@@ -1,6 +1,6 @@
 """From the objectives of a chain to offsets of its bones.
 
-The bake, the drag and the contact clean-up all solve here, so that they cannot disagree.
+The bake, the drag and the contact clean-up all use this module, so they agree.
 """
 
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from .pose import Seen
 
 METHODS = ik.METHODS
 _WIDEST = 100_000
-"""Frames to each side beyond which evening out looks no farther."""
+"""Largest number of frames to each side for smoothing."""
 _NEARLY_NOTHING = 1e-7
-"""A turn [rad] below which a bone keeps its raw values: less than Blender's numbers can hold."""
+"""A rotation [rad] below which a bone keeps its raw values: the precision of Blender's numbers."""
 _IN_REACH = 0.999
-"""Part of its length to which a chain counts as long enough: there it is all but straight."""
+"""Fraction of its length up to which a chain counts as long enough: there it is almost straight."""
 
 
 @dataclass(frozen=True)
 class IKTuning:
-    """How to solve. tolerance: part of the chain's length by which the effector may miss. smoothness: [s], over which
-    the turns of a bake are evened out, 0 for not at all."""
+    """Solver settings. tolerance: largest error of the effector, as a fraction of the chain's length. smoothness: [s],
+    over which the rotations of a bake are smoothed, 0 for none."""
 
     method: str = methods.default().id
     iterations: int = 100
@@ -36,7 +36,8 @@ class IKTuning:
 
 @dataclass(frozen=True)
 class Objectives:
-    """Of a chain over F frames, in armature space: target (F, 3) and orientation (F, 4) of the tip, pole (F, 3)."""
+    """Objectives of a chain over F frames, in armature space: target (F, 3) and orientation (F, 4) of the tip, pole (F,
+    3)."""
 
     target: Array
     orientation: Array | None = None
@@ -48,7 +49,7 @@ class Objectives:
         return Objectives(self.target[chosen], orientation, pole)
 
     def beside_target(self, chain: JointChain) -> list[ik.Objective]:
-        """For the solver; an effector that turns itself leaves its orientation to itself."""
+        """The objectives for the solver; without the orientation if the effector rotates itself."""
         found: list[ik.Objective] = []
         if self.orientation is not None and chain.at_tip:
             found.append(ik.Orientation(self.orientation))
@@ -67,8 +68,8 @@ def in_reach(seen: Seen, objectives: Objectives) -> Array:
 
 @dataclass(frozen=True)
 class Turns:
-    """What was found: local offsets (F, b, 4) of the bones that turn, by how much the effector misses (F,), how many
-    iterations it took (F,), and the errors (1 + iterations, F) after each where they were asked for."""
+    """The result: local offsets (F, b, 4) of the bones, errors of the effector (F,), numbers of iterations (F,), and,
+    if requested, the errors (1 + iterations, F) after each."""
 
     offsets: Array
     error: Array
@@ -79,11 +80,11 @@ class Turns:
 def solve(
     chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, *, dt: float = 0.0, history: bool = False
 ) -> Turns:
-    """Turn the chain so that its effector comes to the target, every frame from the pose that it has."""
+    """Rotate the chain so that its effector reaches the target, each frame starting from its own pose."""
     start = seen.local
     found = _solve(chain, seen, objectives, tuning, start, history=history)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
-        # The way that the turns take over time is evened out, and from there the target is found again, nearby.
+        # The rotations are smoothed over time, then solved again from there.
         turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(start), found.rotations))
         evened = rotation.normalize(_evened(turns, tuning.smoothness / dt))
         found = _solve(chain, seen, objectives, tuning, rotation.multiply(start, evened), history=history)
@@ -112,11 +113,11 @@ def _solve(
 
 
 def _evened(turns: Array, width: float) -> Array:
-    """Means over time of (F, n, 4), weighted by a bell of that width in frames; ends count as going on."""
+    """Gaussian means over time of (F, n, 4) with that width in frames; the ends are extended."""
     whole = min(int(np.ceil(1.5 * width)), _WIDEST)
     bell = np.exp(-0.5 * (np.arange(-whole, whole + 1) / max(0.5 * width, 1e-6)) ** 2)
     bell /= bell.sum()
-    # Farther away than the frames reach there are the ends alone.
+    # Beyond all frames there are only the ends.
     half = min(whole, len(turns))
     ends = float(bell[: whole - half].sum())
     padded = np.concatenate((np.repeat(turns[:1], half, 0), turns, np.repeat(turns[-1:], half, 0)))
@@ -127,7 +128,7 @@ def _evened(turns: Array, width: float) -> Array:
 
 
 def _in_channels(chain: JointChain, seen: Seen, objectives: Objectives, start: Array, found: Array) -> Array:
-    """Offsets (F, b, 4) of the bones' own channels."""
+    """Offsets (F, b, 4) for the channels of the bones."""
     turns = rotation.multiply(rotation.inverse(start), found)
     if chain.turn_effector:
         turns = np.concatenate((turns, _hand_turn(chain, seen, objectives, found)[:, None]), axis=1)
@@ -137,8 +138,8 @@ def _in_channels(chain: JointChain, seen: Seen, objectives: Objectives, start: A
         mode, raw = seen.raw[name]
         if limits is None or not np.isfinite(limits.euler_minimum).any() | np.isfinite(limits.euler_maximum).any():
             continue
-        # Behind a Limit Rotation the channels may hold more than is seen.
-        above = start[:, n] if n < len(chain.joints) else _hand_local(chain, seen)
+        # With a Limit Rotation constraint the channels may exceed the evaluated rotation.
+        above = start[:, n] if n < len(chain.joints) else _hand_local(seen)
         shown = rotation.multiply(rotation.inverse(chain.rests[n]), above)
         hidden = rotation.multiply(rotation.inverse(channels.to_quaternion(raw, mode)), shown)
         hidden[rotation.angle(hidden) < 1e-5] = rotation.IDENTITY
@@ -146,16 +147,16 @@ def _in_channels(chain: JointChain, seen: Seen, objectives: Objectives, start: A
     return turns
 
 
-def _hand_local(chain: JointChain, seen: Seen) -> Array:
+def _hand_local(seen: Seen) -> Array:
     return rotation.multiply(rotation.inverse(seen.rotations[:, -1]), seen.effector_rotation)
 
 
 def _hand_turn(chain: JointChain, seen: Seen, objectives: Objectives, found: Array) -> Array:
-    """(F, 4), what the effector turns itself by: to the wanted orientation, as far as its limits let it."""
+    """The rotation (F, 4) of the effector itself to its target orientation, within its limits."""
     above = seen.parent
     for n in range(found.shape[1]):
         above = rotation.multiply(above, found[:, n])
-    local = _hand_local(chain, seen)
+    local = _hand_local(seen)
     goal = rotation.multiply(
         rotation.inverse(above), seen.effector_rotation if objectives.orientation is None else objectives.orientation
     )

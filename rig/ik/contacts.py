@@ -1,7 +1,7 @@
-"""Contacts: a foot or hand stays where it is in the world for a while, with a smooth way in and out.
+"""Contacts: a foot or hand is fixed in world space for some frames, with a smooth transition in and out.
 
-The bones above turn, frame by frame from their own pose; the effector keeps position and orientation. Where nothing
-touches, nothing turns.
+The bones above rotate, each frame from its own pose; the effector keeps position and orientation. Without a contact
+nothing rotates.
 """
 
 from collections.abc import Generator, Sequence
@@ -30,8 +30,8 @@ _INTERRUPTED = 0.05
 
 @dataclass(frozen=True)
 class Detection:
-    """What counts as a contact. speed: chain lengths a second, slower is one. height: chain lengths above the lowest
-    place, higher is none; 0 for any height."""
+    """Detection of contacts. speed: largest speed, in chain lengths per second. height: largest height above the lowest
+    position, in chain lengths; 0 for any height."""
 
     speed: float = 0.3
     height: float = 0.1
@@ -39,7 +39,7 @@ class Detection:
 
 @dataclass(frozen=True)
 class ContactsResult:
-    """What was cleaned up. intervals: the contacts."""
+    """The result of a clean-up. intervals: the contacts."""
 
     baked: bake.IKBakeResult
     intervals: tuple[Interval, ...]
@@ -55,9 +55,9 @@ def clean_up(
     *,
     verify: bool = False,
 ) -> Generator[float, None, ContactsResult]:
-    """Keep the effector fixed over contacts, marked or to be detected, yielding the fraction done. Raises RigError.
+    """Keep the effector fixed during contacts, given or detected; yields the completed fraction. Raises RigError.
 
-    blend: seconds of the way in and out. As `bake.bake_goal`.
+    blend: seconds of the transitions in and out. Otherwise as `bake.bake_goal`.
     """
     if not isinstance(contacts, Detection):
         contacts = _checked(contacts, options)
@@ -93,7 +93,7 @@ def _checked(intervals: Sequence[Interval], options: BakeOptions) -> list[Interv
 
 
 class _Planting:
-    """The objectives that contacts are to the effector, frame by frame."""
+    """The objectives of the effector due to contacts, for each frame."""
 
     def __init__(
         self, chain: JointChain, contacts: Sequence[Interval] | Detection, blend: float, dt: float, options: BakeOptions
@@ -104,7 +104,7 @@ class _Planting:
 
     def __call__(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Objectives, Array]:
         if self._known is None:
-            # From the animation, and not from what a first pass made of it.
+            # From the animation, not from the result of a first pass.
             self._known = self._plan(seen, samples)
         place, lying, weight = self._known
         target = seen_from(samples.worlds, place[None])[0]
@@ -112,7 +112,7 @@ class _Planting:
         return Objectives(target, orientation), weight > 0.0
 
     def _plan(self, seen: Seen, samples: Samples) -> tuple[Array, Array, Array]:
-        """Where the effector is to be in the world (F, 3), how it is to lie (F, 4), and how much of it is held (F,)."""
+        """The goal of the effector in the world (F, 3), its orientation (F, 4), and the weight of the contact (F,)."""
         worlds = samples.worlds
         place = (worlds[:, :3, :3] @ seen.end[..., None])[..., 0] + worlds[:, :3, 3]
         lying = rotation.align_hemisphere(
@@ -145,14 +145,14 @@ class _Planting:
         return held, held_lying, total
 
     def _weights(self, count: int) -> list[Array]:
-        """How much of each contact holds at each frame (F,): all of it inside, and at neighbours' frames nothing."""
+        """The weight of each contact at each frame (F,): 1 inside, 0 inside others."""
         first, ways = self.options.first, max(self.blend / self.dt, 0.0)
         frames = first + np.arange(count)
         found = []
         for n, (a, b) in enumerate(self.intervals):
             before = self.intervals[n - 1][1] if n else -np.inf
             after = self.intervals[n + 1][0] if n + 1 < len(self.intervals) else np.inf
-            # Between two contacts each has half of the way.
+            # Two contacts share the frames between them equally.
             way_in, way_out = min(ways, 0.5 * (a - before) - 0.5), min(ways, 0.5 * (after - b) - 0.5)
             t = np.where(frames < a, 1.0 - (a - frames) / (way_in + 1.0), 1.0 - (frames - b) / (way_out + 1.0))
             t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
@@ -161,9 +161,9 @@ class _Planting:
 
 
 def detect(place: Array, dt: float, size: float, detection: Detection) -> list[Interval]:
-    """Where points of the world (F, 3) stand still: first and last index of each contact.
+    """The intervals in which points (F, 3) of the world are at rest: first and last index of each contact.
 
-    dt: [s] from one to the next. size: the length of the chain, in which speed and height are told.
+    dt: [s] between points. size: the length of the chain, the unit of speed and height.
     """
     if len(place) < 3:
         return []

@@ -1,7 +1,7 @@
-"""Dragging a bone by inverse kinematics: a chain is posed so that its effector comes to a point, again and again.
+"""Dragging a bone by inverse kinematics: the chain is repeatedly posed with its effector at a point.
 
-Every time it begins with the pose that the animator had, so that the way there does not matter and a bake gives the
-same. Nothing is kept until `keep`; `restore` leaves everything as it was.
+Each solve starts from the initial pose, so that the result does not depend on the path and equals that of a bake.
+Nothing is kept until `keep`; `restore` restores the initial pose.
 """
 
 from contextlib import ExitStack
@@ -28,8 +28,8 @@ _FAR = 1e12
 
 
 class DragSession:
-    """One bone that is dragged. chain: what turns. error: how far the effector is from the point, in the world, and
-    iterations, as of the last `move`. place: (3,) where the effector was at the start, in the world."""
+    """A bone that is dragged. chain: the bones that rotate. error: distance of the effector from the point in the
+    world, and iterations, of the last `move`. place: (3,) initial position of the effector in the world."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class DragSession:
             raise
         self.place = self._world[:3, :3] @ self._seen.end[0] + self._world[:3, 3]
 
-    # What is dragged
+    # The chain
 
     def _resolve(self, length: int) -> JointChain:
         chain = resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, turn_effector=self._keeps)
@@ -71,11 +71,12 @@ class DragSession:
 
     @property
     def length(self) -> int:
-        """How many bones turn."""
+        """The number of bones that rotate."""
         return len(self.chain.joints)
 
     def lengthen(self, by: int) -> bool:
-        """Make the chain longer or shorter, as far as there are bones and none is pinned; whether it changed."""
+        """Make the chain longer or shorter, within the existing bones up to a pinned one; returns whether it
+        changed."""
         most = longest(self.armature, self.bone, self._at_tip)
         length = min(max(self.length + by, 2), most)
         if length == self.length:
@@ -88,7 +89,7 @@ class DragSession:
         return True
 
     def use(self, method: str) -> None:
-        """Another solver, from now on."""
+        """Change the solver."""
         self.tuning = replace(self.tuning, method=method)
         self._again()
 
@@ -111,7 +112,7 @@ class DragSession:
         self._pins = self._find_pins()
 
     def _find_pins(self) -> list[tuple[JointChain, Objectives]]:
-        """Limbs that branch off the chain and end in a pinned bone, and where that is."""
+        """Limbs that branch off the chain and end in a pinned bone, with its position."""
         found = []
         moved = set(self.chain.bones)
         for bone in self.armature.pose.bones:
@@ -128,7 +129,7 @@ class DragSession:
         return found
 
     def _look(self, chain: JointChain) -> tuple[Array, Seen]:
-        """Let Blender evaluate what has changed; the armature's matrix and the chain."""
+        """Evaluate the changes; returns the matrix of the armature and the chain."""
         self.view_layer.update()
         seen = self.armature.evaluated_get(self.view_layer.depsgraph)
         return np.array(seen.matrix_world), evaluated(chain, seen.pose.bones)
@@ -136,7 +137,7 @@ class DragSession:
     # Moving
 
     def move(self, target: Any) -> None:
-        """Pose the chain for this point of the world. Raises RigError where it is nowhere."""
+        """Pose the chain for this point of the world. Raises RigError if it is not finite."""
         target = np.array(target, dtype=float)
         if not np.all(np.abs(target) < _FAR):
             raise RigError("The drag position is not finite; move the mouse back.")
@@ -149,21 +150,21 @@ class DragSession:
         found = solve(self.chain, self._seen, objectives, self.tuning)
         self.iterations = int(found.iterations[0])
         turns = found.offsets[0]
-        self._put(self.chain, self._seen, turns)
+        self._put(self._seen, turns)
         if self._is_plain:
             self.error = float(found.error[0]) * self._scale
             self.view_layer.update()
         else:
             self._correct(objectives, turns)
         for chain, stays in self._pins:
-            # The limb as it is now, carried along, goes back to where it was pinned.
+            # The limb moved with the chain: return it to the pinned position.
             seen = replace(self._look(chain)[1], raw={name: self._raw(name) for name in chain.bones})
-            self._put(chain, seen, solve(chain, seen, stays, self.tuning).offsets[0])
+            self._put(seen, solve(chain, seen, stays, self.tuning).offsets[0])
         if self._pins:
             self.view_layer.update()
 
     def _correct(self, objectives: Objectives, turns: Array) -> None:
-        """Where constraints act on the chain: see what came of it, and turn on from there."""
+        """If constraints act on the chain: evaluate the result and correct it."""
         best = np.inf, turns
         for turn in range(_CORRECTIONS):
             _, seen = self._look(self.chain)
@@ -171,15 +172,15 @@ class DragSession:
             if missing < best[0]:
                 best = missing, turns
             found = solve(self.chain, seen, objectives, self.tuning)
-            # Limits and reach may leave what no correction can mend.
+            # Limits and reach may leave an error that no correction can remove.
             left = float(found.error[0]) + _GOOD_ENOUGH * self.tuning.tolerance * float(seen.reach[0])
             if missing < left or turn == _CORRECTIONS - 1:
                 break
             turns = rotation.multiply(turns, found.offsets[0])
-            self._put(self.chain, self._seen, turns)
+            self._put(self._seen, turns)
         self.error = best[0] * self._scale
         if best[1] is not turns:
-            self._put(self.chain, self._seen, best[1])
+            self._put(self._seen, best[1])
             self.view_layer.update()
 
     def _pole_place(self) -> Any:
@@ -195,12 +196,12 @@ class DragSession:
 
     @property
     def reach(self) -> float:
-        """How long the chain is in the world."""
+        """The length of the chain in the world."""
         return float(self._seen.reach[0]) * self._scale
 
     @property
     def axes(self) -> Array:
-        """(3, 3), the effector's own axes in the world."""
+        """(3, 3), the local axes of the effector in the world."""
         return rotation.to_matrix(
             rotation.multiply(rotation.from_matrix(self._world[:3, :3]), self._seen.effector_rotation[0])
         )
@@ -208,7 +209,7 @@ class DragSession:
     def _raw(self, name: str) -> tuple[str, Array]:
         return raw_channel(self.armature, name)
 
-    def _put(self, chain: JointChain, seen: Seen, turns: Array) -> None:
+    def _put(self, seen: Seen, turns: Array) -> None:
         for (name, (mode, raw)), offset in zip(seen.raw.items(), turns, strict=True):
             bone, prop = self.armature.pose.bones[name], channel(mode)[0]
             self._before.setdefault(name, (prop, tuple(getattr(bone, prop))))
@@ -219,21 +220,21 @@ class DragSession:
             setattr(self.armature.pose.bones[name], prop, values)
         self._before.clear()
 
-    # How it ends
+    # The end
 
     def restore(self) -> None:
-        """Leave everything as it was."""
+        """Restore the initial pose."""
         self._put_back()
         self.view_layer.update()
         self.release()
 
     def release(self) -> None:
-        """Let the rig go without touching it: the file is about to be replaced."""
+        """Release the rig without changes, because the file is about to be replaced."""
         self._open.close()
 
     def keep(self) -> bool:
-        """Leave the pose as it is, with keys where auto keying is on; whether there are any. Raises RigError,
-        everything being restored."""
+        """Keep the pose, with keys if auto keying is enabled; returns whether there are any. Raises RigError after
+        restoring the initial pose."""
         linked = auto_keying.linked_action(self.scene, self.armature)
         if linked is not None:
             self.restore()

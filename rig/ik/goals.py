@@ -1,4 +1,4 @@
-"""What an effector follows, and the objectives that follow from it frame by frame."""
+"""The goal of an effector, and the resulting objectives for each frame."""
 
 from dataclasses import dataclass
 
@@ -21,8 +21,8 @@ _FAR = 1e12
 class Goal:
     """What an effector follows: a target, or a path of points of the world, (F, 3) at frames (F,).
 
-    offset: stay as far from it as at the first frame. orientation: "FREE", "KEEP" as animated, or "TARGET". pole:
-    towards what the chain bends.
+    offset: keep the offset of the first frame. orientation: "FREE", "KEEP" as animated, or "TARGET". pole: the point
+    towards which the chain bends.
     """
 
     target: Target | None = None
@@ -33,7 +33,7 @@ class Goal:
 
 
 def check(chain: JointChain, goal: Goal) -> None:
-    """Raise RigError where there is nothing to follow, or where following would move what is followed."""
+    """Raise RigError if there is nothing to follow, or if the target depends on the chain."""
     if goal.target is None and goal.path is None:
         raise RigError("The effector has no target; choose an object for it to follow.")
     if goal.path is not None:
@@ -56,7 +56,7 @@ def _check_target(chain: JointChain, target: Target) -> None:
             )
         return
     targets.check_exists(armature, item, target.bone)
-    # The first of them carries all the others.
+    # The first is the ancestor of all others.
     if targets.rides_on(item, target.bone, armature, (*chain.joints, chain.effector)):
         raise RigError(
             "The target '{target}' moves with the IK chain; choose a target outside the chain.", target=target.label
@@ -64,7 +64,7 @@ def _check_target(chain: JointChain, target: Target) -> None:
 
 
 class Following:
-    """The objectives of a goal, frame by frame."""
+    """The objectives of a goal for each frame."""
 
     def __init__(self, chain: JointChain, goal: Goal) -> None:
         self.chain, self.goal = chain, goal
@@ -80,7 +80,7 @@ class Following:
             places = np.stack([np.interp(samples.frames, frames, points[:, n]) for n in range(3)], axis=-1)
             target = seen_from(worlds, places[None])[0]
         if self._effector_rotation is None:
-            # As animated, and not as it is after a first pass.
+            # As animated, not after a first pass.
             self._effector_rotation = seen.effector_rotation
             self._away = (worlds[0, :3, :3] @ (seen.end[0] - target[0])) if goal.offset else np.zeros(3)
         if goal.offset:

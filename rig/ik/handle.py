@@ -1,6 +1,6 @@
-"""What the mouse holds while it drags: a point of the world, led as in Blender's own grab.
+"""The point that the mouse drags, as in Blender's own move operator.
 
-In the plane of the view, along an axis or in a plane of two; in steps, precisely, or by a number that is typed.
+In the plane of the view, along an axis or in a plane of two axes; snapped, precise, or by a typed number.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ _PARALLEL = 1e-4
 
 
 def magnitude(length: float) -> int:
-    """The power of ten that is not above a length."""
+    """The exponent of the largest power of ten not above a length."""
     return int(np.floor(np.log10(max(length, 1e-9))))
 
 
 class Handle:
-    """A point that began at `start`. place: (3,), where it is now.
+    """A point with the initial position `start`. place: (3,), its current position.
 
-    axis: "", "X", "Y" or "Z"; excluded: whether the other two are meant; local: axes (3, 3) whose columns count then,
-    None for those of the world. number: what has been typed.
+    axis: "", "X", "Y" or "Z"; excluded: whether the other two are used; local: axes (3, 3) as columns, None for those
+    of the world. number: the typed text.
     """
 
     def __init__(self, start: Sequence[float], normal: Sequence[float], step: float) -> None:
@@ -36,10 +36,11 @@ class Handle:
         self._taken: tuple[Array, Array] | None = None
         self._anchor, self._held = None, self.start.copy()
 
-    # What is set
+    # Input
 
     def constrain(self, axis: str, axes: Array, *, excluded: bool = False) -> None:
-        """One axis, or all but one: of the world at first, of `axes` (3, 3) when asked for again, and then none."""
+        """Constrain to one axis, or to all but one: of the world, of `axes` (3, 3) the second time, and none the third
+        time."""
         if self.axis != axis or self.excluded != excluded:
             self.axis, self.excluded, self.local = axis, excluded, None
         elif self.local is None:
@@ -51,8 +52,7 @@ class Handle:
         self._begin_again()
 
     def type(self, sign: str) -> None:
-        """Another sign of a number; "" takes the last one away. Without an axis there is nothing to measure along, and
-        signs do nothing."""
+        """Append a character to the number; "" removes the last one. Without an axis this has no effect."""
         if not self.takes_numbers:
             return
         if sign == "":
@@ -65,13 +65,13 @@ class Handle:
 
     @property
     def takes_numbers(self) -> bool:
-        """Whether digits are numbers now: once an axis was chosen."""
+        """Whether digits are part of a number: if an axis is set."""
         return bool(self.axis)
 
     def be(self, *, precise: bool, snaps: bool) -> None:
-        """Move by a tenth, and in steps."""
+        """Set whether to move by a tenth, and in steps."""
         if precise != self.is_precise:
-            # What was moved so far stays.
+            # Keep the current displacement.
             raw = self._raw()
             self._held = self._unsnapped()
             self._anchor = raw
@@ -80,18 +80,18 @@ class Handle:
         self._update()
 
     def move(self, origin: Sequence[float], direction: Sequence[float]) -> None:
-        """The mouse is over this ray of the world."""
+        """Move to the mouse, which is over this ray of the world."""
         way = np.array(direction, dtype=float)
         self._ray = np.array(origin, dtype=float), way / np.linalg.norm(way)
         if self._taken is None:
             self._taken, self._anchor = self._ray, self._raw()
         self._update()
 
-    # What becomes of it
+    # Result
 
     @property
     def directions(self) -> Array:
-        """(n, 3) unit vectors along which the handle may go; none where it goes in the view's plane."""
+        """(n, 3) unit vectors of the allowed directions; none for the plane of the view."""
         axes = np.eye(3) if self.local is None else self.local / np.linalg.norm(self.local, axis=0)
         if not self.axis:
             return np.zeros((0, 3))
@@ -99,13 +99,13 @@ class Handle:
         return np.delete(axes.T, n, axis=0) if self.excluded else axes.T[n : n + 1]
 
     def _begin_again(self) -> None:
-        """With other directions the whole way of the mouse counts again."""
+        """Recompute the displacement after a change of directions."""
         self._held = self.start.copy()
         self._anchor = None if self._taken is None else self._seen_by(*self._taken)
         self._update()
 
     def _raw(self) -> Array | None:
-        """The point (3,) of the plane or axis that the mouse is at."""
+        """The point (3,) of the plane or axis under the mouse."""
         if self._ray is None:
             return None
         return self._seen_by(*self._ray)

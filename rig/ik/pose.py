@@ -1,4 +1,4 @@
-"""Where a chain is: what Blender evaluates, as arrays."""
+"""The evaluated pose of a chain, as arrays."""
 
 from dataclasses import dataclass
 
@@ -19,8 +19,7 @@ class Seen:
     """A chain over F frames as Blender evaluates it, in armature space.
 
     parent: (F, 4). rotations: (F, n, 4) and positions: (F, n, 3) of the joints. end: (F, 3) the effector's point.
-    effector_rotation:
-    (F, 4) the effector's rotation. raw: (F, 3 or 4) channels of each bone that turns.
+    effector_rotation: (F, 4) the effector's rotation. raw: (F, 3 or 4) channels of each bone that rotates.
     """
 
     parent: Array
@@ -57,9 +56,9 @@ class Seen:
 
 
 def evaluated(chain: JointChain, pose: "bpy.types.bpy_prop_collection") -> Seen:
-    """The chain as these evaluated pose bones have it: one frame. Raises RigError."""
+    """The chain of these evaluated pose bones, as one frame. Raises RigError."""
     matrices = {name: np.array(pose[name].matrix) for name in chain.seen}
-    # From the root on: those that a bone carries suffer with it.
+    # Root first: an invalid bone affects its children.
     for name in reversed(chain.seen):
         matrix = matrices[name]
         sizes = np.linalg.norm(matrix[:3, :3], axis=0)
@@ -81,6 +80,6 @@ def evaluated(chain: JointChain, pose: "bpy.types.bpy_prop_collection") -> Seen:
 
 
 def raw_channel(armature: bpy.types.Object, bone: str) -> tuple[str, Array]:
-    """A bone's rotation mode and its channel (1, 3 or 4) as it stands."""
+    """The rotation mode of a bone and its current channel values (1, 3 or 4)."""
     mode = armature.pose.bones[bone].rotation_mode
     return mode, np.array(getattr(armature.pose.bones[bone], channel(mode)[0]), dtype=float)[None]

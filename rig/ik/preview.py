@@ -1,4 +1,4 @@
-"""For the panel: how the solver gets nearer to the target, iteration by iteration, from the pose that is shown."""
+"""The convergence of the solver from the current pose, for the panel."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from .chain_solve import Objectives, solve
 from .pose import evaluated
 
 _SHOWN = 60
-"""Most iterations that are shown."""
+"""Largest number of iterations in the plot."""
 _LEAST = 1e-6
-"""Part of the chain's length that is shown as nothing: its logarithm is the bottom of the plot."""
+"""Fraction of the chain's length at the bottom of the logarithmic plot."""
 
 
 class Convergence:
-    """The solve that is shown. key: what it depends on. in_reach: whether the chain is long enough."""
+    """The displayed solve. key: the values it depends on. in_reach: whether the chain is long enough."""
 
     def __init__(self, scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> None:
-        """Raises LookAtError where there is nothing to show."""
+        """Raises LookAtError if there is nothing to show."""
         self.settings = scene.lookat_pd_ik
         self.chain = setup.chain(armature, bone, self.settings)
         self.seen = evaluated(self.chain, armature.pose.bones)
@@ -32,7 +32,7 @@ class Convergence:
         far = np.linalg.norm(self.target - self.seen.positions[0, 0])
         self.in_reach = bool(far <= self.seen.reach[0])
         numbers = (self.seen.rotations, self.seen.positions, self.seen.end, target, self.world)
-        # To a thousandth: below that nothing can be seen.
+        # Rounded to a thousandth, which is not visible.
         rounded = tuple(np.round(part, 3).tobytes() for part in numbers)
         s = self.settings
         self.key = (bone, s.point, s.length, s.orientation, s.method, s.iterations, str(self.chain.limits), rounded)
@@ -41,7 +41,7 @@ class Convergence:
         return (np.linalg.inv(self.world) @ (*point, 1.0))[:3]
 
     def solve(self) -> Array:
-        """Distance from the target (1 + iterations,) as a part of the chain's length."""
+        """Distance from the target (1 + iterations,) as a fraction of the chain's length."""
         pole = None if self.pole is None else self._local(self.pole)[None]
         tuning = setup.tuning(self.settings)
         found = solve(
@@ -55,7 +55,7 @@ class Convergence:
 
 
 def convergence(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Convergence | None:
-    """What can be shown; None where there is no target, or no chain."""
+    """The convergence to show; None without a target or chain."""
     settings: Any = scene.lookat_pd_ik
     if settings.follow != "TARGET" or settings.target is None:
         return None
@@ -66,7 +66,7 @@ def convergence(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -
 
 
 def heights(errors: Array) -> Array:
-    """Errors as a plot shows them, by their logarithm: 1 for the chain's length, 0 for nothing that could be seen."""
+    """Errors on the logarithmic scale of the plot: 1 for the chain's length, 0 for errors that are not visible."""
     return np.clip(1.0 - np.log10(np.clip(errors, _LEAST, 1.0)) / np.log10(_LEAST), 0.0, 1.0)
 
 

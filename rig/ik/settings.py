@@ -1,4 +1,4 @@
-"""Settings of inverse kinematics, kept with the scene: which chain, what it follows, how it is solved.
+"""Settings of inverse kinematics, stored in the scene: the chain, its target, and the solver.
 
 No `from __future__ import annotations` here: Blender reads the annotations.
 """
@@ -47,7 +47,7 @@ PRESETS = {
 
 
 class IKSettings(bpy.types.PropertyGroup):
-    """How the next drag, bake or contact clean-up works."""
+    """Settings of the next drag, bake or contact clean-up."""
 
     point: EnumProperty(
         name="Effector Point", description="Point of the effector that is placed on the target", items=POINT_ITEMS
@@ -58,6 +58,7 @@ class IKSettings(bpy.types.PropertyGroup):
         default=2,
         min=0,
         soft_max=20,
+        max=1000,
     )
     orientation: EnumProperty(
         name="Effector Orientation", description="Orientation of the effector", items=ORIENTATION_ITEMS
@@ -106,6 +107,7 @@ class IKSettings(bpy.types.PropertyGroup):
         default=0.15,
         min=0.0,
         soft_max=1.0,
+        max=60.0,
     )
     contact_speed: FloatProperty(
         name="Speed",
@@ -113,6 +115,7 @@ class IKSettings(bpy.types.PropertyGroup):
         default=0.3,
         min=0.001,
         soft_max=2.0,
+        max=1000.0,
     )
     contact_height: FloatProperty(
         name="Height",
@@ -120,6 +123,7 @@ class IKSettings(bpy.types.PropertyGroup):
         default=0.1,
         min=0.0,
         soft_max=1.0,
+        max=1000.0,
     )
 
 

@@ -1,4 +1,4 @@
-"""From the settings of inverse kinematics to what is solved, with every complaint worded for the animator."""
+"""From the settings of inverse kinematics to chain, goal and tuning, with all errors about settings."""
 
 from typing import Any
 
@@ -24,14 +24,14 @@ def chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:
 
 
 def contact_chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:
-    """The chain that keeps the head of `bone`, and how it lies, where they are. Raises LookAtError."""
-    # Of a chain that ends with a tip, the last bone is the one that is held.
+    """The chain that keeps the position and orientation of `bone`. Raises LookAtError."""
+    # The last bone of a chain with a tip is the one that is fixed.
     length = settings.length - 1 if settings.point == "TIP" and settings.length else settings.length
     return resolve(armature, bone, length=length, at_tip=False, turn_effector=True)
 
 
 def tuning(settings: Any) -> IKTuning:
-    """How to solve."""
+    """The solver settings."""
     return IKTuning(settings.method.lower(), settings.iterations, smoothness=settings.smoothness)
 
 

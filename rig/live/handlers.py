@@ -13,9 +13,11 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
+from ...lookat_pd.message import Message
 from ..look_at import constraint_sync
 from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
+from ..look_at.solve import FRESH
 from ..offset_layer import constraints as offsets
 from ..sampling import fingerprint, own_data, sampler, suspend
 from .scene import LiveScene
@@ -26,6 +28,7 @@ _SLICE = 0.06
 _PAUSE = 0.005
 _CHECK_LATER = 0.3
 _REDRAW = 0.25
+_RESTORED = Message("The keys or constraints that show the look-at were changed; they are restored.")
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,7 @@ def _finish(scene: bpy.types.Scene) -> None:
     state.stopped = False
     state.refresh(scene, _structure, now=True)
     state.begin()
+    state.previews.clear()
     _advance(state, None)
     state.show(scene)
     with suspend.suspend_live():
@@ -169,15 +173,29 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
     if key in state.previews and state.job is None:
         return Status("PREVIEW", first, last)
     if state.job is not None:
-        spent = time.perf_counter() - state.started
-        remaining = spent * (1.0 / state.fraction - 1.0) if state.fraction > 0.0 else np.nan
-        return Status("SOLVING", first, last, state.fraction, remaining)
+        return Status("SOLVING", first, last, state.fraction, state.remaining)
     solve = state.solves.get(key)
     notes = solve.notes if solve is not None else ()
+    if armature.name_full in state.restored:
+        notes = (*notes, _RESTORED)
     shapes = solve is not None and bool(solve.look_at.shapes)
     return Status(
         "OFF" if solve is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes, shapes=shapes
     )
+
+
+def unsettled(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, str, Status]]:
+    """Look-ats of a scene that show something else than their solution: armature, bone and how it is doing."""
+    state = _scenes.get(scene.session_uid)
+    if state is None or not (state.job is not None or state.previews or state.stopped or state.errors):
+        return []
+    found = []
+    for solve in state.solves.values():
+        armature, bone = solve.look_at.armature, solve.look_at.bone
+        how = status(scene, armature, bone)
+        if how.state not in ("SOLVED", "OFF") and not (how.state == "SOLVING" and solve.stale == FRESH):
+            found.append((armature, bone, how))
+    return found
 
 
 def is_rendering() -> bool:
@@ -267,14 +285,15 @@ def _wake() -> None:
 
 
 def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
-    """Panels that show how far solving is, a few times a second."""
+    """Panels that show how far solving is, a few times a second, and viewports at its end: they are slow to draw."""
     if state.job is not None and time.perf_counter() < state.drawn + _REDRAW:
         return
     state.drawn = time.perf_counter()
-    shown = {"VIEW_3D": "UI", "PROPERTIES": "WINDOW"}
+    viewport = ("UI",) if state.job is not None else ("UI", "WINDOW")
+    shown = {"VIEW_3D": viewport, "PROPERTIES": ("WINDOW",)}
     for area in window.screen.areas:
         for region in area.regions:
-            if region.type == shown.get(area.type):
+            if region.type in shown.get(area.type, ()):
                 region.tag_redraw()
 
 
@@ -290,6 +309,7 @@ def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
     state = _scenes.get(scene.session_uid)
     if state is None or suspend.is_live_suspended():
         return
+    state.end_previews(scene)
     state.show_lids(scene)
     if not is_rendering() and not _is_playing() and fingerprint.changed_kinds(scene, state.kinds):
         # A script changed something and went to a frame at once: no update comes for it.
@@ -303,14 +323,14 @@ def _before_update(scene: bpy.types.Scene, *_: object) -> None:
 
 @persistent
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *_: object) -> None:
-    """Let looks follow targets that are dragged, until there is time to solve them."""
+    """Let looks follow targets and bones that are dragged, until there is time to solve them."""
     state = _scenes.get(scene.session_uid)
     if state is None or not _known or bpy.app.background or is_rendering() or suspend.is_live_suspended():
         return
     if own_data.TEMPORARY in scene or _is_playing() or not _lock.acquire(blocking=False):
         return
     try:
-        state.follow_targets(scene, depsgraph)
+        state.follow_edits(scene, depsgraph)
         if state.previews:
             _wake()
     except ReferenceError:
@@ -336,11 +356,7 @@ def _forget(*_: object) -> None:
 def _let_go(*_: object) -> None:
     """Data is about to be replaced by an undo: numbers stay, what belongs to Blender is looked up again."""
     for state in _scenes.values():
-        state.stop()
-        state.scene_solve, state.as_built = None, -1
-        state.shown.clear()
-        state.previews.clear()
-        state.seen.clear()
+        state.let_go()
     sampler.park_all()
     touch()
 
@@ -349,6 +365,9 @@ def _let_go(*_: object) -> None:
 def _before_save(*_: object) -> None:
     """Save what the animator has set; to give that back calls for an evaluation, and that closes the lids again."""
     sampler.park_all()
+    for scene in bpy.data.scenes:
+        if state := _scenes.get(scene.session_uid):
+            state.end_previews(scene)
     blink.give_back_lost()
 
 

@@ -85,7 +85,8 @@ class FollowSession:
         tuning = tuple(getattr(s, name) for name in settings.TUNING if name not in ("use", "influence"))
         chain = settings.chain_values(s)
         target = (s.target.session_uid, len(s.target.users_scene)) if s.target is not None else None
-        return tuning, chain, target, s.subtarget, s.aim_axis, s.soft_edge, s.mute, self.armature.data.pose_position
+        aimed = s.aim_axis, *s.facing
+        return tuning, chain, target, s.subtarget, aimed, s.soft_edge, s.mute, self.armature.data.pose_position
 
     def _check(self) -> None:
         """See what the animator has changed meanwhile. Raises RigError where that leaves nothing to follow."""

@@ -9,29 +9,24 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ...lookat_pd.rotation import Array
-from ..look_at import constraint_sync, settings, settled_pose
+from ..look_at import constraint_sync, settings
 from ..look_at import resolve as look_at
 from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
 from ..look_at.resolve import LookAt
 from ..look_at.scene_solve import SceneSolve
-from ..look_at.settled_pose import SettledPose
 from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
 from . import saved_solution
+from .previews import Key, Previews
 
 _CHECK_LATER = 0.3
 """Seconds after the last move of a slider until all that it may not have changed is looked at."""
-_MOVED = 1e-6
-"""Distance [m] from which on a target is seen to move."""
 _OWN = {"OBJECT", "ACTION"}
 """Kinds of data that are changed when a track is shown."""
 _NONE: tuple[set, set] = set(), set()
-Key = tuple[int, int]
-"""An armature's session identifier and a look-at's number on it: they stay whatever is renamed."""
 
 
 class LiveScene:
@@ -49,10 +44,10 @@ class LiveScene:
         """The tracks that the rigs show."""
         self.layers: dict[str, list[bytes]] = {}
         """What is keyed for them, by the armature's name."""
-        self.previews: dict[Key, tuple[SettledPose, Track]] = {}
-        """What is shown of look-ats whose targets are being moved, and the track in whose place."""
-        self.seen: dict[Key, tuple[float, Array | None]] = {}
-        """The frame, and where the targets of slow look-ats were seen last."""
+        self.restored: set[str] = set()
+        """Names of armatures whose keys someone else has changed, so that they were written again."""
+        self.previews = Previews()
+        """What is shown of look-ats whose targets or bones are being moved."""
         self.wrote = False
         """Whether something was shown since the scene was last looked at."""
         self.settings: dict[Key, tuple] = {}
@@ -62,7 +57,9 @@ class LiveScene:
         self.reach: dict[Key, tuple[set, set]] = {}
         self.job: Iterator[float] | None = None
         self.stopped = self.outdated = False
-        self.fraction, self.started, self.spent, self.seconds = 0.0, 0.0, 0.0, 0.0
+        self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
+        self.first_step: tuple[float, float] | None = None
+        """When the work first showed how far it is, and how far: what was known before took no time."""
         self.check_at, self.drawn = np.inf, 0.0
         self.kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
@@ -87,7 +84,7 @@ class LiveScene:
             # A slider is being moved: nothing else can be, so look at the rest a little later.
             self.check_at = time.perf_counter() + _CHECK_LATER
         elif not now and self.prints and any(_is_slow(solve) for solve in self.solves.values()):
-            # Something may be being dragged: meanwhile `follow_targets` shows where looks settle.
+            # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
             self._wait(touched)
         else:
             self.check_at, unknown = np.inf, not self.prints
@@ -96,8 +93,7 @@ class LiveScene:
                 # The file has been solved before it was saved.
                 self.stop()
             if not edited and self.job is None:
-                # What moved is where it was, or the work was stopped meanwhile.
-                self.previews.clear()
+                # What moved is where it was or is not keyed, or the work was stopped meanwhile.
                 edited = any(solve.stale != FRESH for solve in self.solves.values())
         # What is still to be sampled is solved with the new settings anyway.
         if edited or any(solve.samples is not None for solve in tuned):
@@ -198,6 +194,7 @@ class LiveScene:
             layer = self.layers.get(armature.name_full)
             if layer is not None and (touched is None or "ACTION" in touched) and layer != offsets.contents(armature):
                 self.shown.clear()
+                self.restored.add(armature.name_full)
         for (_, number), solve in self.solves.items():
             found = solve.look_at
             if _blinks(found):
@@ -235,8 +232,10 @@ class LiveScene:
         """Start to solve what is out of date."""
         if self.scene_solve is None or self.stopped:
             return
-        self.spent, self.fraction, self.started = 0.0, 0.0, time.perf_counter()
+        self.fraction, self.started, self.first_step = 0.0, time.perf_counter(), None
         self.outdated = any(solve.stale != FRESH for solve in self.solves.values())
+        if self.outdated:
+            self.restored.clear()
         for key, solve in self.solves.items():
             if solve.stale != FRESH:
                 self.errors.pop(key, None)
@@ -259,7 +258,9 @@ class LiveScene:
         begin, opened = time.perf_counter(), sampler.seconds_opening()
         done = True
         for fraction in self.job:
-            self.fraction = fraction
+            self.fraction = max(self.fraction, fraction)
+            if self.first_step is None:
+                self.first_step = time.perf_counter(), fraction
             # What the slice itself costs is worth as much time again.
             allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
             late = time.perf_counter() - begin > allowed
@@ -267,13 +268,28 @@ class LiveScene:
                 done = False
                 break
         sampler.park_all()
-        self.spent += time.perf_counter() - begin
         if done:
             self.job = None
             self.previews.clear()
             if self.outdated:
-                self.seconds = self.spent
+                self.seconds = time.perf_counter() - self.started
         return done
+
+    def let_go(self) -> None:
+        """Hold nothing of the file: it is about to be replaced."""
+        self.stop()
+        self.scene_solve, self.as_built = None, -1
+        self.shown.clear()
+        self.layers.clear()
+        self.previews.clear()
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that solving will still take, nan if unknown."""
+        if self.first_step is None or self.fraction <= self.first_step[1]:
+            return np.nan
+        begin, done = self.first_step
+        return (time.perf_counter() - begin) * (1.0 - self.fraction) / (self.fraction - done)
 
     def _digest(self) -> str:
         """Of all that the look-ats are solved from. Own constraints are put right, whatever becomes of them."""
@@ -290,8 +306,8 @@ class LiveScene:
             if armature.mode == "EDIT":
                 continue
             if solve.track is not None:
-                preview = self.previews.get(key)
-                track = preview[0].track if preview is not None and preview[1] is solve.track else solve.track
+                track = self.previews.track(key, solve)
+                assert track is not None
                 if self.shown.get(key) is not track:
                     offsets.show(armature, track)
                     self.shown[key] = track
@@ -306,39 +322,36 @@ class LiveScene:
             saved_solution.store(self.solves.values(), self._digest() if solved else "")
         self.show_lids(scene)
 
-    def follow_targets(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-        """Where a target has moved at the frame that is shown, show where the look settles.
+    def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        """Where a target or the pose was moved at the frame that is shown, show where the look settles.
 
-        For look-ats that are too slow to be solved at each step of the mouse.
+        For what is moved faster than it can be solved, and for what is not keyed, which the solution does not know.
         """
-        frame = scene.frame_current_final
+        if self.scene_solve is None:
+            return
+        frame, changed = scene.frame_current_final, False
         for key, solve in self.solves.items():
-            if not _is_slow(solve) or solve.track is None or self.scene_solve is None:
-                continue
-            places = settled_pose.places(solve.look_at.targets, depsgraph)
-            before, self.seen[key] = self.seen.get(key), (frame, places)
-            if before is None or before[0] != frame or before[1] is None or places is None:
-                continue
-            if before[1].shape == places.shape and np.abs(places - before[1]).max() > _MOVED:
-                pose = settled_pose.settled(solve, self.scene_solve.context, frame, places)
-                self.check_at = time.perf_counter() + _CHECK_LATER
-                if pose is not None:
+            if self.previews.follow(key, solve, self.scene_solve.context, frame, depsgraph):
+                changed = True
+                if self.job is not None:
                     self.stop()
-                    self.previews[key] = pose, solve.track
-        if self.previews:
+                    self.check_at = time.perf_counter() + _CHECK_LATER
+        if changed:
             self.show(scene)
 
     def aim_previews(self, scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> None:
-        """Let heads that follow targets turn by what they still miss, once the rigs are evaluated with the previews."""
-        waiting = {k: pose for k, (pose, _) in self.previews.items() if pose.place is not None}
-        if not waiting:
+        """Let heads that follow edits turn by what they still miss, once the rigs are evaluated with the previews."""
+        if not self.previews.waiting:
             return
         view_layer.update()
-        for key, pose in waiting.items():
-            solve = self.solves.get(key)
-            if solve is not None and solve.track is not None:
-                self.previews[key] = settled_pose.aimed(solve, pose, view_layer.depsgraph), solve.track
+        for key, solve in self.solves.items():
+            self.previews.aim(key, solve, view_layer.depsgraph)
         self.show(scene)
+
+    def end_previews(self, scene: bpy.types.Scene) -> None:
+        """Show what is solved: another frame comes, or the file is saved."""
+        if self.previews.clear():
+            self.show(scene)
 
     def show_lids(self, scene: bpy.types.Scene) -> None:
         """Close the lids that shape keys close as far as it is solved for the current frame."""
@@ -388,7 +401,18 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
     further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
     chain = settings.chain_values(s)
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
-    return (tuning, others), chain, target, s.subtarget, s.aim_axis, s.soft_edge, bones, further, bool(s.eyes.drift)
+    return (
+        (tuning, others),
+        chain,
+        target,
+        s.subtarget,
+        s.aim_axis,
+        *s.facing,
+        s.soft_edge,
+        bones,
+        further,
+        bool(s.eyes.drift),
+    )
 
 
 def _place(found: LookAt) -> tuple:

@@ -8,12 +8,12 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
-from ..detection import detect, names, rest
+from ..detection import detect, names, rest, stance
 from ..detection.chain_defaults import ChainDefault
 from ..sampling import targets
 from ..sampling.targets import Target
 from . import edit as look_at_edit
-from . import presets
+from . import facing, presets
 from .resolve import exists_on
 from .settings import AIM_AXES
 
@@ -100,7 +100,7 @@ def _links(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
 
 
 def _detected(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
-    return detect.find_chain(rest.skeleton(armature), bone, rest.hints(armature))
+    return detect.find_chain(stance.skeleton(armature), bone, rest.hints(armature))
 
 
 def _chain_for(armature: bpy.types.Object, source: str, bone: str) -> list[ChainDefault]:
@@ -117,11 +117,11 @@ def _axis_like(armature: bpy.types.Object, source: str, bone: str, *, mirrored: 
     axis = armature.pose.bones[source].lookat_pd.aim_axis
     if axis == "AUTO":
         return axis
-    skeleton = rest.skeleton(armature)
+    skeleton = stance.skeleton(armature)
     here, there = (skeleton.rotations[skeleton.index(name)] for name in (source, bone))
     direction = rotation.rotate(here, np.array(AIM_AXES[axis]))
     if mirrored:
-        side = rotation.normalize(rotation.cross(*detect.find_axes(skeleton, rest.hints(armature))))
+        side = rotation.normalize(rotation.cross(*facing.character(armature, source, skeleton)))
         direction = direction - 2.0 * (direction @ side) * side
     local = rotation.rotate(rotation.inverse(there), direction)
     return max(AIM_AXES, key=lambda name: float(local @ np.array(AIM_AXES[name])))

@@ -11,7 +11,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ..animation import actions, unkeyed_pose
 from ..animation.editable import check_armature
-from ..detection import detect, rest
+from ..detection import detect, rest, stance
 from ..sampling import targets
 from ..sampling.targets import Target
 from . import constraint_sync
@@ -39,7 +39,7 @@ def add(
     owner = armature.pose.bones[bone]
     if exists_on(owner):
         raise RigError("Bone '{bone}' already has a look-at; change its settings, or remove it first.", bone=bone)
-    links = detect.find_chain(rest.skeleton(armature), bone, rest.hints(armature))
+    links = detect.find_chain(stance.skeleton(armature), bone, rest.hints(armature))
     if target is not None and target.type != "ARMATURE":
         targets.check(armature, [link.bone for link in links], Target(target))
     settings = owner.lookat_pd
@@ -110,8 +110,8 @@ def is_selected(bone: bpy.types.PoseBone) -> bool:
 
 def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:
     """An empty in front of the face, a character's height away."""
-    skeleton = rest.skeleton(armature)
-    forward, _ = detect.find_axes(skeleton, rest.hints(armature))
+    skeleton = stance.skeleton(armature)
+    forward = stance.of(armature).axes.forward
     size = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0))) or 1.0
     local = skeleton.rotations[skeleton.index(bone)]
     pose = armature.pose.bones[bone].matrix
@@ -129,7 +129,7 @@ def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -
 
 def fill_chain(armature: bpy.types.Object, bone: str) -> None:
     """Write the detected chain into the settings of a look-at, replacing what is there."""
-    links = detect.find_chain(rest.skeleton(armature), bone, rest.hints(armature))
+    links = detect.find_chain(stance.skeleton(armature), bone, rest.hints(armature))
     write_chain(armature.pose.bones[bone].lookat_pd, links)
 
 

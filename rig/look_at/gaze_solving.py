@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...lookat_pd import gaze
+from ...lookat_pd import gaze, rotation
 from ...lookat_pd.rotation import Array
 from ..sampling.targets import Target
 from .body.body_solve import drifting_targets
@@ -84,7 +84,7 @@ class GazeSolver:
                 times = self.context.begin + np.arange(len(samples.positions)) * self.context.dt / samples.count
                 head = samples.positions[:, 0]
                 samples = replace(samples, targets=drifting_targets(body, samples.targets, head, times))
-        if body is None or shift is not None:
+        if shift is not None or (body is None and self.kept.learned is None):
             return gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
         self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
         return self._timeline[0].solution(*gaze.of_frames(samples, influence))
@@ -103,11 +103,24 @@ class GazeSolver:
 
     def solve_displaced(self, solution: gaze.Solution, displacement: Array) -> gaze.Solution:
         """The `solution` of `steps` again, where the hips take the head along by a displacement (F, 3)."""
-        timeline, self._timeline = self._timeline, None
         if not np.any(displacement):
             return solution
-        assert timeline is not None, "a look-at with a body keeps the timeline of its solve"
-        return gaze.solve_shifted(*timeline, displacement, self.setting("influence"))
+        assert self._timeline is not None, "a look-at whose head may be displaced keeps the timeline of its solve"
+        return gaze.solve_shifted(*self._timeline, displacement, self.setting("influence"))
+
+    def expected(self, solution: gaze.Solution, displacement: Array | None, animated: Array) -> tuple[Array, Array]:
+        """What the evaluated rig should make of the `solution` of `steps`, by what was learned from it before.
+
+        Returns the orientations wanted (F, b, 4), and what the controls inherit beyond the model (F, b, 4).
+        displacement: (F, 3) of the hips. animated: (F, b, 4).
+        """
+        learned = self.kept.learned
+        if learned is None:
+            return solution.wanted, rotation.identity(*animated.shape[:2])
+        turns = rotation.distance(animated, solution.wanted)
+        shift = learned.shift_for(turns)
+        found = self.solve_displaced(solution, shift if displacement is None else shift + displacement)
+        return found.wanted, learned.correction_for(turns)
 
     def settled_error(self, solution: gaze.Solution, error: Array) -> float:
         """The largest of errors (F,) [rad] where the solution is settled with its target in reach, nan for none."""

@@ -12,18 +12,18 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from ..detection import detect, rest
+from ..detection import detect, limbs, rest, stance
 from ..detection.chain_defaults import ChainDefault
+from . import facing
 from . import resolve as look_at
 from .directing import looks
-from .settings import AIM_AXES
 
 _STEP = np.radians(4.0)
 _BACK = np.linspace(-1.0, 0.0, 25)
 """Places along an arc, from where the animation has the bone."""
 _LEAST_ARC = np.radians(0.05)
 _CLOSED = np.radians(179.9)
-_DASHES = 40
+_DASHES, _FEW_DASHES = 40, 7
 _TINY = 1e-12
 _rest: dict[tuple[object, ...], "_AtRest"] = {}
 """What rest poses decide; may be thrown away at any time."""
@@ -68,13 +68,19 @@ class Arc:
 @dataclass(frozen=True)
 class _AtRest:
     """bones: the chain, head first. forward, up: (b, 3) unit axes in each bone's own frame. detected: the chain's links
-    where the settings name none. lengths: (b,) of the bones."""
+    where the settings name none. lengths: (b,) of the bones. legs: the bones of each leg. eyes: of the eyes. facing:
+    forward and up (3,) of the character in the frame of the first bone. other: the forward that is in question beside
+    it, None where it is certain."""
 
     bones: tuple[str, ...]
     forward: Array
     up: Array
     detected: tuple[ChainDefault, ...]
     lengths: Array
+    legs: tuple[tuple[str, ...], ...]
+    eyes: tuple[str, ...]
+    facing: tuple[Array, Array]
+    other: Array | None
 
 
 def posed(armature: bpy.types.Object, bone: str) -> "Posed | None":
@@ -123,6 +129,33 @@ class Posed:
         if target is not None:
             ahead *= np.linalg.norm(target - eye) / max(float(np.linalg.norm(ahead)), _TINY)
         return np.stack((eye, eye + ahead))
+
+    @property
+    def front(self) -> Array:
+        """Arrow (n, 2, 3) from the head to the front of the character; the last line goes to its up."""
+        forward, up = (self.turns[0] @ axis for axis in self.at_rest.facing)
+        tip, side = 1.2 * self._radius * forward, 0.12 * self._radius * rotation.cross(forward, up)
+        barbs = [(tip, 0.85 * tip + side), (tip, 0.85 * tip - side)]
+        lines = np.array([(np.zeros(3), tip), *barbs, (np.zeros(3), self._radius * up)])
+        return self._to_world(self.heads[0] + lines)
+
+    @property
+    def doubted(self) -> Array | None:
+        """The other front (n, 2, 3) that is in question, dashed."""
+        if self.at_rest.other is None:
+            return None
+        tip = self.heads[0] + 1.2 * self._radius * self.turns[0] @ self.at_rest.other
+        return dashes(self.eye, self._to_world(tip), _FEW_DASHES)
+
+    @property
+    def found(self) -> Array:
+        """Legs, and the line between the eyes (n, 2, 3)."""
+        pose, pieces = self.armature.pose.bones, [np.zeros((0, 2, 3))]
+        for names in (*self.at_rest.legs, self.at_rest.eyes):
+            bones = [pose[name] for name in names if name in pose]
+            if len(bones) > 1:
+                pieces.append(segments(np.array([bone.head for bone in bones])))
+        return self._to_world(np.concatenate(pieces))
 
     def fans(self, offsets: Mapping[str, Array]) -> tuple[Fan, Fan]:
         """Where all limits together let the look go, sideways and up and down, around where the animation looks.
@@ -190,10 +223,10 @@ def segments(line: Array) -> Array:
     return np.stack((line[:-1], line[1:]), axis=1)
 
 
-def dashes(begin: Array, end: Array) -> Array:
-    """A dashed line between two points, as pieces (n, 2, 3)."""
-    places = np.linspace(0.0, 1.0, 2 * _DASHES)[:, None]
-    return (begin + places * (end - begin)).reshape(_DASHES, 2, 3)
+def dashes(begin: Array, end: Array, count: int = _DASHES) -> Array:
+    """A dashed line between two points, as pieces (count, 2, 3)."""
+    places = np.linspace(0.0, 1.0, 2 * count)[:, None]
+    return (begin + places * (end - begin)).reshape(count, 2, 3)
 
 
 def ring(center, radius: float) -> Array:
@@ -214,25 +247,31 @@ def _at_rest(armature: bpy.types.Object, bone: str) -> _AtRest:
     bones = armature.data.bones
     matrices = np.empty(16 * len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", matrices)
-    key = armature.session_uid, bone, named, settings.aim_axis, matrices.tobytes()
+    aimed = settings.aim_axis, *settings.facing, *facing.detected(armature).forward
+    key = armature.session_uid, bone, named, aimed, matrices.tobytes()
     if key not in _rest:
         if len(_rest) >= _MOST_KEPT:
             _rest.clear()
-        _rest[key] = _read_rest(armature, bone, named, settings.aim_axis)
+        _rest[key] = _read_rest(armature, bone, named)
     return _rest[key]
 
 
-def _read_rest(armature: bpy.types.Object, bone: str, named: tuple[str, ...], aim_axis: str) -> _AtRest:
-    skeleton, hints = rest.skeleton(armature), rest.hints(armature)
+def _read_rest(armature: bpy.types.Object, bone: str, named: tuple[str, ...]) -> _AtRest:
+    skeleton, hints = stance.skeleton(armature), rest.hints(armature)
     detected = () if named else tuple(detect.find_chain(skeleton, bone, hints))
     names = named or tuple(link.bone for link in detected)
     rows = [skeleton.index(name) for name in names]
-    forward, up = front, _ = detect.find_axes(skeleton, hints)
-    if aim_axis != "AUTO":
-        forward = rotation.rotate(skeleton.rotations[rows[0]], np.array(AIM_AXES[aim_axis]))
-        if abs(np.dot(forward, up)) > 0.99:
-            up = front
+    forward, up = facing.aim(armature, bone, skeleton)
     up = rotation.normalize(up - (up @ forward) * forward)
     back = rotation.inverse(skeleton.rotations[rows])
     lengths = np.linalg.norm(skeleton.tails[rows] - skeleton.heads[rows], axis=-1)
-    return _AtRest(names, rotation.rotate(back, forward), rotation.rotate(back, up), detected, lengths)
+    legs = tuple(
+        tuple(name for name in (leg.upper, leg.lower, leg.foot, leg.toe) if name) for leg in limbs.find_legs(armature)
+    )
+    eyes = tuple(eye.bone for eye in limbs.find_eyes(armature))
+    front, above = (rotation.rotate(back[0], axis) for axis in facing.character(armature, bone, skeleton))
+    other = None
+    if facing.is_uncertain(armature, bone):
+        other = rotation.rotate(back[0], facing.detected(armature).candidates[1][0])
+    ahead, upwards = rotation.rotate(back, forward), rotation.rotate(back, up)
+    return _AtRest(names, ahead, upwards, detected, lengths, legs, eyes, (front, above), other)

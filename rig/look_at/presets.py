@@ -5,7 +5,6 @@ one from somebody else can do no harm: what is more than such a line is an error
 """
 
 import ast
-import math
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,9 @@ SUBFOLDER = "lookat_pd"
 _SHIPPED = Path(__file__).resolve().parents[2] / "assets"
 _HEAD = "import bpy\n\nlook_at = bpy.context.active_pose_bone.lookat_pd\n\n"
 _NAME = "look_at"
+_LONGEST_FILE = 1_000_000
+_LARGEST = 1e9
+"""What Blender's properties hold; they have bounds of their own."""
 
 
 def available() -> dict[str, Path]:
@@ -90,8 +92,10 @@ def write(settings: Any, path: Path) -> None:
 
 def _parsed(path: Path) -> ast.Module:
     try:
+        if path.stat().st_size > _LONGEST_FILE:
+            raise ValueError("too long for a preset")
         return ast.parse(path.read_text("utf-8"))
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         raise FileError(
             "The preset '{preset}' cannot be read; fix or delete its file.", preset=shown_name(path)
         ) from None
@@ -106,7 +110,7 @@ def _setting(line: ast.stmt) -> tuple[str, Any] | None:
         return None
     try:
         return place.attr, ast.literal_eval(line.value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 
 
@@ -129,7 +133,7 @@ def _check(name: str, key: str, value: Any) -> None:
     if prop.type == "ENUM":
         fits = isinstance(value, str) and value in prop.enum_items.keys()
     else:
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        fits = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
     if not fits:
         raise FileError(
             "The preset '{preset}' has an invalid value for '{key}'; fix or delete its file.", preset=name, key=key

@@ -11,15 +11,16 @@ from ...lookat_pd import gaze, pd, rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd.followers import Tuning
 from ...lookat_pd.skeleton import Skeleton
-from ..animation.editable import check_armature
-from ..detection import detect, rest
+from ..animation.editable import check_bones
+from ..detection import detect, rest, stance
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
+from . import facing
 from .body import body_rig, layers
 from .body.blink import Lid
 from .body.body_rig import BodyRig
-from .settings import AIM_AXES, DAMPING_RATIOS
+from .settings import DAMPING_RATIOS
 
 Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
@@ -33,7 +34,7 @@ KEYABLE = ("use", "influence", "active_target")
 class LookAt:
     """A look-at ready to be solved. bones: names, head first. schedule: None where the settings and their keys decide.
 
-    body: what else answers, None for nothing.
+    body: what else answers, None for nothing. notes: what of the detection is in doubt or unknown.
     plain: each bone simply carries the next, so forward kinematics predicts the pose and nothing needs to be verified.
     """
 
@@ -45,6 +46,7 @@ class LookAt:
     schedule: Schedule | None
     plain: bool
     body: BodyRig | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def turned(self) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ def bones_with_look_at(armature: bpy.types.Object) -> list[str]:
 
 def find_head(armature: bpy.types.Object) -> str:
     """Name of the bone that aims, found from the rig."""
-    return detect.find_head(rest.skeleton(armature), rest.hints(armature))
+    return detect.find_head(stance.skeleton(armature), rest.hints(armature))
 
 
 def face(item: bpy.types.Object) -> Target:
@@ -140,23 +142,13 @@ def resolve(
     schedule: Schedule | None = None,
 ) -> LookAt:
     """The look-at on `bone`; targets and schedule replace the one in the settings. Raises RigError."""
-    armature = check_armature(armature)
-    if bone not in armature.pose.bones:
-        raise RigError(
-            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
-        )
-    if armature.mode == "EDIT":
-        raise RigError(
-            "Armature '{armature}' is in edit mode; leave edit mode (Tab) and try again.", armature=armature.name
-        )
-    if armature.data.pose_position == "REST":
-        raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
+    armature = check_bones(armature, [bone])
     settings = armature.pose.bones[bone].lookat_pd
     if targets is None:
         targets = looked_at.listed(settings)
         if all(target == Target() for target in targets):
             raise RigError("The look-at on '{bone}' has no target; choose an object for it to look at.", bone=bone)
-    skeleton = rest.skeleton(armature)
+    skeleton = stance.skeleton(armature)
     links = _links(armature, skeleton, bone)
     bones = tuple(link.bone for link in links)
     for target in targets:
@@ -165,8 +157,10 @@ def resolve(
     _check_free(armature, bones)
     simple = _is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in targets)
     chain = _chain(armature, skeleton, links, settings)
-    body = layers.find(armature, bones, settings)
-    found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body)
+    body, notes = layers.find(armature, bones, settings, facing.character(armature, bone, skeleton))
+    doubt = facing.doubt(armature, bone)
+    notes = notes if doubt is None else (doubt, *notes)
+    found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body, notes)
     return retuned(found)
 
 
@@ -257,13 +251,8 @@ def _chain(
     armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detect.ChainDefault], settings
 ) -> gaze.Chain:
     rows = [skeleton.index(link.bone) for link in links]
-    forward, up = detect.find_axes(skeleton, rest.hints(armature))
     head = rows[0]
-    if settings.aim_axis != "AUTO":
-        forward = rotation.rotate(skeleton.rotations[head], np.array(AIM_AXES[settings.aim_axis]))
-        if abs(np.dot(forward, up)) > 0.99:
-            # The axis points up or down at rest: then the character's front is up for the look-at.
-            up = detect.find_axes(skeleton, rest.hints(armature))[0]
+    forward, up = facing.aim(armature, links[0].bone, skeleton)
     back = rotation.inverse(skeleton.rotations[rows])
     sizes = [np.linalg.norm(skeleton.tails[head] - skeleton.heads[head])]
     if len(rows) > 1:

@@ -105,7 +105,7 @@ class SceneSolve:
         for turn in range(ROUNDS):
             now = {}
             for k, solve in enumerate(group):
-                others = [other for other in group if other in found and self._plays_under(other, solve, group)]
+                others = [other for other in group if other in found and self._plays_under(other, solve)]
                 playing = [*self._playing([*below[solve][0], *below[solve][1]])]
                 for other in others:
                     self.install(other.look_at, other.number)
@@ -119,7 +119,7 @@ class SceneSolve:
                     now[solve] = solve.track
             found = now
 
-    def _plays_under(self, other: LookAtSolve, solve: LookAtSolve, group: Sequence[LookAtSolve]) -> bool:
+    def _plays_under(self, other: LookAtSolve, solve: LookAtSolve) -> bool:
         """Whether one of a circle is in motion while another is sampled: not itself, nor what is added on top of it."""
         if other.look_at.armature != solve.look_at.armature:
             return True

@@ -78,6 +78,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         default=0.25,
         min=0.001,
         soft_max=1.0,
+        max=1000.0,
     )
     settle_factor: FloatProperty(
         override=EDITABLE,
@@ -90,6 +91,7 @@ class LookAtChainBone(bpy.types.PropertyGroup):
         default=1.0,
         min=0.05,
         soft_max=4.0,
+        max=100.0,
     )
     yaw_limit: FloatProperty(
         override=EDITABLE,
@@ -260,6 +262,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         default=0.0,
         min=0.0,
         soft_max=4.0 * pi,
+        max=radians(36000.0),
         subtype="ANGLE",
         options=set(),
     )
@@ -291,6 +294,14 @@ class LookAtSettings(bpy.types.PropertyGroup):
         default="AUTO",
         options=set(),
     )
+    facing: FloatVectorProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Forward and Up",
+        description="Chosen forward and up axes of the character in the frame of the bone; zero to detect them",
+        size=6,
+        options={"HIDDEN"},
+    )
     soft_edge: FloatProperty(
         override=EDITABLE,
         update=changed,
@@ -313,6 +324,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         default=radians(0.5),
         min=radians(0.001),
         soft_max=radians(5.0),
+        max=pi,
         subtype="ANGLE",
         options=set(),
     )
@@ -326,6 +338,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         default=radians(2.0),
         min=radians(0.001),
         soft_max=radians(20.0),
+        max=radians(3600.0),
         subtype="ANGLE",
         options=set(),
     )
@@ -337,6 +350,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         default=0.2,
         min=0.0,
         soft_max=1.0,
+        max=60.0,
         options=set(),
     )
     chain: CollectionProperty(

@@ -1,4 +1,4 @@
-"""Where a look settles at one frame, for a target that is being moved: from what is known, without sampling the rig."""
+"""Where a look settles at one frame, for a target or a bone that is being moved: without sampling the rig."""
 
 from dataclasses import dataclass, replace
 
@@ -9,9 +9,10 @@ from ...lookat_pd import rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
 from ..offset_layer.track import Track
-from ..sampling.sampler import seen_from
+from ..sampling.sampler import Samples, seen_from
 from ..sampling.targets import Target
 from .gaze_solving import GazeSolver
+from .resolve import LookAt
 from .solve import LookAtSolve
 from .solve_context import SolveContext
 from .solve_sampling import KeptSamples
@@ -44,33 +45,72 @@ class SettledPose:
     place: Array | None
 
 
-def settled(solve: LookAtSolve, context: SolveContext, frame: float, seen: Array) -> SettledPose | None:
+@dataclass(frozen=True)
+class ChainPose:
+    """A chain as it is evaluated at a frame: orientations (b, 4) and positions (b, 3) in the armature's space, and the
+    offsets (b, 4) that are on it."""
+
+    rotations: Array
+    positions: Array
+    offsets: Array
+
+    @classmethod
+    def of(cls, look_at: LookAt, depsgraph: bpy.types.Depsgraph, offsets: Array) -> "ChainPose":
+        """offsets: (n, 4) of the chain first."""
+        pose = look_at.armature.evaluated_get(depsgraph).pose.bones
+        matrices = np.array([pose[name].matrix for name in look_at.bones])
+        return cls(rotation.from_matrix(matrices[:, :3, :3]), matrices[:, :3, 3], offsets[: len(matrices)])
+
+
+def settled(
+    solve: LookAtSolve, context: SolveContext, frame: float, seen: Array, posed: ChainPose | None = None
+) -> SettledPose | None:
     """Where a look-at settles that looks at places `seen` (n, 3) of the world at a frame.
 
-    None where the look-at was not solved at this frame yet. Eyes and the rest of the body stay as they were solved.
+    posed: the chain, where it has another pose than the animation. None where the look-at was not solved at this frame
+    yet. Eyes and the rest of the body stay as they were solved.
     """
-    kept, solution, track = solve.kept, solve.solution, solve.track
+    kept, track = solve.kept, solve.track
     k = round(frame) - int(context.frames[0])
-    if kept.samples is None or solution is None or track is None or not 0 <= k < len(context.frames):
+    if kept.samples is None or solve.solution is None or track is None or not 0 <= k < len(context.frames):
         return None
     here = _at(kept, k, seen)
+    if posed is not None:
+        here.samples = _animated(here, posed)
     assert here.samples is not None
     solver = GazeSolver(solve.look_at, replace(context, frames=context.frames[k : k + 1]), here)
     found = solver.solve(here.samples.targets)
     turned = found.offsets
     if kept.coupling is not None:
-        still, active = rotation.identity(*turned.shape[:2]), np.any(turned != rotation.IDENTITY, axis=(1, 2))
-        turned = control_coupling.realize(found.wanted, solver.chain[0], kept.coupling, still, active)
-        # What verifying the solution has added to what the coupling alone gives.
-        before = control_coupling.realize(
-            solution.wanted[k : k + 1], solver.chain[0], kept.coupling, still, np.array([True])
-        )
-        learned = rotation.multiply(rotation.inverse(before), track.offsets[k : k + 1, : turned.shape[1]])
-        turned = np.where(active[:, None, None], rotation.multiply(turned, learned), turned)
+        active = np.any(turned != rotation.IDENTITY, axis=(1, 2))
+        wanted, correction = solver.expected(found, None, solver.chain[0])
+        turned = control_coupling.realize(wanted, solver.chain[0], kept.coupling, correction, active)
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
     aims = found.looked_at[0] >= 0 and found.error[0] < _IN_REACH
     return SettledPose(_with(track, int(context.frames[k]), every, k), seen[found.looked_at[0]] if aims else None)
+
+
+def _animated(here: KeptSamples, posed: ChainPose) -> Samples:
+    """Samples of one frame with the chain as it is posed, without the offsets on it."""
+    samples, bones = here.samples, len(posed.rotations)
+    assert samples is not None
+    measured, offsets, before = posed.rotations[None], posed.offsets[None], samples.rotations[:, :bones]
+    correction = rotation.identity(1, bones)
+    if here.learned is not None:
+        correction = here.learned.correction_for(rotation.angle(offsets))
+    # On a plain chain each bone takes part in all turns below it.
+    coupling = np.triu(np.ones((bones, bones))) if here.coupling is None else here.coupling
+    animated = control_coupling.without(measured, offsets, coupling, correction, before)
+    rotations, positions = samples.rotations.copy(), samples.positions.copy()
+    rotations[:, :bones] = animated
+    back = rotation.multiply(animated, rotation.inverse(measured))[0]
+    place = posed.positions[-1]
+    for bone in reversed(range(bones)):
+        if bone + 1 < bones:
+            place = place + rotation.rotate(back[bone + 1], posed.positions[bone] - posed.positions[bone + 1])
+        positions[:, bone] = place
+    return replace(samples, rotations=rotations, positions=positions)
 
 
 def aimed(solve: LookAtSolve, pose: SettledPose, depsgraph: bpy.types.Depsgraph) -> SettledPose:
@@ -113,4 +153,5 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
         active_target=samples.active_target[one],
         raw={mode: values[one] for mode, values in samples.raw.items()},
     )
-    return KeptSamples(samples=found, keyed=kept.keyed, coupling=kept.coupling)
+    learned = None if kept.learned is None else kept.learned.at(one)
+    return KeptSamples(samples=found, keyed=kept.keyed, coupling=kept.coupling, learned=learned)

@@ -24,6 +24,9 @@ from .verification import VERIFICATIONS, Verification
 FRESH, SETTINGS, TARGETS, BODY = range(4)
 """What of a solve is out of date; each includes those before it."""
 
+_SAMPLING = 0.8
+"""Share of a pass over the frames in which the rig is sampled; the rest is solving."""
+
 
 class LookAtSolve:
     """One look-at of a shot: its samples, kept for as long as they are right, and its solution.
@@ -40,7 +43,7 @@ class LookAtSolve:
         self.solution: gaze.Solution | None = None
         self.response: response.BodyResponse | None = None
         self.track: Track | None = None
-        self.rough = self.measured = False
+        self.rough = self.measured = self._expected = False
         self.error = np.nan
         self.below: list[Track] = []
 
@@ -56,16 +59,21 @@ class LookAtSolve:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the animator should know: what of the body stays still, and why sampling takes longer than usual."""
-        body = self.look_at.body.notes if self.look_at.body is not None else ()
+        """What the animator should know: what is in doubt or stays still, and why sampling takes longer than usual."""
+        look_at = self.look_at
+        known = (*look_at.notes, *(look_at.body.notes if look_at.body is not None else ()))
         if self.kept.whole_because is None:
-            return body
-        return (*body, Message("The whole rig is evaluated, which is slower. {reason}", reason=self.kept.whole_because))
+            return known
+        return (
+            *known,
+            Message("The whole rig is evaluated, which is slower. {reason}", reason=self.kept.whole_because),
+        )
 
     def steps(self, context: SolveContext, *, rough: bool = False) -> Iterator[float]:
         """Bring the solution up to date; `rough`: but do not verify it yet. Raises LookAtError."""
         predicted = self.look_at.plain and (self.look_at.body is None or self.look_at.body.plain)
-        share = 1.0 if predicted else 1.0 / (1 + VERIFICATIONS)
+        passes = 1 if predicted else 1 + VERIFICATIONS + (self.look_at.body is not None)
+        share = (1.0 if predicted else _SAMPLING) / passes
         known = self.kept.cut_down if self.stale < BODY else None
         if not predicted:
             # Before the rig is copied, so that the copy has them.
@@ -79,7 +87,8 @@ class LookAtSolve:
                 body = BodySolve(look_at.body, look_at.chain, kept.samples, context.dt)
             solver = GazeSolver(look_at, context, kept)
             self.solution = yield from solver.steps(share)
-            self.measured, self.rough, self.response, displacement = False, False, None, None
+            self.measured = self.rough = self._expected = False
+            self.response, displacement = None, None
             if body is not None:
                 displacement = body.hips_displacement(self.solution.offsets)
                 self.solution = solver.solve_displaced(self.solution, displacement)
@@ -95,9 +104,12 @@ class LookAtSolve:
                     self.number, solver, sampling, body, self.solution, displacement, self._propose
                 )
                 if rough:
-                    verification.preview()
+                    self._propose(verification.offsets, displacement)
                 else:
-                    seen = yield from verification.steps(share)
+                    if kept.learned is not None:
+                        self._preview(verification.expected(), displacement)
+                        yield share
+                    seen = yield from verification.steps(share, 1.0 / passes)
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
                     self._finish(solver, body, verification.offsets, verification.displacement, seen)
         self.stale = FRESH
@@ -115,9 +127,25 @@ class LookAtSolve:
         return sampling
 
     def _propose(self, found: Array, displacement: Array | None) -> Track:
-        """Show what is yet to be verified."""
-        self.rough = True
-        return self._keep(found, displacement)
+        """A track that is yet to be verified, to be shown unless what is expected of the solution is."""
+        track = self._made(found, displacement)
+        if not self._expected:
+            self.rough = True
+            self._keep(track)
+        return track
+
+    def _preview(self, found: Array, displacement: Array | None) -> None:
+        """Show what is expected of the solution while it is verified. The body goes on as it was, as far as it did."""
+        track, before = self._made(found, displacement), self.track
+        if before is not None and before.offsets.shape == track.offsets.shape and before.first == track.first:
+            bones = found.shape[1]
+            track.offsets[:, bones:], track.moves, track.closing = (
+                before.offsets[:, bones:],
+                before.moves,
+                before.closing,
+            )
+        self.rough = self._expected = True
+        self._keep(track)
 
     def _finish(
         self, solver: GazeSolver, body: BodySolve | None, found: Array, displacement: Array | None, seen: Samples | None
@@ -129,14 +157,18 @@ class LookAtSolve:
             self.response = body.respond(self.solution, found, displacement, seen, solver.events(), influence)
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
-        self._keep(found, displacement)
+        self._keep(self._made(found, displacement))
         self.rough = False
 
-    def _keep(self, found: Array, displacement: Array | None) -> Track:
-        """Make offsets (F, b, 4) of the chain and the response of the body the track.
+    def _keep(self, track: Track) -> None:
+        """The same again leaves the track the same object, so that nothing that depends on it is solved again."""
+        if self.track is None or not track.same_as(self.track):
+            self.track = track
 
-        displacement: (F, 3) of the hips, which is all of the body as long as it has not responded. The same again
-        leaves the track the same object, so that nothing that depends on it is solved again.
+    def _made(self, found: Array, displacement: Array | None) -> Track:
+        """The track of offsets (F, b, 4) of the chain and the response of the body.
+
+        displacement: (F, 3) of the hips, which is all of the body as long as it has not responded.
         """
         look_at, samples = self.look_at, self.samples
         assert samples is not None
@@ -147,7 +179,4 @@ class LookAtSolve:
             moves = response.hips_only(look_at.body, samples, displacement)
         every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
         first = int(samples.frames[0])
-        track = Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing, uneven=samples.sheared)
-        if self.track is None or not track.same_as(self.track):
-            self.track = track
-        return self.track
+        return Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing, uneven=samples.sheared)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from ...lookat_pd import curves, gaze
+from ...lookat_pd import checks, curves, gaze, rotation
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ..offset_layer import constraints as offsets
@@ -17,6 +17,40 @@ from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
 from .resolve import KEYABLE, LookAt
 from .solve_context import SolveContext
 
+_STILL, _MOST_SHARE = np.radians(0.1), 2.0
+"""What is learned of a control holds in proportion to its turn, within bounds."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What an evaluated rig has shown beyond the model: what to expect of a next solution before it is verified.
+
+    correction: (F, b, 4) as `control_coupling.correct` gives it, with the controls turned by `turns` (F, b) [rad].
+    shift: (F, 3) that the aiming bone moves beyond the model and the hips.
+    """
+
+    correction: Array
+    turns: Array
+    shift: Array
+
+    def correction_for(self, turns: Array) -> Array:
+        """The correction (F, b, 4) to expect where the controls turn by other angles (F, b) [rad]."""
+        return rotation.exp(self._share(turns)[..., None] * rotation.log(self.correction))
+
+    def shift_for(self, turns: Array) -> Array:
+        """The shift (F, 3) to expect where the controls turn by other angles (F, b) [rad]."""
+        return self._share(turns)[:, :1] * self.shift
+
+    def _share(self, turns: Array) -> Array:
+        return np.clip(turns / np.maximum(self.turns, _STILL), 0.0, _MOST_SHARE)
+
+    def at(self, frames: slice) -> "Learned":
+        return Learned(self.correction[frames], self.turns[frames], self.shift[frames])
+
+
+_NUMBERS = 40
+"""For each bone at each moment between frames the samples and what they are made of are at most so many numbers."""
+
 
 @dataclass
 class KeptSamples:
@@ -25,8 +59,8 @@ class KeptSamples:
     samples: of all frames, None until they are complete. between: of moments between frames, None where none are
     needed. keyed: those of the `KEYABLE` settings that are animated. coupling: (b, b) as `coupling_probe` measures it,
     None until then. passes: how often all frames were sampled. doubtful: samples, and the frames after which `between`
-    is needed. prepared: targets and `between`, and what `gaze.prepare` made of them. cut_down,
-    whole_because: as `Sampler` has them.
+    is needed. prepared: targets and `between`, and what `gaze.prepare` made of them. learned: by the last verification.
+    cut_down, whole_because: as `Sampler` has them.
     """
 
     samples: Samples | None = None
@@ -36,6 +70,7 @@ class KeptSamples:
     passes: int = 0
     doubtful: tuple[Samples, Array] | None = None
     prepared: tuple[Array, curves.Between | None, gaze.GazeSamples] | None = None
+    learned: Learned | None = None
     cut_down: CutDown | None = None
     whole_because: Message | None = None
 
@@ -102,6 +137,7 @@ class SolveSampling:
         doubtful = self._doubtful()
         if not len(doubtful):
             return None
+        checks.check_memory(_NUMBERS * len(doubtful) * count * len(self.look_at.bones))
         places = (doubtful[:, None] * count + np.arange(1, count)).ravel()
         if keep and kept.between is not None and np.array_equal(kept.between.places, places):
             return kept.between

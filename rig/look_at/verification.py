@@ -16,7 +16,7 @@ from ..sampling.sampler import Samples
 from . import coupling_probe
 from .body.body_solve import BodySolve
 from .gaze_solving import GazeSolver
-from .solve_sampling import SolveSampling
+from .solve_sampling import Learned, SolveSampling
 
 VERIFICATIONS = 2
 _GOOD = np.radians(0.02)
@@ -76,27 +76,32 @@ class Verification:
         offsets.hide(sampler.stand_in(look_at.armature), self.number)
         return coupling
 
-    def preview(self) -> None:
-        """Propose the offsets that the measured coupling gives, without evaluating them."""
-        self.propose(self.offsets, self.displacement)
+    def expected(self) -> Array:
+        """Offsets (F, b, 4) that should be right by what the last verification has learned, without evaluating them."""
+        wanted, correction = self.solver.expected(self.solution, self.displacement, self._animated)
+        return self._realized(correction, wanted)
 
-    def steps(self, share: float) -> Generator[float, None, Samples]:
-        """Evaluate and correct until the aim is as solved, each evaluation over a `share`; the rig as last evaluated.
+    def steps(self, share: float, each: float) -> Generator[float, None, Samples]:
+        """Evaluate and correct until the aim is as solved; the rig as last evaluated.
 
-        With a body the last evaluation is that of the final offsets.
+        Each pass is a fraction `each`, of which sampling the rig is a `share`. With a body the last evaluation is that
+        of the final offsets.
         """
         response = control_coupling.own_response(self._coupling, 0)
         aim_correction = control_coupling.AimCorrection(self._aim, response)
         shift = np.zeros_like(self.solution.position) if self.displacement is None else self.displacement
         for turn in range(1, VERIFICATIONS + 1 + _MORE):
-            seen = yield from self._evaluated(share, min(turn, VERIFICATIONS))
+            seen = yield from self._evaluated(each * min(turn, VERIFICATIONS), share)
+            learned = self.solver.kept.learned = self._learned(seen, shift)
             right = self._is_right(seen)
             displacement = self._corrected_displacement(seen)
             if right and displacement is self.displacement:
                 break
             self.displacement = displacement
             if turn < VERIFICATIONS:
-                shift = self._correct_controls(seen, shift)
+                # What each control was seen to receive beyond the model is taken into account.
+                shift = self._solve_again(seen, shift)
+                self.offsets = self._realized(learned.correction)
                 continue
             # The last correction is the aiming bone's alone: what was measured below it, and of the target, holds then.
             for _ in range(_LAST_SOLVES):
@@ -106,32 +111,38 @@ class Verification:
             if missing < _SMALL:
                 break
         if self.body is not None and not right:
-            seen = yield from self._evaluated(share, VERIFICATIONS)
+            seen = yield from self._evaluated(each * (VERIFICATIONS + 1), share)
         return seen
 
-    def _evaluated(self, share: float, done: int) -> Generator[float, None, Samples]:
+    def _evaluated(self, begin: float, share: float) -> Generator[float, None, Samples]:
         """Propose what there is, and sample the rig with it."""
         track = self.propose(self.offsets, self.displacement)
-        yield share
-        return (yield from self.sampling.sample_turned(track, share * done, share))
+        yield begin
+        return (yield from self.sampling.sample_turned(track, begin, share))
 
     def _active(self) -> Array:
         """(F,) frames at which anything turns."""
         return np.any(self.solution.offsets != rotation.IDENTITY, axis=(1, 2))
 
-    def _realized(self, correction: Array) -> Array:
-        """The offsets that turn the controls as solved. correction: (F, b, 4) as `control_coupling` has it."""
-        return control_coupling.realize(
-            self.solution.wanted, self._animated, self._coupling, correction, self._active()
-        )
+    def _realized(self, correction: Array, wanted: Array | None = None) -> Array:
+        """The offsets that turn the controls as solved, or to other orientations wanted (F, b, 4).
 
-    def _correct_controls(self, seen: Samples, shift: Array) -> Array:
-        """Take what each control was seen to receive beyond the model into account; the new shift (F, 3)."""
-        seen_chain = seen.rotations[:, : self._animated.shape[1]]
-        correction = control_coupling.correct(seen_chain, self._animated, self.offsets, self._coupling)
-        shift = self._solve_again(seen, shift)
-        self.offsets = self._realized(correction)
-        return shift
+        correction: (F, b, 4) as `control_coupling` has it.
+        """
+        wanted = self.solution.wanted if wanted is None else wanted
+        return control_coupling.realize(wanted, self._animated, self._coupling, correction, self._active())
+
+    def _learned(self, seen: Samples, shift: Array) -> Learned:
+        """What the rig shows beyond the model. shift: (F, 3) with which the solution was found."""
+        chain = seen.rotations[:, : self._animated.shape[1]]
+        correction = control_coupling.correct(chain, self._animated, self.offsets, self._coupling)
+        turns = rotation.distance(self._animated, self.solution.wanted)
+        hips = 0.0 if self.displacement is None else self.displacement
+        return Learned(correction, turns, self._moved(seen, shift) - hips)
+
+    def _moved(self, seen: Samples, shift: Array) -> Array:
+        """What moves the aiming bone beyond its offsets (F, 3), where anything turns."""
+        return np.where(self._active()[:, None], shift + seen.positions[:, 0] - self.solution.position, 0.0)
 
     def _correct_aim(self, seen: Samples, aim_correction: control_coupling.AimCorrection) -> float:
         """Turn the aiming bone alone; the largest angle [rad] that was missing."""
@@ -148,8 +159,7 @@ class Verification:
 
     def _solve_again(self, seen: Samples, shift: Array) -> Array:
         """Solve with the targets and the head as they were seen; what moves the head beyond the model (F, 3)."""
-        moved = shift + seen.positions[:, 0] - self.solution.position
-        shift = np.where(self._active()[:, None], moved, 0.0)
+        shift = self._moved(seen, shift)
         self.solution = self.solver.solve(seen.targets, shift)
         return shift
 
@@ -157,7 +167,7 @@ class Verification:
         """Note the aim error that the evaluated rig shows, and return whether the aim is as solved."""
         aim_error = self._aim_error(seen)
         self.error = self.solver.settled_error(self.solution, aim_error)
-        away = rotation.angle(rotation.multiply(rotation.inverse(seen.rotations[:, 0]), self.solution.wanted[:, 0]))
+        away = rotation.distance(seen.rotations[:, 0], self.solution.wanted[:, 0])
         moved = np.abs(aim_error - self.solution.error)
         return bool(max(away.max(), np.nanmax(np.append(moved, 0.0))) < _GOOD)
 

@@ -53,6 +53,10 @@ class Track:
         values = ((track.offsets, track.moves, track.closing) for track in (self, other))
         return all(np.array_equal(one, same) for one, same in zip(*values, strict=True))
 
+    def offsets_at(self, frame: int) -> Array:
+        """(b, 4) local rotations at a whole frame."""
+        return self.offsets[int(np.clip(frame - self.first, 0, len(self.offsets) - 1))]
+
     def closed(self, frame: float) -> float:
         """How far the lids are closed at a frame."""
         return float(np.interp(frame - self.first, np.arange(len(self.closing)), self.closing))

@@ -16,9 +16,9 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel, family
-from ..animation.progress import drain
 from . import cut_down_rig, shear, suspend
 from .own_data import TEMPORARY
 from .targets import Target

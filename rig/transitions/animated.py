@@ -1,4 +1,4 @@
-"""What is animated: the channels of an action on an armature, and what they hold when it does not play."""
+"""The channels that an action animates on an armature, and their values without it."""
 
 import re
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Channel:
     """One animated property. kind: "rotation", "vector" (location, scale), "scalar" (any other number), or "switch"
     (on or off, a choice, a whole number: something that has no values in between).
 
-    index: of a scalar or switch within its property, -1 where all numbers of the property go together.
-    bone: "" for the object's own properties. mode: how a rotation is stored ("QUATERNION", "AXIS_ANGLE", "XYZ" …).
+    index: of a scalar or switch within its property, -1 if the numbers of the property are used together. bone: "" for
+    properties of the object. mode: how a rotation is stored ("QUATERNION", "AXIS_ANGLE", "XYZ" …).
     """
 
     path: str
@@ -35,12 +35,12 @@ class Channel:
     mode: str = ""
 
     def __hash__(self) -> int:
-        # A string remembers its hash: channels are looked up far more often than any other use is made of them.
+        # A string caches its hash: channels are mainly used as keys.
         return hash(self.path)
 
     @property
     def name(self) -> str:
-        """The property alone, without its bone."""
+        """The property without its bone."""
         return self.path.rpartition(".")[2]
 
     @property
@@ -50,10 +50,10 @@ class Channel:
 
 @dataclass(frozen=True)
 class Contents:
-    """What an action animates on an armature: rotations in the mode in use, vectors and single numbers.
+    """What an action animates on an armature: rotations in the current mode, vectors and single numbers.
 
-    F-curves of bones that the armature lacks, and of rotation modes not in use, are left out. fitting, missing: names
-    of the bones animated that the armature has and does not have.
+    F-curves of bones that the armature lacks, and of other rotation modes, are omitted. fitting, missing: names of the
+    animated bones that the armature has and lacks.
     """
 
     channels: list[Channel]
@@ -107,7 +107,7 @@ def _channel(armature: bpy.types.Object, path: str, index: int) -> Channel | Non
 
 
 def transform(armature: bpy.types.Object, bone: str, kind: str) -> Channel:
-    """The channel of a bone's, or with "" the object's, "rotation" in its mode, or "location"."""
+    """The channel "rotation", in its mode, or "location" of a bone or, with "", of the object."""
     owner = armature.pose.bones[bone] if bone else armature
     name = actions.channel(owner.rotation_mode)[0] if kind == "rotation" else "location"
     path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}' if bone else name
@@ -117,7 +117,7 @@ def transform(armature: bpy.types.Object, bone: str, kind: str) -> Channel:
 
 
 def _held(armature: bpy.types.Object, path: str, index: int) -> Any:
-    """What a property holds on the rig now; None where it does not exist (any more)."""
+    """The current value of a property of the rig; None if it does not exist."""
     try:
         value = armature.path_resolve(path)
     except ValueError:
@@ -128,7 +128,7 @@ def _held(armature: bpy.types.Object, path: str, index: int) -> Any:
 
 
 def current(armature: bpy.types.Object, channel: Channel) -> Array:
-    """The numbers (size,) a channel has on the rig now; zeros where the property does not exist (any more)."""
+    """The current numbers (size,) of a channel of the rig; zeros if the property does not exist."""
     if channel.is_transform:
         try:
             return np.array(armature.path_resolve(channel.path), dtype=float)
@@ -143,7 +143,7 @@ def current(armature: bpy.types.Object, channel: Channel) -> Array:
 
 
 def at_rest(armature: bpy.types.Object, channel: Channel) -> Array:
-    """The numbers (size,) that stand for no transform; for anything else what the rig has now."""
+    """The numbers (size,) of the identity transform; for other properties the current ones."""
     if channel.name in _REST_TURN:
         return np.array(_REST_TURN[channel.name])
     if channel.is_transform:

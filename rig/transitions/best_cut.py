@@ -1,4 +1,4 @@
-"""The best place to cut from one clip to another: both sampled, all pairs of frames compared, the result pictured."""
+"""The best place to cut from one clip to another: samples both, compares all pairs of frames, and draws the result."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import best_cut
 from ..animation import editable
-from ..detection import detect, rest
+from ..detection import rest, stance
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 from ..sampling import scene_time
@@ -30,7 +30,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 class Found:
     """Places to cut, best first: frame of the source and of the destination for `join.ClipRef`, and the cost.
 
-    cost: (F1, F2) of all pairs of frames, beginning at the frames `first` of both clips.
+    cost: (F1, F2) of all pairs of frames, starting at the frames `first` of both clips.
     """
 
     cuts: list[tuple[int, int, float]]
@@ -63,7 +63,7 @@ def find(
         first, second = (best_cut.foot_contacts(p[:, body.feet], dt, size=body.size) for p in positions)
         contacts = first, second
     found = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
-    # The source is cut after the frame that is alike, the destination entered after its own.
+    # The source is cut after the matching frame, and the destination entered after its own.
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
         for pair in found.best(count, room=max(room, 1))
@@ -72,7 +72,7 @@ def find(
 
 
 class _Body:
-    """The joints of an armature that are compared. root: place of the one that carries the body; feet: of the feet."""
+    """The compared joints of an armature. root: index of the root of the body; feet: of the feet."""
 
     def __init__(self, armature: bpy.types.Object, used: Sequence[sequence.Used]) -> None:
         self.armature = armature
@@ -87,10 +87,10 @@ class _Body:
         self.joints, self.root = joints, joints.index(root) if root else 0
         feet = {skeleton.names[bone] for bone in anatomy.legs if anatomy.names[bone].has(words.FOOT, words.TOE)}
         self.feet = [n for n, name in enumerate(joints) if name in feet]
-        self._upright = rotation.shortest_arc(detect.find_axes(skeleton, hints)[1], _UP)
+        self._upright = rotation.shortest_arc(stance.of(armature).axes.up, _UP)
 
     def sample(self, scene: bpy.types.Scene, item: sequence.Used) -> Array:
-        """Places (F, J, 3) of the joints over all frames of a clip, Z up."""
+        """Positions (F, J, 3) of the joints over all frames of a clip, Z up."""
         frames = range(item.first, item.last + 1)
         with _playing(self.armature, item.action, item.slot), Sampler(scene, self.armature, self.joints) as sampler:
             samples = run(sampler.sample(frames))
@@ -98,7 +98,7 @@ class _Body:
 
 
 def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequence.Used]) -> Clip:
-    """A few frames of a clip with the channels of both."""
+    """Some frames of a clip with the channels of both clips."""
     keyed = list(dict.fromkeys(channel for each in used for channel in each.contents.channels))
     frames = np.unique(np.linspace(item.first, item.last, 5).round())
     return clips.read(armature, item.action, item.slot, frames, keyed)
@@ -106,7 +106,7 @@ def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequen
 
 @contextmanager
 def _playing(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Iterator[None]:
-    """An armature with an action assigned for a while."""
+    """Assign an action to an armature temporarily."""
     had_data = armature.animation_data is not None
     data = armature.animation_data or armature.animation_data_create()
     was, was_slot, faked = data.action, data.action_slot, {}
@@ -127,14 +127,14 @@ def _playing(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.typ
             armature.animation_data_clear()
 
 
-def picture(found: Found, name: str = PICTURE) -> bpy.types.Image:
-    """A heat map as an image: the source's frames upwards, the destination's to the right, yellow where they are alike
-    and the best cuts white. One made before is painted over."""
+def picture(found: Found) -> bpy.types.Image:
+    """A heat map as an image: the source's frames upwards, the destination's to the right, yellow for small
+    differences, white for the best cuts. An existing image is overwritten."""
     pixels = _painted(found)
     height, width = pixels.shape[:2]
-    image = bpy.data.images.get(name)
+    image = bpy.data.images.get(PICTURE)
     if image is None:
-        image = bpy.data.images.new(name, width, height)
+        image = bpy.data.images.new(PICTURE, width, height)
     elif tuple(image.size) != (width, height):
         image.scale(width, height)
     image.pixels.foreach_set(pixels.astype(np.float32).reshape(-1))
@@ -146,7 +146,7 @@ def picture(found: Found, name: str = PICTURE) -> bpy.types.Image:
 def _painted(found: Found) -> Array:
     """Pixels (height, width, 4), the lowest row first."""
     cost = found.cost
-    # Costs are squares, most of them large: by rank the valleys show as well as the hills.
+    # Costs are squares, most of them large: ranks show small differences as well.
     order = np.empty(cost.size)
     order[np.argsort(cost, axis=None)] = np.linspace(0.0, 1.0, cost.size)
     share = np.sqrt(order.reshape(cost.shape))

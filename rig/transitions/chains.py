@@ -1,4 +1,4 @@
-"""Chains of clips from the timeline's markers: which clip plays from when."""
+"""Chains of clips from the timeline's markers: clips and their start frames."""
 
 import bpy
 
@@ -9,9 +9,9 @@ from .splice import AUTOMATIC, Blend
 
 
 def from_markers(armature: bpy.types.Object, scene: bpy.types.Scene, blend: Blend = AUTOMATIC) -> list[ClipStep]:
-    """Steps for `join.chain` from the markers that are called like actions, or "action @ frame" to enter it there.
+    """Steps for `join.chain` from the markers with the names of actions, or "action @ frame" for an entry frame.
 
-    Raises RigError where there are fewer than two.
+    Raises RigError if there are fewer than two.
     """
     steps = []
     for marker in sorted(scene.timeline_markers, key=lambda marker: marker.frame):

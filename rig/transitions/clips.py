@@ -1,7 +1,7 @@
-"""Clips: everything that an action animates on an armature, as arrays, and back to keys.
+"""Clips: all channels that an action animates on an armature, as arrays, and back to keys.
 
-A clip is read from the F-curves, not from the evaluated rig: what is cut, blended and written again are the animator's
-own channels, whatever constraints make of them later.
+A clip is read from the F-curves, not from the evaluated rig: the animator's channels are cut, blended and written,
+independent of constraints.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, keys
 from . import animated
 from .animated import Channel
-from .animated import channels_of as channels_of  # read together with the clip, so looked for here
+from .animated import channels_of as channels_of  # read with the clip
 
 
 @dataclass
 class Clip:
     """Channels of an armature over F frames.
 
-    raw: numbers as stored in F-curves (F, size), so that what is not changed is written back to the last bit.
+    raw: numbers as stored in F-curves (F, size), so that unchanged values are written back exactly.
     """
 
     armature: bpy.types.Object
@@ -33,7 +33,7 @@ class Clip:
 
     @cached_property
     def values(self) -> dict[Channel, Array]:
-        """What can be blended: rotations as unit quaternions (F, 4), vectors (F, 3), scalars and switches (F, 1)."""
+        """Values for blending: rotations as unit quaternions (F, 4), vectors (F, 3), scalars and switches (F, 1)."""
         return {channel: to_values(channel, raw) for channel, raw in self.raw.items()}
 
     def bones(self) -> set[str]:
@@ -44,7 +44,7 @@ class Clip:
         return Clip(self.armature, self.frames[chosen], {channel: raw[chosen] for channel, raw in self.raw.items()})
 
     def then(self, other: "Clip") -> "Clip":
-        """This clip and after it another with the same channels."""
+        """This clip followed by another one with the same channels."""
         raw = {channel: np.concatenate((mine, other.raw[channel])) for channel, mine in self.raw.items()}
         return Clip(self.armature, np.concatenate((self.frames, other.frames)), raw)
 
@@ -58,10 +58,10 @@ def read(
     *,
     otherwise: Callable[[bpy.types.Object, Channel], Array] | None = None,
 ) -> Clip:
-    """The `wanted` channels (default: all the action animates) at `frames`, modifiers included.
+    """The `wanted` channels (default: all that the action animates) at `frames`, including modifiers.
 
-    A channel without an F-curve has the value it has on the rig now, which is what plays, or the one that `otherwise`
-    gives. Raises RigError where a value is not a number.
+    A channel without an F-curve has its current value on the rig, or that of `otherwise`. Raises RigError if a value is
+    not a number.
     """
     otherwise = otherwise or animated.current
     bag = actions.channelbag(action, slot)
@@ -93,25 +93,19 @@ def read(
 
 
 def to_values(channel: Channel, raw: Array) -> Array:
-    """Stored numbers (F, size) to what is blended: rotations become unit quaternions."""
+    """Stored numbers (F, size) as values for blending: rotations become unit quaternions."""
     return channels.to_quaternion(raw, channel.mode) if channel.kind == "rotation" else raw
 
 
-def write(
-    action: bpy.types.Action,
-    slot: bpy.types.ActionSlot,
-    clip: Clip,
-    *,
-    group: Callable[[Channel], str] = lambda channel: channel.bone or "Object Transforms",
-) -> None:
-    """Give an action without F-curves a key at each frame for each channel: lines between, steps for switches."""
+def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> None:
+    """Add a key at each frame for each channel to an action without F-curves: linear, constant for switches."""
     bag: Any = actions.channelbag(action, slot, ensure=True)
     groups: dict[str, Any] = {}
     co = np.empty((len(clip.frames), 2), dtype=np.float32)
     co[:, 0] = clip.frames
     handles = np.full(len(co), keys.AUTO_CLAMPED, dtype=np.int32)
     for channel, values in clip.raw.items():
-        name = group(channel)
+        name = channel.bone or "Object Transforms"
         if name not in groups:
             groups[name] = bag.groups.new(name)
         between = np.full(len(co), keys.CONSTANT if channel.kind == "switch" else keys.LINEAR, dtype=np.int32)
@@ -129,7 +123,7 @@ def write(
 
 
 def replace(action: bpy.types.Action, slot: bpy.types.ActionSlot, frames: Array, raw: Mapping[Channel, Array]) -> None:
-    """Give existing F-curves a key at each of `frames`, in place of those they have there; elsewhere nothing moves."""
+    """Replace the keys of existing F-curves at each of `frames`; other frames do not change."""
     bag: Any = actions.channelbag(action, slot)
     for channel, values in raw.items():
         for n in range(channel.size):

@@ -1,4 +1,4 @@
-"""What a transition will do, before it is made: how far each part of the body is off, and how that dies away."""
+"""Preview of a transition: the deviation of each part of the body from the destination, and its decay."""
 
 import bpy
 import numpy as np
@@ -14,16 +14,16 @@ from . import clips, splice
 from .clips import Channel, Clip
 
 LONGEST = 0.8
-"""Seconds after the cut that are looked at."""
+"""Duration [s] of the preview after the cut."""
 PARTS = ("head", "torso", "arms", "legs")
 _last: dict[str, object] = {}
 
 
 def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, dict[str, Array]] | None:
-    """Times [s] after the cut and, per part of the body, the mean rotation [deg] off the destination then.
+    """Times [s] after the cut and, for each part of the body, the mean deviation [deg] from the destination.
 
-    For the transition in the scene's settings; None where that cannot be made as it is. The last answer is kept until
-    the settings or the actions' keys change.
+    For the transition in the scene's settings; None if it cannot be made. The last result is cached until the settings
+    or the keys of the actions change.
     """
     settings = scene.lookat_pd_transition
     data = armature.animation_data
@@ -48,7 +48,7 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
 
 
 def _content(armature: bpy.types.Object, action: bpy.types.Action) -> tuple[str, int]:
-    """What tells whether an action's keys are still the same."""
+    """A value that changes with the keys of an action."""
     slot = actions.find_slot(armature, action) if action.slots else None
     number = 0
     for curve in actions.curves(action, slot):
@@ -75,7 +75,7 @@ def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, 
     off: dict[str, list[Array]] = {}
     for channel, raw in blended.raw.items():
         here, there = (channels.to_quaternion(a, channel.mode) for a in (raw, after.raw[channel]))
-        angle = np.degrees(rotation.angle(rotation.multiply(here, rotation.inverse(there))))
+        angle = np.degrees(rotation.distance(here, there))
         off.setdefault(parts.get(channel.bone, ""), []).append(angle)
     means = {part: np.mean(off[part], axis=0) for part in PARTS if part in off}
     everything = np.mean([angle for angles in off.values() for angle in angles], axis=0) if off else np.zeros(count)
@@ -90,7 +90,7 @@ def _rotations(armature, action, frames: Array, wanted: list[Channel] | None = N
 
 
 def _parts(armature: bpy.types.Object) -> dict[str, str]:
-    """Bone to part of the body."""
+    """Part of the body by bone."""
     skeleton = rest.skeleton(armature)
     anatomy = Anatomy(skeleton, rest.hints(armature).deform)
     legs, arms = set(anatomy.legs), set(anatomy.arms)

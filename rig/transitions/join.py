@@ -1,6 +1,6 @@
-"""Joining clips: one action until the cut, another after it, and what differed on screen dies away.
+"""Joining clips: one action until the cut, another after it, with a decaying difference.
 
-Everything is read and reckoned before anything is made; the actions joined are only ever read.
+All computations precede any change; the joined actions are never modified.
 """
 
 from collections.abc import Sequence
@@ -20,10 +20,9 @@ from .splice import Blend
 
 @dataclass(frozen=True)
 class Joined:
-    """What came of it. cuts: first frame of each clip in the result; blends: length of each transition [s].
+    """The result. cuts: first frame of each clip in it; blends: length of each transition [s].
 
-    root: the bone by which clips were placed, "" for the object itself or where none was; missing: bones of the
-    actions that the armature lacks.
+    root: the bone that places clips, "" for the object or none; missing: bones of the actions that the armature lacks.
     """
 
     action: bpy.types.Action
@@ -48,11 +47,11 @@ def join(
     assign: bool = True,
     scene: bpy.types.Scene | None = None,
 ) -> Joined:
-    """A new action: `source` before its `frame`, which must be whole, and from it on `destination` from its own.
+    """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
-    Frames of the source keep their numbers. root: how the destination is placed where the source's root is, see
-    `Ground.placement`. assign: let the armature play the result; the action it played is kept. Raises LookAtError, and
-    then nothing has changed.
+    Frames of the source keep their numbers. root: placement of the destination at the root of the source, see
+    `Ground.placement`. assign: assign the result to the armature; the current action is kept. Raises LookAtError before
+    any change.
     """
     first, last = sequence.reach(armature, source)
     if source.frame != round(source.frame):
@@ -85,10 +84,10 @@ def chain(
     assign: bool = True,
     scene: bpy.types.Scene | None = None,
 ) -> Joined:
-    """A new action of several clips in a row, each from its step's frame to the next one's; the last to its end.
+    """A new action of several clips, each from the frame of its step to that of the next; the last to its end.
 
-    A clip that ends before the next begins holds its last pose; a transition may begin while one is running.
-    Arguments and errors as for `join`.
+    A clip that ends before the next starts holds its last pose; transitions may overlap. Arguments and errors as for
+    `join`.
     """
     _check(armature, steps, assign)
     used = [Used.of(armature, step.clip) for step in steps]
@@ -144,7 +143,7 @@ def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) 
 
 
 def make(armature: bpy.types.Object, name: str, clip: Clip) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
-    """A new action that holds a clip; none where that fails."""
+    """A new action with a clip; removed again if that fails."""
     action, slot = actions.new_action(name, armature)
     try:
         clips.write(action, slot, clip)
@@ -155,7 +154,7 @@ def make(armature: bpy.types.Object, name: str, clip: Clip) -> tuple[bpy.types.A
 
 
 def use(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> None:
-    """Let the armature play an action; the one it played is kept in the file."""
+    """Assign an action to the armature; the current one is kept in the file."""
     data = armature.animation_data or armature.animation_data_create()
     old = data.action
     data.action = action

@@ -1,9 +1,9 @@
 """Loops: a clip made cyclic, its end inertialized into its start.
 
-What differs between the last frame and the first is shared out: half of it is put on the end, growing towards it, and
-half on the start, dying away from it. So neither end moves further than half of it. They meet at a speed from which
-both can run on without crossing over: along the difference the lesser of their two, across it the mean. The root's
-travel is no difference: the second round begins where the first one ended.
+The difference between the last frame and the first is shared: half of it is blended in towards the end, and half decays
+from the start, so neither end moves by more than half. They meet at a speed at which neither overshoots: along the
+difference the smaller of their two speeds, across it the mean. The travel of the root is not part of the difference:
+the second cycle starts where the first one ends.
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, editable
+from ..animation.bake_options import check_frames
 from ..sampling import scene_time
 from . import animated, clips, join, sequence, splice
 from .animated import Channel
@@ -28,9 +29,10 @@ _ROUNDING = 1e-4
 
 @dataclass(frozen=True)
 class Looped:
-    """What came of it. blend: length [s] at each end. turn: angle [rad] about up by which the root turns in a round.
+    """The result. blend: length [s] at each end. turn: angle [rad] about the up axis by which the root turns in a
+    cycle.
 
-    cycles: whether the F-curves go on by themselves with Cycles modifiers.
+    cycles: whether the F-curves have Cycles modifiers.
     """
 
     action: bpy.types.Action
@@ -56,12 +58,12 @@ def loop(
     assign: bool = True,
     scene: bpy.types.Scene | None = None,
 ) -> Looped:
-    """A new action, cyclic from frame first to last (default: all of it): its last pose is its first one.
+    """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first.
 
-    seconds: length of the blend at each end, at most half of the clip; None for what suits the difference.
-    in_place: take the root's travel over the ground, and its turn, out evenly over time; otherwise they stay, and the
-    last frame is the first but for them. cycles: add Cycles modifiers, with offset where the root travels; not where it
-    turns, since repeated F-curves cannot. Raises LookAtError, and then nothing has changed.
+    seconds: length of the blend at each end, at most half of the clip; None for automatic. in_place: remove the travel
+    of the root on the ground plane and its turn evenly over time; otherwise the last frame differs from the first by
+    them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which repeated F-curves cannot
+    represent. Raises LookAtError before any change.
     """
     editable.check_armature(armature)
     if assign:
@@ -93,6 +95,7 @@ def loop(
             "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.", half=half, seconds=seconds
         )
     keyed = sequence.fitting(armature, action, slot).channels
+    check_frames(begin, end)
     clip = clips.read(armature, action, slot, np.arange(begin, end + 1), keyed)
     ground = Ground(armature, [clip])
     added = [channel for channel in ground.channels("HEADING") if channel not in clip.raw]
@@ -120,10 +123,10 @@ def loop(
 
 
 def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: float, seconds: float) -> Clip:
-    """The clip with its ends meeting but for the root's travel. again: the clip as it plays in the next round."""
+    """The clip with matching ends except for the travel of the root. again: the clip in the next cycle."""
     middle = len(clip.frames) // 2
     blend = Blend(seconds)
-    # Of the next round the first half, forwards; of this one the second half, backwards; both from where they meet.
+    # The first half of the next cycle, forwards, and the second half of this one, backwards, from the seam.
     start_from, end_from = _meeting(clip, again)
     start = start_from.part(slice(1, 2)).then(splice.splice(start_from, again.part(slice(1, middle + 1)), dt, blend))
     backwards = clip.part(slice(-2, middle, -1))
@@ -133,7 +136,7 @@ def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: floa
 
 
 def _connected(start: Clip, end: Clip, was: Clip) -> dict[Channel, Array]:
-    """Both halves, the second one's rotations written so that they run on from the first's."""
+    """Both halves, with continuous rotations."""
     raw = {}
     for channel, first in start.raw.items():
         second = end.raw[channel]
@@ -147,8 +150,7 @@ def _connected(start: Clip, end: Clip, was: Clip) -> dict[Channel, Array]:
 
 
 def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
-    """Two frames each, the second where the clip's end and the next round's start meet: the first of the one is a frame
-    before, of the other a frame after."""
+    """Two frames of each side of the seam: the second is the seam, the first is one frame before or after it."""
     before, after = Clip(clip.armature, clip.frames[-2:]), Clip(clip.armature, clip.frames[-2:])
     for channel, stored in clip.raw.items():
         if channel.kind == "switch":
@@ -170,7 +172,7 @@ def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
 
 
 def _speed(apart: Array, last: Array, first: Array) -> Array:
-    """The step (n,) at which two ends meet that are `apart`, with steps `last` and `first` of their own."""
+    """The step (n,) at the seam of two ends with the difference `apart` and the steps `last` and `first`."""
     mean = 0.5 * (last + first)
     direction = rotation.normalize(apart)
     return mean + direction * (min(last @ direction, first @ direction) - mean @ direction)
@@ -185,7 +187,7 @@ def _gone(kind: str, a: Array, way: Array) -> Array:
 
 
 def _exactly_closed(clip: Clip) -> Clip:
-    """The clip with the last numbers those of the first where they differ by rounding only."""
+    """The clip with the last numbers equal to the first if they differ only by rounding."""
     for raw in clip.raw.values():
         if np.abs(raw[-1] - raw[0]).max() < _ROUNDING:
             raw[-1] = raw[0]
@@ -193,7 +195,7 @@ def _exactly_closed(clip: Clip) -> Clip:
 
 
 def _add_cycles(action: bpy.types.Action, slot: bpy.types.ActionSlot, ground: Ground, travel: Placement) -> None:
-    """Let the F-curves repeat, those that carry the travel with the way made in each round."""
+    """Repeat the F-curves, with an offset for those with the travel of the root."""
     carried = {handle.location for handle in ground.handles} if not travel.is_identity else set()
     paths = {channel.path for channel in carried if channel is not None}
     for curve in actions.curves(action, slot):

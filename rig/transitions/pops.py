@@ -1,4 +1,4 @@
-"""Pops: frames at which an animation leaps, found and smoothed."""
+"""Pops: sudden jumps of an animation from one frame to the next, detected and smoothed."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions
+from ..animation.bake_options import check_frames
 from ..sampling import scene_time
 from . import clips, sequence, splice
 from .animated import Channel
@@ -17,11 +18,11 @@ from .clips import Clip
 from .splice import Blend
 
 OUTLIER = 8.0
-"""How many times stronger than what is usual for its bone a leap is at least."""
+"""Smallest strength of a pop, as a factor of the usual value of its bone."""
 _DEVIATION = 1.4826  # the median absolute deviation of a normal distribution, to its standard deviation
 _ALONE = 3.0
-"""How many times larger the accelerations of a leap are than those of the two frames before it and after it."""
-_AROUND = 15  # frames before and after one that tell what is usual there
+"""Smallest ratio of the accelerations of a pop to those of the two frames before and after it."""
+_AROUND = 15  # frames before and after that define the usual value
 _SMALLEST_TURN = np.radians(1.0)
 _SMALLEST_MOVE = 0.002  # of the skeleton's size
 _SMALLEST_CHANGE = 0.02  # of scales and properties
@@ -29,9 +30,9 @@ _SMALLEST_CHANGE = 0.02  # of scales and properties
 
 @dataclass(frozen=True)
 class Pop:
-    """A leap from the frame before `frame` to `frame`. bone: "" for the object.
+    """A pop between the frame before `frame` and `frame`. bone: "" for the object.
 
-    strength: how many times the usual change of acceleration of this bone it is.
+    strength: factor of the usual change of acceleration of this bone.
     """
 
     frame: float
@@ -39,16 +40,16 @@ class Pop:
     strength: float
 
 
-def detect(clip: Clip, *, outlier: float = OUTLIER, size: float | None = None) -> list[Pop]:
-    """Leaps of bones in a clip with one frame after another, strongest first; none where it has less than 5 frames.
+def detect(clip: Clip, *, outlier: float = OUTLIER) -> list[Pop]:
+    """Pops of bones in a clip with consecutive frames, strongest first; none if it has fewer than 5 frames.
 
-    A leap is a step that its neighbours are not like: two opposite accelerations, one after the other. It counts where
-    they are outliers among all of the bone's, by the median absolute deviation, stand alone, and can be seen.
-    size: of the skeleton, so that small moves are known; default from the armature.
+    A pop is a step unlike its neighbors: two opposite accelerations in succession. It counts if they are outliers among
+    those of the bone, by the median absolute deviation, isolated, and visible relative to the size of
+    the skeleton.
     """
     if len(clip.frames) < 5:
         return []
-    size = size or skeleton_size(clip.armature)
+    size = skeleton_size(clip.armature)
     found: dict[tuple[float, str], float] = {}
     for channel, values in clip.values.items():
         if channel.kind == "switch":
@@ -65,17 +66,17 @@ def detect(clip: Clip, *, outlier: float = OUTLIER, size: float | None = None) -
 
 
 def _leaps(channel: Channel, values: Array) -> tuple[Array, float]:
-    """How far each step (F - 1,) is from what its two neighbours lead to expect, 0 where one of them is as far off; and
-    how large an acceleration, in the same unit, is nothing unusual for the channel."""
+    """The deviation of each step (F - 1,) from its two neighbors, 0 if one of them deviates as much; and the
+    acceleration, in the same unit, that is usual for the channel."""
     if channel.kind == "rotation":
         steps = rotation.log(rotation.multiply(values[1:], rotation.inverse(values[:-1])))
     else:
         steps = np.diff(values, axis=0)
     change = np.diff(np.concatenate((steps[:1], steps, steps[-1:])), axis=0)
     size = np.linalg.norm(change, axis=-1)
-    # A kink in speed differs from one neighbour only; the frames beside a leap differ from the leap only.
+    # A kink in speed differs from one neighbor only; the frames next to a pop differ only from the pop.
     opposite = np.sum(change[:-1] * change[1:], axis=-1) < 0.0
-    # A fast blow is no leap: it speeds up before its fastest step and slows down after.
+    # A fast motion is not a pop: it accelerates before its fastest step and decelerates afterwards.
     padded = np.pad(size, 2)
     around = np.max([padded[n : n + len(steps)] for n in (0, 1, 4, 5)], axis=0)
     opposite &= np.minimum(size[:-1], size[1:]) > _ALONE * around
@@ -100,10 +101,12 @@ def find(
     outlier: float = OUTLIER,
     slot: bpy.types.ActionSlot | None = None,
 ) -> list[Pop]:
-    """Leaps in an action from frame first to last, by default in all of it, one for each frame and bone."""
+    """Pops in an action from frame first to last, by default in all of it, one for each frame and bone."""
     slot = slot or actions.find_slot(armature, action)
     begin, end = sequence.key_range(action, slot)
-    frames = np.arange(max(begin, begin if first is None else first), min(end, end if last is None else last) + 1)
+    begin, end = max(begin, begin if first is None else first), min(end, end if last is None else last)
+    check_frames(begin, end)
+    frames = np.arange(begin, end + 1)
     return detect(clips.read(armature, action, slot, frames), outlier=outlier)
 
 
@@ -126,12 +129,11 @@ def smooth(
     scene: bpy.types.Scene | None = None,
     called: str = "",
 ) -> float:
-    """Make an action run smoothly into its `frame`: the leap from the frame before dies away over `duration` [s].
+    """Smooth the pop before `frame` of an action: the jump from the previous frame decays over `duration` [s].
 
-    Nothing before `frame` moves and nothing after the blend. Only the bones named get keys; by default those that leap
-    there, or all where none stands out. duration None: what suits the leap, no longer than the action.
-    called: the action's name in messages, where it is a copy of the user's.
-    Returns the blend's length [s]. Raises RigError, and then nothing has changed.
+    Frames before `frame` and after the blend do not change. Only the given bones get keys; by default those with a pop
+    there, or all if there is none. duration None: automatic, no longer than the action. called: the name of the action
+    in messages, if it is a copy. Returns the length of the blend [s]. Raises RigError before any change.
     """
     sequence.check_may_play(armature)
     slot = slot or actions.find_slot(armature, action)
@@ -158,7 +160,7 @@ def smooth(
 
 
 def _check(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: int, called: str) -> int:
-    """The action's last frame. Raises RigError where it cannot be smoothed at `frame`."""
+    """The last frame of the action. Raises RigError if it cannot be smoothed at `frame`."""
     if action.library is not None or not action.is_editable:
         raise RigError(
             "Action '{action}' is linked from a library; make a copy of it and smooth the copy.", action=called
@@ -184,7 +186,7 @@ def _wanted(
     bones: Collection[str] | None,
     called: str,
 ) -> list[Channel]:
-    """Channels to smooth. Raises RigError where there are none, or one whose keys are not what plays."""
+    """Channels to smooth. Raises RigError if there are none, or if the keys of one do not play."""
     wanted = [channel for channel in sequence.fitting(armature, action, slot).channels if channel.kind != "switch"]
     if bones is None:
         around = clips.read(armature, action, slot, np.arange(frame - _AROUND, frame + _AROUND + 1), wanted)
@@ -203,7 +205,7 @@ def _wanted(
 
 
 def _replace(action: bpy.types.Action, slot: bpy.types.ActionSlot, was: Clip, now: Clip) -> None:
-    """Key what changed; what follows is the same rotation, whichever way it is written, and stays as it is."""
+    """Key the changed frames; the rotations after them do not change, whatever their representation."""
     for channel, raw in now.raw.items():
         old = was.values[channel]
         new = clips.to_values(channel, raw)
@@ -223,7 +225,7 @@ def _alike(channel: Channel, values: Array, like: Array) -> Array:
 
 
 def _led_to(channel: Channel, raw: Array, follow: Array) -> Array:
-    """Stored numbers written so that they lead to `follow` (size,), which stays as it is."""
+    """Stored numbers in the representation that is continuous with `follow` (size,)."""
     if channel.kind != "rotation":
         return raw
     return splice.nearest_writing(channel.mode, raw[:, None], raw[-1:], follow[None])[:, 0]

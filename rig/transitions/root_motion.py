@@ -1,4 +1,4 @@
-"""Where a character stands: its root, and moving a whole clip so that it goes on from where another one ended."""
+"""Root motion: the position of a character, and placing a clip where another one ends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from ..detection import detect, rest
+from ..detection import rest, stance
 from . import animated, clips, splice
 from .animated import Channel
 from .clips import Clip
 
 ROOTS = ("NONE", "POSITION", "HEADING", "ALL")
 _MOVES = 1e-4
-"""Part of the skeleton's size by which a bone's location must change to count as moving."""
+"""Smallest change of location of a moving bone, as a fraction of the size of the skeleton."""
 _TURNS = 1e-4
-"""Radians by which a bone's rotation, and part by which its scale, must change to count as moving."""
+"""Smallest change of rotation [rad] and relative change of scale of a moving bone."""
 _MOST = 0.25
-"""Part of all bones that a root carries at least."""
+"""Smallest fraction of all bones that are descendants of a root."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A rigid transform: turn by `rotation` (4,), then move by `translation` (3,)."""
+    """A rigid transform: rotate by `rotation` (4,), then move by `translation` (3,)."""
 
     rotation: Array
     translation: Array
@@ -47,9 +47,9 @@ class Placement:
 
 @dataclass(frozen=True)
 class _Handle:
-    """A bone, or with "" the object, that carries part of the character and hangs on nothing that moves or is placed.
+    """A bone, or with "" the object, that moves part of the character and has no moving or placed ancestor.
 
-    Its place is linear @ location + offset, its orientation frame @ rotation. location: None where it cannot move.
+    Its position is linear @ location + offset, its orientation frame @ rotation. location: None if it cannot move.
     """
 
     bone: str
@@ -61,14 +61,14 @@ class _Handle:
 
 
 class Ground:
-    """How an armature's clips move it over the ground.
+    """The motion of an armature over the ground in its clips.
 
-    root: the bone whose place counts, "" where it is the object itself. up: (3,) in the space the handles are in: the
-    armature's, or that of the object's parent where the object is animated.
+    root: the bone of the position, "" for the object. up: (3,) in the space of the handles: that of the armature, or of
+    the object's parent if the object is animated.
     """
 
     def __init__(self, armature: bpy.types.Object, read: Sequence[Clip]) -> None:
-        """read: the clips in question, all with the same channels."""
+        """read: the clips, all with the same channels."""
         self.armature, self._skeleton, self._read = armature, rest.skeleton(armature), read
         self.size = float(np.linalg.norm(np.ptp(self._skeleton.heads, axis=0))) or 1.0
         scale = float(np.max(np.abs(armature.scale)))
@@ -83,7 +83,7 @@ class Ground:
 
     def _up(self) -> Array:
         if not self.by_object:
-            return detect.find_axes(self._skeleton, rest.hints(self.armature))[1]
+            return stance.of(self.armature).axes.up
         item = self.armature
         parent = item.matrix_world @ item.matrix_basis.inverted_safe()
         return rotation.normalize(np.array(parent.inverted_safe().to_3x3())[:, 2])
@@ -95,18 +95,18 @@ class Ground:
         return [self._handle(name) for top in tops for name in self._carrying(top)]
 
     def _carrying(self, bone: bpy.types.Bone, below_keys: bool = False) -> list[str]:
-        """The topmost bones of a branch that must be placed so that all of it is.
+        """The topmost bones of a branch that must be placed to place all of it.
 
-        Keys alone make no handle of a still bone from which others travel away: were it placed, they would swing about
-        it while a blend lasts. It stays, and all that hangs on it is placed, keys or not.
-        below_keys: whether the branch hangs on such a bone.
+        A bone at rest whose children travel is not a handle even if it has keys: if placed, its children would swing
+        about it during a blend. It does not move, and all its children are placed, with or without keys. below_keys:
+        whether the branch is below such a bone.
         """
         if self._moves(bone.name):
             return [bone.name]
         keyed = bone.name in self._transforms
         found = [name for child in bone.children for name in self._carrying(child, below_keys or keyed)]
         if keyed or (below_keys and not self.armature.pose.bones[bone.name].constraints):
-            # What is connected to a bone cannot be moved without it.
+            # A connected bone cannot be moved without its parent.
             bound = any(self.armature.data.bones[name].use_connect for name in found)
             if bound or not any(self._moves(name, ("location",)) for name in found):
                 return [bone.name]
@@ -136,7 +136,7 @@ class Ground:
         return _Handle(name, turn, move, rotation.from_matrix(there[0][:3, :3]), linear, there[0][:3, 3])
 
     def _pose(self, bone: bpy.types.Bone | None, clip: Clip | None, row: int) -> Matrix | None:
-        """A bone's matrix in armature space at one frame of a clip, or, without one, on the rig now."""
+        """A bone's matrix in armature space at one frame of a clip, or, without a clip, on the current rig."""
         if bone is None:
             return None
         return _posed(bone, self._pose(bone.parent, clip, row), self._basis(bone.name, clip, row))
@@ -157,7 +157,7 @@ class Ground:
         return Matrix.LocRotScale(location, turn, scale)
 
     def stand(self, clip: Clip, row: int) -> tuple[Array, Array]:
-        """Where the root is, its position (3,) and orientation (4,), at one frame of a clip."""
+        """Position (3,) and orientation (4,) of the root at one frame of a clip."""
         pose = self._pose(self.armature.data.bones[self.root], clip, row) if self.root else Matrix.Identity(4)
         if self.by_object:
             pose = self._basis("", clip, row) @ pose
@@ -165,8 +165,8 @@ class Ground:
         return matrix[:3, 3], rotation.from_matrix(matrix[:3, :3])
 
     def placement(self, wanted: tuple[Array, Array], there: tuple[Array, Array], root: str) -> Placement:
-        """What brings a root that is `there` to where it is `wanted`, as far as `root` says ("POSITION", "HEADING": on
-        the ground only; "ALL": in height too; heading is the turn about up)."""
+        """The placement from `there` to `wanted`, restricted by `root` ("POSITION", "HEADING": on the ground only;
+        "ALL": with height; heading is the rotation about the up axis)."""
         if root not in ROOTS:
             raise InvalidArgument("Root motion {root!r} is unknown; use {roots}.", root=root, roots=", ".join(ROOTS))
         if root == "NONE" or not (self.root or self.by_object):
@@ -180,14 +180,14 @@ class Ground:
         return Placement(turn, move)
 
     def channels(self, root: str) -> list[Channel]:
-        """What a placement changes."""
+        """The channels that a placement changes."""
         if root == "NONE" or not (self.root or self.by_object):
             return []
         moves = [handle.location for handle in self.handles if handle.location is not None]
         return moves if root == "POSITION" else [*moves, *(handle.rotation for handle in self.handles)]
 
     def place(self, clip: Clip, by: Placement | Sequence[Placement]) -> Clip:
-        """A clip with the whole character placed elsewhere, by one placement or by one a frame."""
+        """A clip with the whole character placed, by one placement or by one for each frame."""
         turn, move = _table([by] if isinstance(by, Placement) else by)
         raw = dict(clip.raw)
         for handle in self.handles:
@@ -198,7 +198,7 @@ class Ground:
         return Clip(clip.armature, clip.frames, raw)
 
     def upright(self) -> dict[Channel, Array]:
-        """Of each location that a placement changes the matrix (3, 3) that leaves its height alone."""
+        """For each location that a placement changes, the matrix (3, 3) of its height."""
         up = np.outer(self.up, self.up)
         return {
             handle.location: np.linalg.solve(handle.linear, up @ handle.linear)
@@ -207,14 +207,14 @@ class Ground:
         }
 
     def carrier(self) -> str | None:
-        """The handle that carries the root: a bone, or "" for the object; None where it has no location."""
+        """The handle of the root: a bone, or "" for the object; None if it has no location."""
         found = {handle.bone for handle in self.handles if handle.location is not None}
         bone = None if self.by_object or not self.root else self.armature.data.bones[self.root]
         chain = [""] if bone is None else [bone.name, *(above.name for above in bone.parent_recursive)]
         return next((name for name in chain if name in found), None)
 
     def step(self, clip: Clip, row: int) -> Array:
-        """The way (3,) over the ground of what carries the root, from a frame of a clip to the next."""
+        """The step (3,) over the ground of the handle of the root, from a frame of a clip to the next."""
         handle = next((handle for handle in self.handles if handle.bone == self.carrier()), None)
         if handle is None or handle.location not in clip.raw or row + 1 >= len(clip.frames):
             return np.zeros(3)
@@ -236,14 +236,14 @@ def _table(placements: Sequence[Placement]) -> tuple[Array, Array]:
 
 
 def _turned(handle: _Handle, stored: Array, turn: Array) -> Array:
-    """Stored rotations (F, size) of a handle turned in the space it stands in by (F or 1, 4)."""
+    """Stored rotations (F, size) of a handle rotated in its space by (F or 1, 4)."""
     local = rotation.multiply(rotation.inverse(handle.frame), rotation.multiply(turn, handle.frame))
     turned = rotation.multiply(local, clips.to_values(handle.rotation, stored))
     return splice.channels_from(handle.rotation.mode, turned[:, None], stored[:1])[:, 0]
 
 
 def _posed(bone: bpy.types.Bone, above: Matrix | None, basis: Matrix) -> Matrix:
-    """A bone's matrix in armature space: Blender's own rules on what it inherits."""
+    """A bone's matrix in armature space: with Blender's rules of inheritance."""
     if above is None:
         return bone.convert_local_to_pose(basis, bone.matrix_local)
     return bone.convert_local_to_pose(
@@ -252,7 +252,7 @@ def _posed(bone: bpy.types.Bone, above: Matrix | None, basis: Matrix) -> Matrix:
 
 
 def find_root(skeleton: Skeleton, read: Sequence[Clip], size: float) -> str:
-    """The bone that carries most of the body, of those whose location the clips move; "" where there is none."""
+    """The bone with the most descendants of those whose location changes in the clips; "" if there is none."""
     placed = [channel.bone for channel in read[0].raw if channel.bone and channel.name == "location"]
     below = np.zeros(len(skeleton), dtype=int)
     for bone in range(len(skeleton) - 1, -1, -1):
@@ -274,7 +274,7 @@ def _moving(read: Sequence[Clip], size: float) -> set[str]:
 
 
 def _changes(channel: Channel, read: Sequence[Clip], size: float) -> bool:
-    """Whether what a channel of a transform stands for changes in one of the clips, or from one to the next."""
+    """Whether the transform of a channel changes in one of the clips, or from one to the next."""
     stored = np.concatenate([clip.raw[channel] for clip in read])
     if np.all(stored == stored[0]):
         return False
@@ -288,7 +288,7 @@ def _changes(channel: Channel, read: Sequence[Clip], size: float) -> bool:
 
 
 def heading(up: Array, turn: Array) -> float:
-    """Angle [rad] of a turn (4,) about the up axis, the short way round."""
+    """Angle [rad] of a rotation (4,) about the up axis, the short way round."""
     turn = -turn if turn[0] < 0.0 else turn
     return float(2.0 * np.arctan2(turn[1:] @ up, turn[0]))
 
@@ -299,11 +299,12 @@ def inverse(placement: Placement) -> Placement:
 
 
 def part(placement: Placement, up: Array, share: float) -> Placement:
-    """That share of a placement, going evenly along the arc that leads to all of it: 0 is none, -1 the way back."""
+    """A fraction of a placement, uniformly along its arc: 0 is none, -1 the inverse."""
     angle = heading(up, placement.rotation)
     rise = (placement.translation @ up) * up
     level = placement.translation - rise
-    # The level way is made by an arc: v = A(angle)⁻¹ level, with A(x) = sin x / x + (1 - cos x) / x up cross.
+    # The horizontal translation is the chord of an arc: v = A(angle)⁻¹ level, with A(x) = sin x / x + (1 - cos x) / x
+    # up cross.
     whole, less = _arc(angle), _arc(share * angle)
     size = whole[0] ** 2 + whole[1] ** 2
     way = (whole[0] * level - whole[1] * rotation.cross(up, level)) / size

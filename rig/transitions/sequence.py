@@ -1,4 +1,4 @@
-"""Clips on a timeline: read, placed where the one before ended, and spliced one after another, all as arrays."""
+"""Clips on a timeline: read, placed where the previous one ends, and spliced, all as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import inertialization
 from ..animation import actions
+from ..animation.bake_options import check_frames
 from . import animated, clips, splice
 from .animated import Channel
 from .clips import Clip
@@ -20,15 +21,15 @@ from .splice import Blend
 
 _NAMED_AT_MOST = 5
 _ROUNDING = 1e-3
-"""Part of a frame by which a key may miss a whole one: Blender keeps its time in single precision."""
+"""Tolerance for keys at whole frames: Blender stores their time in single precision."""
 
 
 @dataclass(frozen=True)
 class ClipRef:
-    """A clip and a frame of it. slot: None for the one that fits the armature.
+    """A clip and a frame of it. slot: None for that of the armature.
 
-    frame: where the clip is cut. last: the last frame to play, None for the end of its keys; it may lie beyond, where
-    a clip with cycles goes on and any other one holds its last pose.
+    frame: where the clip is cut. last: the last frame to play, None for the end of its keys; it may be later, where a
+    clip with cycles continues and any other one holds its last pose.
     """
 
     action: bpy.types.Action
@@ -39,7 +40,7 @@ class ClipRef:
 
 @dataclass(frozen=True)
 class ClipStep:
-    """A clip of a chain, playing from its `frame` on at frame `at` of the result, which must be whole."""
+    """A clip of a chain that plays from its `frame` at frame `at` of the result, which must be whole."""
 
     clip: ClipRef
     at: int
@@ -48,7 +49,7 @@ class ClipStep:
 
 @dataclass(frozen=True)
 class Used:
-    """An action as it is used: with its slot, what it animates, and whole frames that hold all its keys."""
+    """An action with its slot, the channels it animates, and the whole frames around all its keys."""
 
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
@@ -64,21 +65,21 @@ class Used:
 
 
 def reach(armature: bpy.types.Object, clip: ClipRef) -> tuple[int, int]:
-    """First and last whole frame of a clip that play. Raises RigError where there are none."""
+    """First and last whole frame of a clip. Raises RigError if there are none."""
     first, last = key_range(clip.action, clip.slot or actions.find_slot(armature, clip.action))
     return first, last if clip.last is None else int(np.ceil(clip.last))
 
 
 def key_range(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:
-    """First and last whole frame around all keys that an action has for a slot. Raises RigError where it has none."""
+    """First and last whole frame around all keys that an action has for a slot. Raises RigError if it has none."""
     first, last = _key_ends(action, slot)
     return int(np.floor(first)), int(np.ceil(last))
 
 
 def whole_frames(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:
-    """First and last whole frame between the first key and the last one: outside of them a pose is held.
+    """First and last whole frame between the first key and the last one: outside of them the pose is constant.
 
-    Raises RigError where there is no key.
+    Raises RigError if there is no key.
     """
     first, last = _key_ends(action, slot)
     return int(np.ceil(first - _ROUNDING)), int(np.floor(last + _ROUNDING))
@@ -98,7 +99,7 @@ def _key_ends(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[flo
 
 
 def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> animated.Contents:
-    """What an action animates on the armature. Raises RigError where that is less than half of its bones."""
+    """What an action animates on the armature. Raises RigError if the armature has less than half of its bones."""
     found = animated.contents(armature, action, slot)
     if len(found.fitting) < len(found.missing):
         have = Message("only {fitting}", fitting=_listed(found.fitting)) if found.fitting else "none of them"
@@ -128,7 +129,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def check_may_play(armature: bpy.types.Object) -> None:
-    """Raise RigError where the armature's action cannot be exchanged, or changed as it is seen to play."""
+    """Raise RigError if the action of the armature cannot be replaced or changed."""
     data = armature.animation_data
     if data is not None and data.use_tweak_mode:
         raise RigError(
@@ -149,7 +150,7 @@ def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) ->
                 first=item.first,
                 last=item.last,
             )
-    # A transition that another one interrupts may be as long as it likes.
+    # A transition that another one interrupts may have any length.
     step, item = steps[-1], used[-1]
     left = (np.floor(item.last - step.clip.frame + 1e-6) + 1) * dt
     length = (step.blend.seconds or 0.0) * step.blend.longest if step.blend.how.blends else 0.0
@@ -165,7 +166,7 @@ def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) ->
 
 
 class ClipSequence:
-    """Clips being played one after another. placements: that of each clip; blends: length [s] of each transition."""
+    """Playback of clips one after another. placements: of each clip; blends: length [s] of each transition."""
 
     def __init__(
         self, armature: bpy.types.Object, steps: Sequence[ClipStep], used: Sequence[Used], root: str, dt: float
@@ -179,7 +180,7 @@ class ClipSequence:
 
     def play(self) -> Clip:
         read = self._read()
-        # A placement may need channels that no action has; what it does not change is taken out again.
+        # A placement may need channels that no action has; unchanged ones are removed again.
         added = [channel for channel in self._placed(read) if channel not in self.animated]
         for clip in read:
             clip.raw.update({c: np.tile(animated.current(self.armature, c), (len(clip.frames), 1)) for c in added})
@@ -194,8 +195,9 @@ class ClipSequence:
         return running
 
     def _read(self) -> list[Clip]:
-        """Each clip over the frames of the result at which it plays, and some more: before the first cut two poses
-        must be known, and after each one where the clip would have gone."""
+        """Each clip over the frames of the result at which it plays, and some more: two poses before the first cut, and
+        the continuation of the clip after each one."""
+        check_frames(self.steps[0].at, self.steps[-1].at)
         result = []
         for n, (step, item) in enumerate(zip(self.steps, self.used, strict=True)):
             begin = step.at - 2 if n == 0 else step.at
@@ -203,6 +205,7 @@ class ClipSequence:
                 end = self.steps[n + 1].at + self._spare(self.steps[n + 1].blend)
             else:
                 end = step.at + int(np.floor(item.last - step.clip.frame + 1e-6)) + 1
+            check_frames(begin, end)
             frames = np.arange(begin, max(end, begin + 1), dtype=float)
             clip = clips.read(self.armature, item.action, item.slot, frames - step.at + step.clip.frame, self.animated)
             clip.frames = frames
@@ -239,15 +242,15 @@ class ClipSequence:
         return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
 
     def _glide(self, ground: Ground, before: Clip, after: Clip, blend: Blend) -> Array:
-        """How far (3,) over the ground a placed clip must lie ahead for the root's speed to die away on the way there.
+        """The displacement (3,) over the ground of a placed clip over which the speed of the root decays.
 
-        Placed right where the root is, there would be no difference, and nothing to carry the speed it had.
+        A clip placed exactly at the root would have no difference to continue its speed.
         """
         name = ground.carrier()
         if not blend.how.carries_velocity or name is None:
             return np.zeros(3)
         frames = inertialization.GLIDE * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
-        # A frame of it is there already: at the last frame before the cut the root is not yet where it is placed.
+        # One frame is included already: at the last frame before the cut the root is not yet at the placement.
         return max(frames - 1.0, 0.0) * (ground.step(before, len(before.frames) - 2) - ground.step(after, 0))
 
     def _is_over(self, number: int, frame: int) -> bool:
@@ -257,14 +260,14 @@ class ClipSequence:
 
     @staticmethod
     def _stand_at_cut(ground: Ground, running: Clip, cut: int, over: bool) -> tuple[Array, Array]:
-        """Where the root is at the cut; where the clip is over by then, where it would be had it gone on."""
+        """The root at the cut; extrapolated if the clip has ended before it."""
         position, turn = ground.stand(running, cut)
         if over:
             position = 2.0 * ground.stand(running, cut - 1)[0] - ground.stand(running, cut - 2)[0]
         return position, turn
 
     def _timed(self, blend: Blend, before: Clip, after: Clip) -> Blend:
-        """The blend with its length, where it is to be found no longer than the clip."""
+        """The blend with its length; an automatic one is no longer than the clip."""
         if not blend.how.blends:
             return Blend(0.0, blend.method)
         if blend.seconds is not None:
@@ -275,6 +278,6 @@ class ClipSequence:
 
 
 def _held(clip: Clip, frames: int) -> Clip:
-    """A clip made so many frames long, by its last pose where it is shorter."""
+    """A clip with a number of frames, extended by its last pose if it is shorter."""
     rows = np.minimum(np.arange(frames), len(clip.frames) - 1)
     return Clip(clip.armature, clip.frames[rows], {channel: raw[rows] for channel, raw in clip.raw.items()})

@@ -1,4 +1,4 @@
-"""Settings of the next transition, kept with the scene: which clips, where to cut, how to blend, and cuts found.
+"""Settings of the next transition, stored in the scene: clips, cut, blending, and the cuts that were found.
 
 No `from __future__ import annotations` here: Blender reads the annotations.
 """
@@ -30,7 +30,7 @@ ROOT_ITEMS = (
 )
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
 BLEND_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values() if row.blends)
-"""The methods where there is nothing to cut."""
+"""The methods for transitions without a cut."""
 
 PRESETS = {
     "SNAPPY": ("Snappy", "Very short blend, for games", {"use_auto_blend": False, "blend": 0.15, "method": "INERTIAL"}),
@@ -44,7 +44,7 @@ PRESETS = {
 
 
 class TransitionCut(bpy.types.PropertyGroup):
-    """A place to cut that was found. Frames as `lookat_pd.inertialize` takes them."""
+    """A cut that was found. Frames as for the operator `lookat_pd.inertialize`."""
 
     source_frame: IntProperty(name="Source Frame")
     destination_frame: IntProperty(name="Destination Frame")
@@ -52,17 +52,17 @@ class TransitionCut(bpy.types.PropertyGroup):
 
 
 def blend_time(description: str, default: float = 0.3) -> Any:
-    """The property that says how long a blend takes."""
-    return FloatProperty(name="Blend", description=description, default=default, min=0.0, soft_max=1.0)
+    """The property of the blend time."""
+    return FloatProperty(name="Blend", description=description, default=default, min=0.0, soft_max=1.0, max=60.0)
 
 
 def placement(description: str) -> Any:
-    """The property that says what of the root goes on."""
+    """The property of the placement of the root."""
     return EnumProperty(name="Root", description=description, items=ROOT_ITEMS, default="HEADING")
 
 
 class AutoBlend:
-    """Mixin of settings and operators: whether a blend takes as long as suits."""
+    """Mixin of settings and operators: automatic blend time."""
 
     use_auto_blend: BoolProperty(
         name="Automatic Blend", description="Derive the blend time from the differences in pose and speed", default=True
@@ -70,7 +70,7 @@ class AutoBlend:
 
 
 class Blending(AutoBlend):
-    """Mixin of the settings and of the operators that join actions: how the difference at a cut is blended."""
+    """Mixin of the settings and of the operators that join actions: how to blend the difference at a cut."""
 
     blend: blend_time("Time in seconds until only the destination plays")
     root: placement("Placement of the destination relative to the source")
@@ -78,7 +78,7 @@ class Blending(AutoBlend):
 
 
 class TransitionSettings(Blending, bpy.types.PropertyGroup):
-    """What the next transition joins. Actions by name: a pointer would keep them from being deleted."""
+    """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
     destination: StringProperty(name="Destination", description="Action that plays after the cut")
@@ -95,13 +95,13 @@ class TransitionSettings(Blending, bpy.types.PropertyGroup):
 
 
 def blends(settings) -> bool:
-    """Whether the chosen method takes time: settings or an operator with a `method`."""
+    """Whether the method of settings or of an operator has a blend time."""
     row = methods.of_identifier(settings.method)
     return row is not None and row.blends
 
 
 def use_cut(settings: TransitionSettings) -> None:
-    """Take the frames of the highlighted cut."""
+    """Copy the frames of the highlighted cut to the settings."""
     if 0 <= settings.cut_index < len(settings.cuts):
         cut = settings.cuts[settings.cut_index]
         settings.source_frame, settings.destination_frame = cut.source_frame, cut.destination_frame

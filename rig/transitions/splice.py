@@ -1,4 +1,4 @@
-"""Splicing clips: the channels of one clip continued by those of another, the difference dying away."""
+"""Splicing clips: the channels of one clip continued by those of another with a decaying difference."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ from .clips import Clip
 
 @dataclass(frozen=True)
 class Blend:
-    """How a transition blends. seconds: its length, None for what suits the two poses and their speeds.
+    """Settings of a blend. seconds: its length, None for automatic.
 
-    method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays).
-    factors: per bone a factor on the length, 1 where none is named.
+    method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays). factors:
+    factors of the length by bone, default 1.
     """
 
     seconds: float | None = None
@@ -58,9 +58,9 @@ AUTOMATIC = Blend()
 
 
 def blend_time(before: Clip, after: Clip, dt: float, size: float) -> float:
-    """The blend time [s] that suits the cut between the end of one clip and the beginning of the other.
+    """The automatic blend time [s] of the cut between the end of one clip and the start of the other.
 
-    size: length in the armature's space that counts as one radian, asked for only where nothing rotates.
+    size: length in the armature's space that counts as one radian, used only if nothing rotates.
     """
     for kind in ("rotation", "vector"):
         chosen = [channel for channel in after.raw if channel.kind == kind]
@@ -79,13 +79,12 @@ def splice(
     going_on: Clip | None = None,
     upright: Mapping[Channel, Array] | None = None,
 ) -> Clip:
-    """`after` as it plays following `before`, both with the same channels; `after`'s frames come right after.
+    """`after` blended from `before`, both with the same channels; its frames follow directly.
 
-    before: at least its last two frames count. going_on: `before` played on over the frames of `after`, for a
-    cross-fade. upright: for locations of which height and place on the ground die away each by itself, the matrix
-    (3, 3) that leaves their height. blend.seconds must be a number. Where the blend is over, the stored
-    numbers are those of `after` to the last bit, or, where the numbers before lead up to another way of writing the
-    same rotation, in that way.
+    before: needs at least two frames. going_on: continuation of `before` over the frames of `after`, for a cross-fade.
+    upright: for locations whose height and ground position decay separately, the matrix (3, 3) of their height.
+    blend.seconds must be a number. After the blend, the stored numbers are exactly those of `after`, or another
+    representation of the same rotations if that is continuous.
     """
     raw: dict[Channel, Array] = {}
     for group in _groups(after.raw):
@@ -113,7 +112,7 @@ def splice(
 
 
 def _groups(wanted: Iterable[Channel]) -> list[list[Channel]]:
-    """Channels that can be blended as one array."""
+    """Groups of channels that can be blended as one array."""
     groups: dict[tuple[str, str], list[Channel]] = {}
     for channel in wanted:
         groups.setdefault((channel.kind, channel.mode), []).append(channel)
@@ -121,7 +120,7 @@ def _groups(wanted: Iterable[Channel]) -> list[list[Channel]]:
 
 
 def _stack(columns: Sequence[Array]) -> Array:
-    """Arrays (F, size), one a channel, to (F, B, size)."""
+    """Arrays (F, size), one for each channel, to (F, B, size)."""
     result = np.empty((len(columns[0]), len(columns), columns[0].shape[1]))
     for n, values in enumerate(columns):
         result[:, n] = values
@@ -129,12 +128,12 @@ def _stack(columns: Sequence[Array]) -> Array:
 
 
 def _ends(clip: Clip, group: Sequence[Channel], chosen: slice) -> Array:
-    """Some frames of channels alike as what can be blended (F, B, size)."""
+    """Some frames of channels of one kind as values for blending (F, B, size)."""
     return _values(group[0], _stack([clip.raw[channel][chosen] for channel in group]))
 
 
 def _values(channel: Channel, raw: Array) -> Array:
-    """Stored numbers (..., size) of channels alike, to unit quaternions where they are rotations."""
+    """Stored numbers (..., size) of channels of one kind; rotations to unit quaternions."""
     if channel.kind != "rotation":
         return raw
     return channels.to_quaternion(raw.reshape(-1, raw.shape[-1]), channel.mode).reshape(*raw.shape[:-1], 4)
@@ -147,28 +146,28 @@ def _blended(
 
 
 def _blended_upright(previous: Array, target: Array, height: Array, dt: float, duration: float) -> Array:
-    """Locations (F, 3) whose difference decays apart along up and over the ground."""
+    """Locations (F, 3) whose difference decays separately along up and on the ground plane."""
     parts = np.stack((height, np.eye(3) - height))
     before, there = (np.einsum("pij,fj->fpi", parts, values) for values in (previous, target))
     return target + np.sum(inertialization.transition(before, there, dt, duration, kind="vector") - there, axis=1)
 
 
 def _joined(stored: Array, target: Array, result: Array) -> Array:
-    """The stored numbers with those of the blend where it changes them."""
+    """The stored numbers, replaced by those of the blend where it changes them."""
     column = stored.copy()
     column[: len(result)] = np.where(_blending(target, result)[..., None], result, stored[: len(result)])
     return column
 
 
 def _blending(target: Array, result: Array) -> Array:
-    """(F, B) whether a blend that changes something is not over yet."""
+    """(F, B) whether a blend with an effect is still running."""
     changed = np.any(result != target, axis=-1)
     return np.logical_or.accumulate(changed[::-1], axis=0)[::-1]
 
 
 def _continued(mode: str, stored: Array, target: Array, result: Array, last: Array) -> Array:
-    """As `_joined` for rotations: what is blended written so that it runs on from `last` (B, size) without jumps, and
-    what follows in the way of writing it that is nearest."""
+    """As `_joined` for rotations: the blended values are continuous with `last` (B, size), and the values after them
+    use the nearest representation."""
     blending = _blending(target, result)
     written = np.concatenate((last[None], channels_from(mode, result, last)))
     length = np.sum(blending, axis=0)
@@ -179,7 +178,7 @@ def _continued(mode: str, stored: Array, target: Array, result: Array, last: Arr
 
 
 def channels_from(mode: str, values: Array, start: Array) -> Array:
-    """Quaternions (F, B, 4) to stored numbers (F, B, size) that run on without jumps from near `start` (B, size)."""
+    """Quaternions (F, B, 4) to stored numbers (F, B, size) that are continuous from near `start` (B, size)."""
     if mode == "QUATERNION":
         return rotation.align_hemisphere(np.concatenate((start[None], values)))[1:]
     if mode == "AXIS_ANGLE":
@@ -188,12 +187,12 @@ def channels_from(mode: str, values: Array, start: Array) -> Array:
 
 
 def nearest_writing(mode: str, stored: Array, at: Array, near: Array) -> Array:
-    """Stored rotations (F, B, size) written another way: the one by which `at` (B, size), one of them, is nearest to
-    `near` (B, size). They are the same rotations, between frames too, and the same numbers where they are near as is.
+    """Stored rotations (F, B, size) in the representation for which `at` (B, size), one of them, is nearest to `near`
+    (B, size). The rotations are the same, also between frames, and so are the numbers if they are already nearest.
     """
     if mode == "QUATERNION":
         return np.where((np.sum(at * near, axis=-1) < 0.0)[:, None], -stored, stored)
-    # An offset and a sign for each number: whole turns, and the second way to write a rotation.
+    # An offset and a sign for each number: multiples of 2 pi, and the second representation of a rotation.
     size = stored.shape[-1]
     same, sign, shift = np.zeros(size), np.ones(size), np.zeros(size)
     turns = np.array([1.0, 0.0, 0.0, 0.0]) if mode == "AXIS_ANGLE" else np.ones(3)

@@ -1,9 +1,8 @@
-"""A transition between two strips of the NLA: a strip of its own above them, which leaves them as they are.
+"""A transition between two strips of the NLA: a separate strip above them, which does not change them.
 
-Supported: strips of type clip with any offset, scale, repeat and direction, on one track or on two, that replace what
-is below them. Not: blend types other than Replace, animated influence, animated strip time, strip modifiers, and
-arrangements in which the second strip never shows. Where strips stay as they are, so does the root: the second strip
-plays where it was made.
+Supported: strips of type clip with any offset, scale, repeat and direction, on one track or on two, with blend type
+Replace. Not supported: other blend types, animated influence, animated strip time, strip modifiers, and arrangements in
+which the second strip is never visible. The root is not placed: the second strip plays at its original position.
 """
 
 from collections.abc import Callable
@@ -25,7 +24,7 @@ from .splice import Blend
 
 @dataclass(frozen=True)
 class Timing:
-    """When a strip plays what: scene frames start to end show action frames first to last, scaled, repeated."""
+    """The timing of a strip: scene frames start to end show action frames first to last, scaled and repeated."""
 
     start: float
     end: float
@@ -48,9 +47,10 @@ class Timing:
         )
 
     def action_frame(self, frame: Array | float) -> Array:
-        """The action's frame at scene frames (F,), as Blender reckons it: in single precision, held at both ends.
+        """The frame of the action at scene frames (F,), computed like in Blender: in single precision, clamped at both
+        ends.
 
-        At the very end of a whole number of rounds it is the end of the last one.
+        At the exact end of the last repetition it is the last frame.
         """
         single = np.float32
         at = np.clip(np.asarray(frame, dtype=single), single(self.start), single(self.end))
@@ -65,7 +65,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class StripPair:
-    """A transition made: its strip, its action, first and last frame, and the blend [s]."""
+    """A new transition: its strip, its action, first and last frame, and the blend [s]."""
 
     strip: bpy.types.NlaStrip
     action: bpy.types.Action
@@ -76,7 +76,7 @@ class StripPair:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A strip, the track it is on and that track's place from below."""
+    """A strip, its track and the index of the track from the bottom."""
 
     strip: bpy.types.NlaStrip
     track: bpy.types.NlaTrack
@@ -84,7 +84,7 @@ class _Placed:
 
 
 def selected(armature: bpy.types.Object) -> list[bpy.types.NlaStrip]:
-    """The selected strips of an armature, by when they start."""
+    """The selected strips of an armature, by start frame."""
     data = armature.animation_data
     found = [strip for track in (data.nla_tracks if data else []) for strip in track.strips if strip.select]
     return sorted(found, key=lambda strip: (strip.frame_start, strip.frame_end))
@@ -98,10 +98,10 @@ def join(
     *,
     scene: bpy.types.Scene | None = None,
 ) -> StripPair:
-    """Add the strip that carries the transition from `first` to `second`, on a track just above both.
+    """Add a strip with the transition from `first` to `second` on a track directly above both.
 
-    It begins where the second strip begins to show and lasts for the blend. Raises LookAtError, and then nothing has
-    changed.
+    It starts where the second strip becomes visible and has the length of the blend. Raises LookAtError before any
+    change.
     """
     editable.check_armature(armature)
     a, b = _placed(armature, first), _placed(armature, second)
@@ -145,7 +145,7 @@ def _placed(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> _Placed:
 
 
 def _above(b: _Placed, a: _Placed) -> bool:
-    """Whether b hides a where both show: on one track they never do."""
+    """Whether b hides a where they overlap; on one track they never do."""
     return b.height >= a.height
 
 
@@ -211,7 +211,7 @@ def _check_strip(armature: bpy.types.Object, item: _Placed) -> None:
 
 
 def _check_fades(a: _Placed, b: _Placed, cut: int, frames: int) -> None:
-    """Raise RigError where Blender itself fades a strip at the wrong time."""
+    """Raise RigError if Blender's own blending fades a strip at the wrong time."""
     if a.strip.blend_out > 0.0 and cut > a.strip.frame_end - a.strip.blend_out + 1.0:
         raise RigError(
             "Strip '{strip}' is blended out before the transition; set its Blend Out to 0.", strip=a.strip.name
@@ -223,7 +223,7 @@ def _check_fades(a: _Placed, b: _Placed, cut: int, frames: int) -> None:
 
 
 def _read(armature: bpy.types.Object, a: _Placed, b: _Placed, cut: int, frames: int) -> tuple[Clip, Clip, Clip]:
-    """Two frames of the first strip before the cut, the second from it on, and the first from it on."""
+    """Two frames of the first strip before the cut, the second strip from the cut, and the first from the cut."""
     used = (a.strip, b.strip)
     found = [animated.channels_of(armature, strip.action, strip.action_slot) for strip in used]
     keyed = list(dict.fromkeys((*found[0], *found[1])))
@@ -245,7 +245,7 @@ def _play(
     keyed: list[Channel],
     otherwise: Callable[[bpy.types.Object, Channel], Array],
 ) -> Clip:
-    """What a strip shows at scene frames."""
+    """The clip that a strip shows at scene frames."""
     times = Timing.of(strip).action_frame(frames)
     clip = clips.read(armature, strip.action, strip.action_slot, times, keyed, otherwise=otherwise)
     clip.frames = frames
@@ -275,7 +275,7 @@ def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds
 
 
 def _extend(strip: bpy.types.NlaStrip, first: float, last: float) -> None:
-    """Make a strip play its action frame for frame; each of its numbers may move the others, so twice."""
+    """Make a strip play its action frame by frame; setting one property may change the others, so set them twice."""
     strip.action_frame_start, strip.action_frame_end = first, last
     strip.scale, strip.repeat = 1.0, 1.0
     for _ in range(2):

@@ -1,7 +1,7 @@
-"""Shape keys that close the eyes: which of a character's do, and showing blinks with them.
+"""Shape keys that close the eyes: detection, and showing blinks.
 
-While a blink is shown, what the animator has set stands with the shape keys themselves, `keys.lookat_pd_blinks`: an
-undo, a save or a copy takes both or neither.
+While a blink is shown, the animator's value is stored with the shape keys, `keys.lookat_pd_blinks`, so that an undo, a
+save or a copy includes both or neither.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,24 +21,25 @@ from ...sampling import targets
 
 @dataclass(frozen=True)
 class Lid:
-    """A shape key that closes eyes. keys: the shape keys of its mesh; name: which of them."""
+    """A shape key that closes eyes. keys: the shape keys of its mesh; name: of the shape key."""
 
     keys: bpy.types.Key
     name: str
 
     @property
     def block(self) -> bpy.types.ShapeKey | None:
-        """None where it is gone."""
+        """The shape key; None if it no longer exists."""
         return self.keys.key_blocks.get(self.name)
 
     @property
     def path(self) -> str:
-        """Data path from its keys to its value."""
+        """Data path of its value, relative to its keys."""
         return f'key_blocks["{bpy.utils.escape_identifier(self.name)}"].value'
 
 
 def find(armature: bpy.types.Object, chosen: str) -> list[Lid]:
-    """The shape keys that close a character's eyes: those called as chosen, or "" as names tell. Raises RigError."""
+    """The shape keys that close a character's eyes: those with the chosen name, or, for "", by name. Raises
+    RigError."""
     found = []
     for keys in _keys_of(armature):
         names = keys.key_blocks.keys()[1:] if keys.use_relative else []
@@ -81,12 +82,12 @@ def state(lid: Lid) -> str:
 
 
 def signature(armature: bpy.types.Object, lids: Iterable[Lid]) -> tuple[object, ...]:
-    """All that decides which shape keys are found and what can be done with these, to tell whether it has changed."""
+    """A value that changes with the shape keys that are found and their states."""
     return [(keys.name_full, keys.key_blocks.keys()) for keys in _keys_of(armature)], [state(lid) for lid in lids]
 
 
 def note(lids: Iterable[Lid], notes: list[str]) -> None:
-    """Add to notes which of these shape keys show no blink, or only a baked one, and why."""
+    """Add a note for each of these shape keys that shows no blink, or only a baked one, with the reason."""
     states = {lid.name: state(lid) for lid in lids}
     for name, how in states.items():
         if how == "KEYED":
@@ -113,27 +114,27 @@ def closed(base: Array | float, closing: Array | float, top: float) -> Array:
 
 
 def base(lid: Lid) -> float:
-    """What the animator has set a shape key to, whatever is shown."""
+    """The animator's value of a shape key, also while a blink is shown."""
     shown, block = _shown(lid), lid.block
     return shown.base if shown is not None else 0.0 if block is None else block.value
 
 
 def remember(lid: Lid, owner: str) -> None:
-    """Keep what the animator has set, to be given back. owner: name of the armature that closes it."""
+    """Store the animator's value, to be restored later. owner: name of the armature that closes it."""
     if _shown(lid) is None:
         item = lid.keys.lookat_pd_blinks.add()
         item.base, item.owner, item.name = lid.block.value, owner, lid.name
 
 
 def _shown(lid: Lid):
-    """What is kept of a shape key; None where nothing is."""
+    """The stored value of a shape key; None if there is none."""
     return lid.keys.lookat_pd_blinks.get(lid.name)
 
 
 def show(closing: Mapping[Lid, tuple[float, str]]) -> None:
-    """Close lids by 0 to 1, for the armature of that name; one that is not closed is given back.
+    """Close lids by 0 to 1, for the armature of that name; restore those that are not closed.
 
-    What is there already is not written again, since a write makes Blender evaluate the mesh.
+    Equal values are not written, because a write makes Blender evaluate the mesh.
     """
     for lid, (share, owner) in closing.items():
         if share <= 0.0:
@@ -151,7 +152,7 @@ def _set(lid: Lid, value: float) -> None:
 
 
 def _give_back(lid: Lid) -> None:
-    """Let a shape key be as the animator has set it; one that is animated now waits until it is not."""
+    """Restore the animator's value of a shape key; one that is animated is restored when it no longer is."""
     if lid.block is not None and state(lid) != "FREE":
         return
     if lid.block is not None:
@@ -161,19 +162,19 @@ def _give_back(lid: Lid) -> None:
 
 
 def _all_shown() -> Iterator[tuple[Lid, str]]:
-    """Shape keys of which something is kept, and for which armature."""
+    """Shape keys with a stored value, and their armatures."""
     for keys in bpy.data.shape_keys:
         for item in list(keys.lookat_pd_blinks):
             yield Lid(keys, item.name), item.owner
 
 
 def is_shown() -> bool:
-    """Whether there may be a shape key to be given back."""
+    """Whether there may be a shape key to restore."""
     return any(state(lid) == "FREE" for lid, _ in _all_shown())
 
 
 def give_back(armature: bpy.types.Object, but: Iterable[Lid] = ()) -> None:
-    """Give back the shape keys that an armature's look-ats have closed, except those still in use."""
+    """Restore the shape keys that the look-ats of an armature have closed, except those still in use."""
     kept = set(but)
     for lid, owner in list(_all_shown()):
         if owner == armature.name_full and lid not in kept:
@@ -181,7 +182,7 @@ def give_back(armature: bpy.types.Object, but: Iterable[Lid] = ()) -> None:
 
 
 def give_back_lost(owners: Iterable[str] = ()) -> None:
-    """Give back all shape keys but those of the armatures of these names."""
+    """Restore all shape keys except those of the armatures of these names."""
     kept = set(owners)
     for lid, owner in list(_all_shown()):
         if owner not in kept:

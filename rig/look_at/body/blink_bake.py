@@ -1,6 +1,6 @@
-"""Baking blinks: keys on the shape keys that close the eyes, only where they are closed and a frame on either side.
+"""Baking blinks: keys on the shape keys that close the eyes, only where they are closed, plus one frame on either side.
 
-What a shape key does anyway stays below: its value, or its keys, closed further.
+The existing value or keys of a shape key are kept as the minimum.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,20 +18,20 @@ from .blink import Lid
 
 
 def check(lids: Iterable[Lid], into: str) -> None:
-    """Raise RigError where the animation of shape keys cannot take a bake of that kind."""
+    """Raise RigError if the animation of shape keys does not allow a bake of that kind."""
     for lid in lids:
         if blink.state(lid) != "HELD":
             actions.check(lid.keys, _place(lid.keys, into))
 
 
 def _place(item: bpy.types.Key, into: str) -> str:
-    """Where keys of shape keys go: NLA layers cannot be told what the greater of two values is."""
+    """The destination of keys of shape keys: an NLA layer cannot use the maximum of two values."""
     data = item.animation_data
     return "CURRENT" if into == "CURRENT" and data is not None and data.action is not None else "NEW"
 
 
 class BlinkBake:
-    """A bake of blinks in progress on one armature's shape keys; `rollback` leaves everything as it was."""
+    """A bake of blinks in progress on one armature's shape keys; `rollback` restores everything."""
 
     def __init__(self, armature: bpy.types.Object, ending: str) -> None:
         self._armature, self._ending = armature, ending
@@ -43,7 +43,7 @@ class BlinkBake:
     def write(self, frames: Array, closing: Mapping[Lid, Array], into: str, action: bpy.types.Action) -> None:
         """Key shape keys that are closed by 0 to 1 (F,) at whole frames (F,).
 
-        action: the one that the armature was baked into; shape keys without an action get a slot in it.
+        action: that of the bake of the armature; shape keys without an action get a slot in it.
         """
         wanted: dict[bpy.types.Key, dict[Lid, Array]] = {}
         for lid, shares in closing.items():
@@ -69,7 +69,7 @@ class BlinkBake:
     def _new_home(
         self, item: bpy.types.Key, into: str, action: bpy.types.Action
     ) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
-        """Give shape keys an action to be baked into: one with the armature's keys wherever that is possible."""
+        """Give shape keys an action for the bake: that of the armature if possible."""
         data = item.animation_data
         if data is None:
             data = item.animation_data_create()
@@ -98,7 +98,7 @@ class BlinkBake:
         return home, place
 
     def finish(self) -> None:
-        """All is well: what shape keys without keys were set to is given back once their new action is put aside."""
+        """Commit: the values of shape keys without keys are restored once their new action is unassigned."""
         for lid in self._free:
             blink.remember(lid, self._armature.name_full)
 
@@ -107,7 +107,7 @@ class BlinkBake:
 
 
 def _blinking(lid: Lid, source: Any, slot: Any, frames: Array, closing: Array) -> keys.Keys:
-    """The keys of a shape key, with its blinks."""
+    """The keys of a shape key including its blinks."""
     curve = actions.curves_at(source, slot, lid.path, 1)[0]
     value = blink.base(lid)
     before = curve.evaluate if curve is not None else lambda frame: value

@@ -1,4 +1,4 @@
-"""The rest of the body that answers a look-at: which bones of a rig those are, and what is asked of them."""
+"""The bones of a rig for the body response to a look-at, and its parameters."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,35 +13,38 @@ from ....lookat_pd.body.recoil import Recoil
 from ....lookat_pd.body.weight_shift import WeightShift
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.eyes import Eyes
+from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.skeleton import Skeleton
-from ...detection import detect, limbs, rest
+from ...detection import limbs, stance
 from ...detection.limbs import ArmBones, EyeBone, LegBones
 from ...sampling import plain_chain
 from . import blink
 
 _COMFORTABLE = 2.0 / 3.0
-"""The part of the ocular range in which eyes stay by choice; the rest is for what the head has not turned yet."""
+"""Fraction of the ocular range in which eyes settle; the rest is used while the head has not turned yet."""
 _AT_EYE = 0.12
-"""How far from the middle of its eye, as a part of the distance of the eyes, a lid may have its pivot."""
+"""Largest distance of the pivot of a lid from the center of its eye, as a fraction of the distance of the eyes."""
 
 
 @dataclass(frozen=True)
 class BodyRig:
-    """The bones of the body response to a look-at, and its parameters. What belongs to a disabled layer is empty.
+    """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty.
 
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
     keys that close the eyes. legs, arms: without those that the rig's own inverse kinematics holds; reaching: all
-    legs. turned, moved: bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond the
-    chain; anchors: for each the index in the chain of the bone that carries it, -1 for none. forward: of the character
-    in the rest frame of the hips control; upright: up in armature space. plain: forward kinematics predicts where the
-    chain carries all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does, in order.
-    notes: what was not found.
+    legs. handles: bones that hold feet by it, which are put back where the chain carries them along. turned, moved:
+    bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond the chain; anchors: for
+    each the index in the chain of the bone that carries it, -1 for none. forward: of the character in the rest frame of
+    the hips control; upright: up in armature space. plain: forward kinematics predicts where the chain carries all of
+    these. responses: what adds to a `response.BodyMotion` what each enabled layer does, in order. notes: what was not
+    found.
     """
 
     hips_control: str = ""
     legs: tuple[LegBones, ...] = ()
     reaching: tuple[LegBones, ...] = ()
+    handles: tuple[str, ...] = ()
     arms: tuple[ArmBones, ...] = ()
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
@@ -66,7 +69,7 @@ class BodyRig:
 
 
 def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
-    """What a look-at's settings say of how the chain divides a turn with the eyes, as `gaze.Chain` has it."""
+    """The division of a turn between chain and eyes from the settings of a look-at, as in `gaze.Chain`."""
     eyes = settings.eyes
     reach = (eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit)
     return {
@@ -79,25 +82,45 @@ def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
 @dataclass
 class BodyRequest:
     """What a look-at asks of its body. chain: its bones, head first. aim: its forward and up (3,) in the frame of the
-    first of them, known once the chain is. notes: what was not found."""
+    first of them, known once the chain is. axes: forward and up (3,) of the character in armature space. notes: what
+    was not found."""
 
     armature: bpy.types.Object
     chain: Sequence[str]
     settings: Any
     aim: tuple[Array, Array] | None = None
+    axes: tuple[Array, Array] | None = None
     notes: list[str] = field(default_factory=list)
 
     @cached_property
     def skeleton(self) -> Skeleton:
-        return rest.skeleton(self.armature)
+        return stance.skeleton(self.armature)
 
     @cached_property
     def legs(self) -> tuple[LegBones, ...]:
         return tuple(limbs.find_legs(self.armature))
 
+    @property
+    def asks_for_feet(self) -> bool:
+        """Whether planted feet were switched on, rather than being on from the start."""
+        body = self.settings.body
+        return body.use_planted_feet and body.is_property_set("use_planted_feet")
+
+    @cached_property
+    def handled(self) -> dict[str, str]:
+        """Of what holds feet and goes where the chain goes: the bone that puts it back."""
+        if not self.settings.body.use_planted_feet:
+            return {}
+        found = {}
+        for goal in dict.fromkeys(goal for leg in self.legs for goal in leg.goals):
+            handle = limbs.find_handle(self.armature, goal, self.chain)
+            if handle is not None:
+                found[goal] = handle
+        return found
+
     @cached_property
     def hips_control(self) -> str:
-        """The bone that moves the hips; "" for none. Raises RigError where one is chosen that does not exist."""
+        """The bone that moves the hips; "" for none. Raises RigError if the chosen one does not exist."""
         chosen, notes = self.settings.body.mover, self.notes
         if chosen:
             if chosen not in self.armature.pose.bones:
@@ -107,14 +130,14 @@ class BodyRequest:
                     bone=chosen,
                 )
             return chosen
-        found = limbs.find_hips_control(self.armature, self.chain)
-        if found is None:
+        found = limbs.find_hips_control(self.armature, self.chain, list(self.handled))
+        if found is None and (self.settings.body.use_weight_shift or self.asks_for_feet):
             notes.append("No hips bone was found, so the hips do not move; choose one in the Body panel.")
         return found or ""
 
 
 def find_hips(request: BodyRequest, body: BodyRig) -> BodyRig:
-    """The bone that moves the hips, and how long the legs below it are."""
+    """The bone that moves the hips, and the length of the legs below it."""
     hips = request.hips_control
     length = _leg_length(request.skeleton, request.legs, request.chain)
     return replace(body, hips_control=hips, leg_length=length)
@@ -131,14 +154,36 @@ def find_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
-    """The legs, and the bone that moves the hips, since these may have to go down for a leg that is too short."""
-    body, notes = find_hips(request, body), request.notes
-    if not request.legs:
+    """The legs, and the bone that moves the hips, since these may have to go down for a leg that is too short.
+
+    Nothing where nothing moves the feet, unless they were asked for.
+    """
+    armature, chain, notes = request.armature, request.chain, request.notes
+    unknown = limbs.find_unplanted(armature, chain)
+    carried = any(_anchor(armature, bone, chain) >= 0 for leg in request.legs for bone in (leg.upper, *leg.goals))
+    if unknown:
+        notes.append(
+            Message(
+                "Some feet cannot be planted, because it is not known what moves their legs; remove '{bone}' and the "
+                "bones after it from the chain if the feet slide.",
+                bone=unknown[0],
+            )
+        )
+    elif request.asks_for_feet and not request.legs:
         notes.append(
             "No leg with two bones and a foot was found, so the feet are not planted; disable "
             "Planted Feet, or choose another rig."
         )
-    return replace(body, legs=tuple(leg for leg in request.legs if not leg.held), reaching=request.legs)
+    if not (carried or body.hips_control or request.asks_for_feet):
+        return body
+    body = find_hips(request, body)
+    legs = [leg for leg in request.legs if not {leg.upper, leg.lower, leg.foot} & set(chain)]
+    return replace(
+        body,
+        legs=tuple(leg for leg in legs if not leg.held),
+        reaching=tuple(legs),
+        handles=tuple(dict.fromkeys(request.handled.values())),
+    )
 
 
 def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
@@ -146,7 +191,7 @@ def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def find_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
-    """What closes the eyes of a body that has some."""
+    """The lids of a body with eyes."""
     if not body.eyes:
         return body
     chosen = request.settings.eyes.blink_key
@@ -191,7 +236,7 @@ def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
         micro=eyes.micro,
         seed=eyes.seed,
     )
-    # As it was typed, not as single precision has it: 75 milliseconds end on a step of the solver.
+    # The typed value without the error of single precision: 75 milliseconds end at a step of the solver.
     return replace(body, ocular=ocular, head_delay=round(eyes.head_delay, 6))
 
 
@@ -229,7 +274,7 @@ def _lids(
     chosen: str,
     notes: list[str],
 ) -> tuple[tuple[str, ...], tuple[blink.Lid, ...]]:
-    """What closes the eyes: bones of lids, or else shape keys."""
+    """Lid bones or, without any, shape keys that close the eyes."""
     lids = () if chosen else _lid_bones(armature, chain, skeleton, eyes)
     shapes = () if lids else tuple(blink.find(armature, chosen))
     if not lids and not shapes:
@@ -243,7 +288,7 @@ def _lids(
 def _lid_bones(
     armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, eyes: Sequence[EyeBone]
 ) -> tuple[str, ...]:
-    """Upper lids that turn about the middle of their eye, so that a turn closes it."""
+    """Upper lids whose pivot is at the center of their eye, so that rotation closes them."""
     lids = limbs.find_lids(armature)
     if len(lids) != len(eyes) or set(lids) & set(chain) or not _is_plain(armature, lids, chain):
         return ()
@@ -254,7 +299,7 @@ def _lid_bones(
 
 
 def _leg_length(skeleton: Skeleton, legs: Sequence[LegBones], chain: Sequence[str]) -> float:
-    """How long the legs are; of a body without any, as long as its chain."""
+    """The length of the legs; without legs, that of the chain."""
     lengths = []
     for leg in legs:
         hip, knee, ankle = (skeleton.heads[skeleton.index(bone)] for bone in (leg.upper, leg.lower, leg.foot))
@@ -266,8 +311,8 @@ def _leg_length(skeleton: Skeleton, legs: Sequence[LegBones], chain: Sequence[st
 
 
 def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
-    """Which bones are sampled and get offsets, and what carries them; after those of its parts come the bones that a
-    layer has put into `turned`, `moved` or `sampled` itself."""
+    """The body with the bones to sample and to offset, and their parents in the chain; the bones that layers have put
+    into `turned`, `moved` or `sampled` follow."""
     armature, chain, skeleton = request.armature, request.chain, request.skeleton
     turned: list[str] = []
     sampled: list[str] = [body.hips_control] if body.hips_control else []
@@ -278,6 +323,8 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
     for leg in body.reaching:
         turned += [] if leg.held else [leg.upper, leg.lower, leg.foot]
         sampled += [leg.upper, leg.lower, leg.foot]
+    turned += body.handles
+    moved += body.handles
     for eye in body.eyes:
         sampled.append(eye.bone)
         (moved if eye.target else turned).append(eye.target or eye.bone)
@@ -292,7 +339,8 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
                 bone=bone,
             )
     sampled = list(dict.fromkeys([*sampled, *turned, *body.moved, *body.sampled]))
-    forward, up = detect.find_axes(skeleton, rest.hints(armature))
+    assert request.axes is not None
+    forward, up = request.axes
     back = (
         rotation.inverse(skeleton.rotations[skeleton.index(body.hips_control)])
         if body.hips_control
@@ -311,19 +359,19 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def _anchor(armature: bpy.types.Object, bone: str, chain: Sequence[str]) -> int:
-    """Place in the chain of the bone that carries a bone; -1 for none."""
+    """Index in the chain of the ancestor of a bone; -1 for none."""
     line = armature.pose.bones[bone].parent_recursive
     return next((chain.index(parent.name) for parent in line if parent.name in chain), -1)
 
 
 def _is_plain(armature: bpy.types.Object, bones: Iterable[str], chain: Sequence[str]) -> bool:
-    """Whether bones are carried as children are, with no constraint in between."""
+    """Whether bones move with their parents, without constraints in between."""
     carried = [link for bone in bones for link in plain_chain.line(armature, bone, chain)]
     return plain_chain.is_plain(armature, carried, inheriting=carried)
 
 
 def _eye_axes(skeleton: Skeleton, chain: Sequence[str], eyes: Sequence[EyeBone], aim: tuple[Array, Array]) -> Array:
-    """Where each eye looks (k, 3), in its own frame: at rest as the head does."""
+    """The gaze axis of each eye (k, 3) in its own frame: at rest that of the head."""
     ahead = rotation.rotate(skeleton.rotations[skeleton.index(chain[0])], aim[0])
     return np.array(
         [rotation.rotate(rotation.inverse(skeleton.rotations[skeleton.index(eye.bone)]), ahead) for eye in eyes]

@@ -1,4 +1,4 @@
-"""The response of one body to the solved chain of its look-at: first the hips, which carry the head, then the rest."""
+"""The response of one body to the solved chain of its look-at: first the hips, which move the head, then the rest."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ _LEVEL = 1e-5
 
 
 def drifting_targets(body: BodyRig, targets: Array, head: Array, times: Array) -> Array:
-    """Targets (n, F, 3) with the slow drift of the gaze of a body, seen from the head (F, 3) at times (F,) [s]."""
+    """Targets (n, F, 3) with the idle drift of the gaze, relative to the head (F, 3) at times (F,) [s]."""
     return drift.wander(targets, head, np.array(body.upright), times, body.drift, body.seed)
 
 
@@ -30,7 +30,7 @@ class BodySolve:
         self._animated = response.posed(body, samples)
 
     def hips_displacement(self, offsets: Array) -> Array:
-        """The displacement (F, 3) of the hips under a chain turned by offsets (F, b, 4): aside, and down."""
+        """The displacement (F, 3) of the hips for a chain with offsets (F, b, 4): sideways, and down."""
         body = self.body
         turn = weight_shift.head_turn(self.chain, offsets)
         displacement = response.shifted(body, self._animated, turn, self.dt)
@@ -45,9 +45,9 @@ class BodySolve:
         return weight_shift.CarriedBody.of(s.rotations[:, :bones], s.positions[:, :bones], offsets, displacement)
 
     def corrected_displacement(self, seen: Samples, displacement: Array, active: Array) -> Array:
-        """The displacement (F, 3) of the hips, lowered as the legs need where the rig was evaluated with it.
+        """The displacement (F, 3) of the hips, lowered as the legs require in the evaluated rig.
 
-        active: (F,) frames at which the chain turns. The same array where it is right already.
+        active: (F,) frames at which the chain turns. Returns the same array if nothing changes.
         """
         body = self.body
         if not (body.hips_control and body.reaching):
@@ -70,9 +70,9 @@ class BodySolve:
         events: Sequence[gaze.Event],
         influence: Array,
     ) -> BodyResponse:
-        """What the body adds to the chain's offsets (F, b, 4) and the displacement (F, 3) of the hips.
+        """The response of the body to the offsets (F, b, 4) of the chain and the displacement (F, 3) of the hips.
 
-        seen: the rig evaluated with these, None where forward kinematics predicts it. influence: (F,).
+        seen: the rig evaluated with these, None if forward kinematics predicts it. influence: (F,).
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:

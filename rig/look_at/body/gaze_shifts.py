@@ -1,4 +1,4 @@
-"""What can be told of each shift of the gaze: who sets out when, and how well it arrives."""
+"""Measurement of gaze shifts: the onset of each body part, and the error on arrival."""
 
 from dataclasses import dataclass
 
@@ -9,17 +9,16 @@ from ....lookat_pd.rotation import Array
 from ..bake import BakeResult
 
 _UNDER_WAY = 0.02
-"""The part of its turn after which a bone is said to have set out."""
+"""Fraction of its turn that defines the onset of a bone."""
 _ARRIVED, _STILL = np.radians(0.5), np.radians(0.1)
 
 
 @dataclass(frozen=True)
 class Onsets:
-    """A shift of the gaze, all times in seconds from the first frame, nan where something does not move.
+    """A gaze shift; all times in seconds from the first frame, nan for parts that do not move.
 
-    time: when it was called for. eyes, head, torso: when each has set out. duration: of the saccade; amplitude: turn
-    of the eyes in it [rad]. arrival: when the gaze is on its target, and error: the largest from then on [rad]; nan
-    without a target.
+    time: of the event. eyes, head, torso: onset of each. duration: of the saccade; amplitude: rotation of the eyes in
+    it [rad]. arrival: of the gaze at its target, and error: the largest one afterwards [rad]; nan without a target.
     """
 
     time: float
@@ -33,7 +32,7 @@ class Onsets:
 
 
 def onsets(result: BakeResult) -> list[Onsets]:
-    """The shifts of the gaze of a look-at with eyes, in order; none of one without."""
+    """The gaze shifts of a look-at with eyes, in order; none without eyes."""
     body, response = result.look_at.body, result.response
     seen = response.gaze if response is not None else None
     if seen is None or body is None:
@@ -67,9 +66,9 @@ def onsets(result: BakeResult) -> list[Onsets]:
 
 
 def _onset(times: Array, offsets: Array, called: float, end: float) -> float:
-    """When a bone with these local offsets (n, 4) has set out for what it was `called` for; nan if not before `end`.
+    """The onset of a bone with local offsets (n, 4) after the event at `called`; nan if not before `end`.
 
-    A bone that is still on its way somewhere else sets out where it leaves that way.
+    A bone that is still moving starts where it leaves its previous path.
     """
     after = np.flatnonzero((times > called) & (times < end - 1e-9))
     first = after[0] - 1 if len(after) else 0
@@ -78,10 +77,10 @@ def _onset(times: Array, offsets: Array, called: float, end: float) -> float:
     here, dt = offsets[first], times[1] - times[0]
     speed = rotation.log(rotation.multiply(rotation.inverse(offsets[first - 1]), here)) / dt
     on = rotation.multiply(here, rotation.exp(speed * (times[after] - times[first])[:, None]))
-    left = np.append(0.0, rotation.angle(rotation.multiply(rotation.inverse(on), offsets[after])))
-    whole = rotation.angle(rotation.multiply(rotation.inverse(here), offsets[after])).max()
+    left = np.append(0.0, rotation.distance(on, offsets[after]))
+    whole = rotation.distance(here, offsets[after]).max()
     if whole < _STILL:
         return np.nan
-    # A controller sets out with a jump of its acceleration: the root of the turn grows evenly.
+    # A controller starts with a jump of its acceleration: the square root of the angle grows linearly.
     begin = np.append(called, times[after])
     return float(np.interp(np.sqrt(_UNDER_WAY * whole), np.sqrt(np.maximum.accumulate(left)), begin))

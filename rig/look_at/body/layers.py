@@ -1,7 +1,7 @@
 """The layers of the body response to a look-at: one row each.
 
-The switches among the settings, the panel, the words of `--body`, the report and the response itself are made from
-this table, so a new layer is one more row with the functions that it names.
+The switches in the settings, the panel, the words of `--body`, the report and the response itself derive from this
+table, so a new layer is one more row with its functions.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +29,8 @@ class Layer:
     own puts them into `turned` or `moved`. respond: functions that add to the offsets and displacements of a
     `BodyMotion`; one that several layers name runs once. tune: the amounts among the settings as parameters of the
     solver. amounts: names of these settings, in the order of the panel, the main one first. report, reported: the
-    layer's field in the report and its value. needs: id of a layer without which it does nothing, or "".
+    layer's field in the report and its value. needs: id of a layer without which it does nothing, or "". default:
+    whether it is on from the start.
     """
 
     id: str
@@ -44,9 +45,10 @@ class Layer:
     tune: Callable[[BodyRequest, BodyRig], BodyRig] = _nothing
     amounts: tuple[str, ...] = ()
     needs: str = ""
+    default: bool = False
 
 
-# Bones are placed, and what they do is worked out, in this order.
+# Bones are found, and their motion is computed, in this order.
 LAYERS: dict[str, Layer] = {
     row.id: row
     for row in (
@@ -83,7 +85,8 @@ LAYERS: dict[str, Layer] = {
             "Planted Feet",
             "Keep the feet at their animated positions while the hips move",
             find=body_rig.find_feet,
-            respond=(response.move_hips, response.plant_feet),
+            respond=(response.move_hips, response.plant_feet, response.hold_feet),
+            default=True,
             report="legs",
             reported=lambda body: [leg.upper for leg in body.legs],
         ),
@@ -133,14 +136,14 @@ def of_group(group: str) -> list[Layer]:
 
 
 def switch_on(settings, layers: Iterable[str] | None = None) -> None:
-    """Let layers of the body, all where none are named, answer a look-at with these settings."""
+    """Enable layers of the body response, by default all, in the settings of a look-at."""
     for name in LAYERS if layers is None else layers:
         layer = LAYERS[name]
         setattr(getattr(settings, layer.group), layer.switch, True)
 
 
 def enabled(settings) -> list[Layer]:
-    """The layers that respond, in order."""
+    """The enabled layers, in order."""
     return [layer for layer in LAYERS.values() if _is_on(layer, settings)]
 
 
@@ -150,26 +153,34 @@ def _is_on(layer: Layer, settings) -> bool:
 
 
 def is_wanted(settings) -> bool:
-    """Whether anything but the chain of a look-at is asked to move."""
+    """Whether any layer is enabled, or the gaze drifts."""
     return bool(enabled(settings)) or settings.eyes.drift > 0.0
 
 
-def find(armature: bpy.types.Object, chain: Sequence[str], settings) -> BodyRig | None:
-    """The bones that a look-at's settings ask for; None where they ask for nothing. Raises RigError."""
+def find(
+    armature: bpy.types.Object, chain: Sequence[str], settings, axes: tuple[Array, Array]
+) -> tuple[BodyRig | None, tuple[str, ...]]:
+    """The bones that a look-at's settings ask for, and what is to be noted where that is none. Raises RigError.
+
+    axes: the character's forward and up (3,) in armature space.
+    """
     if not is_wanted(settings):
-        return None
-    request, body = BodyRequest(armature, chain, settings), BodyRig()
+        return None, ()
+    request, body = BodyRequest(armature, chain, settings, axes=axes), BodyRig()
     layers = enabled(settings)
     for layer in layers:
         body = layer.find(request, body)
+    notes = tuple(request.notes)
+    if body == BodyRig() and not settings.eyes.drift and not request.asks_for_feet and layers == [LAYERS["feet"]]:
+        return None, notes
     responses = tuple(dict.fromkeys(function for layer in layers for function in layer.respond))
-    return body_rig.placed(request, replace(body, responses=responses, notes=tuple(request.notes)))
+    return body_rig.placed(request, replace(body, responses=responses, notes=notes)), ()
 
 
 def tuned(
     body: BodyRig, armature: bpy.types.Object, chain: Sequence[str], settings, aim: tuple[Array, Array]
 ) -> BodyRig:
-    """The same body with what the settings say of how it moves.
+    """The same body with the parameters from the settings.
 
     aim: forward and up (3,) of the look-at in the frame of the chain's first bone.
     """

@@ -1,6 +1,6 @@
-"""What the rest of the body does for a look-at that has been solved: numbers for every frame, from what was sampled.
+"""The body response to a solved look-at: offsets and displacements for every frame, from the samples.
 
-Where nothing of the look-at shows at a frame, nothing of this does either, exactly.
+At frames at which the look-at has no effect, the response is exactly zero.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ Posed = dict[str, tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class BodyResponse:
-    """What is added to the bones `turned` and `moved` of a body: offsets (F, t, 4) and ways (F, m, 3).
+    """Offsets (F, t, 4) and displacements (F, m, 3) of the bones `turned` and `moved` of a body.
 
-    gaze: what the eyes do, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
+    gaze: solution of the eyes, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
     """
 
     offsets: Array
@@ -35,20 +35,20 @@ class BodyResponse:
 
 
 def posed(body: BodyRig, samples: Samples) -> Posed:
-    """The bones of a body as they were sampled."""
+    """The sampled bones of a body."""
     rows = {name: n for n, name in enumerate(samples.bones)}
     return {name: (samples.rotations[:, rows[name]], samples.positions[:, rows[name]]) for name in body.sampled}
 
 
 def carried(body: BodyRig, samples: Samples, carrying: CarriedBody) -> Posed:
-    """The bones of a body as the turned chain and the shifted hips carry them, by forward kinematics."""
+    """The bones of a body moved by the chain and the hips, by forward kinematics."""
     rows = [samples.bones.index(name) for name in body.sampled]
     turns, places = carrying.carry(body.anchors, samples.rotations[:, rows], samples.positions[:, rows])
     return {name: (turns[:, n], places[:, n]) for n, name in enumerate(body.sampled)}
 
 
 def where(moving: Array, there: Posed, else_there: Posed) -> Posed:
-    """Bones from one pose at frames (F,) that move, from the other at those that do not."""
+    """Bones of one pose at frames (F,) with motion, of the other at frames without."""
     some = moving[:, None]
     return {
         name: (np.where(some, turn, else_there[name][0]), np.where(some, place, else_there[name][1]))
@@ -57,12 +57,12 @@ def where(moving: Array, there: Posed, else_there: Posed) -> Posed:
 
 
 def risen(there: Posed, displacement: Array) -> Posed:
-    """The same pose with everything moved by `way` (F, 3)."""
+    """The same pose displaced by `way` (F, 3)."""
     return {name: (turn, place + displacement) for name, (turn, place) in there.items()}
 
 
 def hips_only(body: BodyRig, samples: Samples, displacement: Array) -> Array:
-    """Ways (F, m, 3) of the bones that move, with nothing but the hips moving."""
+    """Displacements (F, m, 3) of the bones if only the hips move."""
     moves = np.zeros((len(displacement), len(body.moved), 3))
     if body.hips_control:
         moves[:, body.moved.index(body.hips_control)] = _own_displacement(
@@ -72,26 +72,26 @@ def hips_only(body: BodyRig, samples: Samples, displacement: Array) -> Array:
 
 
 def shifted(body: BodyRig, animated: Posed, turn: Array, dt: float) -> Array:
-    """Way (F, 3) of the hips under a head that is turned by `turn` (F,) [rad] to the left."""
+    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left."""
     if body.shift is None:
         return np.zeros((len(turn), 3))
     up = np.array(body.upright)
     ahead = rotation.rotate(animated[body.hips_control][0], np.array(body.forward))
     level = ahead - rotation.dot(ahead, up)[:, None] * up
-    # Of a character that lies on the ground there is no side to shift to.
+    # A character that is lying down has no horizontal direction to shift to.
     level = level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 0.3)
     return weight_shift_solver.weight_shift(body.shift, turn, rotation.cross(up, level), -level, dt)
 
 
 def lowered(body: BodyRig, animated: Posed, posed: Posed, dt: float) -> Array:
-    """How far (F,) [m] the hips must go down so that all feet reach their places."""
+    """The lowering (F,) [m] of the hips with which all feet reach their positions."""
     if not (body.hips_control and body.reaching):
         return np.zeros(len(next(iter(animated.values()))[0]))
     return legs.lowering(_legs(body.reaching, animated), _legs(body.reaching, posed), np.array(body.upright), dt)
 
 
 def _legs(chosen: Sequence, posed: Posed) -> legs.Leg:
-    """Legs as the solver of legs wants them."""
+    """Legs as arguments of the leg solver."""
     bones = [[posed[name] for name in (leg.upper, leg.lower, leg.foot)] for leg in chosen]
     joints = [np.stack([leg[n][1] for leg in bones], axis=1) for n in range(3)]
     turns = [np.stack([leg[n][0] for leg in bones], axis=1) for n in range(3)]
@@ -100,12 +100,12 @@ def _legs(chosen: Sequence, posed: Posed) -> legs.Leg:
 
 @dataclass
 class BodyMotion:
-    """What the layers of a body respond to, and what they have added so far.
+    """The input of the layers of a body, and the motion that they have added so far.
 
-    head: (F, 4) orientation of the aiming bone. animated, now: the bones as they are animated, and as the turned chain
-    and the shifted hips carry them. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in
-    armature space. influence: (F,). offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of
-    `body.moved`, both written by the layers. gaze, closing: as in `BodyResponse`.
+    head: (F, 4) orientation of the aiming bone. animated, now: the bones as animated, and as moved by the chain and the
+    hips. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in armature space. influence: (F,).
+    offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both written by the layers.
+    gaze, closing: as in `BodyResponse`.
     """
 
     body: BodyRig
@@ -135,7 +135,7 @@ def respond(
     dt: float,
     influence: Array,
 ) -> BodyResponse:
-    """What the body does, once its bones are carried to `posed_now`. displacement: (F, 3) of the hips, already in that.
+    """The body response, with the bones moved to `posed_now`. displacement: (F, 3) of the hips, included in it.
 
     head: (F, 4) orientation of the aiming bone. targets: (n, F, 3) in armature space.
     """
@@ -196,6 +196,17 @@ def plant_feet(motion: BodyMotion) -> None:
             motion.offsets[bone] = turned[:, n, k]
 
 
+def hold_feet(motion: BodyMotion) -> None:
+    """Put back what holds feet where the chain has carried it along."""
+    for bone in motion.body.handles:
+        (before, there), (now, here) = motion.animated[bone], motion.now[bone]
+        still = np.all(before == now, axis=-1) & np.all(there == here, axis=-1)
+        turn = rotation.multiply(rotation.inverse(now), before)
+        motion.offsets[bone] = np.where(still[:, None], rotation.IDENTITY, turn)
+        way = np.where(still[:, None], 0.0, there - here)
+        motion.moves[bone] = _own_displacement(motion.samples, bone, now, way)
+
+
 def turn_eyes(motion: BodyMotion) -> None:
     body, now, samples, influence = motion.body, motion.now, motion.samples, motion.influence
     if body.ocular is None:
@@ -213,7 +224,7 @@ def turn_eyes(motion: BodyMotion) -> None:
         if not eye.target:
             motion.offsets[eye.bone] = turned[:, n]
             continue
-        # The control that the eye tracks goes round the eye.
+        # The control that the eye tracks moves around the eye.
         about, control = centers[:, n], now[eye.target]
         world = rotation.multiply(turns[:, n], rotation.multiply(turned[:, n], rotation.inverse(turns[:, n])))
         still = np.all(turned[:, n] == rotation.IDENTITY, axis=-1)[:, None]
@@ -224,7 +235,7 @@ def turn_eyes(motion: BodyMotion) -> None:
 
 
 def close_lids(motion: BodyMotion) -> None:
-    """Turn the upper lids down, about the axis from side to side of the head."""
+    """Rotate the upper lids down about the lateral axis of the head."""
     body = motion.body
     if body.ocular is None or motion.closing is None:
         return
@@ -239,7 +250,7 @@ def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, i
 
 
 def _own_displacement(samples: Samples, bone: str, orientation: Array, displacement: Array) -> Array:
-    """A way (F, 3) in armature space as the bone's own location has it. orientation: (F, 4) of the bone."""
+    """A displacement (F, 3) in armature space as the location of the bone. orientation: (F, 4) of the bone."""
     n = samples.bones.index(bone)
     mode = samples.modes[n]
     turned = channels.to_quaternion(samples.raw[mode if mode in samples.raw else "EULER"][:, n], mode)

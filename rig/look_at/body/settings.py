@@ -1,4 +1,4 @@
-"""Settings of what the whole body does for a look-at: `pose_bone.lookat_pd.body`, `.eyes`, and further targets.
+"""Settings of the body response to a look-at: `pose_bone.lookat_pd.body`, `.eyes`, and additional targets.
 
 No postponed annotations: Blender reads them.
 """
@@ -13,34 +13,34 @@ from ...sampling.targets import Target
 from . import layers
 
 EDITABLE = {"LIBRARY_OVERRIDABLE"}
-"""On a library override too."""
+"""Editable on a library override as well."""
 
 
 def changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Blender evaluates nothing by itself when a setting changes."""
+    """Request an evaluation, which Blender does not start when a setting changes."""
     settings.id_data.update_tag(refresh={"OBJECT"})
 
 
 listeners: list[Callable[[], None]] = []
-"""Called when a look-at may have come or gone, needs other bones, or looks at something else."""
+"""Called when a look-at may have been added or removed, needs other bones, or has another target."""
 
 
 def needs_others(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """A setting has changed that decides what there is to be solved."""
+    """Update callback of settings that decide what is solved."""
     for listener in listeners:
         listener()
     changed(settings, context)
 
 
 def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Library overrides tell the items of a collection apart by their names."""
+    """Library overrides identify the items of a collection by name."""
     item.name = item.label
     needs_others(item, context)
 
 
-def _switch(name: str, description: str) -> object:
+def _switch(name: str, description: str, default: bool) -> object:
     return BoolProperty(
-        override=EDITABLE, update=needs_others, name=name, description=description, default=False, options=set()
+        override=EDITABLE, update=needs_others, name=name, description=description, default=default, options=set()
     )
 
 
@@ -63,12 +63,14 @@ def _angle(name: str, description: str, default: float, highest: float) -> objec
 
 def _switches(group: str) -> type:
     """What gives a group of settings the switches of its layers."""
-    switches = {layer.switch: _switch(layer.label, layer.description) for layer in layers.of_group(group)}
+    switches = {
+        layer.switch: _switch(layer.label, layer.description, layer.default) for layer in layers.of_group(group)
+    }
     return type(f"{group.capitalize()}Switches", (), {"__annotations__": switches})
 
 
 class LookAtTarget(bpy.types.PropertyGroup):
-    """Something else that a look-at may look at."""
+    """An additional target of a look-at."""
 
     object: PointerProperty(
         override=EDITABLE,
@@ -86,12 +88,12 @@ class LookAtTarget(bpy.types.PropertyGroup):
 
     @property
     def label(self) -> str:
-        """What lists and messages call it."""
+        """Its name in lists and messages."""
         return Target(self.object, self.bone).label
 
 
 class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
-    """What hips, arms and feet do while the head turns."""
+    """Settings of hips, arms and feet."""
 
     weight_shift: _number("Amount", "Factor by which the distances below are multiplied", 1.0, 5.0, soft_max=2.0)
     weight_side: _number(
@@ -149,7 +151,7 @@ class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
 
 
 class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
-    """What the eyes do before, while and after the head turns."""
+    """Settings of the eyes."""
 
     left: StringProperty(
         override=EDITABLE,
@@ -216,7 +218,7 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
 
 
 class LookAtBlink(bpy.types.PropertyGroup):
-    """What the animator has set a shape key to that shows a blink; its name is the shape key's. Not for animators."""
+    """The animator's value of a shape key that shows a blink, by the name of the shape key. Internal."""
 
     base: FloatProperty(override=EDITABLE, options={"HIDDEN"})
     owner: StringProperty(override=EDITABLE, options={"HIDDEN"})

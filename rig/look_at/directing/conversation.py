@@ -1,4 +1,4 @@
-"""Conversations: characters look at whoever speaks, by keys of their look-ats."""
+"""Conversations: characters look at the speaker, by keys of their look-ats."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from . import looks, markers, setting_keys
 
 @dataclass(frozen=True)
 class Options:
-    """manner: how people behave. replace: delete keys of targets, and of on and off, that are in the way. end: last
-    frame, None for the scene's."""
+    """manner: behavior of the people. replace: delete existing keys of targets and of on and off. end: last frame, None
+    for that of the scene."""
 
     manner: Manner = conversation.USUAL
     replace: bool = False
@@ -32,7 +32,7 @@ USUAL = Options()
 
 @dataclass(frozen=True)
 class _Person:
-    """bone: that of the look-at, which is there or still to be made. face: where others look."""
+    """bone: of the existing or new look-at. face: the target for others."""
 
     armature: bpy.types.Object
     bone: str
@@ -45,10 +45,10 @@ def converse(
     armatures: Sequence[bpy.types.Object],
     options: Options = USUAL,
 ) -> None:
-    """Key who looks at whom from the first turn to the end. Whoever has no look-at gets one on the head.
+    """Key the looks from the first turn to the end. Characters without a look-at get one on the head.
 
-    turns: frame and speaker, one of the armatures, in order of time. Before the first turn all stays as it was. Raises
-    LookAtError, and then changes nothing.
+    turns: frame and speaker, one of the armatures, in order of time. Frames before the first turn do not change. Raises
+    LookAtError before any change.
     """
     people = [_person(item) for item in dict.fromkeys(armatures)]
     if len(people) < 2:
@@ -69,7 +69,7 @@ def converse(
 
 
 def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) -> list[tuple[float, bpy.types.Object]]:
-    """Who speaks from when on, as the scene's markers say: named after an armature, or "Name: whatever".
+    """The speakers and their start frames from the markers of the scene, named after an armature or "Name: text".
 
     Raises RigError.
     """
@@ -92,12 +92,12 @@ def _person(armature: bpy.types.Object) -> _Person:
     setting_keys.check(armature)
     bone = _looking(armature)
     eyes = limbs.find_eyes(armature)
-    # People look each other in the eye; the bone of the head begins at the neck.
+    # People look each other in the eyes; the head bone starts at the neck.
     return _Person(armature, bone, Target(armature, eyes[0].bone if eyes else bone))
 
 
 def _looking(armature: bpy.types.Object) -> str:
-    """The bone with the look-at that takes part, or the head for one to be made."""
+    """The bone of the participating look-at, or the head for a new one."""
     bones = look_at.bones_with_look_at(armature)
     live = [bone for bone in bones if not armature.pose.bones[bone].lookat_pd.mute]
     if bones and not live:

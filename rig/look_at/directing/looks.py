@@ -1,7 +1,7 @@
-"""Directing the gaze: what a look-at may look at, by number, and keys that say when it looks at what.
+"""Directing the gaze: the targets of a look-at by number, and keys of the active target.
 
-Number 0 is the look-at's main target, 1 the first line of its list of further targets. An empty line, or a number
-beyond the list, is nothing to look at.
+Number 0 is the look-at's main target, 1 the first row of its list of additional targets. An empty row, or a number
+beyond the list, is no target.
 """
 
 from collections.abc import Sequence
@@ -23,25 +23,25 @@ _AWAY = ("off", "away")
 
 
 def names_any(settings) -> bool:
-    """Whether there is anything that a look-at may look at."""
+    """Whether a look-at has any target."""
     return any(target != Target() for target in targets.listed(settings))
 
 
 def chosen(settings) -> Target:
-    """The active target as the settings stand, whether it is looked at or not; an empty one where that is none."""
+    """The active target in the current settings, even if the look-at is off; an empty one if there is none."""
     there, number = targets.listed(settings), settings.active_target
     return there[number] if number < len(there) else Target()
 
 
 def active(settings) -> int | None:
-    """Number of what is looked at as the settings stand; None where they say away, or name nothing."""
+    """Number of the current target in the settings; None if the look-at is off or has no target."""
     return settings.active_target if settings.use and chosen(settings) != Target() else None
 
 
 def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
-    """The number of a target, which is put at the end of the list if it is not there; an empty one always is.
+    """The number of a target, which is appended to the list if missing; an empty one is always appended.
 
-    Raises RigError, and then changes nothing.
+    Raises RigError before any change.
     """
     settings = _settings(armature, bone)
     check(armature, bone, target)
@@ -57,7 +57,7 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
 
 
 def check(armature: bpy.types.Object, bone: str, target: Target) -> None:
-    """Raise RigError where a look-at cannot look at a target; an empty one is none."""
+    """Raise RigError if a target cannot be used by a look-at; an empty one can."""
     if target == Target():
         return
     chain = [link.bone for link in armature.pose.bones[bone].lookat_pd.chain]
@@ -67,9 +67,9 @@ def check(armature: bpy.types.Object, bone: str, target: Target) -> None:
 
 
 def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
-    """Take a target from the list. Keys go on meaning what they meant; those that meant this one go.
+    """Remove a target from the list. Keys are renumbered; those of this target are deleted.
 
-    The first further target becomes the main one if that is taken. Raises RigError, and then changes nothing.
+    If the main target is removed, the first additional target replaces it. Raises RigError before any change.
     """
     settings = _settings(armature, bone)
     found = targets.listed(settings)
@@ -79,7 +79,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
 
 
 def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
-    """Let two targets change places. Keys go on meaning what they meant. Raises RigError, and then changes nothing."""
+    """Swap two targets and renumber their keys. Raises RigError before any change."""
     settings = _settings(armature, bone)
     found = targets.listed(settings)
     for place in (number, to):
@@ -90,7 +90,7 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
 
 
 def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: int, frame: float) -> None:
-    """Key that a target is looked at from a frame on. Before it, what was stays. Raises RigError."""
+    """Key a target from a frame. Earlier frames do not change. Raises RigError."""
     found = targets.listed(_settings(armature, bone))
     _check_number(bone, found, number)
     if found[number] == Target():
@@ -101,14 +101,14 @@ def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: 
 
 
 def look_away(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, frame: float) -> None:
-    """Key that nothing is looked at from a frame on. Before it, what was stays. Raises RigError."""
+    """Key no target from a frame. Earlier frames do not change. Raises RigError."""
     write_keys(scene, armature, bone, [(frame, None)])
 
 
 def write_keys(
     scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, looks: Sequence[tuple[float, int | None]]
 ) -> None:
-    """Key what is looked at from which frame on, in order of time: numbers, None for nothing. Raises RigError."""
+    """Key targets with their start frames, in order of time: numbers, None for no target. Raises RigError."""
     _settings(armature, bone)
     setting_keys.check(armature)
     begin = key_range(scene)[0]
@@ -120,7 +120,7 @@ def write_keys(
 
 
 def here(scene: bpy.types.Scene) -> float:
-    """The frame of keys that the scene shows: another than its own where its time is stretched."""
+    """The current frame of the scene in frames of keys, which differ if its time is stretched."""
     return key_frame(scene, scene.frame_current)
 
 
@@ -129,10 +129,10 @@ def key_frame(scene: bpy.types.Scene, frame: int) -> float:
 
 
 def from_markers(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> int:
-    """Look at what the scene's markers name, from where they stand: objects, "Hero:head", "off" or "away".
+    """Key the targets named by the markers of the scene, from their frames: objects, "Hero:head", "off" or "away".
 
-    Keys of targets and of on and off that were there are replaced; what is new comes into the list. Returns the number
-    of markers. Raises RigError, and then changes nothing.
+    Existing keys of targets and of on and off are replaced; new targets are added to the list. Returns the number of
+    markers. Raises RigError before any change.
     """
     _settings(armature, bone)
     setting_keys.check(armature)
@@ -167,7 +167,7 @@ def _named(scene: bpy.types.Scene, name: str) -> Target:
 
 
 def _settings(armature: bpy.types.Object, bone: str):
-    """Those of the look-at on a bone. Raises RigError where they cannot be changed."""
+    """The settings of the look-at on a bone. Raises RigError if they cannot be changed."""
     editable.check_armature(armature)
     if bone not in armature.pose.bones:
         raise RigError(
@@ -184,7 +184,7 @@ def _check_number(bone: str, found: Sequence[Target], number: int) -> None:
 
 
 def _write(settings, wanted: Sequence[Target]) -> None:
-    """Make these the targets, the main one first; what a library override cannot take away is emptied."""
+    """Set the targets, the main one first; rows that a library override cannot remove are emptied."""
     items = settings.targets
     if (settings.target, settings.subtarget) != (wanted[0].object, wanted[0].bone):
         settings.target, settings.subtarget = wanted[0].object, wanted[0].bone

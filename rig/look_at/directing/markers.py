@@ -1,4 +1,4 @@
-"""What the timeline's markers say, for verbs that are told by them."""
+"""Timeline markers, for operators that use them."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,7 +10,7 @@ from ....lookat_pd.message import Message, joined
 
 
 def read(scene: bpy.types.Scene) -> list[tuple[int, str]]:
-    """Frames and names of a scene's markers, in order of time; those that switch cameras left out. Raises RigError."""
+    """Frames and names of a scene's markers, in order of time; without those that switch cameras. Raises RigError."""
     found = sorted((marker.frame, marker.name.strip()) for marker in scene.timeline_markers if marker.camera is None)
     if not found:
         raise RigError("The scene has no markers; add a named marker (M in the timeline) at each change of target.")

@@ -1,4 +1,4 @@
-"""Keys of a look-at's settings that switch from one value to another: `use`, and `active_target`.
+"""Keys of the settings of a look-at with constant interpolation: `use` and `active_target`.
 
 They are F-curves of the armature's action, in a group named after the bone, and hold each value until the next key.
 """
@@ -16,7 +16,7 @@ SWITCHES = ("use", "active_target")
 
 
 def check(armature: bpy.types.Object) -> None:
-    """Raise RigError where the settings of this armature's look-ats cannot be keyed."""
+    """Raise RigError if the settings of look-ats on this armature cannot be keyed."""
     data = armature.animation_data
     action = data.action if data else None
     if data and data.use_tweak_mode:
@@ -32,7 +32,7 @@ def check(armature: bpy.types.Object) -> None:
 
 
 def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
-    """Key a setting as it stands, to be held until the next key."""
+    """Key the current value of a setting, constant until the next key."""
     armature.keyframe_insert(_path(bone, setting), frame=frame, group=bone)
     curve = _curve(armature, bone, setting)
     for point in curve.keyframe_points:
@@ -41,9 +41,9 @@ def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) ->
 
 
 def put(armature: bpy.types.Object, bone: str, setting: str, keys: Sequence[tuple[float, int]], begin: float) -> None:
-    """Let a setting switch: frames in order, and the values from there on.
+    """Key a setting: frames in order, and the values from them on.
 
-    Where nothing is keyed before the first of them, the value that it had is keyed at the frame `begin`.
+    If there is no earlier key, the current value is keyed at the frame `begin`.
     """
     first = keys[0][0]
     if begin < first and not any(frame < first for frame in frames(armature, bone, setting)):
@@ -55,7 +55,7 @@ def put(armature: bpy.types.Object, bone: str, setting: str, keys: Sequence[tupl
 
 
 def value(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> int:
-    """What a setting is at a frame by the current action, or as it stands."""
+    """The value of a setting at a frame in the current action, or its current value."""
     curve = _curve(armature, bone, setting)
     if curve is None or not len(curve.keyframe_points):
         return int(getattr(armature.pose.bones[bone].lookat_pd, setting))
@@ -63,14 +63,14 @@ def value(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> 
 
 
 def frames(armature: bpy.types.Object, bone: str, setting: str) -> list[float]:
-    """Where the current action has keys for a setting."""
+    """Frames of the keys of a setting in the current action."""
     return actions.key_frames(armature, _path(bone, setting)) or []
 
 
 def clear(armature: bpy.types.Object, bone: str, first: float, last: float, begin: float) -> None:
-    """Delete the keys that the current action has for settings that switch, from one frame to another.
+    """Delete the keys of these settings in the current action, from one frame to another.
 
-    A setting that has none left stands as it was at the frame `begin`.
+    A setting without any key left keeps its value at the frame `begin`.
     """
     for setting in SWITCHES:
         curve = _curve(armature, bone, setting)
@@ -88,17 +88,17 @@ def clear(armature: bpy.types.Object, bone: str, first: float, last: float, begi
 
 
 def show(armature: bpy.types.Object, bone: str, frame: float) -> None:
-    """Let the settings stand as they are keyed at a frame: writing keys has left the values of the last ones."""
+    """Set the settings to their keyed values at a frame: writing keys has left those of the last key."""
     settings = armature.pose.bones[bone].lookat_pd
     for setting in SWITCHES:
         setattr(settings, setting, value(armature, bone, setting, frame))
 
 
 def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int | None]) -> None:
-    """Let the keys of `active_target` say the new numbers, in the current action and in those of NLA strips.
+    """Renumber the keys of `active_target` in the current action and in those of NLA strips.
 
-    moved: gives the new number of an old one, None where that is gone. Its keys go, and what was looked at before is
-    looked at on; at the beginning it is the main target. Raises RigError.
+    moved: gives the new number of an old one, None for a removed target. Its keys are deleted, so the previous target
+    continues; before the first key it is the main target. Raises RigError.
     """
     curves = list(_everywhere(armature, _path(bone, "active_target")))
     for action, _ in curves:
@@ -122,7 +122,7 @@ def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int |
 
 
 def _everywhere(armature: bpy.types.Object, path: str) -> Iterator[tuple[bpy.types.Action, Any]]:
-    """The F-curves of a property in all actions that the armature plays, each once."""
+    """The F-curves of a property in all actions of the armature, each once."""
     data = armature.animation_data
     if data is None:
         return

@@ -1,0 +1,302 @@
+"""How a character stands: in its rest pose or, where that is no stance, as its animation has it on average.
+
+The zero pose of motion-capture skeletons may have all bones along one axis. Then the rest pose says nothing about
+forward and up, but the animation does: the facing is (left - right) x up of hips, shoulders and eyes at each frame, and
+what the orientations of the bones are on average, seen from that, is a stance. A rest pose that is a stance is compared
+with the animation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ...lookat_pd.skeleton import Skeleton, forward
+from ..animation import actions, channels
+from ..sampling import own_data
+from . import axes, detect, rest
+from .anatomy import Anatomy
+from .axes import Axes, Vote
+
+_FRAMES = 24
+_NEAR, _POSTURE = np.radians(12.0), np.radians(40.0)
+"""Where most bones of the trunk have the axes of the character but for the first, all have but for the second: what
+they differ by is the posture of the clip, such as a head that looks to one side."""
+_GUESSED = 0.6
+"""What is left of the confidence where the axes of the head are known from its mean alone."""
+_LEVEL = np.cos(np.radians(45.0))
+_ASTRAY = np.cos(np.radians(60.0))
+_POSED = np.cos(np.radians(20.0))
+_STEADY = 0.85
+"""The mean cosine between the facing of the head and that of the body above which an animation is asked."""
+_OUTLIER = np.radians(5.0)
+_UNKNOWN = 0.25
+_MOST_KEPT = 64
+_kept: dict[tuple[object, ...], "Stance"] = {}
+
+
+@dataclass(frozen=True)
+class Stance:
+    """skeleton: the bones as the character stands, in armature space; axes: where its forward and up are then.
+
+    at_rest: whether that is the rest pose.
+    """
+
+    skeleton: Skeleton
+    axes: Axes
+    at_rest: bool = True
+
+
+def of(armature: bpy.types.Object) -> Stance:
+    """The stance of an armature object; kept until its rest pose or its action changes."""
+    action, slot = _action(armature)
+    bones = armature.data.bones
+    matrices = np.empty(16 * len(bones), dtype=np.float32)
+    bones.foreach_get("matrix_local", matrices)
+    playing = None if action is None else (action.session_uid, slot.handle, len(actions.curves(action, slot)))
+    vertical = rest.vertical(armature)
+    key = armature.session_uid, tuple(bones.keys()), matrices.tobytes(), playing, vertical
+    if key not in _kept:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = _read(armature, action, slot)
+    return _kept[key]
+
+
+def skeleton(armature: bpy.types.Object) -> Skeleton:
+    """The bones as the character stands: the rest pose, unless that is no stance."""
+    return of(armature).skeleton
+
+
+def forget() -> None:
+    """Throw away what is kept."""
+    _kept.clear()
+
+
+def _action(armature: bpy.types.Object) -> tuple[bpy.types.Action | None, bpy.types.ActionSlot | None]:
+    """The action that the armature plays or, without one, the first in its NLA tracks."""
+    data = armature.animation_data
+    if data is None:
+        return None, None
+    strips = [strip for track in data.nla_tracks for strip in track.strips]
+    for item in (data, *strips):
+        if item.action is not None and item.action_slot is not None:
+            return item.action, item.action_slot
+    return None, None
+
+
+def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Stance:
+    plain, hints = rest.skeleton(armature), rest.hints(armature)
+    stands, found = detect.is_stance(plain, hints), detect.read_axes(plain, hints)
+    unanswered = Stance(plain, found if stands else replace(found, confidence=_UNKNOWN * found.confidence))
+    line = _line(plain, hints)
+    clip = None if action is None else _clip(armature, plain, action, slot)
+    anatomy = Anatomy(plain, hints.deform)
+    if line is None or clip is None or _constrained(armature, plain, anatomy, line):
+        return unanswered
+    mean = _mean(plain, anatomy, line, clip, np.array(hints.vertical))
+    if mean is None:
+        return unanswered
+    posed, steady, facing = mean
+    moving = detect.read_axes(posed, hints)
+    head = line[0]
+    turn = rotation.multiply(plain.rotations[head], rotation.inverse(posed.rotations[head]))
+    # The forward and the up of the animation where the rest pose has them.
+    seen, upwards = rotation.rotate(turn, moving.forward), rotation.rotate(turn, moving.up)
+    if stands:
+        if steady < _STEADY:
+            return Stance(plain, found)
+        vote = Vote(axes.CLIP, seen, 1.0)
+        said = replace(found, forward_votes=(*found.forward_votes, vote))
+        if seen @ found.forward > _ASTRAY:
+            return Stance(plain, said)
+        doubtful = replace(said, confidence=min(found.confidence, 0.4), other=(seen, upwards))
+        return Stance(plain, doubtful)
+    snapped, aligned = _on_axes(plain, posed, line)
+    moving = _as_seen(detect.read_axes(snapped, hints), *facing)
+    if not aligned:
+        steady *= _GUESSED
+    vote = Vote(axes.CLIP, moving.forward, 2.0 * steady)
+    sure = moving.confidence * max(steady, 0.0) if steady > 0.0 else 0.0
+    return Stance(snapped, replace(moving, confidence=sure, forward_votes=(*moving.forward_votes, vote)), at_rest=False)
+
+
+def _as_seen(found: Axes, ahead: Array, up: Array) -> Axes:
+    """The axes of a mean pose, exactly as it was seen from them where they all but are: the rest is its posture."""
+    side = float(np.sign(found.forward @ ahead))
+    if abs(found.forward @ ahead) < _POSED or found.up @ up < _POSED:
+        return found
+    return replace(found, forward=side * ahead, up=up)
+
+
+def _line(skeleton: Skeleton, hints: detect.RigHints) -> list[int] | None:
+    """The head and its ancestors."""
+    try:
+        head = skeleton.index(detect.find_head(skeleton, hints))
+    except RigError:
+        return None
+    return [head, *skeleton.ancestors(head)]
+
+
+def _constrained(armature: bpy.types.Object, skeleton: Skeleton, anatomy: Anatomy, line: Sequence[int]) -> bool:
+    """Whether something else than the keys moves the bones that tell the facing."""
+    asked = {bone for pair in anatomy.pairs for bone in pair} | set(line)
+    asked |= {above for bone in asked for above in skeleton.ancestors(bone)}
+    for bone in asked:
+        for constraint in armature.pose.bones[skeleton.names[bone]].constraints:
+            if not own_data.is_own_constraint(constraint) and not constraint.mute and constraint.influence > 0.0:
+                return True
+    return False
+
+
+def _across(anatomy: Anatomy, places: Array) -> list[tuple[int, int]]:
+    """Left and right bones where each pair of limbs parts, by positions (F, n, 3)."""
+    size = float(np.median(np.linalg.norm(np.ptp(places, axis=1), axis=-1)))
+    begun: set[int] = set()
+    found = []
+    for left, right in sorted(anatomy.pairs):
+        wide = np.median(np.linalg.norm(places[:, left] - places[:, right], axis=-1))
+        if not begun & set(anatomy.skeleton.ancestors(left)) and wide > 0.01 * size:
+            begun.add(left)
+            found.append((left, right))
+    return found
+
+
+def _clip(
+    armature: bpy.types.Object, skeleton: Skeleton, action: bpy.types.Action, slot: bpy.types.ActionSlot | None
+) -> tuple[Array, Array] | None:
+    """Orientations (F, n, 4) and positions (F, n, 3) of all bones, as the keys of the action alone have them."""
+    first, last = action.frame_range
+    frames = np.linspace(first, last, _FRAMES) if last > first else np.array([first])
+    curves = {(curve.data_path, curve.array_index): curve for curve in actions.curves(action, slot)}
+    basis = np.tile(rotation.IDENTITY, (len(frames), len(skeleton), 1))
+    moved = np.zeros((len(frames), len(skeleton), 3))
+    keyed = False
+    for n, name in enumerate(skeleton.names):
+        mode = armature.pose.bones[name].rotation_mode
+        for kind in (mode, channels.LOCATION):
+            path, (_, size) = actions.rotation_path(name, kind), channels.channel(kind)
+            own = [curves.get((path, index)) for index in range(size)]
+            if not any(own):
+                continue
+            values = np.array([[0.0 if curve is None else curve.evaluate(f) for curve in own] for f in frames])
+            if kind == channels.LOCATION:
+                moved[:, n] = values
+            else:
+                basis[:, n], keyed = channels.to_quaternion(values, mode), True
+    return skeleton.forward(basis, moved) if keyed else None
+
+
+def _mean(
+    skeleton: Skeleton, anatomy: Anatomy, line: Sequence[int], clip: tuple[Array, Array], vertical: Array
+) -> tuple[Skeleton, float, tuple[Array, Array]] | None:
+    """The mean pose of a clip, seen from where the body faces, how steadily the head faces there (-1 to 1), and the
+    forward and up from which it is seen.
+
+    None where left and right are not known, or the body does not stand.
+    """
+    turns, places = clip
+    pairs = _across(anatomy, places)
+    if not pairs:
+        return None
+    up = _up(anatomy, line, places, vertical)
+    if up is None:
+        return None
+    across = np.sum([places[:, left] - places[:, right] for left, right in pairs], axis=0)
+    left = across - (across @ up)[:, None] * up
+    wide = np.linalg.norm(left, axis=-1)
+    sure = wide > 0.3 * np.median(wide)
+    if not np.any(sure) or np.median(wide) < 1e-6:
+        return None
+    turns, places, left = turns[sure], places[sure], rotation.normalize(left[sure])
+    ahead = axes.default_forward(up)
+    facing = rotation.from_matrix(np.stack((left, rotation.cross(left, up), np.broadcast_to(up, left.shape)), axis=-1))
+    still = rotation.from_matrix(np.stack((rotation.cross(up, ahead), ahead, up), axis=-1))
+    back = rotation.multiply(still, rotation.inverse(facing))[:, None]
+    seen = rotation.multiply(back, turns)
+    mean = _average(seen)
+    parents = skeleton.parents.astype(int)
+    above = np.where(parents < 0, 0, parents)
+    origin = np.where((parents < 0)[:, None], 0.0, 1.0)
+    carried = rotation.rotate(rotation.inverse(turns[:, above]), places - places[:, above])
+    offsets = origin * np.mean(carried, axis=0)
+    own = np.where((parents < 0)[:, None], mean, rotation.multiply(rotation.inverse(mean[above]), mean))
+    orientations, heads = forward(parents.tolist(), offsets, own)
+    lengths = rotation.rotate(rotation.inverse(skeleton.rotations), skeleton.tails - skeleton.heads)
+    posed = Skeleton(skeleton.names, parents, orientations, heads, heads + rotation.rotate(orientations, lengths))
+    head = line[0]
+    local = rotation.rotate(rotation.inverse(mean[head]), ahead)
+    steady = float(np.mean(rotation.rotate(seen[:, head], local) @ ahead))
+    return posed, steady, (ahead, up)
+
+
+def _up(anatomy: Anatomy, line: Sequence[int], places: Array, vertical: Array) -> Array | None:
+    """The up (3,) of a body over positions (F, n, 3): the armature's, or the axis in which the body stands."""
+    legs = [bone for bone in anatomy.legs if anatomy.names[bone].side]
+    depth = {bone: len(anatomy.skeleton.ancestors(bone)) for bone in legs}
+    if legs and {anatomy.names[bone].side for bone in legs} == {"L", "R"}:
+        sides = [[bone for bone in legs if anatomy.names[bone].side == side] for side in "LR"]
+        rising = np.sum(
+            [
+                places[:, min(side, key=depth.__getitem__)] - places[:, max(side, key=depth.__getitem__)]
+                for side in sides
+            ],
+            axis=0,
+        )
+    else:
+        rising = places[:, line[0]] - places[:, line[-1]]
+    size = np.linalg.norm(rising, axis=-1, keepdims=True)
+    if np.median(size) < 1e-6:
+        return None
+    mean = np.mean(rising / np.maximum(size, 1e-9), axis=0)
+    if np.linalg.norm(mean) < 0.5:
+        return None
+    mean = rotation.normalize(mean)
+    if mean @ vertical > _LEVEL:
+        return vertical
+    nearest = axes.nearest_axis(mean)
+    return nearest if nearest @ mean > np.cos(np.radians(30.0)) else mean
+
+
+def _average(turns: Array) -> Array:
+    """The mean (n, 4) of orientations (F, n, 4) in which those far from the others weigh little."""
+    mean = turns[len(turns) // 2]
+    for _ in range(10):
+        aligned = np.where(np.sum(turns * mean, axis=-1, keepdims=True) < 0.0, -turns, turns)
+        off = rotation.distance(mean, aligned)
+        mean = rotation.normalize(np.sum(aligned / (off + _OUTLIER)[..., None], axis=0))
+    return mean
+
+
+def _on_axes(skeleton: Skeleton, posed: Skeleton, line: Sequence[int]) -> tuple[Skeleton, bool]:
+    """The stance with the bones of a line (head first) turned onto the axes of the character that their zero pose has,
+    and whether the skeleton is of that kind."""
+    away = rotation.multiply(skeleton.rotations[line], rotation.inverse(posed.rotations[line]))
+    off = rotation.distance(_SQUARE_TURNS[:, None], away)
+    nearest, least = np.argmin(off, axis=0), np.min(off, axis=0)
+    trunk = least[1:] if len(line) > 1 else least
+    if np.median(trunk) > _NEAR or least[0] > _POSTURE:
+        return posed, False
+    rotations = posed.rotations.copy()
+    for bone, turn, angle in zip(line, nearest, least, strict=True):
+        if angle < _POSTURE:
+            rotations[bone] = rotation.multiply(rotation.inverse(_SQUARE_TURNS[turn]), skeleton.rotations[bone])
+    return replace(posed, rotations=rotations), True
+
+
+def _square_turns() -> Array:
+    """The 24 turns (24, 4) that take axes to axes."""
+    matrices = [
+        np.eye(3)[list(order)] * np.array(signs)[:, None]
+        for order in permutations(range(3))
+        for signs in product((1.0, -1.0), repeat=3)
+    ]
+    return rotation.from_matrix(np.array([matrix for matrix in matrices if np.linalg.det(matrix) > 0.0]))
+
+
+_SQUARE_TURNS = _square_turns()

@@ -1,0 +1,162 @@
+"""Where looks settle at the frame that is shown, while targets or bones are moved to places that are not keyed yet."""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.rotation import Array
+from ..look_at import settled_pose
+from ..look_at.resolve import LookAt
+from ..look_at.settled_pose import ChainPose, SettledPose
+from ..look_at.solve import LookAtSolve
+from ..look_at.solve_context import SolveContext
+from ..offset_layer.track import Track
+
+_MOVED = 1e-6
+"""Difference [m, or of a quaternion's component] from which on something is seen to move."""
+_CHANNELS = (
+    ("location", 3),
+    ("rotation_quaternion", 4),
+    ("rotation_euler", 3),
+    ("rotation_axis_angle", 4),
+    ("scale", 3),
+)
+Key = tuple[int, int]
+"""An armature's session identifier and a look-at's number on it: they stay whatever is renamed."""
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """What a look depends on at one frame. targets: (n, 3) in the world. pose: of the bones that matter, as the
+    animator has set it; world: (4, 4) of the armature."""
+
+    targets: Array
+    pose: Array
+    world: Array
+
+    def same_targets(self, other: "_Inputs") -> bool:
+        return (
+            self.targets.shape == other.targets.shape and np.abs(self.targets - other.targets).max(initial=0) <= _MOVED
+        )
+
+    def same_pose(self, other: "_Inputs") -> bool:
+        if self.pose.shape != other.pose.shape:
+            return False
+        return max(np.abs(self.pose - other.pose).max(initial=0), np.abs(self.world - other.world).max()) <= _MOVED
+
+    def same(self, other: "_Inputs") -> bool:
+        return self.same_targets(other) and self.same_pose(other)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The inputs with which a frame was first seen after it was solved, and the track that it was solved as."""
+
+    frame: float
+    track: Track
+    inputs: _Inputs
+
+
+@dataclass
+class _Preview:
+    pose: SettledPose
+    inputs: _Inputs
+
+
+class Previews:
+    """What is shown of look-ats instead of their solution, as long as the frame and the solution stay the same."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Key, _Seen] = {}
+        self._previews: dict[Key, _Preview] = {}
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._previews
+
+    def __bool__(self) -> bool:
+        return bool(self._previews)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a head is to be aimed once the rig is evaluated."""
+        return any(preview.pose.place is not None for preview in self._previews.values())
+
+    def clear(self) -> bool:
+        """Back to the solutions; whether anything else was shown."""
+        self._seen.clear()
+        shown, self._previews = bool(self._previews), {}
+        return shown
+
+    def track(self, key: Key, solve: LookAtSolve) -> Track | None:
+        """What a look-at shows."""
+        seen = self._seen.get(key)
+        if key in self._previews and seen is not None and seen.track is solve.track:
+            return self._previews[key].pose.track
+        return solve.track
+
+    def follow(
+        self, key: Key, solve: LookAtSolve, context: SolveContext, frame: float, depsgraph: bpy.types.Depsgraph
+    ) -> bool:
+        """See whether the target or the pose of a look-at was moved at a frame; whether something else is to be shown.
+
+        depsgraph: evaluated at the frame, with what `track` gives.
+        """
+        inputs = _inputs(solve, depsgraph)
+        if solve.track is None or inputs is None:
+            self._seen.pop(key, None)
+            return self._previews.pop(key, None) is not None
+        seen = self._seen.get(key)
+        if seen is None or seen.frame != frame or seen.track is not solve.track:
+            self._seen[key] = _Seen(frame, solve.track, inputs)
+            return self._previews.pop(key, None) is not None
+        if inputs.same(seen.inputs):
+            # It is back where it was.
+            return self._previews.pop(key, None) is not None
+        before = self._previews.get(key)
+        if before is not None and inputs.same(before.inputs):
+            return False
+        shown, posed = self.track(key, solve), None
+        if shown is not None and not inputs.same_pose(seen.inputs):
+            posed = ChainPose.of(solve.look_at, depsgraph, shown.offsets_at(round(frame)))
+        pose = settled_pose.settled(solve, context, frame, inputs.targets, posed)
+        if pose is None:
+            return False
+        self._previews[key] = _Preview(pose, inputs)
+        return True
+
+    def aim(self, key: Key, solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> None:
+        """Turn the head by what it still misses, now that the rig is evaluated with the preview."""
+        preview = self._previews.get(key)
+        if preview is not None and preview.pose.place is not None:
+            preview.pose = settled_pose.aimed(solve, preview.pose, depsgraph)
+
+
+def _inputs(solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> _Inputs | None:
+    look_at = solve.look_at
+    targets = settled_pose.places(look_at.targets, depsgraph)
+    world = np.array(look_at.armature.evaluated_get(depsgraph).matrix_world)
+    if targets is None or not np.all(np.isfinite(world)):
+        return None
+    return _Inputs(targets, _pose(look_at, _bones_that_matter(solve)), world)
+
+
+def _bones_that_matter(solve: LookAtSolve) -> set[str]:
+    """Bones of the armature that move the chain."""
+    look_at, cut_down = solve.look_at, solve.kept.cut_down
+    if cut_down and look_at.armature in cut_down:
+        return cut_down[look_at.armature]
+    bones = {name: look_at.armature.pose.bones[name] for name in look_at.bones}
+    return {*bones, *(parent.name for bone in bones.values() for parent in bone.parent_recursive)}
+
+
+def _pose(look_at: LookAt, names: set[str]) -> Array:
+    """The channels of bones in one row, in the order of the armature's bones."""
+    pose = look_at.armature.pose.bones
+    chosen = [n for n, bone in enumerate(pose.keys()) if bone in names]
+    rows = []
+    for name, size in _CHANNELS:
+        everything = np.empty(len(pose) * size, dtype=np.float32)
+        pose.foreach_get(name, everything)
+        rows.append(everything.reshape(-1, size)[chosen].ravel())
+    return np.concatenate(rows)
