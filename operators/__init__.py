@@ -1,4 +1,4 @@
-"""Operators, one file a verb: they read settings, call the rig room and report."""
+"""Operators, one file each: they read settings, call `rig` and report."""
 
 from . import (
     add,
@@ -6,15 +6,15 @@ from . import (
     best_cut,
     chain_actions,
     chain_edit,
+    choose_facing,
     converse,
     copy,
     directing,
-    dynamics_preset,
     follow,
     ik_bake,
     ik_contacts,
     ik_drag,
-    ik_preset,
+    ik_pin,
     inertialize,
     interpolate_keys,
     key,
@@ -24,14 +24,29 @@ from . import (
     preset,
     reach,
     remove,
+    scene_preset,
     smooth_pop,
     solve,
     strip_transition,
     targets,
-    transition_preset,
 )
 
-LOOK_AT = (add, remove, copy, mirror, preset, chain_edit, key, targets, directing, converse, follow, solve, bake)
+LOOK_AT = (
+    add,
+    remove,
+    copy,
+    mirror,
+    preset,
+    chain_edit,
+    choose_facing,
+    key,
+    targets,
+    directing,
+    converse,
+    follow,
+    solve,
+    bake,
+)
 TRANSITIONS = (
     inertialize,
     best_cut,
@@ -39,11 +54,10 @@ TRANSITIONS = (
     loop_action,
     strip_transition,
     chain_actions,
-    transition_preset,
 )
-IK = (ik_drag, ik_bake, ik_contacts, ik_preset)
-DYNAMICS = (measure_masses, interpolate_keys, reach, dynamics_preset)
-MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS)
+IK = (ik_drag, ik_bake, ik_contacts, ik_pin)
+DYNAMICS = (measure_masses, interpolate_keys, reach)
+MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
 
 def register() -> None:

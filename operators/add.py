@@ -17,7 +17,7 @@ class LOOKAT_PD_OT_add(current.Explained, bpy.types.Operator):
     bl_label = "Add Look-at PD"
     why_not = staticmethod(current.why_no_armature)
 
-    # The redo panel has the last names; a new call starts from what is selected now, or from what a button gives.
+    # The redo panel keeps the last names; a new call uses the current selection or the values of the button.
     bone: StringProperty(
         name="Bone",
         description="Bone that aims at the target; leave empty for the active bone or the detected head",

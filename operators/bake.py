@@ -1,4 +1,4 @@
-"""Bake look-ats onto actions, with progress, and Esc to leave everything as it was."""
+"""Bake look-ats to actions, with a progress display; Esc cancels without changes."""
 
 import bpy
 from bpy.props import EnumProperty
@@ -14,22 +14,12 @@ from ..translations import messages
 from . import current, job
 
 
-class LOOKAT_PD_OT_bake(job.ModalJob, job.Frames, bpy.types.Operator):
+class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
     """Bake the look-at to keys on the bones of its chain"""
 
     bl_idname = "lookat_pd.bake"
     bl_label = "Bake Look-at"
 
-    into: EnumProperty(
-        name="Into",
-        description="Action or layer that receives the keys; keys of other bones do not change",
-        items=(
-            ("NEW", "New Action", "Bake to a copy of the current action; the original is kept"),
-            ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
-            ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the look-at"),
-        ),
-        default="NEW",
-    )
     which: EnumProperty(
         name="Look-ats",
         description="Which look-ats to bake",
@@ -42,7 +32,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Frames, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        # Redo asks before it takes the bake back, while the look-at is still muted by it.
+        # Redo polls before it undoes the bake, while the look-at is still muted by it.
         return current.poll(cls, why_not(context, but_muted=True))
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -81,33 +71,32 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Frames, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: list[bake.BakeResult]) -> None:
         bones = sum(len(item.look_at.bones) for item in result)
         what = "1 bone" if bones == 1 else Message("{bones} bones", bones=bones)
-        where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[self.into]
         first, last, bone = self.frame_start, self.frame_end, result[0].look_at.bone
         took = f"{self.seconds:.2f}"
         if len(result) == 1:
-            told = Message(
+            summary = Message(
                 "Baked the look-at on '{bone}' ({what}), frames {first} to {last}, into {where} ({took} s).",
                 bone=bone,
                 what=Message(what),
                 first=first,
                 last=last,
-                where=Message(where),
+                where=job.INTO[self.into],
                 took=took,
             )
         else:
-            told = Message(
+            summary = Message(
                 "Baked {what}, frames {first} to {last}, into {where} ({took} s).",
                 what=Message(what),
                 first=first,
                 last=last,
-                where=Message(where),
+                where=job.INTO[self.into],
                 took=took,
             )
-        current.tell(self, told)
+        current.tell(self, summary)
 
 
 def what_is_shown(context: bpy.types.Context) -> str:
-    """Which look-at *Shown* bakes, as a sentence, or that it is muted and so is not baked."""
+    """The look-at that *Shown* bakes, as a sentence, or that it is muted and cannot be baked."""
     bone = current.look_at_bone(context)
     if bone.lookat_pd.mute:
         return Message("The look-at on '{bone}' is muted; unmute it to bake it.", bone=bone.name)
@@ -115,7 +104,7 @@ def what_is_shown(context: bpy.types.Context) -> str:
 
 
 def why_not(context: bpy.types.Context, *, but_muted: bool = False) -> str | None:
-    """Why there is nothing to bake, as a sentence; None where there is. but_muted: let muted look-ats pass."""
+    """The reason why nothing can be baked, as a sentence; None if it can. but_muted: allow muted look-ats."""
     reason = current.why_no_look_at(context)
     if reason is not None:
         return reason

@@ -1,4 +1,4 @@
-"""Find where two actions are best joined."""
+"""Find the best cut between two actions."""
 
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
@@ -23,7 +23,9 @@ class LOOKAT_PD_OT_best_cut(current.Explained, bpy.types.Operator):
     destination: StringProperty(
         name="Destination", description="Action that plays after the cut; leave empty for the action in the settings"
     )
-    count: IntProperty(name="Cuts to Find", description="Number of cuts to find", default=10, min=1, soft_max=50)
+    count: IntProperty(
+        name="Cuts to Find", description="Number of cuts to find", default=10, min=1, soft_max=50, max=1000
+    )
     picture: BoolProperty(
         name="Image",
         description=f"Draw the differences of all frames into the image '{best_cut.PICTURE}'",

@@ -1,4 +1,4 @@
-"""What operators of transitions share: how long a blend lasts, and who plays the result."""
+"""Properties of transition operators: the blend time, and whether to assign the result."""
 
 import bpy
 from bpy.props import BoolProperty
@@ -7,13 +7,13 @@ from ..rig.transitions.settings import AutoBlend
 
 
 class Blended(AutoBlend):
-    """Mixin. `blend` is a property of the operator's own, for its tooltip says until when."""
+    """Mixin. The operator defines `blend` itself, because its tooltip differs."""
 
     blend: float
 
     @property
     def seconds(self) -> float | None:
-        """None for as long as suits."""
+        """The blend time [s]; None for automatic."""
         return None if self.use_auto_blend else self.blend
 
     def draw_blend(self, layout: bpy.types.UILayout) -> None:
@@ -24,7 +24,7 @@ class Blended(AutoBlend):
 
 
 class Played:
-    """Mixin of operators that make an action."""
+    """Mixin of operators that create an action."""
 
     assign: BoolProperty(
         name="Use Result", description="Assign the new action to the armature; the current action is kept", default=True

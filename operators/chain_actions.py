@@ -1,4 +1,4 @@
-"""Join actions in a row, as the timeline's markers say."""
+"""Join several actions according to timeline markers."""
 
 import time
 
@@ -11,7 +11,7 @@ from .blending import Blended, Played
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to join, as a sentence; None where there is."""
+    """The reason why nothing can be joined, as a sentence; None if it can."""
     reason = inertialize.why_not(context)
     if reason is None and len(context.scene.timeline_markers) < 2:
         reason = "Add timeline markers named after the actions, where each starts"
@@ -40,7 +40,7 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
         blend = splice.Blend(self.seconds, self.method)
         steps = chains.from_markers(armature, scene, blend)
         result = join.chain(armature, steps, root=self.root, assign=self.assign, scene=scene)
-        current.tell(self, inertialize.told(result, time.perf_counter() - started))
+        current.tell(self, inertialize.summary(result, time.perf_counter() - started))
         return {"FINISHED"}
 
 

@@ -1,4 +1,4 @@
-"""Let characters look at each other as they speak."""
+"""Make characters in a conversation look at each other."""
 
 import bpy
 from bpy.props import BoolProperty, FloatProperty, IntProperty
@@ -10,7 +10,7 @@ from . import current
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why nobody can converse, as a sentence; None where they can."""
+    """The reason why no conversation can be made, as a sentence; None if it can."""
     if context.mode.startswith("EDIT"):
         return "Leave edit mode"
     if len(current.selected_armatures(context)) < 2:
@@ -34,6 +34,7 @@ class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
         default=0.2,
         min=0.0,
         soft_max=1.0,
+        max=60.0,
     )
     reaction_max: FloatProperty(
         name="Reaction Max",
@@ -41,6 +42,7 @@ class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
         default=0.6,
         min=0.0,
         soft_max=2.0,
+        max=60.0,
     )
     glances: FloatProperty(
         name="Glances",

@@ -9,7 +9,7 @@ from . import current
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to copy or nowhere to copy it to; None where there is."""
+    """The reason why nothing can be copied; None if it can."""
     reason = current.why_no_look_at(context)
     if reason is None and not current.other_selected_bones(context):
         reason = "Select the bones to copy the look-at to in pose mode"

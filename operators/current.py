@@ -1,4 +1,4 @@
-"""What an operator or panel works on, and the one place that says why it cannot."""
+"""The data that operators and panels work on, and the reasons why they cannot."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,7 +15,7 @@ from ..translations import messages
 
 
 def armature(context: bpy.types.Context) -> bpy.types.Object | None:
-    """The armature in question: the active object, the pinned one, or the one that moves the active object."""
+    """The current armature: the active object, the pinned one, or the one that deforms the active object."""
     item = getattr(context, "object", None) or context.view_layer.objects.active
     if item is None or item.type == "ARMATURE":
         return item
@@ -32,7 +32,8 @@ def bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
 
 
 def look_at_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
-    """The bone whose look-at is shown: the active one, else one whose chain holds it, else the armature's first."""
+    """The bone whose look-at is displayed: the active one, else one whose chain contains it, else the first of the
+    armature."""
     item = armature(context)
     if item is None or item.type != "ARMATURE":
         return None
@@ -47,7 +48,7 @@ def look_at_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
 
 
 def other_selected_bones(context: bpy.types.Context) -> list[str]:
-    """Names of the selected bones that are not the one whose look-at is shown; none outside pose mode."""
+    """Names of the selected bones except the one whose look-at is displayed; none outside pose mode."""
     item, shown = armature(context), look_at_bone(context)
     if item is None or item.mode != "POSE":
         return []
@@ -55,7 +56,7 @@ def other_selected_bones(context: bpy.types.Context) -> list[str]:
 
 
 def other_selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """The selected objects that are not part of the character."""
+    """The selected objects that do not belong to the character."""
     item = armature(context)
     return [other for other in context.selected_objects if not targets.belongs_to(other, item)]
 
@@ -75,7 +76,7 @@ def selected_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
 
 
 def why_no_armature(context: bpy.types.Context) -> str | None:
-    """Why nothing can be done with the armature, as a sentence; None where it can."""
+    """The reason why the armature cannot be used, as a sentence; None if it can."""
     item = armature(context)
     if item is None or item.type != "ARMATURE":
         return "Select the character's armature"
@@ -89,7 +90,7 @@ def why_no_armature(context: bpy.types.Context) -> str | None:
 
 
 def why_no_look_at(context: bpy.types.Context) -> str | None:
-    """Why there is no look-at to work on; None where there is one."""
+    """The reason why no look-at can be used, as a sentence; None if one can."""
     reason = why_no_armature(context)
     if reason is None and look_at_bone(context) is None:
         reason = "Add a look-at first"
@@ -97,7 +98,7 @@ def why_no_look_at(context: bpy.types.Context) -> str | None:
 
 
 class Explained:
-    """An operator that is grey where `why_not` gives a reason, which its tooltip shows."""
+    """An operator that is disabled if `why_not` returns a reason, which its tooltip shows."""
 
     bl_options = {"REGISTER", "UNDO"}
     why_not: ClassVar[Callable[[bpy.types.Context], str | None]]
@@ -108,27 +109,27 @@ class Explained:
 
 
 class OfLookAt(Explained):
-    """An operator that works on the look-at that is shown."""
+    """An operator for the displayed look-at."""
 
     why_not = staticmethod(why_no_look_at)
 
 
 def poll(cls: type, reason: str | None) -> bool:
-    """Grey an operator out with its reason as the tooltip's last line."""
+    """Disable an operator if there is a reason, which becomes the last line of the tooltip."""
     if reason is not None:
         cls.poll_message_set(messages.translate(reason).rstrip(".。"))
     return reason is None
 
 
 def prepared(layout: bpy.types.UILayout) -> bpy.types.UILayout:
-    """The layout of an operator or panel, with names beside what they name and no buttons that key it."""
+    """The layout of an operator or panel, with property split and without decorators."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     return layout
 
 
 def complain(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
-    """Show an error and end the operator, nothing having been changed."""
+    """Report an error and cancel the operator."""
     operator.report({"ERROR"}, messages.translate(str(error)))
     return {"CANCELLED"}
 
@@ -136,7 +137,7 @@ def complain(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
 def reports_errors(
     execute: Callable[[Any, bpy.types.Context], set[str]],
 ) -> Callable[[Any, bpy.types.Context], set[str]]:
-    """Decorator for `execute`: a LookAtError is shown and ends the operator, nothing having been changed."""
+    """Decorator for `execute`: a LookAtError is reported and cancels the operator."""
 
     @wraps(execute)
     def reporting(self, context: bpy.types.Context) -> set[str]:
@@ -149,5 +150,5 @@ def reports_errors(
 
 
 def tell(operator: bpy.types.Operator, text: str) -> None:
-    """Say what was done."""
+    """Report the result."""
     operator.report({"INFO"}, messages.translate(text))

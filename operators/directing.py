@@ -1,7 +1,7 @@
-"""Say what a look-at looks at from the current frame on, or as the timeline's markers tell."""
+"""Key the target of a look-at from the current frame, or from timeline markers."""
 
 import bpy
-from bpy.props import BoolProperty, IntProperty
+from bpy.props import BoolProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
@@ -10,19 +10,12 @@ from ..rig.look_at.directing import looks
 from . import current, targets
 
 
-class LOOKAT_PD_OT_look_here(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
     """Insert keys to look at this target from the current frame; earlier frames do not change"""
 
     bl_idname = "lookat_pd.look_here"
     bl_label = "Key Look-at Target Here"
 
-    number: IntProperty(
-        name="Target",
-        description="Number of the target; -1 for the highlighted row",
-        default=-1,
-        min=-1,
-        options={"SKIP_SAVE"},
-    )
     use_selected: BoolProperty(
         name="Selected Object",
         description="Look at the other selected object and add it to the list of targets",
@@ -59,7 +52,7 @@ class LOOKAT_PD_OT_look_away(current.OfLookAt, bpy.types.Operator):
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why markers cannot direct, as a sentence; None where they can."""
+    """The reason why markers cannot be used, as a sentence; None if they can."""
     reason = current.why_no_look_at(context)
     if reason is None and not len(context.scene.timeline_markers):
         reason = "Add timeline markers named after the objects to look at"

@@ -1,4 +1,4 @@
-"""Follow a target in real time, without playback: the mouse leads it, or it is dragged in the viewport."""
+"""Follow a target in real time, without playback: the mouse moves it, or it is dragged in the viewport."""
 
 import time
 from collections.abc import Sequence
@@ -6,9 +6,8 @@ from contextlib import suppress
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty
 from bpy_extras import view3d_utils
 
 from ..lookat_pd.errors import LookAtError, RigError
@@ -17,24 +16,25 @@ from ..rig.live import realtime
 from ..rig.look_at.directing import looks
 from ..rig.sampling.targets import Target
 from ..translations import messages
-from . import current
+from . import current, job, viewports
+from .undo_guard import guarded
 
 _INTERVAL = 1.0 / 60.0
 _LONGEST = 0.25
-"""Where Blender was busy for longer [s], the clock stands still."""
+"""Longest step [s]; while Blender is busy for longer, the clock stops."""
 _SHOWN_EVERY = 0.1
 _NOTCH = 1.08
-"""How much farther away a notch of the wheel puts the goal."""
+"""Factor of the distance of the goal for a notch of the mouse wheel."""
 _KEEP, _RESTORE = ("RET", "NUMPAD_ENTER"), "ESC"
 _UNDONE = "Undo changed the file during Follow; start Follow again."
 _WIDE = ("EVENT_ESC",)
-"""Pictures of keys with long names are wider than others."""
+"""Wide icons."""
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN", "TIMER", "WINDOW", "HOME", "EVT")
-"""Beginnings of events that belong to Blender even while the mouse leads: views are turned, windows redrawn."""
+"""Prefixes of events that are passed to Blender even while the mouse is used, for example to navigate."""
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why nothing can follow, as a sentence; None where it can."""
+    """The reason why Follow cannot start, as a sentence; None if it can."""
     reason = current.why_no_look_at(context)
     if reason is not None:
         return reason
@@ -48,7 +48,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_follow(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
     """Follow the mouse or the target in real time. Enter keeps the pose, Esc restores it"""
 
     bl_idname = "lookat_pd.follow"
@@ -64,16 +64,6 @@ class LOOKAT_PD_OT_follow(current.Explained, bpy.types.Operator):
         name="Record",
         description="Record the motion as keys, starting at the current frame, instead of keeping only the final pose",
         default=False,
-    )
-    into: EnumProperty(
-        name="Into",
-        description="Action or layer that receives the recorded keys; keys of other bones do not change",
-        items=(
-            ("NEW", "New Action", "Write the recording to a copy of the current action; the original is kept"),
-            ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
-            ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the recording"),
-        ),
-        default="NEW",
     )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -137,7 +127,7 @@ class LOOKAT_PD_OT_follow(current.Explained, bpy.types.Operator):
         return {"PASS_THROUGH"} if request == "PASS" else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender is going away or loads another file."""
+        """Called when Blender quits or loads another file."""
         with suppress(ReferenceError):
             self._control.session.restore()
         self._end(context)
@@ -150,10 +140,10 @@ class LOOKAT_PD_OT_follow(current.Explained, bpy.types.Operator):
             context.window_manager.event_timer_remove(self._timer)
         with suppress(ReferenceError):
             self._workspace.status_text_set(None)
-        _redraw()
+        viewports.redraw()
 
     def _show(self, *, now: bool = False) -> None:
-        """Say in the status bar how it goes and what keys do."""
+        """Show state and keys in the status bar."""
         if not now and time.perf_counter() - self._shown < _SHOWN_EVERY:
             return
         self._shown = time.perf_counter()
@@ -176,9 +166,9 @@ class LOOKAT_PD_OT_follow(current.Explained, bpy.types.Operator):
 
 
 class Control:
-    """What clock, mouse and keys do to a session.
+    """The effect of clock, mouse and keys on a session.
 
-    goal: (3,) the point of the world that the mouse leads to; None where the target is followed.
+    goal: (3,) point in world space under the mouse; None to follow the target.
     """
 
     def __init__(self, session: realtime.FollowSession, *, use_mouse: bool, into: str) -> None:
@@ -189,25 +179,25 @@ class Control:
         self._before: float | None = None
 
     def tick(self, now: float) -> None:
-        """The clock stands at `now` [s]."""
+        """Advance to the time `now` [s]."""
         before, self._before = self._before, now
         if before is None:
             return
         dt = min(now - before, _LONGEST)
         if dt < 0.25 * _INTERVAL:
-            # Somebody else's timer.
+            # The timer of another operator.
             self._before = before
             return
         self.elapsed += dt
         self.session.tick(dt, self.goal)
 
     def handle(self, event: bpy.types.Event, window: bpy.types.Window) -> str:
-        """What an event asks for: "KEEP", "RESTORE", "SHOW", "PASS" it on to Blender, or "" for nothing."""
+        """Handle an event: "KEEP", "RESTORE", "SHOW", "PASS" for Blender to handle it, or ""."""
         pressed = event.value == "PRESS"
         if event.type in _KEEP or event.type == _RESTORE:
             request = "RESTORE" if event.type == _RESTORE else "KEEP"
             return request if pressed else ""
-        place = view_under(window, event.mouse_x, event.mouse_y)
+        place = viewports.view_under(window, event.mouse_x, event.mouse_y)
         if place is None:
             return "PASS"
         plain = not (event.ctrl or event.shift or event.alt or event.oskey)
@@ -220,7 +210,7 @@ class Control:
     def _lead(
         self, event, region: bpy.types.Region, view: bpy.types.RegionView3D, *, pressed: bool, plain: bool
     ) -> str:
-        """The mouse leads, over a viewport."""
+        """Handle an event over a viewport while the mouse is used."""
         at = event.mouse_x - region.x, event.mouse_y - region.y
         if event.type == "MOUSEMOVE":
             depth = self.session.place if self.goal is None else self.goal
@@ -236,7 +226,7 @@ class Control:
         return "PASS" if event.type.startswith((*_OF_THE_VIEW, "WHEEL")) else ""
 
     def _move_away(self, region: bpy.types.Region, view: bpy.types.RegionView3D, at: Sequence[float], by: int) -> None:
-        """Move the goal along the line of sight of who is in front of the screen, staying under the mouse."""
+        """Move the goal along the view ray under the mouse."""
         goal = np.array(self.session.place if self.goal is None else self.goal)
         if view.is_perspective:
             eye = np.array(view3d_utils.region_2d_to_origin_3d(region, view, at))
@@ -249,7 +239,7 @@ class Control:
         self.use_mouse, self.goal = not self.use_mouse, None
 
     def toggle_record(self) -> None:
-        """Begin to record, where it could be keyed, or forget what was recorded."""
+        """Start recording, if the result can be keyed, or discard the recording."""
         on, self.complaint = not self.session.is_recording, ""
         try:
             if on:
@@ -258,10 +248,10 @@ class Control:
         except LookAtError as error:
             self.complaint = str(error)
 
-    # What is shown
+    # Display
 
     def state(self) -> str:
-        """How it goes, in the language of the interface."""
+        """The state, in the language of the interface."""
         if self.complaint:
             return messages.translate(self.complaint)
         texts = [iface_("Follow {:.1f} s").format(self.elapsed)]
@@ -272,7 +262,7 @@ class Control:
         return "   ".join(texts)
 
     def keys(self) -> list[tuple[tuple[str, ...], str]]:
-        """Icons of keys, and what they do."""
+        """Icons of keys, and their functions."""
         record = iface_("Stop Recording") if self.session.is_recording else iface_("Record")
         keep = iface_("Key Recording") if self.session.is_recording else iface_("Keep Pose")
         if self.use_mouse:
@@ -293,18 +283,17 @@ class Control:
 
 
 def keep(session: realtime.FollowSession, into: str) -> str:
-    """Keep the recording or the pose; a sentence that says so. Raises LookAtError."""
+    """Keep the recording or the pose; returns the message. Raises LookAtError."""
     bone, frame = session.bone, session.scene.frame_current
     last = frame + session.recorded_frames - 1
     if session.is_recording:
         session.keep_recording(into)
-        where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[into]
         return Message(
             "Recorded frames {frame} to {last} into {where}; the look-at on '{bone}' is muted "
             "because its motion is keyed.",
             frame=frame,
             last=last,
-            where=Message(where),
+            where=job.INTO[into],
             bone=bone,
         )
     keyed = session.scene.tool_settings.use_keyframe_insert_auto
@@ -322,56 +311,15 @@ def keep(session: realtime.FollowSession, into: str) -> str:
     )
 
 
-def view_under(window: bpy.types.Window, x: float, y: float) -> tuple[bpy.types.Region, bpy.types.RegionView3D] | None:
-    """The viewport at a place of the window; None over panels, headers and other editors."""
-    for area in window.screen.areas:
-        if area.type != "VIEW_3D" or not _holds(area, x, y):
-            continue
-        views = [region for region in area.regions if region.type == "WINDOW"]
-        if any(region.type != "WINDOW" and _holds(region, x, y) for region in area.regions):
-            return None
-        space = area.spaces.active
-        quarters = list(space.region_quadviews)
-        for n, region in enumerate(views):
-            if _holds(region, x, y):
-                return region, quarters[n] if len(quarters) == len(views) else space.region_3d
-    return None
-
-
-def _holds(place: bpy.types.Area | bpy.types.Region, x: float, y: float) -> bool:
-    return place.width > 1 and place.x <= x < place.x + place.width and place.y <= y < place.y + place.height
-
-
-def _redraw() -> None:
-    for window in (window for manager in bpy.data.window_managers for window in manager.windows):
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
-
-
 _sessions: list[realtime.FollowSession] = []
-"""The one that is going on, while it does."""
+"""The running session, if any."""
 
 
-@persistent
-def _let_go(*_: object) -> None:
-    """An undo or another file is about to replace everything."""
+def _let_go() -> None:
+    """Release what is running: an undo or another file is about to replace all data."""
     for session in _sessions:
         session.release()
     _sessions.clear()
 
 
-_HANDLERS = ("undo_pre", "redo_pre", "load_pre")
-
-
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_follow)
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(_let_go)
-
-
-def unregister() -> None:
-    _let_go()
-    for name in reversed(_HANDLERS):
-        getattr(bpy.app.handlers, name).remove(_let_go)
-    bpy.utils.unregister_class(LOOKAT_PD_OT_follow)
+register, unregister = guarded(LOOKAT_PD_OT_follow, _let_go)

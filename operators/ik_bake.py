@@ -1,4 +1,4 @@
-"""Bake inverse kinematics onto actions, with progress, and Esc to leave everything as it was."""
+"""Bake inverse kinematics to actions, with a progress display; Esc cancels without changes."""
 
 import bpy
 
@@ -13,7 +13,7 @@ from . import current, job
 
 
 def why_no_chain(context: bpy.types.Context) -> str | None:
-    """Why there is no chain to work on, as a sentence; None where there is."""
+    """The reason why there is no chain, as a sentence; None if there is one."""
     reason = current.why_no_armature(context)
     if reason is not None:
         return reason
@@ -28,7 +28,7 @@ def why_no_chain(context: bpy.types.Context) -> str | None:
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to bake, as a sentence; None where there is."""
+    """The reason why nothing can be baked, as a sentence; None if it can."""
     reason = why_no_chain(context)
     if reason is not None:
         return reason
@@ -62,7 +62,6 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: ik_bake.IKBakeResult) -> None:
         count = int(result.in_reach.sum())
-        where = {"NEW": "a new action", "CURRENT": "the current action", "LAYER": "a new NLA layer"}[self.into]
         missed = 1000.0 * result.largest_error * context.scene.unit_settings.scale_length
         frames, bones = len(result.frames), len(result.chain.bones)
         if not count:
@@ -71,7 +70,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                 Message(
                     "Baked {bones} bones into {where}; the target is out of reach at all {frames} frames.",
                     bones=bones,
-                    where=Message(where),
+                    where=job.INTO[self.into],
                     frames=frames,
                 ),
             )
@@ -83,7 +82,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                     "{out_of_reach} of {frames} frames, and the largest error at the others is "
                     "{missed:.2f} mm.",
                     bones=bones,
-                    where=Message(where),
+                    where=job.INTO[self.into],
                     seconds=self.seconds,
                     out_of_reach=frames - count,
                     frames=frames,
@@ -96,7 +95,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                 Message(
                     "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
                     bones=bones,
-                    where=Message(where),
+                    where=job.INTO[self.into],
                     seconds=self.seconds,
                     missed=missed,
                 ),

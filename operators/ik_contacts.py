@@ -1,4 +1,4 @@
-"""Keep a foot or hand fixed in the world while it touches something."""
+"""Keep a foot or hand fixed in world space during contacts."""
 
 import bpy
 from bpy.props import EnumProperty, IntProperty

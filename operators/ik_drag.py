@@ -3,21 +3,20 @@
 from contextlib import suppress
 
 import bpy
-from bpy.app.handlers import persistent
 from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
-from ..lookat_pd.errors import LookAtError, RigError
+from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
 from ..rig.ik import drag as ik_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
-from ..rig.look_at import edit as look_at_edit
 from ..translations import messages
-from . import current, follow
+from . import bone_selection, current, viewports
+from .undo_guard import guarded
 
 _DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 _SIGNS = {name: str(n) for n, name in enumerate(_DIGITS)} | {f"NUMPAD_{n}": str(n) for n in range(10)}
@@ -25,12 +24,12 @@ _SIGNS |= {"MINUS": "-", "NUMPAD_MINUS": "-", "PERIOD": ".", "NUMPAD_PERIOD": ".
 _SHIFTS = ("LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_CTRL", "RIGHT_CTRL")
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NDOF", "TRACKPAD", "TIMER", "WINDOW", "HOME", "INBETWEEN")
 _MOVED = 3
-"""Pixels beyond which letting the button go ends a drag."""
+"""Distance in pixels beyond which releasing the button ends a drag."""
 _UNDONE = "Undo changed the file during the drag; drag again."
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why nothing can be dragged, as a sentence; None where it can."""
+    """The reason why nothing can be dragged, as a sentence; None if it can."""
     reason = current.why_no_armature(context)
     if reason is not None:
         return reason
@@ -59,11 +58,11 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._window, self._workspace = context.window, context.workspace
         self._session: ik_drag.DragSession | None = None
         self._handle: ik_handle.Handle | None = None
-        self._selected = _selection(current.armature(context))
+        self._selected = bone_selection.selected(current.armature(context))
         self._armature = current.armature(context)
         self._pressed: tuple[int, int] | None = None
         self._complaint = ""
-        place = follow.view_under(context.window, event.mouse_x, event.mouse_y)
+        place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
             try:
                 self._take(context, current.bone(context), event, place)
@@ -102,44 +101,44 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         return {"PASS_THROUGH"} if request == "PASS" else {"RUNNING_MODAL"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender is going away or loads another file."""
+        """Called when Blender quits or loads another file."""
         with suppress(ReferenceError):
             self._restore()
         self._end(context)
 
-    # Which bone
+    # Selecting the bone
 
     def _pick(self, context: bpy.types.Context, event: bpy.types.Event) -> str:
         """Wait for a click on a bone."""
         if event.type in ("ESC", "RIGHTMOUSE") and event.value == "PRESS":
             return "RESTORE"
-        place = follow.view_under(self._window, event.mouse_x, event.mouse_y)
+        place = viewports.view_under(self._window, event.mouse_x, event.mouse_y)
         if event.type != "LEFTMOUSE" or event.value != "PRESS" or place is None:
             return "PASS" if place is None or event.type.startswith((*_OF_THE_VIEW, "WHEEL", "NUMPAD")) else ""
-        area, region = _area_of(self._window, place[0]), place[0]
+        area, region = viewports.area_of(self._window, place[0]), place[0]
         at = event.mouse_x - region.x, event.mouse_y - region.y
         with context.temp_override(window=self._window, area=area, region=region):
             bpy.ops.view3d.select(location=at, deselect_all=False)
-        bone = _under_click(self._armature, self._selected)
+        bone = bone_selection.under_click(self._armature, self._selected)
         if bone is None:
             self._complaint = iface_("There is no bone here")
-            # The click may have chosen something else.
+            # The click may have selected something else.
             context.view_layer.objects.active = self._armature
-            _select(self._armature, self._selected)
+            bone_selection.select(self._armature, self._selected)
             return ""
         self._complaint = ""
         try:
             self._take(context, bone, event, place)
         except LookAtError as error:
             self._complaint = messages.translate(str(error))
-            _select(self._armature, self._selected)
+            bone_selection.select(self._armature, self._selected)
             return ""
         self._pressed = event.mouse_x, event.mouse_y
         self._window.cursor_modal_set("SCROLL_XY")
         return ""
 
     def _take(self, context: bpy.types.Context, bone: bpy.types.PoseBone, event: bpy.types.Event, place) -> None:
-        """Begin to drag a bone. Raises LookAtError."""
+        """Start dragging a bone. Raises LookAtError."""
         settings = context.scene.lookat_pd_ik
         self._session = ik_drag.DragSession(
             context.scene,
@@ -153,7 +152,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             pole=settings.pole,
         )
         if place is None:
-            place = _any_view(self._window)
+            place = viewports.any_view(self._window)
         self._region, self._view = place
         normal = self._view.view_rotation @ _INTO_THE_SCREEN
         step = 10.0 ** ik_handle.magnitude(self._session.reach)
@@ -163,7 +162,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
     # Dragging
 
     def _drag(self, context: bpy.types.Context, event: bpy.types.Event) -> str:
-        """What an event does to the drag: "KEEP", "RESTORE", "PASS" it on to Blender, or "" for nothing more."""
+        """Handle an event of the drag: "KEEP", "RESTORE", "PASS" for Blender to handle it, or ""."""
         pressed, handle, session = event.value == "PRESS", self._handle, self._session
         assert handle is not None and session is not None
         kind = event.type
@@ -185,7 +184,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         return ""
 
     def _button(self, event: bpy.types.Event, *, pressed: bool) -> str:
-        """A second click keeps, and so does letting go after a drag with the button held."""
+        """A second click keeps the pose, and so does releasing the button after a drag."""
         if pressed:
             return "KEEP"
         start, self._pressed = self._pressed, None
@@ -200,17 +199,17 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             view3d_utils.region_2d_to_vector_3d(self._region, self._view, at),
         )
 
-    # How it ends
+    # The end
 
     def _keep(self, context: bpy.types.Context) -> set[str]:
         session = self._session
         try:
             keyed = session.keep()
         except LookAtError as error:
-            _select(self._armature, self._selected)
+            bone_selection.select(self._armature, self._selected)
             self._end(context)
             return current.complain(self, error)
-        # What was chosen on the way is how the next drag and the bake begin.
+        # The next drag and the bake use what was chosen during this one.
         settings = context.scene.lookat_pd_ik
         settings.method = session.tuning.method.upper()
         if session.length_changed:
@@ -230,7 +229,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
     def _restore(self) -> None:
         if self._session is not None:
             self._session.restore()
-        _select(self._armature, self._selected)
+        bone_selection.select(self._armature, self._selected)
 
     def _end(self, context: bpy.types.Context) -> None:
         if self in _running:
@@ -238,15 +237,15 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         with suppress(ReferenceError):
             self._window.cursor_modal_restore()
             self._workspace.status_text_set(None)
-        for area in _views(self._window):
+        for area in viewports.views(self._window):
             area.header_text_set(None)
             area.tag_redraw()
 
-    # What is shown
+    # Display
 
     def _show(self) -> None:
         text, keys = self._header(), self._keys()
-        for area in _views(self._window):
+        for area in viewports.views(self._window):
             area.header_text_set(text)
 
         def draw(header: bpy.types.Header, context: bpy.types.Context) -> None:
@@ -260,7 +259,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._workspace.status_text_set(draw)
 
     def _header(self) -> str:
-        """How it goes, in the language of the interface."""
+        """The state, in the language of the interface."""
         session, handle = self._session, self._handle
         if session is None or handle is None:
             return self._complaint or iface_("Click a bone and drag it")
@@ -279,7 +278,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         return "   ".join(texts)
 
     def _keys(self) -> list[tuple[tuple[str, ...], str]]:
-        """Icons of keys, and what they do."""
+        """Icons of keys, and their functions."""
         if self._session is None:
             return [(("MOUSE_LMB",), iface_("Drag a Bone")), (("MOUSE_RMB", "EVENT_ESC"), iface_("Cancel"))]
         return [
@@ -294,8 +293,8 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
 
 
 def press(handle: ik_handle.Handle, session: ik_drag.DragSession, kind: str, *, shift: bool = False) -> bool:
-    """Do what a key does to the drag; whether it says where the bone goes. Digits of the number row and of the numpad
-    are a number once an axis was chosen, and choose a solver until then."""
+    """Apply a key to the drag; returns whether it moves the bone. Digits of the number row and of the numpad are a
+    number if an axis is set, otherwise they select a solver."""
     sign = _SIGNS.get(kind)
     if kind in ("X", "Y", "Z"):
         handle.constrain(kind, session.axes, excluded=shift)
@@ -317,7 +316,7 @@ def press(handle: ik_handle.Handle, session: ik_drag.DragSession, kind: str, *, 
 
 
 def solver_keys() -> str:
-    """The digits that choose a solver, as "0-5"."""
+    """The digits that select a solver, as "0-5"."""
     keys = sorted(row.key for row in methods.METHODS.values())
     runs = "".join(keys) in "0123456789"
     return f"{keys[0]}-{keys[-1]}" if runs else ", ".join(keys)
@@ -326,79 +325,16 @@ def solver_keys() -> str:
 _INTO_THE_SCREEN = Vector((0.0, 0.0, -1.0))
 
 
-def _views(window: bpy.types.Window) -> list[bpy.types.Area]:
-    with suppress(ReferenceError):
-        return [area for area in window.screen.areas if area.type == "VIEW_3D"]
-    return []
-
-
-def _area_of(window: bpy.types.Window, region: bpy.types.Region) -> bpy.types.Area:
-    return next(area for area in window.screen.areas if region in list(area.regions))
-
-
-def _any_view(window: bpy.types.Window) -> tuple[bpy.types.Region, bpy.types.RegionView3D]:
-    """A viewport of the window, where the mouse is over none."""
-    for area in _views(window):
-        region = next(item for item in area.regions if item.type == "WINDOW")
-        return region, area.spaces.active.region_3d
-    raise RigError("The IK drag needs a 3D viewport; open one.")
-
-
-Selection = tuple[dict[str, bool], str]
-
-
-def _selection(armature: bpy.types.Object) -> Selection:
-    """Which bones are selected, and which is active."""
-    active = armature.data.bones.active
-    return {bone.name: look_at_edit.is_selected(bone) for bone in armature.pose.bones}, active.name if active else ""
-
-
-def _select(armature: bpy.types.Object, selection: Selection) -> None:
-    with suppress(ReferenceError):
-        bones, active = selection
-        for name, chosen in bones.items():
-            bone = armature.pose.bones[name]
-            # Blender 5 keeps it with the pose, 4.5 with the bone.
-            place = bone if hasattr(bone, "select") else bone.bone
-            if place.select != chosen:
-                place.select = chosen
-        armature.data.bones.active = armature.data.bones.get(active)
-
-
-def _under_click(armature: bpy.types.Object, before: Selection) -> bpy.types.PoseBone | None:
-    """The bone that a click has just selected; None where it hit none of this armature."""
-    active = armature.data.bones.active
-    if active is None or not look_at_edit.is_selected(armature.pose.bones[active.name]):
-        return None
-    chosen = _selection(armature)
-    alone = sum(chosen[0].values()) == 1
-    return armature.pose.bones[active.name] if alone or chosen != before else None
-
-
 _running: list[LOOKAT_PD_OT_ik_drag] = []
-"""The one that is going on, while it does."""
+"""The running operator, if any."""
 
 
-@persistent
-def _let_go(*_: object) -> None:
-    """An undo or another file is about to replace everything."""
+def _let_go() -> None:
+    """Release what is running: an undo or another file is about to replace all data."""
     for operator in _running:
         if operator._session is not None:
             operator._session.release()
     _running.clear()
 
 
-_HANDLERS = ("undo_pre", "redo_pre", "load_pre")
-
-
-def register() -> None:
-    bpy.utils.register_class(LOOKAT_PD_OT_ik_drag)
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(_let_go)
-
-
-def unregister() -> None:
-    _let_go()
-    for name in reversed(_HANDLERS):
-        getattr(bpy.app.handlers, name).remove(_let_go)
-    bpy.utils.unregister_class(LOOKAT_PD_OT_ik_drag)
+register, unregister = guarded(LOOKAT_PD_OT_ik_drag, _let_go)

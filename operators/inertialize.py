@@ -14,7 +14,7 @@ from .blending import Blended, Played
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to join, as a sentence; None where there is."""
+    """The reason why nothing can be joined, as a sentence; None if it can."""
     reason = current.why_no_armature(context)
     if reason is not None:
         return reason
@@ -73,7 +73,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
     def execute(self, context: bpy.types.Context) -> set[str]:
         started = time.perf_counter()
         result = self._join(context)
-        current.tell(self, told(result, time.perf_counter() - started))
+        current.tell(self, summary(result, time.perf_counter() - started))
         return {"FINISHED"}
 
     def _join(self, context: bpy.types.Context) -> join.Joined:
@@ -96,13 +96,13 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
 
 
 def current_action(context: bpy.types.Context) -> str:
-    """Name of the action that the armature plays; empty where it plays none."""
+    """Name of the action assigned to the armature; empty if there is none."""
     data = current.armature(context).animation_data
     return data.action.name if data and data.action else ""
 
 
 def find_action(name: str, role: str) -> bpy.types.Action:
-    """The action of that name. Raises RigError where there is none."""
+    """The action of that name. Raises RigError if there is none."""
     if not name:
         raise RigError("The {role} of the transition is empty; choose an action.", role=Message(role))
     action = bpy.data.actions.get(name)
@@ -113,8 +113,8 @@ def find_action(name: str, role: str) -> bpy.types.Action:
     return action
 
 
-def told(result: join.Joined, seconds: float) -> str:
-    """What was joined, as a sentence."""
+def summary(result: join.Joined, seconds: float) -> str:
+    """The result, as a sentence."""
     cut = joined(
         ", ",
         (

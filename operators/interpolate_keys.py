@@ -1,4 +1,4 @@
-"""In-betweens with weight for the selected keys, with progress, and Esc to leave everything as it was."""
+"""Interpolate the selected keys with dynamics, with a progress display; Esc cancels without changes."""
 
 import bpy
 import numpy as np
@@ -13,7 +13,7 @@ _FEW = 3
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to interpolate, as a sentence; None where there is."""
+    """The reason why nothing can be interpolated, as a sentence; None if it can."""
     reason = current.why_no_armature(context) or engine.reason()
     if reason is not None:
         return reason

@@ -1,4 +1,4 @@
-"""What bakes share as operators: progress, Esc, where the keys go, and the frames.
+"""Common parts of baking operators: progress, Esc, the destination of the keys, and the frames.
 
 No postponed annotations: Blender reads them.
 """
@@ -17,22 +17,22 @@ from ..rig.sampling import sampler, scene_time
 from . import current
 
 _SLICE = 0.2
-"""Seconds of work between two looks at the keyboard."""
+"""Seconds of work between two checks of the keyboard."""
 _AT_ONCE = 0.3
-"""Work shorter than this [s] never shows a progress display."""
+"""Work shorter than this [s] has no progress display."""
 
 
 class ModalJob(current.Explained):
-    """An operator that works through a generator: `start` sets `job`, `finish` is given what it returns."""
+    """An operator that works through a generator: `start` sets `job`, `finish` receives its result."""
 
     job: Generator[float, None, Any]
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
-        """Why it cannot begin, as a sentence without its full stop; None where it can."""
+        """The reason why it cannot start, as a sentence without full stop; None if it can."""
         return None
 
     def progress(self, percent: str) -> str:
-        """What the status bar says meanwhile."""
+        """The text in the status bar."""
         raise NotImplementedError
 
     def start(self, context: bpy.types.Context) -> None:
@@ -69,12 +69,12 @@ class ModalJob(current.Explained):
         return outcome
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender is going away or loads another file: leave nothing half done."""
+        """Called when Blender quits or loads another file."""
         self._stop()
 
     @property
     def seconds(self) -> float:
-        """How long it took so far."""
+        """The elapsed time [s]."""
         return time.perf_counter() - self._started
 
     def _begin(self, context: bpy.types.Context) -> set[str] | None:
@@ -92,7 +92,7 @@ class ModalJob(current.Explained):
             self.job.close()
 
     def _advance(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
-        """Work for so long, or to the end."""
+        """Work for a number of seconds, or to the end."""
         until = None if seconds is None else time.perf_counter() + seconds
         try:
             while True:
@@ -108,7 +108,7 @@ class ModalJob(current.Explained):
         except LookAtError as error:
             return current.complain(self, error)
         except ReferenceError:
-            # Undo replaces everything in the file, the bake's own working data too, so nothing is left of it.
+            # Undo replaces all data of the file, including the working data of the bake, so nothing of it remains.
             return current.complain(self, "Undo changed the file during the bake; bake again.")
 
     def _end_display(self, context: bpy.types.Context) -> None:
@@ -117,8 +117,12 @@ class ModalJob(current.Explained):
         context.workspace.status_text_set(None)
 
 
+INTO = {"NEW": Message("a new action"), "CURRENT": Message("the current action"), "LAYER": Message("a new NLA layer")}
+"""The destination of keys in messages."""
+
+
 class Into:
-    """Where an operator puts its keys."""
+    """The destination of the keys of an operator."""
 
     into: EnumProperty(
         name="Into",
@@ -150,7 +154,7 @@ class Frames:
         column.prop(self, "frame_end")
 
     def take_frames(self, scene: bpy.types.Scene) -> None:
-        """Set the range to the scene's, or its preview's where that is on, if that is wanted: in frames of keys."""
+        """With *Scene Range*, set the range to that of the scene, or of its preview if enabled, in frames of keys."""
         if self.use_scene_range:
             preview = scene.use_preview_range
             first = scene.frame_preview_start if preview else scene.frame_start

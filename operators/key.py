@@ -1,4 +1,4 @@
-"""Key a setting of a look-at: Blender's own key button cannot reach settings that live on a bone."""
+"""Key a setting of a look-at: Blender's own button cannot key properties in groups of a bone."""
 
 import bpy
 from bpy.props import EnumProperty

@@ -1,4 +1,4 @@
-"""Measure what the skinned meshes weigh, bone by bone, with progress."""
+"""Measure the mass of the skinned meshes for each bone, with a progress display."""
 
 import bpy
 

@@ -61,7 +61,7 @@ class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
         return super().execute(context)
 
     def add(self, context: bpy.types.Context, filepath: str) -> None:
-        """Called by Blender in place of its own writing."""
+        """Called by Blender instead of writing the preset itself."""
         presets.write(current.look_at_bone(context).lookat_pd, Path(filepath))
 
 

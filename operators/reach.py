@@ -1,4 +1,4 @@
-"""A reach of the active bone for a goal, with progress; Esc takes the best that was found so far."""
+"""Reach for a goal with the active bone, with a progress display; Esc keeps the best result so far."""
 
 import bpy
 from bpy.props import BoolProperty, IntProperty
@@ -12,7 +12,7 @@ from . import current, job
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to reach with, as a sentence; None where there is."""
+    """The reason why no reach can be made, as a sentence; None if it can."""
     reason = current.why_no_armature(context) or engine.reason()
     if reason is not None:
         return reason
@@ -58,7 +58,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
         if self.use_current_frame:
             self.frame_start = setup.key_frame(context.scene)
         armature, bone = current.armature(context), current.bone(context)
-        request = setup.reach(context.scene, armature, bone.name, self.frame_start)
+        request = setup.reach(context.scene, bone.name, self.frame_start)
         self.job = reaching.start(context.scene, armature, request, self.into, enough=lambda: self._enough)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -1,4 +1,4 @@
-"""What operators share that set the scene's settings up in one go."""
+"""Presets of the settings in the scene: those of the next transition, inverse kinematics and dynamics."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -6,12 +6,16 @@ from typing import Any, ClassVar
 import bpy
 from bpy.props import EnumProperty
 
+from ..rig.dynamics import presets as dynamics
+from ..rig.ik import settings as ik
+from ..rig.transitions import settings as transitions
+
 Presets = Mapping[str, tuple[str, str, Mapping[str, Any]]]
-"""By key: name, tooltip, and values by setting."""
+"""Name, tooltip and values of the settings, by identifier."""
 
 
 def choice(presets: Presets) -> Any:
-    """The property that chooses among presets."""
+    """The property that chooses a preset."""
     return EnumProperty(name="Preset", items=[(key, *texts) for key, (*texts, _) in presets.items()])
 
 
@@ -27,3 +31,38 @@ class ScenePreset:
         for name, value in self.presets[self.preset][-1].items():
             setattr(getattr(context.scene, self.group), name, value)
         return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_transition_preset(ScenePreset, bpy.types.Operator):
+    """Set the blend time and the method of the next transition"""
+
+    bl_idname = "lookat_pd.transition_preset"
+    bl_label = "Transition Preset"
+
+    presets, group = transitions.PRESETS, "lookat_pd_transition"
+    preset: choice(transitions.PRESETS)
+
+
+class LOOKAT_PD_OT_ik_preset(ScenePreset, bpy.types.Operator):
+    """Set the chain, orientation and solver of inverse kinematics"""
+
+    bl_idname = "lookat_pd.ik_preset"
+    bl_label = "IK Preset"
+
+    presets, group = ik.PRESETS, "lookat_pd_ik"
+    preset: choice(ik.PRESETS)
+
+
+class LOOKAT_PD_OT_dynamics_preset(ScenePreset, bpy.types.Operator):
+    """Set tension, torque limit and gravity of the next motion"""
+
+    bl_idname = "lookat_pd.dynamics_preset"
+    bl_label = "Dynamics Preset"
+
+    presets, group = dynamics.PRESETS, "lookat_pd_dynamics"
+    preset: choice(dynamics.PRESETS)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_transition_preset, LOOKAT_PD_OT_ik_preset, LOOKAT_PD_OT_dynamics_preset)
+)

@@ -1,4 +1,4 @@
-"""Smooth a leap of the animation away."""
+"""Smooth a pop of the animation."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
@@ -14,7 +14,7 @@ from .blending import Blended
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there is nothing to smooth, as a sentence; None where there is."""
+    """The reason why nothing can be smoothed, as a sentence; None if it can."""
     reason = inertialize.why_not(context)
     if reason is not None:
         return reason
@@ -73,7 +73,7 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current
         original = armature.animation_data.action
-        # The smoothing of several pops may fail at the last one: what is changed is a copy until all is done.
+        # Smoothing may fail at the last of several pops, so a copy is changed until all are done.
         copy = original.copy()
         slot = copy.slots[armature.animation_data.action_slot.identifier]
         try:

@@ -1,4 +1,4 @@
-"""Stop the live look-at's solving, or start it again: over many frames it takes long."""
+"""Stop or restart solving the live look-at, which takes long over many frames."""
 
 import bpy
 from bpy.props import BoolProperty

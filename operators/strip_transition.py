@@ -1,4 +1,4 @@
-"""A transition between two strips of the NLA."""
+"""Add a transition between two NLA strips."""
 
 import bpy
 from bpy.props import EnumProperty
@@ -12,7 +12,7 @@ from .blending import Blended
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """Why there are no strips to join, as a sentence; None where there are."""
+    """The reason why no strips can be joined, as a sentence; None if they can."""
     reason = current.why_no_armature(context)
     if reason is not None:
         return reason

@@ -1,4 +1,4 @@
-"""Edit the list of what a look-at may look at."""
+"""Edit the list of targets of a look-at."""
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
@@ -10,8 +10,20 @@ from . import current
 
 
 def highlighted(settings) -> int:
-    """Number of the highlighted target; the main one where the list has no such line."""
+    """Number of the highlighted target; that of the main target if no row is highlighted."""
     return settings.targets_index + 1 if 0 <= settings.targets_index < len(settings.targets) else 0
+
+
+class Numbered(current.OfLookAt):
+    """An operator for one target of the displayed look-at."""
+
+    number: IntProperty(
+        name="Target",
+        description="Number of the target; -1 for the highlighted row",
+        default=-1,
+        min=-1,
+        options={"SKIP_SAVE"},
+    )
 
 
 class LOOKAT_PD_OT_target_add(current.OfLookAt, bpy.types.Operator):
@@ -38,19 +50,11 @@ class LOOKAT_PD_OT_target_add(current.OfLookAt, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_target_remove(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_target_remove(Numbered, bpy.types.Operator):
     """Remove a target from the list and delete its keys; keys of other targets are kept"""
 
     bl_idname = "lookat_pd.target_remove"
     bl_label = "Remove Target"
-
-    number: IntProperty(
-        name="Target",
-        description="Number of the target; -1 for the highlighted row",
-        default=-1,
-        min=-1,
-        options={"SKIP_SAVE"},
-    )
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -1,8 +1,8 @@
-"""Panels, one file a panel: they show settings and buttons and hold no logic."""
+"""Panels, one file each: they show settings and buttons and contain no logic."""
 
-from . import directing, dynamics, dynamics_overlay, ik, look_at, menus, overlay, presets, transitions
+from . import directing, dynamics, dynamics_overlay, ik, live_mark, look_at, menus, overlay, presets, transitions
 
-MODULES = (presets, look_at, directing, overlay, transitions, ik, dynamics, dynamics_overlay, menus)
+MODULES = (presets, look_at, directing, overlay, live_mark, transitions, ik, dynamics, dynamics_overlay, menus)
 
 
 def register() -> None:

@@ -1,4 +1,4 @@
-"""What the rest of the body does for a look-at: sub-panels of the look-at's own."""
+"""The body response to a look-at: sub-panels of the look-at panel."""
 
 import bpy
 
@@ -19,7 +19,7 @@ def draw_body(layout: bpy.types.UILayout, settings) -> None:
 
 
 def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
-    """Which bones are eyes, and what they do."""
+    """The eye bones and their settings."""
     eyes = settings.eyes
     column = _layer(layout, eyes, "use")
     column.prop(eyes, "head_share", slider=True)
@@ -46,7 +46,7 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
 
 
 def _layer(layout: bpy.types.UILayout, group, switch: str) -> bpy.types.UILayout:
-    """The switch of a layer, and a column for its settings, grey while it is off."""
+    """The switch of a layer, and a column for its settings that is inactive while the layer is off."""
     layout.prop(group, switch)
     column = layout.column()
     column.active = getattr(group, switch)

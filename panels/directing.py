@@ -1,4 +1,4 @@
-"""What a look-at may look at, and the buttons that say when it looks at what: a sub-panel of the look-at's own."""
+"""The targets of a look-at and the buttons that key them: a sub-panel of the look-at panel."""
 
 import bpy
 
@@ -8,7 +8,7 @@ from . import keyed
 
 
 class LOOKAT_PD_UL_targets(bpy.types.UIList):
-    """The further targets of a look-at, each with the button that keys it."""
+    """The additional targets of a look-at, each with the button that keys it."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         _draw_line(layout, data, index + 1)
@@ -39,7 +39,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
 
 
 def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:
-    """Number and name of a target, with a filled circle where it is looked at now."""
+    """Number and name of a target, with a filled circle if it is active at the current frame."""
     target = targets.listed(settings)[number]
     row = layout.row(align=True)
     row.label(text=f"{number}   {target.label or '…'}", translate=False)

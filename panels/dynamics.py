@@ -1,4 +1,4 @@
-"""Dynamics: what the body weighs, in-betweens with weight, and reaching."""
+"""Dynamics: masses, interpolation of keys, and reaching."""
 
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,11 @@ from ..translations import messages
 from . import plots
 
 _VIEWS = (("Front", (0, 2)), ("Side", (1, 2)), ("Top", (0, 1)))
-"""What the plots of the hand's path show: which axes of the world, across and up."""
+"""The world axes of the plots of the hand's path: horizontal and vertical."""
 
 
 class _Dynamics:
-    """A part of the panel."""
+    """A sub-panel."""
 
     if TYPE_CHECKING:
         layout: bpy.types.UILayout
@@ -152,7 +152,7 @@ def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
 
 
 def _draw_strength(layout: bpy.types.UILayout, settings) -> None:
-    """How strong the joints are: of the scene, or of one bone."""
+    """The strength of the joints: of the scene, or of one bone."""
     layout.prop(settings, "passive")
     column = layout.column(align=True)
     if settings.passive:
@@ -178,7 +178,7 @@ def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
 
 
 def _draw_last(layout: bpy.types.UILayout, last: reaching.Plotted | None) -> None:
-    """The cost of each pass, and the hand's path from three sides beside the straight one."""
+    """The cost of each pass, and the path of the hand from three sides next to the straight path."""
     if last is None:
         return
     box = layout.box()

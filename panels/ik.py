@@ -1,4 +1,4 @@
-"""Inverse kinematics: the chain of the active bone, how it is solved, and what is done with it."""
+"""Inverse kinematics: the chain of the active bone, its solver, and the operators."""
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
@@ -96,7 +96,7 @@ class LOOKAT_PD_PT_ik_contacts(bpy.types.Panel):
 
 
 def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """How the solver gets nearer, on a logarithmic scale, with the result below."""
+    """The convergence of the solver on a logarithmic scale, with the result below."""
     bone = current.bone(context)
     found = None if bone is None else ik_preview.convergence(context.scene, current.armature(context), bone.name)
     if found is None:
@@ -115,7 +115,7 @@ def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) ->
 
 
 _errors: dict = {}
-"""The solve that was shown last, by what it depends on."""
+"""The last displayed solve, by the values it depends on."""
 
 _register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_ik, LOOKAT_PD_PT_ik_contacts))
 

@@ -1,4 +1,4 @@
-"""A setting of a look-at that can be keyed, with the dot that keys it."""
+"""A setting of a look-at that can be keyed, with its decorator."""
 
 import bpy
 

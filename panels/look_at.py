@@ -6,7 +6,9 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
+from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
+from ..translations import messages
 from . import body, directing, keyed, plots, presets, status
 
 
@@ -22,7 +24,7 @@ class LOOKAT_PD_UL_chain(bpy.types.UIList):
 
 
 class _Part:
-    """A panel about the look-at that is shown, wherever it stands."""
+    """A panel of the displayed look-at, in any place of the interface."""
 
     if TYPE_CHECKING:
         layout: bpy.types.UILayout
@@ -68,7 +70,7 @@ class _Main(_Part):
 
     @staticmethod
     def _draw_list(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-        """A line a look-at: which bone looks at what, mute, remove."""
+        """A row for each look-at: bone and target, mute, remove."""
         armature = current.armature(context)
         shown = current.look_at_bone(context)
         column = layout.column(align=True)
@@ -93,6 +95,7 @@ class _Main(_Part):
         if settings.damping == "CUSTOM":
             column.prop(settings, "damping_ratio")
         _draw_step_response(column, settings)
+        _draw_facing(layout, context, current.look_at_bone(context))
         for name in ("use", "influence"):
             keyed.draw(column, context, current.look_at_bone(context), name)
 
@@ -114,8 +117,26 @@ class _Main(_Part):
             status.draw(layout, context, bone.id_data, bone.name)
 
 
+def _draw_facing(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    """Where the detection of the forward axis is in doubt: what disagrees, and both candidates."""
+    armature, chosen = bone.id_data, any(bone.lookat_pd.facing)
+    doubt = facing.doubt(armature, bone.name)
+    if doubt is None and not chosen:
+        return
+    box = layout.box()
+    if doubt is not None:
+        status.draw_long(box, context, messages.translate(doubt), "QUESTION")
+    row = box.row(align=True)
+    row.label(text="Forward", icon="ORIENTATION_NORMAL")
+    if chosen:
+        row.operator("lookat_pd.choose_facing", text="Detect Again", icon="LOOP_BACK").candidate = "AUTO"
+        return
+    for candidate, text in zip(("FIRST", "SECOND"), facing.labels(armature), strict=True):
+        row.operator("lookat_pd.choose_facing", text=text, translate=False).candidate = candidate
+
+
 def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
-    """How the head arrives when it is told to turn: over two settle times, a mark at the first."""
+    """The step response of the head over two settle times, with a mark at the first."""
     tuning = look_at.tuning(settings)
     key = tuning.settle_time, tuning.damping_ratio, tuning.max_speed
     box = layout.box()

@@ -1,4 +1,4 @@
-"""Where Blender's own menus and panels have the look-at: what stands in a menu is also found by its search (F3)."""
+"""Entries in Blender's own menus and panels; entries of menus are also found by the search (F3)."""
 
 import bpy
 
@@ -44,7 +44,7 @@ def _in_menu(self, context: bpy.types.Context) -> None:
 
 
 def _beside_constraints(self, context: bpy.types.Context) -> None:
-    """The button beside Blender's own Add Bone Constraint, for the bone whose tab it is."""
+    """The button next to Blender's Add Bone Constraint, for the bone of the tab."""
     bone = current.bone(context)
     if bone is not None and not look_at.exists_on(bone):
         self.layout.operator("lookat_pd.add", icon="ADD").bone = bone.name

@@ -1,4 +1,4 @@
-"""The look-at in the viewport: lines of sight, limits, targets and offsets, each of which can be switched off."""
+"""The look-at in the viewport: lines of sight, limits, targets and offsets, each of which can be disabled."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -19,19 +19,19 @@ from ..rig.look_at import overlay
 from ..rig.look_at import resolve as look_at
 from ..rig.offset_layer import constraints as offsets
 
-_PARTS = ("show_sight", "show_target", "show_limits", "show_offsets")
+_PARTS = ("show_sight", "show_target", "show_limits", "show_offsets", "show_detected")
 _THICK, _THIN = 2.0, 1.0
 _FAN_ALPHA, _RIM_ALPHA = 0.08, 0.6
-_MARKER, _TEXT_SIZE = 9.0, 12.0
+_MARKER, TEXT_SIZE = 9.0, 12.0
 _handles: list[object] = []
 _marks: dict[int, list[tuple[Array | None, list[overlay.Arc]]]] = {}
 """Targets and arcs of the region that is being drawn."""
 _names: dict[int, list[str]] = {}
-"""Bones with look-ats of each armature, until something in the file changes: large rigs have hundreds to ask."""
+"""Bones with look-ats of each armature, cached until the file changes: large rigs have hundreds of bones."""
 
 
 class LookAtOverlay(bpy.types.PropertyGroup):
-    """What the viewport shows of look-ats."""
+    """Display settings of look-ats in the viewport."""
 
     show: BoolProperty(
         name="Viewport Display", description="Draw look-ats in the viewport", default=True, options=set()
@@ -54,6 +54,12 @@ class LookAtOverlay(bpy.types.PropertyGroup):
     show_offsets: BoolProperty(
         name="Offsets",
         description="Rotation that the look-at adds to each selected bone of the chain, in degrees",
+        default=True,
+        options=set(),
+    )
+    show_detected: BoolProperty(
+        name="Detected",
+        description="Forward and up axes, legs and eyes, as detected; a second possible forward axis is dashed",
         default=True,
         options=set(),
     )
@@ -97,11 +103,11 @@ class LOOKAT_PD_PT_overlay(_Display, bpy.types.Panel):
     bl_parent_id = "VIEW3D_PT_overlay"
 
 
-# What is drawn
+# Contents
 
 
 def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
-    """Look-ats of the active and the selected armatures, with their bones, where something is to be seen of them."""
+    """Look-ats of the active and the selected armatures, with their bones, if they are visible."""
     view = context.space_data
     if not context.scene.lookat_pd_overlay.show or not view.overlay.show_overlays or context.mode.startswith("EDIT"):
         return
@@ -130,8 +136,9 @@ def _selected(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
 
 
 def _draw_scene(context: bpy.types.Context) -> None:
-    """What lies in the scene, of all look-ats at once: each call of the graphics card has its price."""
+    """Draw the parts in 3D of all look-ats at once: each draw call is expensive."""
     settings, colours = context.scene.lookat_pd_overlay, context.preferences.themes[0].view_3d
+    axes = context.preferences.themes[0].user_interface
     marks = _marks[context.region.as_pointer()] = []
     fans, thin, thick = Batch(), Batch(), Batch()
     for armature, name in _seen(context):
@@ -143,6 +150,12 @@ def _draw_scene(context: bpy.types.Context) -> None:
             for fan in posed.fans(added):
                 fans.add(fan.triangles, colours.bone_pose, _FAN_ALPHA * fan.shades)
                 thin.add(overlay.segments(fan.rim), colours.bone_pose, _RIM_ALPHA)
+        if settings.show_detected:
+            thick.add(posed.front[:-1], axes.axis_y)
+            thick.add(posed.front[-1:], axes.axis_z)
+            thin.add(posed.found, colours.object_active)
+            if posed.doubted is not None:
+                thick.add(posed.doubted, axes.axis_y)
         if settings.show_sight:
             if posed.target is not None:
                 thin.add(overlay.dashes(posed.eye, posed.target), colours.bone_pose_active)
@@ -157,15 +170,19 @@ def _draw_scene(context: bpy.types.Context) -> None:
 
 
 def _draw_screen(context: bpy.types.Context) -> None:
-    """What lies flat on the screen; `_draw_scene` has found out where."""
+    """Draw the parts in screen space, at the positions from `_draw_scene`."""
     colours, scale = context.preferences.themes[0].view_3d, context.preferences.system.ui_scale
     rings = Batch()
     for target, arcs in _marks.pop(context.region.as_pointer(), ()):
-        place = _on_screen(context, target)
+        place = on_screen(context, target)
         if place is not None:
             rings.add(overlay.ring(place, _MARKER * scale), colours.bone_pose_active)
         for arc in arcs:
-            _write(context, arc, colours.space.text_hi, scale)
+            # Next to its middle.
+            place = on_screen(context, arc.points[len(arc.points) // 2])
+            if place is not None:
+                text = f"{np.degrees(arc.angle):.1f}°"
+                write(text, place[0] + 6.0 * scale, place[1], colours.space.text_hi, scale)
     rings.draw("LINES", _THICK)
 
 
@@ -173,7 +190,7 @@ def _draw_screen(context: bpy.types.Context) -> None:
 
 
 class Batch:
-    """Corners of many lines or triangles with their colours, to be drawn at once."""
+    """Vertices of many lines or triangles with their colors, for one draw call."""
 
     def __init__(self) -> None:
         self.places: list[Array] = []
@@ -181,6 +198,8 @@ class Batch:
 
     def add(self, shapes: Array, colour, alpha: Array | float = 1.0) -> None:
         """shapes: (n, 2 or 3, 3), lines or triangles. alpha: (n, 2 or 3) for the corners, or one for all."""
+        if not len(shapes):
+            return
         colours = np.empty((*shapes.shape[:2], 4), dtype=np.float32)
         colours[..., :3], colours[..., 3] = colour[:3], alpha
         self.places.append(shapes.reshape(-1, 3).astype(np.float32))
@@ -199,24 +218,23 @@ class Batch:
         gpu.state.blend_set("NONE")
 
 
-def _write(context: bpy.types.Context, arc: overlay.Arc, colour, scale: float) -> None:
-    """The degrees of an arc, beside its middle."""
-    place = _on_screen(context, arc.points[len(arc.points) // 2])
-    if place is not None:
-        blf.size(0, _TEXT_SIZE * scale)
-        blf.color(0, *colour[:3], 1.0)
-        blf.position(0, place[0] + 6.0 * scale, place[1], 0.0)
-        blf.draw(0, f"{np.degrees(arc.angle):.1f}°")
+def write(text: str, x: float, y: float, colour, scale: float) -> None:
+    """A text at a place [pixels] of the region that is being drawn."""
+    blf.size(0, TEXT_SIZE * scale)
+    blf.color(0, *colour[:3], 1.0)
+    blf.position(0, x, y, 0.0)
+    blf.draw(0, text)
 
 
-def _on_screen(context: bpy.types.Context, point):
+def on_screen(context: bpy.types.Context, point):
+    """Where a point of the world is in the region [pixels]; None for no point, or one that is not in view."""
     if point is None:
         return None
     return location_3d_to_region_2d(context.region, context.region_data, point)
 
 
 def safely(draw) -> None:
-    """Draw where that is possible: an error would come again with every redraw and be of no use to anybody."""
+    """Draw if possible: an error would be repeated with every redraw."""
     try:
         draw(bpy.context)
     except Exception as error:

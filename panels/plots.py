@@ -1,4 +1,4 @@
-"""Small plots for panels: curves drawn by numpy into a preview icon, again whenever what they show has changed."""
+"""Small plots for panels: curves drawn by numpy into a preview icon when their data has changed."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 WIDTH, HEIGHT = 320, 320
 COLOURS = ((0.90, 0.25, 0.25), (0.97, 0.55, 0.20), (0.45, 0.75, 0.25), (0.25, 0.65, 0.75))
 ICONS = ("COLORSET_01_VEC", "COLORSET_02_VEC", "COLORSET_03_VEC", "COLORSET_04_VEC")
-"""Blender's icons of about the colours of the first, second, third and fourth curve."""
+"""Icons of Blender in similar colors as the first, second, third and fourth curve."""
 _GRID = (0.5, 0.5, 0.5)
 _shown: dict[str, tuple[Hashable, bpy.types.ImagePreview]] = {}
 _previews: list[bpy.utils.previews.ImagePreviewCollection] = []
@@ -19,8 +19,8 @@ _previews: list[bpy.utils.previews.ImagePreviewCollection] = []
 def icon(name: str, key: Hashable, curves: Callable[[], Mapping[str, NDArray]], *, marks: Sequence[float] = ()) -> int:
     """Icon number of the plot called `name`, drawn when `key` has changed.
 
-    curves: gives name to values (n,), all over the same time; they are scaled to fit together, zero included. marks:
-    places in [0, 1] along the time for vertical lines.
+    curves: values (n,) by name, all over the same time; they share one scale that includes zero. marks: positions in
+    [0, 1] along the time of vertical lines.
     """
     return _icon(name, key, lambda: _draw(list(curves().values()), marks))
 
@@ -38,8 +38,8 @@ def _icon(name: str, key: Hashable, draw: Callable[[], NDArray]) -> int:
 
 
 def path_icon(name: str, key: Hashable, paths: Callable[[], Sequence[NDArray]]) -> int:
-    """Icon number of the plot called `name`, drawn when `key` has changed: paths (n, 2) in a plane, all to one scale
-    and the first on top, each with a dot where it ends."""
+    """Icon number of the plot called `name`, drawn when `key` has changed: paths (n, 2) in a plane with a common scale,
+    the first on top, each with a dot at its end."""
     return _icon(name, key, lambda: _draw_paths(paths()))
 
 
@@ -64,7 +64,7 @@ def _line(pixels: NDArray, height: NDArray, colour: tuple[float, float, float, f
     """A curve with soft edges; height: (WIDTH,) in [0, 1]."""
     y = height * (HEIGHT - 1)
     rows = np.arange(HEIGHT)[:, None]
-    # A steep curve is as thick along itself as a flat one.
+    # Steep curves have the same width as flat ones.
     slope = np.gradient(y)
     cover = np.clip(thickness + 0.5 - np.abs(rows - y) / np.sqrt(1.0 + slope**2), 0.0, 1.0) * colour[3]
     shown = cover > pixels[..., 3]
@@ -95,7 +95,7 @@ def _dense(line: NDArray) -> NDArray:
 
 
 def _stamped(points: NDArray, radius: float) -> NDArray:
-    """How much discs around points (n, 2) cover each pixel."""
+    """The coverage of each pixel by discs around points (n, 2)."""
     cover, reach = np.zeros((HEIGHT, WIDTH)), np.arange(-np.ceil(radius), np.ceil(radius) + 1.0)
     around = np.stack(np.meshgrid(reach, reach), axis=-1).reshape(-1, 2)
     places = np.round(points)[:, None] + around

@@ -1,4 +1,4 @@
-"""How the live look-at is doing: a line below the settings."""
+"""The state of the live look-at: a line below the settings."""
 
 import textwrap
 
@@ -6,6 +6,7 @@ import bpy
 
 from ..lookat_pd.message import Message
 from ..rig.live import handlers as live
+from ..rig.look_at import facing
 from ..translations import messages
 
 _LETTER = 7.5
@@ -13,13 +14,13 @@ _LETTER = 7.5
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object, bone: str) -> None:
-    """Solved, being solved, stopped, or what is wrong."""
+    """Solved, being solved, stopped, or the error."""
     found = live.status(context.scene, armature, bone)
     if found.state == "ERROR":
-        _draw_long(layout, context, messages.translate(found.error), "ERROR")
+        draw_long(layout, context, messages.translate(found.error), "ERROR")
     elif found.state == "SOLVING":
         row = layout.row(align=True)
-        row.progress(factor=found.fraction, text=_solving(found), translate=False)
+        row.progress(factor=found.fraction, text=solving(found), translate=False)
         row.operator("lookat_pd.solve", text="", icon="X").stop = True
     elif found.state == "PREVIEW":
         layout.label(text="Preview at this frame", icon="TIME")
@@ -29,16 +30,19 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif found.state == "SOLVED":
         layout.label(text=_solved(found), icon="CHECKMARK", translate=False)
-        for note in found.notes:
-            _draw_long(layout, context, messages.translate(note), "INFO")
+        # The panel says it, with what to do, above.
+        doubt = facing.doubt(armature, bone)
+        for note in (note for note in found.notes if note != doubt):
+            draw_long(layout, context, messages.translate(note), "INFO")
     if found.state == "SOLVED" and found.shapes and not context.scene.render.use_lock_interface:
-        # A render in a window runs beside it, and both would set the shape keys that blink.
+        # A render in a window runs at the same time, and both would set the shape keys of blinks.
         row = layout.row()
         row.use_property_split = False
         row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
 
 
-def _solving(found: live.Status) -> str:
+def solving(found: live.Status) -> str:
+    """How far solving is, and how long it will still take."""
     percent = f"{100 * found.fraction:.0f}"
     if found.remaining > 1.0:
         return messages.translate(
@@ -66,14 +70,14 @@ def _solved(found: live.Status) -> str:
     )
 
 
-def _draw_long(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:
+def draw_long(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:
     """A sentence over as many lines as it needs."""
     column = layout.column(align=True)
     column.alert = icon == "ERROR"
     region = getattr(context, "region", None)
     scale = context.preferences.system.ui_scale
     letters = max(int((region.width if region else 300) / scale / _LETTER) - 6, 20)
-    # Japanese letters are twice as wide, and stand without spaces.
+    # Japanese characters are twice as wide and have no spaces.
     if not text.isascii():
         letters = max(letters // 2, 10)
     for n, line in enumerate(textwrap.wrap(text, letters)):

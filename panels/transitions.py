@@ -1,4 +1,4 @@
-"""Transitions: join two actions, find where to cut, mend pops and loops."""
+"""Transitions: join two actions, find the best cut, smooth pops, make loops."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _PARTS = {"head": "Head", "torso": "Torso", "arms": "Arms", "legs": "Legs"}
 
 
 class LOOKAT_PD_UL_cuts(bpy.types.UIList):
-    """Places to cut that were found, the best first."""
+    """The cuts that were found, the best first."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row()
@@ -79,20 +79,20 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
         column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
-        # Between strips there is nothing to cut: they overlap or meet.
+        # There is no cut between strips: they overlap or are adjacent.
         _hand_over(settings, button, _BLEND if blends(settings) else _BLEND[1:])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
         _hand_over(settings, button, ("root", *_BLEND))
 
 
 def _hand_over(settings, button, names: Sequence[str]) -> None:
-    """Let a button do what the panel says."""
+    """Set the properties of a button from the settings of the panel."""
     for name in names:
         setattr(button, name, getattr(settings, name))
 
 
 def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:
-    """How far the parts of the body are off the destination after the cut, in degrees, with their names below."""
+    """The deviation of the body parts from the destination after the cut, in degrees, with their names below."""
     key = tuple((part, values.tobytes()) for part, values in parts.items())
     box = layout.box()
     box.template_icon(plots.icon("transition", key, lambda: parts), scale=7.0)

@@ -1,4 +1,4 @@
-"""The interface in other languages: dictionaries for Blender, and `messages` for sentences with values in them."""
+"""The interface in other languages: dictionaries for Blender, and `messages` for sentences with values."""
 
 import bpy
 
@@ -6,7 +6,7 @@ from . import ja
 
 
 def dictionary() -> dict[str, dict[tuple[str, str], str]]:
-    """What Blender looks up by language, context and English text. Messages without values are labels as well."""
+    """Blender's dictionaries by language, context and English text. Messages without values are labels as well."""
     whole = {("*", text): translated for text, translated in ja.MESSAGES.items() if "{" not in text}
     shown = {
         (context, text): translated for context, texts in ja.INTERFACE.items() for text, translated in texts.items()

@@ -13,4 +13,4 @@ _DATA = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 INTERFACE: dict[str, dict[str, str]] = _DATA["interface"]
 """By context, "*" or "Operator", and English text."""
 MESSAGES: dict[str, str] = _DATA["messages"]
-"""What errors, reports and greyed-out operators say, and the words put into them, by their English template."""
+"""Messages of errors, reports and disabled operators, and the words in them, by their English template."""

@@ -1,4 +1,4 @@
-"""Messages, which Blender cannot look up because of the values in them, in the language of the interface."""
+"""Translation of messages, which Blender cannot look up because they contain values."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from . import ja
 
 
 def translate(message: str | LookAtError) -> str:
-    """The message in Blender's language; in English where that is not Japanese or its template is unknown."""
+    """The message in the language of the interface; in English if that is not Japanese or the template is unknown."""
     return japanese(message) if _wants_japanese() else str(message)
 
 
 def japanese(message: str | LookAtError) -> str:
-    """The message in Japanese, by its template, with its values; those that are messages in Japanese too."""
+    """The message in Japanese by its template, with its values; values that are messages are translated as well."""
     text = str(message)
     if not isinstance(text, Message):
         return ja.MESSAGES.get(text, text)

@@ -1,20 +1,8 @@
-"""Set inverse kinematics up in one go, and pin bones."""
+"""Pin bones so that inverse kinematics does not move them."""
 
 import bpy
 
-from ..rig.ik.settings import PRESETS
 from . import current
-from .scene_preset import ScenePreset, choice
-
-
-class LOOKAT_PD_OT_ik_preset(ScenePreset, bpy.types.Operator):
-    """Set the chain, orientation and solver of inverse kinematics"""
-
-    bl_idname = "lookat_pd.ik_preset"
-    bl_label = "IK Preset"
-
-    presets, group = PRESETS, "lookat_pd_ik"
-    preset: choice(PRESETS)
 
 
 class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
@@ -39,4 +27,4 @@ class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_preset, LOOKAT_PD_OT_ik_pin))
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_pin,))

@@ -1,0 +1,33 @@
+"""Choose between the two directions that a character may face."""
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..rig.look_at import facing
+from . import current
+
+
+class LOOKAT_PD_OT_choose_facing(current.OfLookAt, bpy.types.Operator):
+    """Use this direction as the forward axis of the character"""
+
+    bl_idname = "lookat_pd.choose_facing"
+    bl_label = "Choose Forward Axis"
+
+    candidate: EnumProperty(
+        name="Direction",
+        description="Direction in which the character faces in its rest pose",
+        items=(
+            ("FIRST", "Detected", "The direction that most parts of the rig show"),
+            ("SECOND", "Other Direction", "The other possible direction"),
+            ("AUTO", "Automatic", "Detect the direction again each time"),
+        ),
+    )
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bone = current.look_at_bone(context)
+        facing.choose(bone.id_data, bone.name, {"FIRST": 0, "SECOND": 1, "AUTO": -1}[self.candidate])
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_choose_facing,))

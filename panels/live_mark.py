@@ -1,0 +1,49 @@
+"""A word at the head of each character whose pose is not the solution yet: also where no panel shows it."""
+
+import bpy
+import numpy as np
+from bpy.app.translations import pgettext_iface as iface_
+
+from ..rig.live import handlers as live
+from . import status
+from .overlay import TEXT_SIZE, on_screen, safely, write
+
+_ABOVE = 14.0
+_handles: list[object] = []
+
+
+def label(found: live.Status) -> str:
+    """What is written for a look-at."""
+    if found.state == "SOLVING":
+        return status.solving(found)
+    return iface_("Preview at this frame") if found.state == "PREVIEW" else iface_("Not solved")
+
+
+def _draw(context: bpy.types.Context) -> None:
+    view = context.space_data
+    if not context.scene.lookat_pd_overlay.show or not view.overlay.show_overlays:
+        return
+    colour, scale = context.preferences.themes[0].view_3d.space.text_hi, context.preferences.system.ui_scale
+    written: list[tuple[float, float]] = []
+    for armature, bone, found in live.unsettled(context.scene):
+        if not armature.visible_in_viewport_get(view):
+            continue
+        head = np.array(armature.matrix_world @ armature.pose.bones[bone].tail)
+        place = on_screen(context, head)
+        if place is None:
+            continue
+        height = TEXT_SIZE * scale
+        x, y = place[0], place[1] + _ABOVE * scale
+        while any(abs(y - other) < height and abs(x - beside) < 10 * height for beside, other in written):
+            y += height
+        written.append((x, y))
+        write(label(found), x, y, colour, scale)
+
+
+def register() -> None:
+    _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (_draw,), "WINDOW", "POST_PIXEL"))
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
