@@ -4,7 +4,7 @@ from types import ModuleType
 
 
 def modules() -> tuple[ModuleType, ...]:
-    """What registers classes, in order.
+    """The modules that register classes, in order.
 
     Imported here and not at the top: tools that collect the checkout's Python files read this one without its package.
     """

@@ -3,8 +3,8 @@
     from standalone import load
     actions = load("rig.animation.actions")
 
-The folder of this file must be on `sys.path`. The solvers are then one and the same modules under both their
-names, `lookat_pd` and `lookat_pd_addon.lookat_pd`, so that their classes and exceptions exist once.
+The folder of this file must be on `sys.path`. The solvers are then the same modules under both names, `lookat_pd` and
+`lookat_pd_addon.lookat_pd`, so that their classes and exceptions exist once.
 """
 
 import importlib
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent
 
 
 class _Alias(MetaPathFinder, Loader):
-    """Answers imports below one name with the very modules found below another."""
+    """Resolves imports below one name to the modules below another."""
 
     def __init__(self, name: str, target: str) -> None:
         self.name, self.target = name, target
@@ -30,7 +30,7 @@ class _Alias(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self) if inside else None
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to the import machinery: the module it makes is replaced in the next step."""
+        """Use the default: the module is replaced in the next step."""
 
     def exec_module(self, module: ModuleType) -> None:
         name = module.__name__
@@ -38,7 +38,7 @@ class _Alias(MetaPathFinder, Loader):
 
 
 def alias(name: str, target: str) -> None:
-    """Make `name` and every module below it another name for `target` and what is below that."""
+    """Make `name` and all modules below it aliases of `target` and the modules below that."""
     sys.meta_path.insert(0, _Alias(name, target))
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -41,5 +42,8 @@ if __name__ == "__main__":
         with contextlib.suppress(OSError):
             if stream is not None:
                 stream.flush()
+    if sys.modules.get("bpy") is not None:
+        # Blender removes its folder for temporary files at an exit of its own only.
+        shutil.rmtree(sys.modules["bpy"].app.tempdir, ignore_errors=True)
     # bpy 4.5 can hang when the interpreter exits.
     os._exit(code)

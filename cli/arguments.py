@@ -5,9 +5,15 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..lookat_pd.checks import shown
+from ..rig.animation.bake_options import LAST_FRAME
+
 INPUTS = (".blend", ".glb", ".gltf", ".vrm", ".fbx", ".bvh")
 OUTPUTS = (".blend", ".glb")
-_FASTEST = 32767.0
+_SLOWEST, _FASTEST = 0.1, 32767.0
+_DIGITS = 12
+FARTHEST = 1e12
+"""Coordinates [m] beyond which single precision, which Blender computes with, tells no directions."""
 
 
 class Misuse(Exception):
@@ -44,6 +50,11 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         type=frame_rate,
         metavar="N",
         help="frames per second; imported motion keeps its duration in seconds (default: the rate of the file)",
+    )
+    parser.add_argument(
+        "--trust-scripts",
+        action="store_true",
+        help="run the Python in .blend files: drivers that need it and registered texts; only for files that you trust",
     )
     parser.add_argument(
         "--report",
@@ -86,16 +97,25 @@ def add_chain(parser: argparse.ArgumentParser, tip: str) -> None:
 
 
 def whole(word: str) -> int:
-    if not word.isdigit():
-        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number, 0 or more")
+    if not (word.isascii() and word.isdigit()):
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a whole number, 0 or more")
+    if len(word) > _DIGITS:
+        raise argparse.ArgumentTypeError(f"{shown(word)} is out of range; give a whole number of fewer digits")
     return int(word)
 
 
 def frame(word: str) -> int:
     try:
-        return int(word)
+        found = int(word)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a whole frame number") from None
+        found = None if len(word) < _DIGITS or not word.lstrip("-+").isdigit() else LAST_FRAME + 1
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a whole frame number")
+    if abs(found) > LAST_FRAME:
+        raise argparse.ArgumentTypeError(
+            f"{shown(word)} is out of range; Blender's frames are {-LAST_FRAME} to {LAST_FRAME}"
+        )
+    return found
 
 
 def number(least: float, most: float, *, open_below: bool = False) -> Callable[[str], float]:
@@ -105,23 +125,27 @@ def number(least: float, most: float, *, open_below: bool = False) -> Callable[[
         try:
             value = float(word)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{word!r} is not a number") from None
+            raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a number") from None
         if not (least <= value <= most) or (open_below and value == least):
             wanted = f"above {least:g} and at most {most:g}" if open_below else f"from {least:g} to {most:g}"
-            raise argparse.ArgumentTypeError(f"{word} is out of range; give a number {wanted}")
+            raise argparse.ArgumentTypeError(f"{shown(word)} is out of range; give a number {wanted}")
         return value
 
     return convert
 
 
-frame_rate = number(0.0, _FASTEST, open_below=True)
+frame_rate = number(_SLOWEST, _FASTEST)
 
 
 def point(word: str) -> tuple[float, float, float]:
     try:
         x, y, z = (float(part) for part in word.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a point; give X,Y,Z, three numbers with commas") from None
+        raise argparse.ArgumentTypeError(
+            f"{shown(word)!r} is not a point; give X,Y,Z, three numbers with commas"
+        ) from None
     if not all(map(math.isfinite, (x, y, z))):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a finite point; give three numbers")
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a finite point; give three numbers")
+    if not all(abs(part) <= FARTHEST for part in (x, y, z)):
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is too far away; give numbers up to {FARTHEST:g}")
     return x, y, z

@@ -7,8 +7,8 @@ from typing import TypeVar
 import bpy
 
 from ..lookat_pd.errors import LookAtError, RigError
+from ..lookat_pd.progress import drain
 from ..rig.animation import bake_options
-from ..rig.animation.progress import drain
 from . import retime, rigs
 from .arguments import Misuse
 from .console import Console

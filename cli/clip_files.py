@@ -40,8 +40,9 @@ class _Kept:
 class ClipFiles:
     """Files that bring clips, as a context manager: what is kept aside is gone at its end."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self.paths = tuple(paths)
+    def __init__(self, paths: Sequence[Path], *, trust: bool = False) -> None:
+        """trust: whether Python in the files may run."""
+        self.paths, self._trust = tuple(paths), trust
         self._kept: dict[float, list[_Kept]] = {}
         self._origin: dict[str, _Kept] = {}
         self._notes: list[str] = []
@@ -63,16 +64,20 @@ class ClipFiles:
         for number, path in enumerate(self.paths):
             console.progress(0.0, f"reading {path.name}")
             try:
-                kept.append(self._keep(path, rate, Path(self._folder.name) / f"{len(self._kept)}-{number}", console))
+                kept.append(
+                    self._keep(
+                        path, rate, Path(self._folder.name) / f"{len(self._kept)}-{number}", console, self._trust
+                    )
+                )
             except FileError as error:
                 raise FileError("The clips of {path} cannot be read: {error}", path=path, error=error) from None
         self._kept[rate] = kept
 
     @staticmethod
-    def _keep(path: Path, rate: float, place: Path, console: Console) -> _Kept:
+    def _keep(path: Path, rate: float, place: Path, console: Console, trust: bool) -> _Kept:
         # The keys of a .blend are on frames and stay there.
         native = path.suffix.lower() == ".blend"
-        scene = scene_files.load(path, None if native else rate, console)
+        scene = scene_files.load(path, None if native else rate, console, trust=trust)
         found = [action for action in bpy.data.actions if action.library is None]
         if not found:
             raise FileError("The file has no animation; export it with its animation.")

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from . import json_list
+from .arguments import LAST_FRAME
+from .json_list import quoted
 
 LONGEST_BLEND = 60.0
 _KEYS = ("clip", "frame", "at", "blend")
-_LAST_FRAME = 1048574
-"""Blender knows no later one."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,15 @@ def _entry(entry: Any) -> Entry:
     json_list.check_keys(entry, _KEYS, ", ".join(_KEYS))
     clip, frame, at, blend = (entry.get(key) for key in _KEYS)
     if not isinstance(clip, str) or not clip:
-        raise ValueError(f"clip {clip!r} is not a name")
+        raise ValueError(f"clip {quoted(clip)} is not a name")
     if frame is not None and not _is_number(frame):
-        raise ValueError(f"frame {frame!r} is not a frame number")
+        raise ValueError(f"frame {quoted(frame)} is not a frame number")
     if at is not None and not (_is_number(at) and at == round(at)):
-        raise ValueError(f"at {at!r} is not a whole frame number")
+        raise ValueError(f"at {quoted(at)} is not a whole frame number")
     if blend is not None and blend != "auto" and not (_is_number(blend) and 0.0 <= blend <= LONGEST_BLEND):
-        raise ValueError(f'blend {blend!r} is neither "auto" nor seconds from 0 to {LONGEST_BLEND:g}')
+        raise ValueError(f'blend {quoted(blend)} is neither "auto" nor seconds from 0 to {LONGEST_BLEND:g}')
     return Entry(clip, frame, None if at is None else int(at), blend)
 
 
 def _is_number(value: Any) -> bool:
-    return json_list.is_number(value, _LAST_FRAME)
+    return json_list.is_number(value, LAST_FRAME)

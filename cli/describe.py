@@ -4,13 +4,31 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
+import numpy as np
 
+from ..lookat_pd import rotation
 from ..lookat_pd.errors import RigError
+from ..lookat_pd.rotation import Array
 from ..rig.animation import editable
-from ..rig.detection import detect, rest
+from ..rig.detection import detect, limbs, rest, stance
+from ..rig.detection.axes import Vote
 from ..rig.look_at import resolve as look_at
 from . import rigs
 
+DETECTED = (
+    "forward",
+    "up",
+    "confidence",
+    "read_from",
+    "votes",
+    "up_votes",
+    "legs",
+    "unplanted",
+    "arms",
+    "eyes",
+    "hips",
+)
+"""What of a rig's detection is reported beside the head and its chain."""
 _TARGET_TYPES = {"EMPTY", "MESH", "CAMERA", "CURVE", "LIGHT", "FONT", "LATTICE"}
 
 
@@ -41,16 +59,53 @@ def _rigify(data: bpy.types.Armature) -> str | None:
 
 
 def _detected(armature: bpy.types.Object) -> dict[str, Any]:
-    unknown = {"head": None, "aim_axis": None, "chain": [], "problem": None}
+    unknown = {"head": None, "aim_axis": None, "chain": [], "problem": None} | dict.fromkeys(DETECTED)
     try:
         editable.check_armature(armature)
         head = look_at.find_head(armature)
-        skeleton, hints = rest.skeleton(armature), rest.hints(armature)
+        skeleton, hints = stance.skeleton(armature), rest.hints(armature)
         links = detect.find_chain(skeleton, head, hints)
-        forward, _ = detect.find_aim(skeleton, head, hints)
+        stands = stance.of(armature)
+        back = rotation.inverse(skeleton.rotations[skeleton.index(head)])
+        forward = rotation.rotate(back, stands.axes.forward)
     except RigError as error:
         return {**unknown, "problem": str(error)}
-    return {**unknown, "head": head, "aim_axis": forward.tolist(), "chain": _chain(links)}
+    bones = [link.bone for link in links]
+    found = {
+        "forward": _rounded(stands.axes.forward),
+        "up": _rounded(stands.axes.up),
+        "confidence": round(stands.axes.confidence, 3),
+        "read_from": "rest pose" if stands.at_rest else "animation",
+        "votes": _votes(stands.axes.forward_votes, stands.axes.forward),
+        "up_votes": _votes(stands.axes.up_votes, stands.axes.up),
+        "legs": [_leg(leg) for leg in limbs.find_legs(armature)],
+        "unplanted": limbs.find_unplanted(armature, bones),
+        "arms": [[bone for bone in (arm.clavicle, arm.upper, arm.hand) if bone] for arm in limbs.find_arms(armature)],
+        "eyes": [eye.bone for eye in limbs.find_eyes(armature)],
+        "hips": limbs.find_hips_control(armature, bones),
+    }
+    return {**unknown, "head": head, "aim_axis": forward.tolist(), "chain": _chain(links), **found}
+
+
+def _rounded(v: Array) -> list[float]:
+    return [round(float(part), 4) + 0.0 for part in v]
+
+
+def _votes(votes: Sequence[Vote], answer: Array) -> list[dict[str, Any]]:
+    """For each vote its source, its weight, and by how many degrees it differs from the answer."""
+    return [
+        {
+            "source": vote.source,
+            "weight": round(vote.weight, 3),
+            "degrees_off": round(float(np.degrees(rotation.angle_between(vote.direction, answer))), 1),
+        }
+        for vote in votes
+    ]
+
+
+def _leg(leg: limbs.LegBones) -> dict[str, Any]:
+    """The bones of a leg, and those that hold its foot by the rig's own inverse kinematics."""
+    return {"bones": [b for b in (leg.upper, leg.lower, leg.foot, leg.toe) if b], "held_by": list(leg.goals)}
 
 
 def _chain(links: Sequence[Any]) -> list[dict[str, Any]]:

@@ -7,16 +7,15 @@ import bpy
 
 from ..lookat_pd.dynamics import engine
 from ..lookat_pd.errors import RigError
+from ..rig.dynamics import settings as body_settings
 from . import arguments as words
 from .arguments import Misuse
-
-_HEAVIEST = 1e12
 
 
 def add_body(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mass",
-        type=words.number(0.0, _HEAVIEST, open_below=True),
+        type=words.number(0.0, body_settings.HEAVIEST, open_below=True),
         metavar="KG",
         help="mass of the whole body in kilograms (default: estimated from its size)",
     )
@@ -29,13 +28,13 @@ def add_body(parser: argparse.ArgumentParser) -> None:
     limits = parser.add_mutually_exclusive_group()
     limits.add_argument(
         "--torque-limit",
-        type=words.number(0.0, _HEAVIEST, open_below=True),
+        type=words.number(0.0, body_settings.HEAVIEST, open_below=True),
         metavar="NM",
         help="largest torque of each joint, in newton metres",
     )
     limits.add_argument(
         "--strength",
-        type=words.number(0.0, 1e6, open_below=True),
+        type=words.number(0.0, body_settings.STRONGEST, open_below=True),
         metavar="N",
         help="largest torque as a multiple of the torque that holds the limb horizontal",
     )

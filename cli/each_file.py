@@ -14,6 +14,7 @@ from . import jobs, report, scene_files
 from .console import Console, crash, one_line
 from .jobs import FileJob
 from .report import Row
+from .scripts import DriversLeftOut
 
 Item = TypeVar("Item")
 DONE, FAILED = 0, 1
@@ -35,7 +36,7 @@ def convert(
     def one(job: FileJob, row: Row) -> None:
         jobs.check_input(job.input)
         jobs.check_output(job, arguments.inputs)
-        scene = scene_files.load(job.input, arguments.fps, console)
+        scene = scene_files.load(job.input, arguments.fps, console, trust=arguments.trust_scripts)
         work(scene, job, row)
         write(job, row, console, _result)
 
@@ -88,8 +89,9 @@ def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", StabilityWarning)
+            warnings.simplefilter("always", DriversLeftOut)
             work(row)
-        row["warnings"] += [str(warning.message) for warning in caught]
+        row["warnings"] += dict.fromkeys(str(warning.message) for warning in caught)
         row["ok"] = True
     except LookAtError as error:
         row["error"] = one_line(str(error))

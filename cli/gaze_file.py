@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from . import json_list
+from .arguments import FARTHEST, LAST_FRAME
+from .json_list import quoted
 
 _CHOICES = ("point", "target", "off")
 _KEYS = ("frame", *_CHOICES)
@@ -43,7 +45,9 @@ def parse(entries: Any) -> tuple[GazeEntry, ...]:
 def _event(entry: Any) -> GazeEntry:
     json_list.check_keys(entry, _KEYS, "frame, point, target and off")
     if not json_list.is_number(entry["frame"]):
-        raise ValueError(f"frame {entry['frame']!r} is not a finite number")
+        raise ValueError(f"frame {quoted(entry['frame'])} is not a finite number")
+    if not json_list.is_number(entry["frame"], LAST_FRAME):
+        raise ValueError(f"frame {quoted(entry['frame'])} is beyond Blender's frames, {-LAST_FRAME} to {LAST_FRAME}")
     given = [choice for choice in _CHOICES if choice in entry]
     if len(given) != 1:
         has = " and ".join(given) or "none"
@@ -53,7 +57,7 @@ def _event(entry: Any) -> GazeEntry:
         return GazeEntry(frame, point=_point(value))
     if given[0] == "target":
         if not isinstance(value, str) or not value:
-            raise ValueError(f"target {value!r} is not a name")
+            raise ValueError(f"target {quoted(value)} is not a name")
         return GazeEntry(frame, target=value)
     if value is not True:
         raise ValueError("off can only be true; leave it out and give a point or target to look at something")
@@ -62,11 +66,8 @@ def _event(entry: Any) -> GazeEntry:
 
 def _point(value: Any) -> tuple[float, float, float]:
     if not isinstance(value, list) or len(value) != 3 or not all(map(json_list.is_number, value)):
-        raise ValueError(f"point {_short(value)} is not three finite numbers, [x, y, z]")
+        raise ValueError(f"point {quoted(value)} is not three finite numbers, [x, y, z]")
     x, y, z = map(float, value)
+    if not max(abs(x), abs(y), abs(z)) <= FARTHEST:
+        raise ValueError(f"point {quoted(value)} is too far away; give numbers up to {FARTHEST:g}")
     return x, y, z
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

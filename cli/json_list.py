@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .arguments import Misuse
+from .arguments import Misuse, shown
 
 Parsed = TypeVar("Parsed")
 
@@ -18,7 +18,8 @@ def read(path: Path, kind: str, parse: Callable[[Any], Parsed]) -> Parsed:
     except OSError as error:
         raise Misuse(f"the {kind} {path} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
-        raise Misuse(f"the {kind} {path} is not JSON ({error})") from None
+        # Python has a remark of its own on numbers of thousands of digits.
+        raise Misuse(f"the {kind} {path} is not JSON ({str(error).partition(';')[0]})") from None
     try:
         return parse(entries)
     except ValueError as error:
@@ -44,9 +45,18 @@ def check_keys(entry: Any, keys: Sequence[str], listed: str) -> None:
         raise ValueError("it is not an object in braces")
     unknown = sorted(entry.keys() - set(keys))
     if unknown:
-        raise ValueError(f"unknown key {unknown[0]!r}; there are {listed}")
+        raise ValueError(f"unknown key {quoted(unknown[0])}; there are {listed}")
     if keys[0] not in entry:
         raise ValueError(f"it has no {keys[0]}")
+
+
+def quoted(value: Any) -> str:
+    """A value as it is written in a file, never at length."""
+    try:
+        return shown(repr(value))
+    except ValueError:
+        # Python writes no whole number of thousands of digits.
+        return shown(value)
 
 
 def is_number(value: Any, most: float = sys.float_info.max) -> bool:

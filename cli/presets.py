@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..rig.look_at import presets
-from .arguments import Misuse
+from .arguments import Misuse, shown
 
 
 def available() -> list[str]:
@@ -20,5 +20,5 @@ def read(name: str) -> dict[str, Any]:
     path = found.get(name.casefold())
     if path is None:
         choice = f"there is {', '.join(available())}" if found else "this version has none"
-        raise Misuse(f"there is no preset {name!r}; {choice}")
+        raise Misuse(f"there is no preset {shown(name)!r}; {choice}")
     return presets.read(path)

@@ -1,15 +1,16 @@
 """Reading inputs into an empty Blender file and writing outputs from it."""
 
+import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, gltf_times, retime, still_pose, whole_file
+from . import bvh_axes, gltf_times, retime, scripts, still_pose, whole_file
 from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -22,22 +23,24 @@ _IMPORT_START = 1.0
 """Frame at which the importers of BVH and FBX put second 0."""
 
 
-def load(path: Path, rate: float | None, console: Console) -> bpy.types.Scene:
+def load(path: Path, rate: float | None, console: Console, *, trust: bool = False) -> bpy.types.Scene:
     """Read a file into an otherwise empty Blender and return its scene. Raises FileError.
 
     rate: frames per second to work at, None for the file's own; motion keeps its speed in seconds, except in a .blend,
-    whose keys are on frames.
+    whose keys are on frames. trust: whether Python in a .blend may run; if not, drivers that need it are told of.
     """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     read = _READERS[path.suffix.lower()]
     with console.hushed():
-        read(path.resolve(), rate)
+        read(path.resolve(), rate, trust)
+    if not trust:
+        scripts.tell_of_drivers()
     return bpy.context.scene
 
 
 def save(path: Path, source: Path, console: Console) -> None:
     """Write the present Blender file to `path`, whole or not at all. Raises FileError."""
-    with whole_file.writing(path) as temporary, console.hushed():
+    with whole_file.writing(path) as temporary, console.hushed(), _no_thumbnail():
         try:
             if path.suffix.lower() == ".blend":
                 _call(
@@ -55,6 +58,18 @@ def save(path: Path, source: Path, console: Console) -> None:
             raise error if reason is None else whole_file.unwritable(path, reason) from None
 
 
+@contextlib.contextmanager
+def _no_thumbnail() -> Iterator[None]:
+    """Blender would write a picture of the file into the user's cache."""
+    paths = bpy.context.preferences.filepaths
+    before = paths.file_preview_type
+    paths.file_preview_type = "NONE"
+    try:
+        yield
+    finally:
+        paths.file_preview_type = before
+
+
 def _system_reason(error: FileError, folder: Path, source: Path) -> OSError | None:
     """What the system has against the output. Blender forgets it when it removes the half of a .blend that it has
     written, and then tells that there is no such file."""
@@ -69,17 +84,17 @@ def is_compressed(path: Path) -> bool:
         return file.read(4).startswith((_GZIP, _ZSTANDARD)) and path.suffix.lower() == ".blend"
 
 
-def _read_blend(path: Path, rate: float | None) -> None:
+def _read_blend(path: Path, rate: float | None, trust: bool) -> None:
     with path.open("rb") as file:
         magic = file.read(7)
     if not magic.startswith((_BLEND, _GZIP, _ZSTANDARD)):
         raise FileError("The content is not that of a .blend file; save the file again from Blender.")
-    _call(bpy.ops.wm.open_mainfile, _BROKEN, filepath=str(path), load_ui=False)
+    _call(bpy.ops.wm.open_mainfile, _BROKEN, filepath=str(path), load_ui=False, use_scripts=trust)
     if rate is not None:
         retime.set_rate(bpy.context.scene, rate)
 
 
-def _read_gltf(path: Path, rate: float | None) -> None:
+def _read_gltf(path: Path, rate: float | None, trust: bool) -> None:
     # Keys land on time x frame rate, so the rate must stand before the import.
     found = gltf_times.frame_rate(path)
     retime.set_rate(bpy.context.scene, rate or found)
@@ -89,13 +104,13 @@ def _read_gltf(path: Path, rate: float | None) -> None:
     retime.fit_scene(bpy.context.scene)
 
 
-def _read_fbx(path: Path, rate: float | None) -> None:
+def _read_fbx(path: Path, rate: float | None, trust: bool) -> None:
     _call(bpy.ops.wm.fbx_import, _BROKEN, filepath=str(path))
     _check_content()
     _settle_rate(rate)
 
 
-def _read_bvh(path: Path, rate: float | None) -> None:
+def _read_bvh(path: Path, rate: float | None, trust: bool) -> None:
     axes = bvh_axes.import_axes(path)
     _enable("io_anim_bvh")
     _call(
@@ -109,7 +124,7 @@ def _read_bvh(path: Path, rate: float | None) -> None:
     _settle_rate(rate)
 
 
-_READERS: dict[str, Callable[[Path, float | None], None]] = {
+_READERS: dict[str, Callable[[Path, float | None, bool], None]] = {
     ".blend": _read_blend,
     ".glb": _read_gltf,
     ".gltf": _read_gltf,

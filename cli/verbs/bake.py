@@ -10,8 +10,8 @@ from typing import Any
 import bpy
 
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drain
 from ...rig.animation import bake_options, editable
-from ...rig.animation.progress import drain
 from ...rig.look_at import bake
 from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import gaze_shifts, layers
@@ -97,7 +97,9 @@ def _layers(word: str) -> tuple[str, ...]:
     chosen = tuple(layers.LAYERS) if word == "all" else tuple(part.strip() for part in word.split(","))
     for layer in chosen:
         if layer not in layers.LAYERS:
-            raise argparse.ArgumentTypeError(f"{layer!r} is no layer of the body: {', '.join(layers.LAYERS)} or all")
+            raise argparse.ArgumentTypeError(
+                f"{words.shown(layer)!r} is no layer of the body: {', '.join(layers.LAYERS)} or all"
+            )
     return chosen
 
 
@@ -107,7 +109,9 @@ def _damping(word: str) -> str | float:
     try:
         float(word)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is neither critical, responsive nor a number") from None
+        raise argparse.ArgumentTypeError(
+            f"{words.shown(word)!r} is neither critical, responsive nor a number"
+        ) from None
     return words.number(0.0, 20.0)(word)
 
 

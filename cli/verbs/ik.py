@@ -145,9 +145,11 @@ def _intervals(word: str | None) -> tuple[tuple[int, int], ...]:
     for part in word.split(","):
         first, _, last = part.strip().rpartition("-")
         try:
-            found.append((int(first), int(last)))
-        except ValueError:
-            raise Misuse(f"--contacts: {part!r} is neither {_FOUND!r} nor two frames such as 12-30") from None
+            found.append((words.frame(first), words.frame(last)))
+        except argparse.ArgumentTypeError:
+            raise Misuse(
+                f"--contacts: {words.shown(part)!r} is neither {_FOUND!r} nor two frames such as 12-30"
+            ) from None
     return tuple(found)
 
 

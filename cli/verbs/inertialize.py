@@ -113,7 +113,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     jobs.check_report(options, [*read, *(job.output for job in planned)])
     way = next(name for name in _WAYS if _given(options, name))
 
-    with ClipFiles(options.clips) as clip_files:
+    with ClipFiles(options.clips, trust=options.trust_scripts) as clip_files:
         request = TransitionRequest(options, way, entries, clip_files)
 
         def one(job: FileJob, row: Row) -> None:
@@ -160,11 +160,11 @@ def _flag(name: str) -> str:
 
 def _load(request: TransitionRequest, path: Path, row: Row, console: Console) -> bpy.types.Scene:
     """Read an input, and add the clips of further files at its frame rate."""
-    scene = scene_files.load(path, request.options.fps, console)
+    scene = scene_files.load(path, request.options.fps, console, trust=request.options.trust_scripts)
     rate = retime.rate(scene)
     if not request.clip_files.is_ready(rate):
         request.clip_files.read(rate, console)
-        scene = scene_files.load(path, request.options.fps, console)
+        scene = scene_files.load(path, request.options.fps, console, trust=request.options.trust_scripts)
     request.clip_files.add(scene, rate, row["warnings"])
     row["fps"] = retime.reported(scene)
     return scene

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ...rig.detection.axes import CERTAIN
 from .. import arguments as words
 from .. import describe, each_file, jobs, report, retime, rigs, scene_files
 from ..console import Console, one_line
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _inspect(options: argparse.Namespace, path: Path, row: Row, console: Console) -> None:
     jobs.check_input(path)
-    scene = scene_files.load(path, options.fps, console)
+    scene = scene_files.load(path, options.fps, console, trust=options.trust_scripts)
     row["fps"], row["scene_frames"] = retime.reported(scene), [scene.frame_start, scene.frame_end]
     found = rigs.armatures(scene)
     if options.rig is not None:
@@ -85,10 +86,32 @@ def _rig(rig: dict[str, Any]) -> Iterator[str]:
         axis = ", ".join(f"{round(part, 3) + 0.0:g}" for part in rig["aim_axis"])
         yield f"  head {rig['head']}, aims along ({axis})"
         yield from _chain(rig["chain"])
+        yield from _indented(_detected(rig))
     for item in rig["look_ats"]:
         yield f"  look-at on {item['bone']}: {_look_at(item)}"
         yield from _indented(_chain(item["chain"]))
     yield from _list("  bones: ", rig["bones"])
+
+
+def _detected(rig: dict[str, Any]) -> Iterator[str]:
+    """Axes with the votes for them, limbs and eyes."""
+    forward, up = (", ".join(f"{part:g}" for part in rig[name]) for name in ("forward", "up"))
+    sure = f"confidence {rig['confidence']:.2f}" + (" (uncertain)" if rig["confidence"] < CERTAIN else "")
+    yield f"forward ({forward}), up ({up}), {sure}, from the {rig['read_from']}"
+    for name, label in (("votes", "forward"), ("up_votes", "up")):
+        said = [f"{vote['source']} {vote['degrees_off']:g}° off x {vote['weight']:g}" for vote in rig[name]]
+        yield from _list(f"  {label} votes: ", said)
+    for leg in rig["legs"]:
+        held = f", held by {', '.join(leg['held_by'])}" if leg["held_by"] else ""
+        yield f"leg {', '.join(leg['bones'])}{held}"
+    if rig["unplanted"]:
+        yield f"legs of unknown controls below {rig['unplanted'][0]}"
+    for arm in rig["arms"]:
+        yield f"arm {', '.join(arm)}"
+    if rig["eyes"]:
+        yield f"eyes {', '.join(rig['eyes'])}"
+    if rig["hips"]:
+        yield f"hips moved by {rig['hips']}"
 
 
 def _chain(chain: list[dict[str, Any]]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...rig.dynamics import interpolation
+from ...rig.dynamics import settings as body_settings
 from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
 from .. import arguments as words
 from .. import baking, dynamics_arguments, dynamics_plots, each_file, rigs
@@ -52,14 +53,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--stiffness",
-        type=words.number(0.0, 1000.0),
+        type=words.number(0.0, body_settings.SPRINGIEST),
         metavar="F",
         help="stiffness of passive bones, as a frequency in hertz",
     )
-    parser.add_argument("--damping", type=words.number(0.0, 1000.0), metavar="Z", help="damping ratio of passive bones")
+    parser.add_argument(
+        "--damping",
+        type=words.number(0.0, body_settings.SPRINGIEST),
+        metavar="Z",
+        help="damping ratio of passive bones",
+    )
     parser.add_argument(
         "--settle",
-        type=words.number(0.0, 3600.0),
+        type=words.number(0.0, body_settings.LONGEST),
         metavar="S",
         default=0.0,
         help="time in seconds for which the motion continues after the last key",
@@ -72,9 +78,9 @@ def _frames(word: str) -> tuple[float, ...]:
     try:
         found = tuple(float(part) for part in word.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a list of frames; give A,B,...") from None
-    if not all(map(math.isfinite, found)):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a list of frames; give A,B,...")
+        raise argparse.ArgumentTypeError(f"{words.shown(word)!r} is not a list of frames; give A,B,...") from None
+    if not all(abs(frame) <= words.LAST_FRAME for frame in found):
+        raise argparse.ArgumentTypeError(f"{words.shown(word)!r} is not a list of frames; give A,B,...")
     return found
 
 

@@ -4,7 +4,7 @@ import argparse
 
 import bpy
 
-from ...rig.dynamics import reaching
+from ...rig.dynamics import reaching, settings
 from ...rig.dynamics.reaching import ReachRequest, ReachResult
 from ...rig.sampling.targets import Target
 from .. import arguments as words
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--point", type=words.point, metavar="X,Y,Z", help="point in world space to reach for")
     parser.add_argument(
         "--duration",
-        type=words.number(0.0, 3600.0, open_below=True),
+        type=words.number(0.0, settings.LONGEST, open_below=True),
         metavar="S",
         help="duration in seconds (default: that of --range, otherwise 1)",
     )
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--passes", type=words.whole, metavar="N", default=50, help="maximum number of smoothing passes (default: 50)"
     )
     parser.add_argument(
-        "--damping", type=words.number(0.0, 1e9), metavar="D", default=0.0, help="damping of the joints in N m s/rad"
+        "--damping", type=words.number(0.0, 1e6), metavar="D", default=0.0, help="damping of the joints in N m s/rad"
     )
     parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
     dynamics_arguments.add_body(parser)
@@ -62,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _via(word: str) -> tuple[float, Target]:
     place, at, share = word.rpartition("@")
     if not at:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a place and a time; give X,Y,Z@T, T between 0 and 1")
+        raise argparse.ArgumentTypeError(
+            f"{words.shown(word)!r} is not a place and a time; give X,Y,Z@T, T between 0 and 1"
+        )
     return words.number(0.01, 0.99)(share), Target(point=words.point(place))
 
 
