@@ -8,7 +8,7 @@ from standalone import load
 from .timing import quiet
 
 suspend = load("rig.sampling.suspend")
-finish = load("rig.animation.progress").drain
+finish = load("lookat_pd.progress").drain
 """Takes all steps of a generator, and gives what it returns."""
 
 

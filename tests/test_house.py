@@ -51,7 +51,13 @@ WITHIN = {
         "live": {"animation", "look_at", "offset_layer", "sampling"},
     },
 }
-LOOSE = {"rig": set(), "lookat_pd": {"__init__", "errors", "message", "rotation", "skeleton", "curves", "inertialize"}}
+LOOSE = {
+    "rig": set(),
+    "lookat_pd": {
+        *("__init__", "checks", "curves", "errors", "inertialize"),
+        *("message", "progress", "rotation", "skeleton"),
+    },
+}
 """Files that lie in no room: those that several solvers share, and the former name of `transitions`."""
 
 

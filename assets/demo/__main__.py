@@ -118,7 +118,7 @@ def _build(build):
 
 def _bake(scene: bpy.types.Scene, ready: list) -> list:
     bake, options = load("rig.look_at.bake"), load("rig.animation.bake_options")
-    return load("rig.animation.progress").drain(
+    return load("lookat_pd.progress").drain(
         bake.bake(scene, ready, options.BakeOptions(scene.frame_start, scene.frame_end))
     )
 
@@ -141,7 +141,7 @@ def _save(scene: bpy.types.Scene, blend: Path, results: list, seconds: float) ->
         "seconds": seconds,
         "warnings": [],
     }
-    errors = load("rig.animation.progress").drain(load("cli.measure").settled_errors(scene, results))
+    errors = load("lookat_pd.progress").drain(load("cli.measure").settled_errors(scene, results))
     load("cli.verbs.bake").fill(row, results, errors)
     return row
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import bpy
@@ -13,6 +15,8 @@ import pytest
 from mathutils import Euler, Vector
 
 from extension import load
+
+from ..rig import scenes
 
 # Name, parent, head, tail: a figure of 1.8 m that faces -Y.
 BONES = (
@@ -38,17 +42,7 @@ STILL = (95, 108, 121)
 
 def make_armature(name: str) -> bpy.types.Object:
     """The character at rest, linked to the scene."""
-    data = bpy.data.armatures.new(name)
-    armature = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, parent, head, tail in BONES:
-        edit = data.edit_bones.new(bone)
-        edit.head, edit.tail = head, tail
-        edit.parent = data.edit_bones[parent] if parent else None
-    bpy.ops.object.mode_set(mode="OBJECT")
-    return armature
+    return scenes.figure(name, BONES)
 
 
 def animate(armature: bpy.types.Object, name: str = "Walk") -> bpy.types.Action:
@@ -66,10 +60,7 @@ def animate(armature: bpy.types.Object, name: str = "Walk") -> bpy.types.Action:
 
 def make_ball() -> bpy.types.Object:
     """An empty in front of the character, a little up and aside, that stays in reach."""
-    ball = bpy.data.objects.new("Ball", None)
-    ball.location = (0.8, -2.0, 1.9)
-    bpy.context.scene.collection.objects.link(ball)
-    return ball
+    return scenes.ball()
 
 
 def make_character() -> bpy.types.Object:
@@ -186,23 +177,7 @@ def angles_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(2.0 * np.arccos(np.clip(np.abs(np.sum(a * b, axis=-1)) / norm, 0.0, 1.0)))
 
 
-class Tools:
-    """What tests share, since with importlib mode a conftest cannot be imported."""
-
-    STILL = STILL
-    make_armature = staticmethod(make_armature)
-    make_character = staticmethod(make_character)
-    make_ball = staticmethod(make_ball)
-    animate = staticmethod(animate)
-    save = staticmethod(save)
-    export = staticmethod(export)
-    reopen = staticmethod(reopen)
-    play = staticmethod(play)
-    aim_error = staticmethod(aim_error)
-    poses = staticmethod(poses)
-    angles_between = staticmethod(angles_between)
-
-
 @pytest.fixture(scope="session")
-def tools() -> type[Tools]:
-    return Tools
+def tools() -> ModuleType:
+    """The functions above: with importlib mode a conftest cannot be imported."""
+    return sys.modules[__name__]

@@ -79,3 +79,27 @@ def test_rig_without_a_head_says_so(tools, call, tmp_path) -> None:
     source = tools.save(tmp_path / "empty.blend")
     outcome = call("inspect", source)
     assert outcome.code == 0 and outcome.row["rigs"][0]["problem"].endswith(".")
+
+
+def test_what_is_detected_is_told_with_its_votes(shot, call) -> None:
+    outcome = call("inspect", shot)
+    (rig,) = outcome.row["rigs"]
+    assert rig["forward"] == pytest.approx([0.0, -1.0, 0.0], abs=1e-3)
+    assert rig["up"] == pytest.approx([0.0, 0.0, 1.0], abs=1e-3)
+    assert 0.5 <= rig["confidence"] <= 1.0 and rig["read_from"] == "rest pose"
+    assert {vote["source"] for vote in rig["votes"]} >= {"left and right"}
+    assert all(vote["degrees_off"] >= 0.0 and vote["weight"] > 0.0 for vote in rig["votes"] + rig["up_votes"])
+    text = outcome.out
+    assert "forward (0, -1, 0), up (0, 0, 1), confidence" in text and "left and right 0° off x 1" in text
+
+
+def test_a_doubtful_axis_is_told(tools, call, tmp_path) -> None:
+    hero = tools.make_character()
+    swap = {"L": "_R", "R": "_L"}
+    for bone in hero.data.bones:
+        if bone.name[-2:] in (".L", ".R"):
+            bone.name = bone.name[:-1] + swap[bone.name[-1]]
+    outcome = call("inspect", tools.save(tmp_path / "swapped.blend"))
+    (rig,) = outcome.row["rigs"]
+    assert rig["confidence"] < 0.5 and "(uncertain)" in outcome.out
+    assert any(vote["degrees_off"] > 90.0 for vote in rig["votes"])

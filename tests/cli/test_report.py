@@ -65,7 +65,7 @@ def test_entries_have_all_documented_fields(verb, walk, call, tmp_path) -> None:
 
 @every_verb
 def test_entries_of_a_run_that_was_interrupted_have_them_too(verb, walk, call, tmp_path, monkeypatch) -> None:
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(load("cli.scene_files"), "load", interrupt)

@@ -6,6 +6,8 @@ import pytest
 
 from extension import load
 
+from ..rig import scenes
+
 look_at_edit = load("rig.look_at.edit")
 actions = load("rig.animation.actions")
 bake = load("operators.bake")
@@ -22,19 +24,9 @@ BONES = (
 @pytest.fixture
 def hero() -> bpy.types.Object:
     """A character that looks at a ball, active, in pose mode."""
-    data = bpy.data.armatures.new("Hero")
-    armature = bpy.data.objects.new("Hero", data)
-    bpy.context.scene.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, parent, head, tail in BONES:
-        edit = data.edit_bones.new(bone)
-        edit.head, edit.tail = head, tail
-        edit.parent = data.edit_bones.get(parent or "")
+    armature = scenes.figure(rows=BONES)
     bpy.ops.object.mode_set(mode="POSE")
-    ball = bpy.data.objects.new("Ball", None)
-    ball.location = (0.8, -2.0, 1.9)
-    bpy.context.scene.collection.objects.link(ball)
+    ball = scenes.ball((0.8, -2.0, 1.9))
     bpy.context.scene.frame_end = 30
     for frame in (1, 20):
         armature.pose.bones["hips"].keyframe_insert("rotation_quaternion", frame=frame)
@@ -44,13 +36,8 @@ def hero() -> bpy.types.Object:
 
 
 def error(armature: bpy.types.Object) -> float:
-    """Angle [deg] between the face and the ball at the present frame."""
-    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    matrix = np.array(seen.pose.bones["head"].matrix)
-    way = np.array(bpy.data.objects["Ball"].location) - matrix[:3, 3]
-    rest = np.array(armature.data.bones["head"].matrix_local)[:3, :3]
-    aim = matrix[:3, :3] @ rest.T @ (0, -1, 0)
-    return float(np.degrees(np.arccos(np.clip(aim @ way / np.linalg.norm(way), -1, 1))))
+    """Angle [deg] between the face and the ball at the current frame."""
+    return scenes.error(armature, scenes.place_of(bpy.data.objects["Ball"]), [bpy.context.scene.frame_current])
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
@@ -132,10 +119,6 @@ def test_tells_why_it_is_grey(hero) -> None:
     assert not bpy.ops.lookat_pd.bake.poll()
 
 
-def actions_of_the_animator() -> list[str]:
-    return [name for name in bpy.data.actions.keys() if not name.startswith("Look-at PD")]
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -145,10 +128,10 @@ def actions_of_the_animator() -> list[str]:
     ids=str,
 )
 def test_an_error_is_reported_and_nothing_changes(hero, options, words) -> None:
-    action, before = hero.animation_data.action, actions_of_the_animator()
+    action, before = hero.animation_data.action, scenes.actions_of_the_animator()
     with pytest.raises(RuntimeError, match=words):
         bpy.ops.lookat_pd.bake(**options)
-    assert hero.animation_data.action == action and actions_of_the_animator() == before
+    assert hero.animation_data.action == action and scenes.actions_of_the_animator() == before
     assert not hero.pose.bones["head"].lookat_pd.mute
     assert len(bpy.data.scenes) == 1
 
@@ -162,7 +145,7 @@ def test_a_mistake_in_the_program_is_not_swallowed_and_nothing_changes(hero, mon
     monkeypatch.setattr(channels, "turned", broken)
     with pytest.raises(RuntimeError, match="injected"):
         bpy.ops.lookat_pd.bake()
-    assert hero.animation_data.action == action and actions_of_the_animator() == [action.name]
+    assert hero.animation_data.action == action and scenes.actions_of_the_animator() == [action.name]
     assert len(bpy.data.scenes) == 1
 
 

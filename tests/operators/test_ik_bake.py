@@ -6,6 +6,8 @@ import pytest
 
 from extension import load
 
+from ..rig import scenes
+
 ik_settings = load("rig.ik.settings")
 
 BONES = (
@@ -19,20 +21,10 @@ BONES = (
 @pytest.fixture
 def hero() -> bpy.types.Object:
     """A character in pose mode whose hand is active, and a ball for it to follow."""
-    data = bpy.data.armatures.new("Hero")
-    armature = bpy.data.objects.new("Hero", data)
-    bpy.context.scene.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, parent, head, tail in BONES:
-        edit = data.edit_bones.new(bone)
-        edit.head, edit.tail = head, tail
-        edit.parent = data.edit_bones.get(parent or "")
+    armature = scenes.figure(rows=BONES)
     bpy.ops.object.mode_set(mode="POSE")
-    data.bones.active = data.bones["hand"]
-    ball = bpy.data.objects.new("Ball", None)
-    ball.location = (0.4, -0.3, 1.3)
-    bpy.context.scene.collection.objects.link(ball)
+    armature.data.bones.active = armature.data.bones["hand"]
+    ball = scenes.ball((0.4, -0.3, 1.3))
     bpy.context.scene.frame_end = 30
     for frame in (1, 20):
         armature.pose.bones["hips"].keyframe_insert("rotation_quaternion", frame=frame)
@@ -81,8 +73,7 @@ def test_a_motion_path_is_followed(hero) -> None:
         hero.pose.bones["arm"].rotation_mode = "XYZ"
         hero.pose.bones["arm"].rotation_euler.x = angle
         hero.pose.bones["arm"].keyframe_insert("rotation_euler", frame=frame)
-    for item in hero.pose.bones:
-        (item if hasattr(item, "select") else item.bone).select = item == bone
+    scenes.select(hero, bone.name)
     bpy.ops.pose.paths_calculate(range="SCENE", bake_location="HEADS")
     places = [tuple(point.co) for point in bone.motion_path.points]
     # The hips are animated anew, and the hand stays on its path.

@@ -11,6 +11,7 @@ import pytest
 
 from extension import load
 
+from ..rig import scenes
 from .test_ik_bake import hero  # noqa: F401 - a fixture
 
 ik_drag = load("operators.ik_drag")
@@ -31,8 +32,7 @@ def test_needs_pose_mode(hero) -> None:  # noqa: F811
 
 
 def test_pins_are_set_and_taken_away(hero) -> None:  # noqa: F811
-    for bone in hero.pose.bones:
-        (bone if hasattr(bone, "select") else bone.bone).select = bone.name in ("arm", "hips")
+    scenes.select(hero, "arm", "hips")
     assert bpy.ops.lookat_pd.ik_pin() == {"FINISHED"}
     assert [bone.name for bone in hero.pose.bones if bone.lookat_pd_ik_pin] == ["hips", "arm"]
     assert bpy.ops.lookat_pd.ik_pin() == {"FINISHED"}

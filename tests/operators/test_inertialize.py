@@ -117,9 +117,7 @@ def test_smooth_pop(hero, into, where) -> None:
 
 def test_smooth_pop_of_selected_bones(hero) -> None:
     action = cut_hard(hero)
-    for bone in hero.pose.bones:
-        owner = bone if hasattr(bone, "select") else bone.bone
-        owner.select = bone.name == "neck"
+    scenes.select(hero, "neck")
     before = scenes.curves(action)
     bpy.ops.lookat_pd.smooth_pop(frame=21, only_selected=True, use_auto_blend=False, blend=0.2)
     differing = scenes.differences(before, scenes.curves(action))

@@ -7,6 +7,8 @@ import pytest
 from extension import load
 from lookat_pd import rotation
 
+from ..rig import scenes
+
 actions = load("rig.animation.actions")
 engine = load("lookat_pd.dynamics.engine")
 operator = load("operators.interpolate_keys")
@@ -22,31 +24,17 @@ BONES = (
 KEYS = (1, 10, 22)
 
 
-def select(armature: bpy.types.Object, *names: str) -> None:
-    for bone in armature.pose.bones:
-        holder = bone if hasattr(bone, "select") else bone.bone
-        holder.select = bone.name in names
-
-
 @pytest.fixture
 def hero() -> bpy.types.Object:
     """A character in pose mode with a keyed arm that is selected."""
-    data = bpy.data.armatures.new("Hero")
-    armature = bpy.data.objects.new("Hero", data)
-    bpy.context.scene.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, parent, head, tail in BONES:
-        edit = data.edit_bones.new(bone)
-        edit.head, edit.tail = head, tail
-        edit.parent = data.edit_bones.get(parent or "")
+    armature = scenes.figure(rows=BONES)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.context.scene.frame_end = 30
     for k, frame in enumerate(KEYS):
         for bone in ("arm", "forearm"):
             armature.pose.bones[bone].rotation_quaternion = rotation.exp((0.0, 0.3 * k, 0.8 * (k % 2)))
             armature.pose.bones[bone].keyframe_insert("rotation_quaternion", frame=frame)
-    select(armature, "arm", "forearm")
+    scenes.select(armature, "arm", "forearm")
     return armature
 
 
@@ -111,9 +99,9 @@ def test_the_range_counts(hero) -> None:
 
 def test_why_it_is_disabled(hero, monkeypatch) -> None:
     assert operator.why_not(bpy.context) is None
-    select(hero)
+    scenes.select(hero)
     assert "Select the bones" in operator.why_not(bpy.context)
-    select(hero, "arm")
+    scenes.select(hero, "arm")
     monkeypatch.setattr(engine, "reason", lambda: "The physics engine MuJoCo is not installed.")
     assert not bpy.ops.lookat_pd.interpolate_keys.poll() and not bpy.ops.lookat_pd.reach.poll()
     assert "MuJoCo" in operator.why_not(bpy.context)

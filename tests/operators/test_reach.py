@@ -7,6 +7,8 @@ import pytest
 from extension import load
 from lookat_pd import rotation
 
+from ..rig import scenes
+
 operator = load("operators.reach")
 reaching = load("rig.dynamics.reaching")
 engine = load("lookat_pd.dynamics.engine")
@@ -25,28 +27,13 @@ PLACE = (0.4, -0.3, 1.3)
 @pytest.fixture
 def hero() -> bpy.types.Object:
     """A character in pose mode with a bent arm whose hand is active, and a ball to reach for."""
-    data = bpy.data.armatures.new("Hero")
-    armature = bpy.data.objects.new("Hero", data)
-    bpy.context.scene.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, parent, head, tail in BONES:
-        edit = data.edit_bones.new(bone)
-        edit.head, edit.tail = head, tail
-        edit.parent = data.edit_bones.get(parent or "")
+    armature = scenes.figure(rows=BONES)
     bpy.ops.object.mode_set(mode="POSE")
     armature.pose.bones["forearm"].rotation_quaternion = rotation.exp((0.0, 0.0, -0.7))
-    data.bones.active = data.bones["hand"]
-    settings().target = empty("Ball", PLACE)
+    armature.data.bones.active = armature.data.bones["hand"]
+    settings().target = scenes.ball(PLACE)
     settings().passes = 5
     return armature
-
-
-def empty(name: str, place) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, None)
-    item.location = place
-    bpy.context.scene.collection.objects.link(item)
-    return item
 
 
 def settings():
@@ -76,7 +63,7 @@ def test_the_cursor_a_tip_another_time(hero) -> None:
 
 def test_places_on_the_way(hero) -> None:
     for place in ((0.5, -0.2, 1.1), (0.45, -0.25, 1.2)):
-        empty("Via", place)
+        scenes.ball(place, "Via")
     bpy.ops.object.mode_set(mode="OBJECT")
     for item in bpy.data.objects:
         item.select_set(item.name.startswith("Via"))

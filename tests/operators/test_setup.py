@@ -8,6 +8,8 @@ import pytest
 
 from extension import load
 
+from ..rig import scenes
+
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 actions = load("rig.animation.actions")
@@ -27,17 +29,8 @@ BONES = (
 def make(name: str, x: float = 0.0) -> bpy.types.Object:
     if bpy.context.object and bpy.context.object.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    data = bpy.data.armatures.new(name)
-    armature = bpy.data.objects.new(name, data)
+    armature = scenes.figure(name, BONES)
     armature.location.x = x
-    bpy.context.scene.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone, parent, head, tail in BONES:
-        edit = data.edit_bones.new(bone)
-        edit.head, edit.tail = head, tail
-        edit.parent = data.edit_bones.get(parent or "")
-    bpy.ops.object.mode_set(mode="OBJECT")
     return armature
 
 
@@ -50,9 +43,7 @@ def hero() -> bpy.types.Object:
 
 
 def thing(name: str, *, selected: bool = False) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, None)
-    item.location = (0.5, -2, 1.7)
-    bpy.context.scene.collection.objects.link(item)
+    item = scenes.ball((0.5, -2, 1.7), name)
     item.select_set(selected)
     return item
 
@@ -109,11 +100,7 @@ def test_add_by_name(hero) -> None:
 def test_add_takes_the_selected_pose_bone(hero) -> None:
     bpy.ops.object.mode_set(mode="POSE")
     look_at_edit.activate(hero, "neck")
-    bone = hero.pose.bones["neck"]
-    if hasattr(bone, "select"):
-        bone.select = True
-    else:
-        bone.bone.select = True
+    scenes.select(hero, "neck")
     bpy.ops.lookat_pd.add()
     assert look_at.bones_with_look_at(hero) == ["neck"]
 
@@ -330,9 +317,7 @@ def test_broken_preset_says_so_and_changes_nothing(hero, tmp_path: Path) -> None
 def select(armature: bpy.types.Object, active: str, *others: str) -> None:
     bpy.ops.object.mode_set(mode="POSE")
     look_at_edit.activate(armature, active)
-    for bone in armature.pose.bones:
-        owner = bone if hasattr(bone, "select") else bone.bone
-        owner.select = bone.name in (active, *others)
+    scenes.select(armature, active, *others)
 
 
 def test_copy_goes_to_the_other_selected_bones(hero) -> None:

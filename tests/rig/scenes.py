@@ -18,7 +18,7 @@ look_at_edit = load("rig.look_at.edit")
 sample = load("rig.sampling.sampler")
 channels = load("rig.animation.channels")
 bake_options = load("rig.animation.bake_options")
-finish = load("rig.animation.progress").drain
+finish = load("lookat_pd.progress").drain
 
 # Name, parent, head, tail: a figure of 1.8 m that faces -Y.
 FIGURE = (
@@ -59,6 +59,12 @@ def figure(name: str = "Hero", rows: Sequence = FIGURE) -> bpy.types.Object:
         edit.parent = data.edit_bones[parent] if parent else None
     bpy.ops.object.mode_set(mode="OBJECT")
     return armature
+
+
+def select(armature: bpy.types.Object, *names: str) -> None:
+    """Select these bones and no others: Blender 5 stores that in the pose bone, 4.5 in the bone."""
+    for bone in armature.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name in names
 
 
 def set_rotation(bone: bpy.types.PoseBone, angles: Sequence[float]) -> str:

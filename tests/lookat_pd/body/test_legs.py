@@ -84,10 +84,6 @@ def bends(leg: Leg) -> Array:
     return np.where(forward < 0.0, -angle, angle)
 
 
-def apart(a: Array, b: Array) -> Array:
-    return rotation.angle(rotation.multiply(rotation.inverse(a), b))
-
-
 def replanted(animated: Leg, carried: Leg) -> tuple[Leg, Array]:
     offsets, missed = legs.replant(animated, carried)
     return evaluate(carried, offsets), missed
@@ -122,7 +118,7 @@ def test_ankle_and_foot_are_back_where_they_were(seed: int, size: float) -> None
     result, missed = replanted(animated, carried)
     off = np.linalg.norm(result.ankle - animated.ankle, axis=-1)
     np.testing.assert_allclose(off, missed, rtol=0.0, atol=1e-9)
-    assert apart(result.foot, animated.foot).max() < 1e-9
+    assert rotation.distance(result.foot, animated.foot).max() < 1e-9
     reach = np.sum(animated.lengths, axis=0)
     away = np.linalg.norm(carried.hip - animated.ankle, axis=-1)
     short = np.abs(np.subtract(*animated.lengths))
@@ -196,7 +192,7 @@ def test_a_leg_too_short_points_at_its_ankle_and_keeps_its_foot() -> None:
     np.testing.assert_allclose(np.linalg.norm(result.ankle - animated.ankle, axis=-1), missed, atol=1e-12)
     towards = rotation.normalize(animated.ankle - result.hip)
     np.testing.assert_allclose(rotation.normalize(result.ankle - result.hip), towards, atol=1e-9)
-    assert apart(result.foot, animated.foot).max() < 1e-9
+    assert rotation.distance(result.foot, animated.foot).max() < 1e-9
 
 
 @pytest.mark.parametrize("bone", ["upper", "lower", "both", "folded"])
@@ -315,7 +311,7 @@ def test_the_unit_of_length_does_not_matter(seed: int, exponent: float) -> None:
     there = legs.lowering(scaled(animated), scaled(carried), UP, 1 / 24)
     np.testing.assert_allclose(there / 10.0**exponent, down, atol=1e-9)
     offsets, there = (legs.replant(*pair)[0] for pair in ((animated, carried), (scaled(animated), scaled(carried))))
-    assert apart(offsets, there).max() < 1e-6
+    assert rotation.distance(offsets, there).max() < 1e-6
 
 
 @pytest.mark.parametrize("frames", [0, 1, 2])

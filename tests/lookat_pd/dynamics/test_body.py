@@ -132,7 +132,7 @@ GOOD = {
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"masses": [1.0, 0.0]}, "mass of joint 'hand'.*above 0 kg"),
+        ({"masses": [1.0, 0.0]}, "mass of joint 'hand'.*at least 1e-09 kg"),
         ({"masses": [-1.0, 1.0]}, "mass of joint 'arm'"),
         ({"masses": [1.0, np.nan]}, "masses of joint 'hand'"),
         ({"masses": [1.0]}, "masses of shape"),

@@ -48,7 +48,7 @@ def test_the_goal_is_hit_and_the_cost_is_no_higher_than_that_of_minimum_jerk(
     assert np.linalg.norm(found.path[-1] - goal) < 1e-4
     assert found.cost <= found.costs[0]
     assert found.cost == found.costs.min()
-    assert_allclose(rotation.angle(rotation.multiply(rotation.inverse(found.rotations[0]), SPATIAL)), 0.0, atol=1e-9)
+    assert_allclose(rotation.distance(found.rotations[0], SPATIAL), 0.0, atol=1e-9)
 
 
 @both
@@ -183,8 +183,8 @@ def test_where_the_hand_cannot_go_straight_the_joints_do(method: str, case: str)
     assert np.linalg.norm(found.path[-1] - goal) < 2e-5
     if limits is not None:
         allowed = limits.clamp(found.rotations, np.broadcast_to(start, found.rotations.shape))
-        assert rotation.angle(rotation.multiply(rotation.inverse(allowed), found.rotations)).max() < 1e-6
-    steps = rotation.angle(rotation.multiply(rotation.inverse(found.rotations[:-1]), found.rotations[1:]))
+        assert rotation.distance(allowed, found.rotations).max() < 1e-6
+    steps = rotation.distance(found.rotations[:-1], found.rotations[1:])
     assert steps.max() < 0.6
     assert found.cost <= found.costs[0]
 
@@ -201,7 +201,7 @@ def test_joints_that_do_not_carry_the_hand_are_held() -> None:
     body = trees.rods([0.3, 0.3, 0.2, 0.1], [2.0, 1.5, 0.5, 0.2])
     start = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2], [0.3, 0.0, 0.0], [0.0, 0.2, 0.0]])
     found = reach(body, start, GOAL, 0.6, 0.02, effector=2, passes=3)
-    held = rotation.angle(rotation.multiply(rotation.inverse(start[2:]), found.rotations[:, 2:]))
+    held = rotation.distance(start[2:], found.rotations[:, 2:])
     assert_allclose(held, 0.0, atol=1e-9)
     assert np.abs(found.torques[:, 3]).max() > 0.0
 

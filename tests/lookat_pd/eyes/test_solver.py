@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from comparison import largest_degrees
 from lookat_pd import pd, rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.eyes import Eyes, EyeSolution, solve
@@ -94,11 +95,6 @@ class Film:
     def off_target(self, target: int = 0) -> Array:
         """Angle (n, k) between each eye and the target."""
         return rotation.angle_between(self.directions(), self.targets[target][:, None] - self.centers)
-
-
-def apart(a: Array, b: Array) -> float:
-    """Largest angle between rotations in degrees."""
-    return float(np.degrees(rotation.angle(rotation.multiply(rotation.inverse(a), b)).max()))
 
 
 def assert_sound(film: Film) -> None:
@@ -360,7 +356,7 @@ def test_the_frame_rate_does_not_matter(rate: int, time: float) -> None:
     eyes = make_eyes(micro=0.01)
     found, fine = (Film([path, (-20.0, 5.0)], events, sway=0.2, eyes=eyes, rate=r) for r in (rate, 960))
     common = np.gcd(rate, 960)
-    assert apart(found.result.offsets[:: rate // common], fine.result.offsets[:: 960 // common]) < 0.1
+    assert largest_degrees(found.result.offsets[:: rate // common], fine.result.offsets[:: 960 // common]) < 0.1
 
 
 @pytest.mark.parametrize("time", [0.25, 0.2637, 0.2999])
@@ -370,7 +366,7 @@ def test_saccades_are_right_where_the_samples_tell_how_the_head_sets_out(time: f
     head = [(time, 40.0), (time + 0.5, -20.0), (time + 1.1, 0.0)]
     places: list[Place] = [(40.0, 0.0), (-30.0, 0.0)]
     found, fine = (Film(places, events, head, rate=r, settle_time=settle_time) for r in (120, 960))
-    assert apart(found.result.offsets, fine.result.offsets[::8]) < 0.05
+    assert largest_degrees(found.result.offsets, fine.result.offsets[::8]) < 0.05
     for a, b in zip(found.result.shifts, fine.result.shifts, strict=True):
         assert a.duration == pytest.approx(b.duration, abs=2e-4)
 
@@ -396,7 +392,7 @@ def test_micro_saccades_are_the_same_over_a_later_range(start: float) -> None:
     whole = Film([(10.0, 0.0)], [Event(-1.0, 0)], eyes=eyes, rate=96, seconds=8.0, time=-2.0)
     later = Film([(10.0, 0.0)], [Event(-1.0, 0)], eyes=eyes, rate=96, seconds=2.0, time=-2.0 + start)
     first = round(start * 96)
-    assert apart(whole.result.offsets[first : first + len(later.t)], later.result.offsets) < 1e-5
+    assert largest_degrees(whole.result.offsets[first : first + len(later.t)], later.result.offsets) < 1e-5
 
 
 # Blinks
@@ -423,7 +419,7 @@ def test_what_eyes_cannot_have_is_refused() -> None:
         ({"head_up": FORWARD}, "parallel"),
         ({"yaw_limit": -1.0}, "yaw limit"),
         ({"vergence": np.nan}, "vergence"),
-        ({"saccade_start": 0.0}, "durations"),
+        ({"saccade_start": 0.0}, "saccade start"),
         ({"micro": 0.01, "micro_rate": 50.0}, "rate"),
     ):
         with pytest.raises(InvalidArgument, match=word):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from comparison import largest_angle
 from lookat_pd import rotation
 from lookat_pd.gaze import control_coupling
 from lookat_pd.rotation import Array
@@ -35,10 +36,6 @@ def poses(seed: int, size: float, frames: int = 20) -> Array:
     return rotation.exp(size * np.random.default_rng(seed).uniform(-1.0, 1.0, size=(frames, 4, 3)))
 
 
-def apart(a: Array, b: Array) -> float:
-    return float(rotation.angle(rotation.multiply(rotation.inverse(a), b)).max())
-
-
 def measured(inherits: list[tuple[int, int]], animated: Array) -> Array:
     result = np.eye(4)
     for bone in range(4):
@@ -64,7 +61,7 @@ def test_realized_offsets_turn_the_controls_as_wanted(inherits):
     active = np.ones(len(animated), dtype=bool)
     correction = rotation.identity(*animated.shape[:2])
     offsets = control_coupling.realize(wanted, animated, measured(inherits, animated), correction, active)
-    assert apart(evaluate(inherits, animated, offsets), wanted) < 1e-6
+    assert largest_angle(evaluate(inherits, animated, offsets), wanted) < 1e-6
     assert np.all(offsets[..., 0] >= 0.0)
 
 
@@ -80,10 +77,26 @@ def test_a_half_measured_carry_is_corrected_in_a_few_rounds():
     for _ in range(6):
         offsets = control_coupling.realize(wanted, animated, believed, correction, active)
         seen = evaluate(inherits, animated, offsets)
-        misses.append(apart(seen, wanted))
+        misses.append(largest_angle(seen, wanted))
         correction = control_coupling.correct(seen, animated, offsets, believed)
     assert misses[0] > 0.1
     assert misses[-1] < 1e-3
+
+
+@pytest.mark.parametrize("inherits", RIGS.values(), ids=RIGS)
+@pytest.mark.parametrize("size", [0.3, 1.0])
+def test_offsets_are_taken_out_of_a_measured_pose_again(inherits, size):
+    """Also where the animation was changed since the guess, and where the model is wrong by what was learned."""
+    animated, offsets, guess = poses(1, 0.3), poses(2, size), poses(1, 0.2)
+    carry, correction = measured(inherits, animated), poses(3, 0.05)
+    seen = rotation.identity(*animated.shape[:2])
+    for bone in range(3, -1, -1):
+        below = rotation.multiply(correction[:, bone], control_coupling.inherited(animated, offsets, carry, bone))
+        seen[:, bone] = rotation.multiply(below, rotation.multiply(animated[:, bone], offsets[:, bone]))
+    assert_allclose(control_coupling.correct(seen, animated, offsets, carry), correction, atol=1e-9)
+    assert largest_angle(control_coupling.without(seen, offsets, carry, correction, guess), animated) < 1e-3
+    near = control_coupling.without(seen, offsets, carry, correction, animated)
+    assert largest_angle(near, animated) < 1e-9
 
 
 def test_frames_where_nothing_turns_get_no_offset_exactly():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from comparison import largest_angle
 from lookat_pd import gaze, rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt, carried, offsets_between, unturned
@@ -59,11 +60,6 @@ def play(
     return np.array(found)
 
 
-def apart(a: Array, b: Array) -> float:
-    """Largest angle [rad] between two sets of rotations."""
-    return float(rotation.angle(rotation.multiply(rotation.inverse(a), b)).max())
-
-
 TUNINGS = {
     "critical": Tuning(),
     "responsive": Tuning(damping_ratio=2.0**-0.5),
@@ -80,7 +76,7 @@ def test_steps_are_the_solve(tuning) -> None:
     solved = gaze.solve(chain(), tuning, *pose, targets[None], 1 / RATE, [Event(0.0, 0)])
     stepped = play(RealtimeLookAt(chain(), tuning), pose, targets, 1 / RATE)
     # Between samples the solve runs on a curve and the steps run on straight lines.
-    assert apart(stepped, solved.offsets) < (2e-3 if tuning.feed_forward else 1e-4)
+    assert largest_angle(stepped, solved.offsets) < (2e-3 if tuning.feed_forward else 1e-4)
 
 
 @pytest.mark.parametrize("name", ["critical", "responsive", "component", "limited speed"])
@@ -95,7 +91,18 @@ def test_how_time_is_cut_does_not_matter(name) -> None:
             middle = turn, 0.5 * (pose[1][k - 1] + pose[1][k]), 0.5 * (targets[k - 1] + targets[k])
             stepper.step(*middle, 2 / RATE)
         halves.append(stepper.step(pose[0][k], pose[1][k], targets[k], 2 / RATE if k else 0.0))
-    assert apart(whole, np.array(halves)) < 1e-4
+    assert largest_angle(whole, np.array(halves)) < 1e-4
+
+
+@pytest.mark.parametrize("dt", [0.0, 5e-324, 1e-300, 1e-12])
+def test_in_no_time_nothing_moves(dt) -> None:
+    times = np.arange(10) / RATE
+    pose, targets = body(times), at(np.sin(4.0 * times))
+    stepper = RealtimeLookAt(chain(), Tuning())
+    before = play(stepper, pose, targets, 1 / RATE)[-1]
+    for target in (targets[-1], targets[0]):
+        now = stepper.step(pose[0][-1], pose[1][-1], target, dt)
+        assert largest_angle(now, before) < 1e-9
 
 
 def test_switching_off_is_the_solve_and_ends_at_exactly_nothing() -> None:
@@ -103,7 +110,7 @@ def test_switching_off_is_the_solve_and_ends_at_exactly_nothing() -> None:
     pose, targets = body(times), at(np.full(len(times), 0.8))
     solved = gaze.solve(chain(), Tuning(), *pose, targets[None], 1 / RATE, [Event(0.0, 0), Event(1.0, None)])
     stepped = play(RealtimeLookAt(chain(), Tuning()), pose, targets, 1 / RATE, on=times <= 1.0)
-    assert apart(stepped, solved.offsets) < 1e-3
+    assert largest_angle(stepped, solved.offsets) < 1e-3
     assert np.all(stepped[-1] == rotation.IDENTITY)
     still = np.flatnonzero(np.all(stepped[RATE + 1 :] == rotation.IDENTITY, axis=(1, 2)))
     assert np.all(stepped[RATE + 1 + still[0] :] == rotation.IDENTITY)
@@ -138,7 +145,7 @@ def test_a_target_that_passes_behind_is_held_on_its_side_and_then_met_on_the_oth
     stepped = play(RealtimeLookAt(chain(), Tuning()), pose, at(beyond), 1 / RATE)
     assert yaw_of_all(stepped)[-1] < np.radians(-100.0)
     solved = gaze.solve(chain(), Tuning(), *pose, at(beyond)[None], 1 / RATE, [Event(0.0, 0)])
-    assert apart(stepped, solved.offsets) < 1e-3
+    assert largest_angle(stepped, solved.offsets) < 1e-3
 
 
 def test_limits_and_speed_are_kept_whatever_the_target_does() -> None:
@@ -149,7 +156,7 @@ def test_limits_and_speed_are_kept_whatever_the_target_does() -> None:
     for _ in range(300):
         dt = random.uniform(0.002, 0.1)
         now = stepper.step(pose[0][0], pose[1][0], random.uniform(-3.0, 3.0, 3), dt)
-        turn = rotation.angle(rotation.multiply(rotation.inverse(before), now))
+        turn = rotation.distance(before, now)
         assert np.all(turn <= speed * dt * 1.02 + 1e-6)
         assert np.all(np.abs(rotation.log(now)[:, 2]) <= limits.yaw_limits + 0.1)
         before = now
@@ -170,7 +177,7 @@ def test_begins_at_given_offsets(damping) -> None:
     angles = np.radians([[0.0, 0.0, 31.0], [5.0, 0.0, 10.0], [-3.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.0, 0.0, -4.0]])
     stepper = RealtimeLookAt(chain(), Tuning(damping_ratio=damping))
     stepper.start(rotation.exp(angles))
-    assert apart(stepper.offsets, rotation.exp(angles)) < np.radians(0.2)
+    assert largest_angle(stepper.offsets, rotation.exp(angles)) < np.radians(0.2)
 
 
 def test_settings_change_on_the_way_without_a_leap() -> None:
@@ -180,8 +187,8 @@ def test_settings_change_on_the_way_without_a_leap() -> None:
         before = stepper.step(pose[0][0], pose[1][0], target, 1 / 60)
     for tuning in (Tuning(settle_time=2.0), Tuning(method="component"), Tuning(damping_ratio=0.5)):
         stepper.retune(chain(), tuning)
-        assert apart(stepper.offsets, before) < 1e-3
-        assert apart(stepper.step(pose[0][0], pose[1][0], target, 1 / 60), before) < np.radians(4.0)
+        assert largest_angle(stepper.offsets, before) < 1e-3
+        assert largest_angle(stepper.step(pose[0][0], pose[1][0], target, 1 / 60), before) < np.radians(4.0)
         before = stepper.offsets
     with pytest.raises(InvalidArgument, match="4 bones instead of 5"):
         stepper.retune(chain(4), Tuning())
@@ -200,7 +207,7 @@ def test_a_turned_chain_is_turned_back() -> None:
     chains = [carried(rotations[n:], positions[n:], offsets[n:]) for n in range(BONES)]
     turned, places = chains[0][0], np.array([head for _, head in chains])
     back, at_rest = unturned(turned, places, offsets)
-    assert apart(back, rotations) < 1e-9
+    assert largest_angle(back, rotations) < 1e-9
     assert_allclose(at_rest, positions, atol=1e-12)
 
 

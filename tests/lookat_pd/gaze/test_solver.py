@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from comparison import largest_degrees
 from lookat_pd import rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.gaze.solver import Chain, Event, Solution, Tuning, solve
@@ -94,11 +95,6 @@ def film(
     return solve(chain, tuning or Tuning(), *body(t, len(chain), sway), targets, 1.0 / rate, events, **options)
 
 
-def apart(a: Array, b: Array) -> float:
-    """Largest angle between rotations in degrees."""
-    return float(np.degrees(rotation.angle(rotation.multiply(rotation.inverse(a), b)).max()))
-
-
 def speeds(solution: Solution, rate: int = FINE) -> Array:
     """Angular velocity (F - 1, b, 3) between frames."""
     q = solution.offsets
@@ -164,7 +160,7 @@ def test_bones_may_point_any_way_at_rest(seed):
     plain = solve(chain, Tuning(), rotations, positions, target, 1.0 / 24.0, ON)
     turned = solve(other, Tuning(), rotation.multiply(rotations, frames), positions, target, 1.0 / 24.0, ON)
     expected = rotation.multiply(back, rotation.multiply(plain.offsets, frames))
-    assert apart(turned.offsets, expected) < 1e-6
+    assert largest_degrees(turned.offsets, expected) < 1e-6
 
 
 def test_an_event_before_the_first_frame_starts_settled():
@@ -332,13 +328,13 @@ def test_all_frame_rates_give_the_same_motion(name, tuning, events):
     path = PATHS.get(name, lambda t: at(90.0 * t))
     films = [film([path, hold(-30.0, 10.0)], events, tuning, rate).offsets[:: rate // 6] for rate in RATES]
     for other in films[:-1]:
-        assert apart(other, films[-1]) < 0.1
+        assert largest_degrees(other, films[-1]) < 0.1
 
 
 @pytest.mark.parametrize("integrator", ["stable", "euler"])
 def test_engine_integrators_converge_to_the_exact_one(integrator):
     differences = [
-        apart(
+        largest_degrees(
             film(PATHS["sine"], ON, Tuning(integrator=integrator), rate).offsets[:: rate // 6],
             film(PATHS["sine"], ON, Tuning(), rate).offsets[:: rate // 6],
         )
@@ -357,7 +353,7 @@ def test_engine_integrators_stay_finite_when_the_frames_are_too_long(integrator)
 
 def test_components_stay_near_the_great_circle():
     geodesic, component = (film(PATHS["sine"], tuning=Tuning(method=m)).offsets for m in ("geodesic", "component"))
-    assert 0.001 < apart(geodesic, component) < 1.0
+    assert 0.001 < largest_degrees(geodesic, component) < 1.0
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])
@@ -389,7 +385,7 @@ def test_the_same_input_gives_the_same_bits():
 def test_naming_the_same_target_again_changes_nothing(when):
     once = film(PATHS["sine"], [Event(0.5, 0)])
     twice = film(PATHS["sine"], [Event(0.5, 0), Event(when, 0)])
-    assert apart(once.offsets, twice.offsets) < 0.05
+    assert largest_degrees(once.offsets, twice.offsets) < 0.05
 
 
 @settings(max_examples=10)
@@ -410,7 +406,7 @@ def test_turning_moving_and_scaling_the_world_changes_no_offset(seed, scale):
         1.0 / 24.0,
         ON,
     )
-    assert apart(plain.offsets, moved.offsets) < 1e-5
+    assert largest_degrees(plain.offsets, moved.offsets) < 1e-5
 
 
 def test_the_mirrored_target_gives_the_mirrored_motion():
@@ -436,14 +432,14 @@ def test_two_frames_and_an_event_between_them():
 def test_events_outside_the_range_do_not_disturb_it():
     plain = film(hold(40.0), [Event(0.5, 0)])
     more = film([hold(40.0), hold(-70.0)], [Event(-3.0, 1), Event(-2.0, None), Event(0.5, 0), Event(4.5, 1)])
-    assert apart(plain.offsets, more.offsets) < 1e-9
+    assert largest_degrees(plain.offsets, more.offsets) < 1e-9
 
 
 def test_events_may_come_in_any_order_and_the_last_of_one_instant_counts():
     paths = [hold(40.0), hold(-40.0)]
     plain = film(paths, [Event(0.5, 0), Event(1.5, 1), Event(2.0, None)])
     shuffled = film(paths, [Event(2.0, None), Event(1.5, 0), Event(1.5, 1), Event(0.5, 1), Event(0.5, 0)])
-    assert apart(plain.offsets, shuffled.offsets) < 1e-9
+    assert largest_degrees(plain.offsets, shuffled.offsets) < 1e-9
 
 
 def test_many_events_within_one_frame():
@@ -452,7 +448,7 @@ def test_many_events_within_one_frame():
     plain = film(paths, [Event(0.5, 0), Event(times[-1], 1)], sway=0.0)
     crowded = film(paths, [Event(0.5, 0), *(Event(t, k % 2) for k, t in enumerate(times))], sway=0.0)
     assert np.all(np.isfinite(crowded.offsets))
-    assert apart(plain.offsets, crowded.offsets) < 10.0
+    assert largest_degrees(plain.offsets, crowded.offsets) < 10.0
 
 
 def test_ten_thousand_frames_and_a_hundred_events():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from lookat_pd import rotation
-from lookat_pd.gaze.turn_distribution import TurnDistribution, TurnLimits, soft_limit
+from lookat_pd.gaze.turn_distribution import TurnDistribution, TurnLimits, soft_limit, turn_vectors
 from lookat_pd.rotation import Array
 
 UP, RIGHT = np.array([0.0, 1.0, 0.0]), np.array([-1.0, 0.0, 0.0])
@@ -46,6 +46,11 @@ def test_the_soft_limit_rises_with_a_continuous_slope_from_all_to_nothing(limit,
     assert value[-1] == pytest.approx(limit)
 
 
+def test_a_soft_limit_has_the_shape_of_angle_and_limit_together():
+    assert_allclose(soft_limit(0.2, np.array([0.5, 0.6, 0.1]), 0.0), [0.2, 0.2, 0.1])
+    assert_allclose(soft_limit(0.2, np.array([0.5, 0.6]), 0.1), [0.2, 0.2])
+
+
 def test_a_soft_limit_without_an_edge_is_a_clamp():
     assert_allclose(soft_limit([0.0, 0.4, 0.6, 2.0], 0.5, 0.0), [0.0, 0.4, 0.5, 0.5])
     assert soft_limit(1.0, 0.0, 0.1) == 0.0
@@ -75,6 +80,31 @@ def test_a_larger_turn_never_turns_a_bone_less(chain, edge):
     sharing = TurnDistribution.of(*chain, edge)
     parts = sharing.divide(np.linspace(0.0, 1.2 * sharing.reach, 500))
     assert np.all(np.diff(parts, axis=0) >= -1e-12)
+
+
+@given(chains, edges, st.integers(0, 8), st.lists(st.floats(0.0, 20.0), min_size=1))
+def test_the_first_bones_turn_alike_whoever_else_is_asked_for(chain, edge, count, turn):
+    sharing = TurnDistribution.of(*chain, edge)
+    assert np.array_equal(sharing.divide(np.array(turn), count), sharing.divide(np.array(turn))[:, :count])
+
+
+@given(st.lists(st.tuples(angles, angles), min_size=1))
+def test_turn_vectors_are_the_logarithm_of_a_yaw_after_a_pitch(turns):
+    yaw, pitch = np.array(turns).T
+    got = turn_vectors(yaw[:, None], pitch[:, None], UP[None], RIGHT[None])[:, 0]
+    # As quaternions: a half turn has two rotation vectors.
+    difference = rotation.multiply(rotation.inverse(rotation.exp(got)), turned(yaw, pitch))
+    assert_allclose(rotation.angle(difference), 0.0, atol=1e-12)
+    assert np.linalg.norm(got, axis=-1).max() <= np.pi + 1e-12
+
+
+@given(st.lists(st.tuples(angles, st.floats(-1.5, 1.5)), min_size=2, max_size=6))
+def test_bones_are_limited_each_by_itself(turns):
+    yaw, pitch = np.array(turns).T
+    q, most = turned(yaw, pitch), np.linspace(0.3, 1.5, len(turns))
+    up, right = np.tile(UP, (len(turns), 1)), np.tile(RIGHT, (len(turns), 1))
+    together = TurnLimits(most, most, most, 0.9, up, right).apply(q[None])[0]
+    assert_allclose(together, [limited(*of, 0.9) for of in zip(q, most, most, most, strict=True)], atol=1e-14)
 
 
 @given(st.floats(-0.99, 0.99), st.floats(-0.49, 0.69))

@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from lookat_pd.errors import InvalidArgument
+from lookat_pd.pd import integrators
 from lookat_pd.pd.followers import Follower, Tuning, cubic_coefficients
+from lookat_pd.pd.second_order import stable_substeps
 from lookat_pd.rotation import IDENTITY, Array
 
 RATE = 960
@@ -101,6 +103,47 @@ def test_a_piece_cut_in_two_anywhere_is_the_same_motion(tuning, cut):
     assert_allclose(head[: first + 1], whole[: first + 1], atol=within)
     assert_allclose(tail[1:], whole[first + 1 :], atol=within)
     assert_allclose(last, end, atol=within)
+
+
+def by_steps(tuning: Tuning, settle_times: Array, dt: float, goals: Array, start: float, end: float, state: Array):
+    """What `run` returns, one interval after the other."""
+    states = [state]
+    for k, cubic in enumerate(cubic_coefficients(goals, dt)):
+        begin, until = max(start, k * dt), min(end, (k + 1) * dt)
+        # With time from the start of the interval to time from where the step begins.
+        late = np.polynomial.Polynomial([begin - k * dt, 1.0])
+        moved = sum(cubic[..., n, None] * np.append((late**n).coef, np.zeros(3 - n)) for n in range(4))
+        limit = min(integrators.step_limit(s, tuning.damping_ratio, tuning.integrator) for s in settle_times)
+        for length in (until - begin, (k + 1) * dt - begin):
+            step = integrators.make_step(
+                length,
+                settle_times[:, None],
+                tuning.damping_ratio,
+                tuning.integrator,
+                degree=3,
+                feed_forward=tuning.feed_forward,
+                count=stable_substeps(length, limit) if np.isfinite(limit) else 1,
+            )
+            states.append(step(states[k], moved))
+        last = states.pop(-2)
+    return np.stack(states), last
+
+
+@pytest.mark.parametrize("integrator", ["exact", "stable", "euler"])
+@pytest.mark.parametrize("feed_forward", [0.0, 0.7])
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("count", [2, 3, 5, 25, 26, 27, 40, 150])
+@pytest.mark.parametrize(("start", "spare"), [(0.0, 0.0), (0.04, 0.0), (0.0, 0.03), (0.04, 0.03)])
+def test_a_run_is_the_same_as_one_step_after_the_other(integrator, feed_forward, width, count, start, spare):
+    tuning, dt, settle_times = Tuning(integrator=integrator, feed_forward=feed_forward), 0.1, np.array([0.6, 1.1])
+    rng = np.random.default_rng(count)
+    # So slow that all of their motion is anticipated.
+    goals, state = 0.03 * rng.normal(size=(count, 2, width)), rng.normal(size=(2, width, 2))
+    end = (count - 1) * dt - spare
+    states, last = Follower(tuning, settle_times, dt).run(goals, start, end, state)
+    wanted, wanted_last = by_steps(tuning, settle_times, dt, goals, start, end, state)
+    assert_allclose(states, wanted, rtol=1e-12, atol=1e-12)
+    assert_allclose(last, wanted_last, rtol=1e-12, atol=1e-12)
 
 
 def test_cubic_pieces_meet_in_value_and_slope_and_are_exact_for_parabolas():

@@ -77,17 +77,6 @@ def test_the_step_limits_are_the_published_formulas():
         assert integrators.step_limit(settle_time, zeta, "exact") == np.inf
 
 
-def test_the_recurrence_equals_a_loop():
-    rng = np.random.default_rng(1)
-    for count in (0, 1, 2, 7, 64, 65):
-        transition, start = 0.4 * rng.normal(size=(3, 1, 2, 2)), rng.normal(size=(3, 2, 2))
-        inputs = rng.normal(size=(count, 3, 2, 2))
-        states = [start]
-        for values_in in inputs:
-            states.append(np.einsum("bij,bwj->bwi", transition[:, 0], states[-1]) + values_in)
-        assert_allclose(second_order.recurrence(transition, inputs, start), states, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("zeta", [0.2, 0.4, 0.5**0.5, 0.9])
 def test_the_largest_response_of_an_underdamped_controller_has_a_closed_form(zeta):
     overshoot = np.exp(-np.pi * zeta / np.sqrt(1.0 - zeta**2))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from comparison import largest_degrees
 from lookat_pd import pd, rotation
 from lookat_pd.errors import InvalidArgument, StabilityWarning
 from lookat_pd.rotation import Array
@@ -213,10 +214,6 @@ def step_to(goal: Array, **options) -> Array:
     return pd.track_quaternion(np.tile(goal, (60, 1)), 1.0 / 60.0, 0.6, q0=rotation.IDENTITY, **options)
 
 
-def apart(a: Array, b: Array) -> float:
-    return float(np.degrees(rotation.angle(rotation.multiply(rotation.inverse(a), b)).max()))
-
-
 def wander(rate: int, seed: int = 0) -> Array:
     """Rotations that wander about all three axes for two seconds, on a great circle each sixth of a second."""
     rng = np.random.default_rng(seed)
@@ -238,7 +235,7 @@ def test_a_geodesic_step_follows_the_scalar_controller_on_the_great_circle(axis,
 @pytest.mark.parametrize(("degrees", "deviation"), [(60, 0.3), (90, 0.9), (170, 6.8)])
 def test_components_leave_the_geodesic_motion_by_the_published_amounts(degrees, deviation):
     goal = turn(np.array([0.3, 1.0, -0.2]), degrees)
-    assert apart(step_to(goal), step_to(goal, method="component")) == pytest.approx(deviation, abs=0.15)
+    assert largest_degrees(step_to(goal), step_to(goal, method="component")) == pytest.approx(deviation, abs=0.15)
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])
@@ -246,7 +243,7 @@ def test_the_sign_of_quaternions_does_not_matter(method):
     goals = wander(24)
     signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(len(goals), 1))
     plain, signed = (pd.track_quaternion(g, 1.0 / 24.0, 0.6, method=method) for g in (goals, signs * goals))
-    assert apart(plain, signed) < 1e-6
+    assert largest_degrees(plain, signed) < 1e-6
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])
@@ -256,7 +253,7 @@ def test_rotations_keep_their_speed_and_angle_limits(method, integrator):
     goals = wander(24, seed=4)
     result = pd.track_quaternion(goals, 1.0 / 24.0, 0.4, 0.5, max_angle=0.7, max_speed=1.5, **options)
     assert rotation.angle(result).max() <= 0.7 + 1e-9
-    assert np.radians(apart(result[:-1], result[1:])) <= 1.5 / 24.0 * 1.001
+    assert np.radians(largest_degrees(result[:-1], result[1:])) <= 1.5 / 24.0 * 1.001
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])
@@ -265,7 +262,7 @@ def test_an_opposite_goal_is_reached_or_waited_for_but_never_breaks(method, inte
     result = step_to(turn(np.array([0.0, 0.0, 1.0]), 180.0), method=method, integrator=integrator)
     assert np.all(np.isfinite(result))
     assert_allclose(np.linalg.norm(result, axis=-1), 1.0, atol=1e-9)
-    assert apart(result[-1], turn(np.array([0.0, 0.0, 1.0]), 180.0)) < 2.0
+    assert largest_degrees(result[-1], turn(np.array([0.0, 0.0, 1.0]), 180.0)) < 2.0
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])
@@ -277,8 +274,8 @@ def test_rotations_agree_between_frame_rates(method):
     ]
     wanders = [pd.track_quaternion(wander(r), 1.0 / r, 0.6, method=method)[:: r // 6] for r in RATES]
     for moved, wandered in zip(steps, wanders, strict=True):
-        assert apart(moved, steps[-1]) < 0.01
-        assert apart(wandered, wanders[-1]) < 0.1
+        assert largest_degrees(moved, steps[-1]) < 0.01
+        assert largest_degrees(wandered, wanders[-1]) < 0.1
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])
@@ -287,7 +284,10 @@ def test_batches_of_rotations_are_followed_one_by_one(method):
     together = pd.track_quaternion(goals, 1.0 / 24.0, 0.6, method=method)
     assert together.shape == goals.shape
     for i, j in np.ndindex(2, 2):
-        assert apart(together[:, i, j], pd.track_quaternion(goals[:, i, j], 1.0 / 24.0, 0.6, method=method)) < 1e-6
+        assert (
+            largest_degrees(together[:, i, j], pd.track_quaternion(goals[:, i, j], 1.0 / 24.0, 0.6, method=method))
+            < 1e-6
+        )
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])

@@ -311,10 +311,31 @@ def test_a_foot_that_the_rig_holds_is_told(bone: str) -> None:
     assert [leg.held for leg in limbs.find_legs(armature)] == [False, False]
 
 
-def test_a_leg_whose_goal_hangs_on_the_hips_can_neither_hold_nor_be_put_back() -> None:
-    armature = plain_human(("goal", "hips", (0.09, 0.0, 0.09), (0.09, -0.2, 0.09)))
+@pytest.mark.parametrize("parents", [["hips"], ["hips", "control"], ["hips", "control", "roll"]])
+def test_a_goal_that_hangs_on_the_hips_is_put_back_by_what_is_free_above_it(parents: list[str]) -> None:
+    place = (0.09, 0.0, 0.09), (0.09, -0.2, 0.09)
+    names = [*parents[1:], "goal"]
+    armature = plain_human(*((name, parent, *place) for name, parent in zip(names, parents, strict=True)))
     constrain(armature, "lowerleg.l", "IK", "goal", chain_count=2)
-    assert [leg.upper for leg in limbs.find_legs(armature)] == ["upperleg.r"]
+    left, right = limbs.find_legs(armature)
+    assert (left.held, left.goals, right.held) == (True, ("goal",), False)
+    assert limbs.find_handle(armature, "goal", ["head", "hips"]) == names[0]
+    assert limbs.find_handle(armature, "goal", ["head", "chest"]) is None
+    for name in names:
+        constrain(armature, name, "COPY_LOCATION", "chest")
+    assert limbs.find_handle(armature, "goal", ["head", "hips"]) is None
+
+
+def test_a_foot_may_hang_on_the_goal_of_its_leg() -> None:
+    body = [row for row in rows(human(CONVENTIONS["no_neck"])) if not row[0].startswith(("foot", "toes"))]
+    goals = [(f"foot.{side}", "root", (x, 0.02, 0.09), (x, -0.1, 0.02)) for side, x in (("l", 0.09), ("r", -0.09))]
+    armature = scenes.figure(rows=[*body, *goals])
+    assert not limbs.find_legs(armature)
+    assert limbs.find_unplanted(armature, ["head", "chest", "hips"]) == ["hips"]
+    for side in "lr":
+        constrain(armature, f"lowerleg.{side}", "IK", f"foot.{side}", chain_count=2)
+    assert [(leg.foot, leg.held) for leg in limbs.find_legs(armature)] == [("foot.l", True), ("foot.r", True)]
+    assert not limbs.find_unplanted(armature, ["head", "chest", "hips"])
 
 
 def test_what_holds_the_feet_is_not_moved() -> None:

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+from comparison import largest_angle
 from extension import load
 from lookat_pd import rotation
 
@@ -63,10 +64,6 @@ def rotations(armature: bpy.types.Object, action: bpy.types.Action, bone: str, f
     return channels.to_quaternion(raw, mode)
 
 
-def apart(a: Any, b: Any) -> float:
-    return float(rotation.angle(rotation.multiply(rotation.inverse(a), b)).max())
-
-
 def contents(action: bpy.types.Action) -> dict[tuple[str, int], str]:
     """All F-curves of an action, to the last bit."""
     found = {}
@@ -102,7 +99,7 @@ def test_in_betweens_run_on_in_all_modes_alike() -> None:
         found[mode] = {bone: rotations(armature, action, bone, range(1, 61)) for bone in BONES}
     for mode, turns in found.items():
         for bone in BONES:
-            assert apart(turns[bone], found["QUATERNION"][bone]) < 2e-4, (mode, bone)
+            assert largest_angle(turns[bone], found["QUATERNION"][bone]) < 2e-4, (mode, bone)
 
 
 def test_every_frame_between_the_keys_has_one() -> None:
@@ -112,7 +109,9 @@ def test_every_frame_between_the_keys_has_one() -> None:
     # Beside the range the curve is held.
     assert [round(point.co.x) for point in points] == [1, 5, *range(6, 21), 21, 60]
     whole = [*range(1, 7), *range(20, 61)]
-    assert apart(rotations(armature, action, "chest", whole), rotations(armature, sway(), "chest", whole)) < 1e-5
+    assert (
+        largest_angle(rotations(armature, action, "chest", whole), rotations(armature, sway(), "chest", whole)) < 1e-5
+    )
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT"])
@@ -142,7 +141,7 @@ def test_a_layer_holds_only_the_difference() -> None:
         bpy.context.scene.frame_set(frame)
         layered.append(tuple(armature.pose.bones["chest"].matrix_basis.to_quaternion()))
     # Blender's Combine takes small angles from their cosines, in single precision.
-    assert apart(np.array(layered), direct) < 1.5e-3
+    assert largest_angle(np.array(layered), direct) < 1.5e-3
     assert result.source == sway()
 
 
@@ -177,7 +176,7 @@ def test_the_same_at_any_frame_rate(limit: str) -> None:
         result = run(armature)
         found[rate] = {bone: rotations(armature, result.action, bone, np.arange(0, 13) * stretch) for bone in BONES}
     for bone in BONES:
-        assert np.degrees(apart(found[24][bone], found[60][bone])) < 0.1
+        assert np.degrees(largest_angle(found[24][bone], found[60][bone])) < 0.1
 
 
 def test_only_selected_keys_count_or_all() -> None:
@@ -261,7 +260,7 @@ def test_what_is_too_weak_misses_and_is_told() -> None:
     for bone in BONES:
         assert np.isfinite(rotations(armature, result.action, bone, range(1, 61))).all()
     worst = result.misses[0]
-    seen = apart(
+    seen = largest_angle(
         rotations(armature, result.action, worst.bone, [worst.frame]),
         rotations(armature, sway(), worst.bone, [worst.frame]),
     )
@@ -296,7 +295,7 @@ def test_a_passive_bone_feels_a_parent_that_is_not_selected() -> None:
     bpy.context.scene.use_gravity = False
     result = run(armature, ["hand.L"])
     start = rotations(armature, result.action, "hand.L", [1.0])
-    assert apart(start, rotations(armature, result.action, "hand.L", range(1, 11))) > 0.1
+    assert largest_angle(start, rotations(armature, result.action, "hand.L", range(1, 11))) > 0.1
 
 
 # What is refused
@@ -402,7 +401,7 @@ def test_each_bone_is_on_its_own_beat() -> None:
     result = run(armature, ["upper_arm.L", "hand.L"])
     assert result.misses == [] and list(result.keys) == [1, 5, 13, 17, 20, 24]
     for bone, motion in alone.items():
-        assert apart(rotations(armature, result.action, bone, range(1, 30)), motion) < 1e-4, bone
+        assert largest_angle(rotations(armature, result.action, bone, range(1, 30)), motion) < 1e-4, bone
     assert np.isfinite(result.motion.torques).all()
 
 
@@ -413,4 +412,4 @@ def test_where_bones_feel_each_other_a_key_of_one_is_a_pose_of_all() -> None:
     assert result.misses == []
     for bone in ("upper_arm.L", "hand.L"):
         seen = rotations(armature, result.action, bone, result.keys)
-        assert apart(seen, rotations(armature, sway(), bone, result.keys)) < 1e-4
+        assert largest_angle(seen, rotations(armature, sway(), bone, result.keys)) < 1e-4

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kept
+from comparison import largest_degrees
 from extension import load
-from lookat_pd import rotation
 
 from .. import scenes
 
@@ -56,10 +56,6 @@ def local(armature: bpy.types.Object, bones: Any, frames: Any) -> Any:
     return found
 
 
-def apart(a: Any, b: Any) -> Any:
-    return np.degrees(rotation.angle(rotation.multiply(rotation.inverse(a), b)))
-
-
 on_all = pytest.mark.parametrize("row", MOVED, ids=[row[0] for row in MOVED])
 
 
@@ -71,7 +67,7 @@ def test_poses_are_hit(rigs: Path, row: Any) -> None:
     request = interpolation.InterpolationRequest(bones, poses=tuple(float(frame) for frame in frames))
     result = scenes.finish(interpolation.start(bpy.context.scene, armature, request))
     assert result.misses == []
-    assert apart(local(armature, bones, frames), before).max() < 0.05
+    assert largest_degrees(local(armature, bones, frames), before) < 0.05
     assert np.isfinite(result.motion.torques).all()
 
 
@@ -84,7 +80,7 @@ def test_passive_bones_stay_bounded_and_move(rigs: Path, row: Any) -> None:
     result = scenes.finish(interpolation.start(bpy.context.scene, armature, request))
     turns = local(armature, bones, range(frames[0], frames[-1] + 1))
     assert np.isfinite(turns).all()
-    assert apart(turns[1:], turns[:-1]).max() < 60.0, "no leap from frame to frame"
+    assert largest_degrees(turns[1:], turns[:-1]) < 60.0, "no leap from frame to frame"
     assert result.misses == []
 
 

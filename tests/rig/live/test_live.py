@@ -716,7 +716,12 @@ def test_data_of_the_layer_that_was_edited_is_put_right(edit) -> None:
         bpy.data.objects.remove(constraint.target)
     else:
         curves.clear()
+    assert "restored" not in " ".join(state(scene.armature).notes)
     assert np.array_equal(poses(scene.armature, FRAMES), seen)
+    assert "restored" in " ".join(state(scene.armature).notes)
+    settings_of(scene.armature).settle_time += 0.1
+    poses(scene.armature, FRAMES)
+    assert "restored" not in " ".join(state(scene.armature).notes)
 
 
 def test_playing_writes_nothing() -> None:

@@ -249,7 +249,7 @@ def test_a_recording_adds_to_the_animation_and_touches_nothing_else(hero) -> Non
     for n, name in enumerate(CHAIN):
         wanted = rotation.multiply(basis[name], found[:, n])
         got = scenes.basis(hero.armature, frames, name)
-        assert rotation.angle(rotation.multiply(rotation.inverse(got), wanted)).max() < 1e-3
+        assert rotation.distance(got, wanted).max() < 1e-3
     after = scenes.curves(hero.armature.animation_data.action)
     assert {path[1].split('"')[1] for path in after if after[path] != curves.get(path)} == set(CHAIN)
     assert abs(scenes.poses(hero.armature, [*range(1, 10), *range(36, 60)]) - plain).max() < 1e-5
@@ -463,7 +463,7 @@ def test_a_generated_rigify_rig_is_aimed_right_and_quickly(head, neck) -> None:
             heads.append(following.seen_head)
         following.tick(DT, goal)
         assert following.error < np.radians(0.5)
-    turns = np.array([rotation.angle(rotation.multiply(rotation.inverse(a), b)) for a, b in pairwise(heads)])
+    turns = np.array([rotation.distance(a, b) for a, b in pairwise(heads)])
     # Corrections from tick to tick must not show: the head neither leaps nor trembles.
     assert np.degrees(np.abs(np.diff(turns))).max() < 2.5
     assert np.degrees(turns[120:145]).max() < 0.02

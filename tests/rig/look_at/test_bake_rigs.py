@@ -116,7 +116,7 @@ def test_rigify_head_leads_and_hips_come_last(rigify) -> None:
         bones = rigify.evaluated_get(scenes.goto(frame)).pose.bones
         poses.append([np.array(bones[part].matrix) for part in parts])
     turned = rotation.from_matrix(np.array(poses)[..., :3, :3])
-    angle = rotation.angle(rotation.multiply(rotation.inverse(turned[0]), turned))
+    angle = rotation.distance(turned[0], turned)
     times = [int(np.argmax(angle[:, n] > 0.5 * angle[-1, n])) for n in range(len(parts))]
     assert times == sorted(times) and len(set(times)) == len(times)
     assert scenes.error(rigify, place_of(target), (139, 140)) < RIGIFY
@@ -225,7 +225,11 @@ def test_rigs_with_their_clips(rig, into) -> None:
     action = rig.animation_data.action
     target = around(rig, 25, 5)
     bone = look_at.find_head(rig)
-    scenes.aim(rig, target, bone)
+    settings = scenes.aim(rig, target, bone)
+    if into == "LAYER":
+        # Blender's NLA finds the angle of a combined quaternion by an arc cosine, which knows no angles below 0.02
+        # degrees: legs, whose ends are far away, show it. `test_a_bake_changes_only_the_curves_of_the_body` has them.
+        settings.body.use_planted_feet = False
     scenes.settings_keyed(rig, bone, "use", [(first, False), (first + 15, True), (first + 40, False)])
     source = scenes.fingerprint(action)
     frames = (first, first + 7, first + 14, last - 1, last)
@@ -254,6 +258,6 @@ def test_rigs_turn_head_first(rig) -> None:
     times = []
     for bone in chain:
         turned = scenes.basis(rig, range(1, 151), bone)
-        angle = rotation.angle(rotation.multiply(rotation.inverse(turned[:1]), turned))
+        angle = rotation.distance(turned[:1], turned)
         times.append(int(np.argmax(angle > 0.5 * angle[-1])))
     assert times == sorted(times), dict(zip(chain, times, strict=True))

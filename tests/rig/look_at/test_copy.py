@@ -8,7 +8,7 @@ import pytest
 
 from extension import load
 
-from ..scenes import FIGURE, figure
+from ..scenes import FIGURE, ball, figure
 
 errors = load("lookat_pd.errors")
 look_at = load("rig.look_at.resolve")
@@ -31,16 +31,9 @@ def hero() -> bpy.types.Object:
     return figure("Hero", (*FIGURE, *EYES))
 
 
-def thing(name: str) -> bpy.types.Object:
-    item = bpy.data.objects.new(name, None)
-    item.location = (0.3, -2.0, 1.7)
-    bpy.context.scene.collection.objects.link(item)
-    return item
-
-
 def add(armature: bpy.types.Object, bone: str, chain: list[str] | None = None, **values):
     """A look-at at a ball, with this chain of the detected one."""
-    look_at_edit.add(bpy.context.scene, armature, bone, thing("Ball"))
+    look_at_edit.add(bpy.context.scene, armature, bone, ball((0.3, -2.0, 1.7), "Ball"))
     settings = armature.pose.bones[bone].lookat_pd
     if chain is not None:
         for n in reversed(range(len(settings.chain))):
@@ -169,7 +162,7 @@ def test_automatic_axis_stays_automatic(hero) -> None:
 
 def test_targets_change_sides_where_they_have_two(hero) -> None:
     for side in "LR":
-        thing(f"Target.{side}")
+        ball((0.3, -2.0, 1.7), f"Target.{side}")
     source = add(hero, "eye.L")
     mirror(hero, "eye.L")
     assert hero.pose.bones["eye.R"].lookat_pd.target == source.target

@@ -123,6 +123,34 @@ def test_a_file_that_cannot_be_read(tmp_path) -> None:
         assert presets.about(path) == ""
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[" * 5000 + "]" * 5000,
+        "-" * 5000 + "1",
+        "9" * 5000,
+        "9" * 4000,
+        "1e400",
+        "0x" + "f" * 40000,
+        "'" + "x" * 100000 + "'",
+    ],
+    ids=["nested", "minuses", "digits", "fewer digits", "infinite", "hexadecimal", "a long word"],
+)
+def test_huge_values_are_refused_in_one_sentence(tmp_path, value) -> None:
+    path = tmp_path / "Huge.py"
+    path.write_text(f"look_at.settle_time = {value}\n", "utf-8")
+    with pytest.raises(errors.FileError) as caught:
+        presets.read(path)
+    assert "'Huge'" in str(caught.value) and len(str(caught.value)) < 200
+
+
+def test_a_file_too_large_for_a_preset_is_not_read(tmp_path) -> None:
+    path = tmp_path / "Large.py"
+    path.write_text("# nothing\n" * 200_000, "utf-8")
+    with pytest.raises(errors.FileError, match="'Large'"):
+        presets.read(path)
+
+
 def test_some_settings_are_enough(settings, tmp_path) -> None:
     before = tuning(settings)
     presets.apply(presets.read(written(tmp_path, '"""Slow"""\nlook_at.settle_time = 2')), settings)

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from comparison import largest_angle
 from extension import load
 
 from .. import scenes
@@ -222,10 +223,6 @@ def offsets_seen(armature, frames) -> np.ndarray:
     return np.array(found)
 
 
-def away(one, other) -> float:
-    return float(rotation.angle(rotation.multiply(rotation.inverse(one), other)).max())
-
-
 @pytest.mark.parametrize("first", [1, 10, -300, 5000, 900_000])
 @pytest.mark.parametrize("frames", [1, 2, 5, 64, 65])
 def test_whole_frames_are_as_they_are_and_the_ends_hold(first, frames) -> None:
@@ -234,9 +231,9 @@ def test_whole_frames_are_as_they_are_and_the_ends_hold(first, frames) -> None:
     offsets.install(armature, 1, BONES)
     offsets.show(armature, found)
     whole = [0, frames // 2, frames - 1]
-    assert away(offsets_seen(armature, [first + k for k in whole]), found.offsets[whole]) < 1e-6
+    assert largest_angle(offsets_seen(armature, [first + k for k in whole]), found.offsets[whole]) < 1e-6
     outside = offsets_seen(armature, [first - 7, first + frames + 400])
-    assert away(outside, found.offsets[[0, -1]]) < 1e-6
+    assert largest_angle(outside, found.offsets[[0, -1]]) < 1e-6
 
 
 def test_between_frames_bones_turn_the_short_way() -> None:
@@ -246,9 +243,9 @@ def test_between_frames_bones_turn_the_short_way() -> None:
     offsets.show(armature, found)
     for k in range(4):
         a, b = found.offsets[k], found.offsets[k + 1]
-        whole = rotation.angle(rotation.multiply(rotation.inverse(a), b))
+        whole = rotation.distance(a, b)
         seen = offsets_seen(armature, [10 + k + part for part in (0.25, 0.5, 0.75)])
-        turned = rotation.angle(rotation.multiply(rotation.inverse(a[None]), seen))
+        turned = rotation.distance(a[None], seen)
         assert np.all(np.diff(turned, axis=0) > 0.0) and np.all(turned < whole)
         np.testing.assert_allclose(turned[1], 0.5 * whole, atol=1e-5)
 
@@ -258,7 +255,7 @@ def test_time_that_is_stretched_plays_the_keys_of_that_time() -> None:
     offsets.install(armature, 1, BONES)
     offsets.show(armature, found)
     bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, 200
-    assert away(offsets_seen(armature, [8]), found.offsets[[3]]) < 1e-6
+    assert largest_angle(offsets_seen(armature, [8]), found.offsets[[3]]) < 1e-6
 
 
 def test_bones_move_and_turn() -> None:
@@ -276,7 +273,9 @@ def test_bones_move_and_turn() -> None:
     seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["hips"]
     after = armature.convert_space(pose_bone=seen, matrix=seen.matrix, to_space="LOCAL")
     np.testing.assert_allclose(after.translation, np.array(before.translation) + move, atol=1e-6)
-    assert away(np.array(after.to_quaternion()), rotation.multiply(np.array(before.to_quaternion()), turn)) < 1e-6
+    assert (
+        largest_angle(np.array(after.to_quaternion()), rotation.multiply(np.array(before.to_quaternion()), turn)) < 1e-6
+    )
 
 
 def test_a_copy_of_the_rig_shows_its_own() -> None:
@@ -287,10 +286,10 @@ def test_a_copy_of_the_rig_shows_its_own() -> None:
     bpy.context.scene.collection.objects.link(copy)
     before = offsets_seen(armature, [12])
     offsets.show(copy, some(4))
-    assert away(offsets_seen(armature, [12]), before) == 0.0
-    assert away(offsets_seen(copy, [12]), some(4).offsets) < 1e-6
+    assert largest_angle(offsets_seen(armature, [12]), before) == 0.0
+    assert largest_angle(offsets_seen(copy, [12]), some(4).offsets) < 1e-6
     offsets.remove(copy)
-    assert away(offsets_seen(armature, [12]), before) == 0.0
+    assert largest_angle(offsets_seen(armature, [12]), before) == 0.0
     offsets.remove(armature)
     assert not [action for action in bpy.data.actions if layer_action.is_layer(action)]
     assert not [item for item in bpy.data.objects if clock.is_clock(item)]
@@ -332,7 +331,7 @@ def test_what_was_written_can_be_put_back() -> None:
     before, held = offsets_seen(armature, [11, 14]), offsets.written(armature, 1)
     offsets.show(armature, some(7))
     offsets.write_back(armature, held)
-    assert away(offsets_seen(armature, [11, 14]), before) == 0.0
+    assert largest_angle(offsets_seen(armature, [11, 14]), before) == 0.0
 
 
 def test_shown_tells_what_is_added() -> None:
@@ -344,4 +343,4 @@ def test_shown_tells_what_is_added() -> None:
     offsets.show(armature, track())
     for frame, row in ((12, 2), (-50, 0), (99, 4)):
         found = offsets.shown(armature, "head", frame)
-        assert away(np.array([found[bone] for bone in BONES]), track().offsets[row]) < 1e-6
+        assert largest_angle(np.array([found[bone] for bone in BONES]), track().offsets[row]) < 1e-6

@@ -47,7 +47,7 @@ def joined(pair, method="INERTIAL", root="NONE", seconds=BLEND / 24, **options):
 def same_rotations(mode, a, b):
     size = {"QUATERNION": 4, "AXIS_ANGLE": 4}.get(mode, 3)
     to = load("rig.animation.channels").to_quaternion
-    return rotation.angle(rotation.multiply(to(a, mode), rotation.inverse(to(b, mode)))).max() if size else 0.0
+    return rotation.distance(to(a, mode), to(b, mode)).max() if size else 0.0
 
 
 ALL_MODES = [(mode,) for mode in scenes.MODES] + [scenes.MODES]

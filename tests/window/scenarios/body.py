@@ -39,6 +39,7 @@ def body_answers_at_once(hands: Hands) -> Waiting:
         yield from hands.sidebar()
         yield 0.5
         settings = person.pose.bones[HEAD].lookat_pd
+        settings.body.use_planted_feet = False
         settings.mute = True
         yield 0.3
         animated = _places(person, "foot.L", "toe.R")

@@ -6,7 +6,7 @@ from character import armature, look_at_ball, settings
 from windowed.hands import VIEWPORT, Hands, NotThere, Waiting
 from windowed.scripts import script
 
-PARTS = ("show_sight", "show_target", "show_limits", "show_offsets")
+PARTS = ("show_sight", "show_target", "show_limits", "show_offsets", "show_detected")
 
 
 def _options():

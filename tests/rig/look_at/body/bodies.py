@@ -71,7 +71,7 @@ def bones(armature: bpy.types.Object, *names: str) -> list[int]:
     return [armature.pose.bones.keys().index(name) for name in names]
 
 
-def apart(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+def differences(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     """Largest distance [m] and largest angle [deg] between poses (F, b, 4, 4)."""
     turn = one[..., :3, :3] @ np.swapaxes(other[..., :3, :3], -1, -2)
     away = np.linalg.norm(one[..., :3, 3] - other[..., :3, 3], axis=-1)

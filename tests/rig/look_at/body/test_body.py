@@ -8,7 +8,7 @@ from extension import load
 
 from ... import scenes
 from . import bodies
-from .bodies import CHAIN, EYES, FEET, apart
+from .bodies import CHAIN, EYES, FEET, differences
 
 bake = load("rig.look_at.bake")
 body = load("rig.look_at.body.layers")
@@ -55,8 +55,8 @@ def test_feet_stay_where_the_animation_has_them(side) -> None:
     settings.body.weight_side, settings.body.weight_back = side, 5.0
     before, after = scenes.animated(armature, FRAMES), scenes.poses(armature, FRAMES)
     feet, hips = bodies.bones(armature, *FEET), bodies.bones(armature, "hips")
-    assert apart(after[:, hips], before[:, hips])[0] > 0.005 * abs(side)
-    away, turned = apart(after[:, feet], before[:, feet])
+    assert differences(after[:, hips], before[:, hips])[0] > 0.005 * abs(side)
+    away, turned = differences(after[:, feet], before[:, feet])
     assert away < 1e-4
     assert turned < 0.1
 
@@ -82,7 +82,7 @@ def test_hips_that_shift_ten_centimetres_leave_straight_legs_on_the_ground() -> 
     feet, hips = bodies.bones(armature, *FEET), bodies.bones(armature, "hips")
     assert np.abs(after[:, hips, 0, 3] - before[:, hips, 0, 3]).max() > 0.1
     assert np.min(after[:, hips, 2, 3] - before[:, hips, 2, 3]) < -0.001, "the hips go down"
-    away, turned = apart(after[:, feet], before[:, feet])
+    away, turned = differences(after[:, feet], before[:, feet])
     assert away < 1e-4
     assert turned < 0.1
     for side in "LR":
@@ -117,7 +117,7 @@ def test_eyes_set_out_first_then_head_neck_chest_and_hips() -> None:
     half = []
     for bone in (EYES[0], *(name for name in CHAIN if name != "spine")):
         here = bodies.bones(armature, bone)
-        turn = np.array([apart(after[k : k + 1, here], before[k : k + 1, here])[1] for k in range(OFF - 2)])
+        turn = np.array([differences(after[k : k + 1, here], before[k : k + 1, here])[1] for k in range(OFF - 2)])
         half.append(np.interp(0.5 * turn[-1], np.maximum.accumulate(turn), np.arange(len(turn))))
     sideways = np.abs(after[: OFF - 2, bodies.bones(armature, "hips")[0], 0, 3])
     half.append(np.interp(0.5 * sideways[-1], np.maximum.accumulate(sideways), np.arange(len(sideways))))
@@ -154,7 +154,8 @@ def test_who_moves_the_eyes_more_moves_the_head_less_and_looks_as_well(share) ->
     rest = scenes.animated(armature, [OFF - 1])
     head = bodies.bones(armature, "head")
     assert (
-        apart(some[:, head], rest[:, head])[1] < (0.35 + 0.65 * share) * apart(whole[:, head], rest[:, head])[1] + 1.0
+        differences(some[:, head], rest[:, head])[1]
+        < (0.35 + 0.65 * share) * differences(whole[:, head], rest[:, head])[1] + 1.0
     )
     assert gaze_errors(armature, some, (1.2, -1.5, 1.7)).max() < 0.1
 
@@ -163,9 +164,9 @@ def test_the_torso_joins_large_turns_only() -> None:
     armature, settings = looking((0.2, -1.5, 1.7), moving=False)
     settings.body.torso_from = np.radians(25.0)
     rest, chest = scenes.animated(armature, [OFF - 1]), bodies.bones(armature, "chest")
-    assert apart(scenes.poses(armature, [OFF - 1])[:, chest], rest[:, chest])[1] < 1e-4
+    assert differences(scenes.poses(armature, [OFF - 1])[:, chest], rest[:, chest])[1] < 1e-4
     settings.target.location = (3.0, -1.5, 1.7)
-    assert apart(scenes.poses(armature, [OFF - 1])[:, chest], rest[:, chest])[1] > 5.0
+    assert differences(scenes.poses(armature, [OFF - 1])[:, chest], rest[:, chest])[1] > 5.0
 
 
 # What holds for the plain look-at holds with everything on
@@ -257,7 +258,7 @@ def test_the_frame_rate_does_not_matter(fps) -> None:
         settings.eyes.drift = np.radians(2.0)
         scenes.settings_keyed(armature, "head", "use", [(0, False), (rate // 2, True), (2 * rate, False)])
         seen[rate] = scenes.poses(armature, [k * rate // 6 for k in range(4 * 6 + 1)])
-    away, turned = apart(seen[24], seen[fps])
+    away, turned = differences(seen[24], seen[fps])
     assert away < 1e-3
     assert turned < 0.1
 
@@ -279,7 +280,7 @@ def test_another_active_target_is_looked_at() -> None:
     assert gaze_errors(armature, poses[36:39], places[0]).max() < 0.5
     assert gaze_errors(armature, poses[70:79], places[1]).max() < 0.5
     rest = scenes.animated(armature, [LAST])
-    assert apart(poses[-1:], rest)[1] < 1e-3, "a number that stands for nothing is off"
+    assert differences(poses[-1:], rest)[1] < 1e-3, "a number that stands for nothing is off"
 
 
 def test_without_anything_to_look_at_the_panel_says_so() -> None:
@@ -304,8 +305,8 @@ def test_scaled_and_mirrored_characters_keep_their_feet(scale) -> None:
     armature.scale = scale
     feet = bodies.bones(armature, *FEET)
     before, after = scenes.animated(armature, range(1, LAST, 7)), scenes.poses(armature, range(1, LAST, 7))
-    assert apart(after[:, feet], before[:, feet])[0] < 1e-4
-    assert apart(after, before)[1] > 10.0
+    assert differences(after[:, feet], before[:, feet])[0] < 1e-4
+    assert differences(after, before)[1] > 10.0
 
 
 @pytest.mark.parametrize(("names", "missing"), [(("eye.R",), "eyes"), (EYES, "eyes"), (("thigh.L", "thigh.R"), "legs")])

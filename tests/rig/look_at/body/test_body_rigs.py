@@ -54,12 +54,12 @@ def test_feet_of_rigs_stay_where_their_clips_have_them(character) -> None:
     before, after = scenes.animated(armature, frames), scenes.poses(armature, frames)
     assert np.all(np.isfinite(after))
     assert live.status(bpy.context.scene, armature, bone).state == "SOLVED"
-    assert bodies.apart(after, before)[1] > 5.0
+    assert bodies.differences(after, before)[1] > 5.0
     # Those that the rig's own inverse kinematics holds are as near as it brings them.
     feet = [name for leg in answering.legs for name in (leg.foot, leg.toe) if name]
     if feet:
         here = bodies.bones(armature, *feet)
-        away, turned = bodies.apart(after[:, here], before[:, here])
+        away, turned = bodies.differences(after[:, here], before[:, here])
         assert away < 1e-4 / 0.9 * answering.leg_length
         assert turned < 0.1
 
@@ -87,9 +87,9 @@ def test_rigify_human_answers_with_all_it_has(person) -> None:
         bodies.bones(person, "DEF-toe.L", "DEF-toe.R", "ORG-foot.L", "ORG-foot.R"),
         bodies.bones(person, "torso"),
     )
-    assert bodies.apart(after[:, torso], before[:, torso])[0] > 0.01
+    assert bodies.differences(after[:, torso], before[:, torso])[0] > 0.01
     # As near as the rig's own inverse kinematics brings them.
-    assert bodies.apart(after[:, feet], before[:, feet])[0] < 1e-4
+    assert bodies.differences(after[:, feet], before[:, feet])[0] < 1e-4
     eyes = after[:, bodies.bones(person, "MCH-eye.L", "MCH-eye.R")]
     way = np.array((0.9, -1.5, 1.5)) - eyes[..., :3, 3]
     cosine = np.sum(eyes[..., :3, 1] * way, axis=-1) / np.linalg.norm(way, axis=-1)
@@ -98,7 +98,7 @@ def test_rigify_human_answers_with_all_it_has(person) -> None:
     arm = bodies.bones(person, "DEF-upper_arm.R")
     chest = bodies.bones(person, "chest")
     inside = [np.linalg.inv(poses[:, chest[0]]) @ poses[:, arm[0]] for poses in (before, after)]
-    assert bodies.apart(*inside)[1] > 0.3, "an arm in forward kinematics swings"
+    assert bodies.differences(*inside)[1] > 0.3, "an arm in forward kinematics swings"
     assert np.abs(after[[0, -1]] - before[[0, -1]]).max() < 2e-6
 
 

@@ -1,10 +1,10 @@
-"""Solvers that work step by step, and the calls that run all their steps."""
+"""Solvers that work in steps, and the calls that run all their steps."""
 
 from collections.abc import Generator
 from inspect import signature
 
 from lookat_pd import dynamics
-from lookat_pd.dynamics.stepwise import drain, drained
+from lookat_pd.progress import drain, drained
 
 
 def counting(steps: int, *, factor: float = 2.0) -> Generator[float, None, float]:

@@ -1,0 +1,428 @@
+"""What a run never does: hang, run what it was not asked to, or touch what is not its own."""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import bpy
+import pytest
+from attack import FACTOR, attack
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kept
+from extension import load
+
+from . import conftest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DIGITS = "9" * 4000
+AIM = "--point=0.5,-2,1.7"
+CODES = {0, 1, 2}
+VERBS = {
+    "bake": ["--point=0.5,-2,1.7"],
+    "ik": ["--bone", "foot.L", "--point=0.2,-0.2,0.2"],
+    "inertialize": ["--loop"],
+    "interpolate": ["--keys", "1,11,31", "--bone", "head"],
+    "reach": ["--bone", "foot.L", "--point=0.2,-0.3,0.3", "--duration", "0.5"],
+    "inspect": [],
+}
+
+needs_module = pytest.mark.skipif(bool(bpy.app.binary_path), reason="in a real Blender there is --command")
+
+
+# Numbers without bound
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--range", "1", "99999999999"],
+        ["--range", "1", DIGITS],
+        ["--range", "-900000", "900000"],
+        ["--fps", "1e-9"],
+        ["--fps", "nan"],
+        ["--point", "1e308,0,0"],
+        ["--point", "1e30,0,0"],
+        ["--settle-time", DIGITS],
+        ["--damping", DIGITS],
+        ["--body", "x" * 4000],
+        ["--preset", "x" * 4000],
+    ],
+    ids=lambda words: " ".join(words)[:30],
+)
+def test_a_number_without_bound_gets_one_sentence(words, walk, call, tmp_path) -> None:
+    aim = [] if "--point" in words else [AIM]
+    outcome = call("bake", walk, *aim, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 2
+    assert (
+        len(outcome.errors) == 1
+        and len(outcome.errors[0]) < 400
+        and words[0] in outcome.errors[0].replace("there is no preset", "--preset")
+    )
+    assert not (tmp_path / "out.blend").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "content"),
+    [
+        ("--gaze", f'[{{"frame": {DIGITS}, "target": "Ball"}}]'),
+        ("--gaze", '[{"frame": %s, "target": "Ball"}]' % ("9" * 400)),
+        ("--gaze", '[{"frame": 1e9, "target": "Ball"}]'),
+        ("--gaze", '[{"frame": 1, "point": [1e30, 0, 0]}]'),
+        ("--gaze", '[{"frame": 1, "target": %s}]' % ("[" * 200 + "]" * 200)),
+        ("--list", '[{"clip": "Walk", "at": -1000000000}, {"clip": "Walk"}]'),
+        ("--list", '[{"clip": "Walk", "at": %s}, {"clip": "Walk"}]' % ("9" * 400)),
+    ],
+)
+def test_a_file_with_a_number_without_bound_gets_one_sentence(words, content, walk, call, tmp_path) -> None:
+    path = tmp_path / "given.json"
+    path.write_text(content)
+    outcome = call("bake" if words == "--gaze" else "inertialize", walk, words, path, "--output", tmp_path / "o.blend")
+    assert outcome.code == 2
+    assert len(outcome.errors) == 1 and len(outcome.errors[0]) < 400
+
+
+def test_a_clip_list_over_a_million_frames_is_refused_at_once(walk, call, tmp_path) -> None:
+    path = tmp_path / "list.json"
+    path.write_text('[{"clip": "Walk", "at": -1000000}, {"clip": "Walk", "at": 10}]')
+    outcome = call("inertialize", walk, "--list", path, "--output", tmp_path / "out.blend")
+    assert outcome.code == 1
+    assert "250000" in outcome.row["error"] and not (tmp_path / "out.blend").exists()
+
+
+def test_an_action_over_a_million_frames_is_refused_at_once(call, tmp_path) -> None:
+    hero = conftest.make_character()
+    bone = hero.pose.bones["head"]
+    bone.keyframe_insert("rotation_quaternion", frame=1_000_000)
+    path = conftest.save(tmp_path / "long.blend")
+    for verb, words in VERBS.items():
+        if verb not in ("inspect", "interpolate", "reach"):
+            outcome = call(verb, path, *words, "--output", tmp_path / "out.blend")
+            assert outcome.code == 1
+            assert "250000" in outcome.row["error"]
+
+
+# Scripts
+
+
+def with_scripts(folder: Path) -> tuple[Path, Path]:
+    """A file whose text and driver make another file when they run, and that file."""
+    hero, made = conftest.make_character(), folder / "made by a script"
+    text = bpy.data.texts.new("evil.py")
+    text.write(f"open({str(made)!r}, 'a').close()\n")
+    text.use_module = True
+    curve = hero.driver_add("location", 0)
+    curve.driver.type = "SCRIPTED"
+    curve.driver.expression = f"(open({str(made)!r}, 'a').close(), 0.25)[1]"
+    path = conftest.save(folder / "evil.blend")
+    made.unlink(missing_ok=True)
+    return path, made
+
+
+@pytest.mark.parametrize("prefers_scripts", [False, True])
+def test_no_script_runs_without_trust(prefers_scripts, call, tmp_path) -> None:
+    path, made = with_scripts(tmp_path)
+    paths = bpy.context.preferences.filepaths
+    before = paths.use_scripts_auto_execute
+    paths.use_scripts_auto_execute = prefers_scripts
+    try:
+        for verb, words in VERBS.items():
+            output = [] if verb == "inspect" else ["--output", tmp_path / f"{verb}.blend"]
+            outcome = call(verb, path, *words, *output)
+            assert not made.exists(), verb
+            assert any("'location' of 'Hero'" in note and "--trust-scripts" in note for note in outcome.row["warnings"])
+    finally:
+        paths.use_scripts_auto_execute = before
+
+
+def test_scripts_run_where_the_file_is_trusted(call, tmp_path) -> None:
+    path, made = with_scripts(tmp_path)
+    outcome = call("bake", path, AIM, "--output", tmp_path / "out.blend", "--trust-scripts")
+    assert outcome.code == 0 and made.exists()
+    assert not any("--trust-scripts" in note for note in outcome.row["warnings"])
+
+
+def test_a_simple_expression_needs_no_trust(call, tmp_path) -> None:
+    hero = conftest.make_character()
+    curve = hero.driver_add("location", 0)
+    curve.driver.type, curve.driver.expression = "SCRIPTED", "0.25 * frame"
+    path = conftest.save(tmp_path / "simple.blend")
+    outputs = [tmp_path / "out.glb", tmp_path / "trusted.glb"]
+    plain = call("bake", path, AIM, "--output", outputs[0])
+    trusted = call("bake", path, AIM, "--output", outputs[1], "--trust-scripts")
+    assert plain.code == trusted.code == 0 and not plain.row["warnings"]
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.mark.slow
+def test_rigify_needs_no_trust(call, tmp_path) -> None:
+    kept.human()
+    drivers = [
+        curve.driver for owner in bpy.data.objects if owner.animation_data for curve in owner.animation_data.drivers
+    ]
+    assert len(drivers) > 50
+    path = conftest.save(tmp_path / "human.blend")
+    outcome = call("inspect", path)
+    assert outcome.code == 0
+    assert not any("--trust-scripts" in note for note in outcome.row["warnings"])
+    assert not bpy.app.autoexec_fail or "Driver" not in bpy.app.autoexec_fail_message
+
+
+# Any arguments, any files
+
+
+def tree(folder: Path) -> dict[str, bytes | None]:
+    """Every file below a folder with its content, and every folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+NUMBERS = ["0", "1", "-1", "7", "1e-9", "1e9", "1e308", "nan", "inf", "", "x", "9" * 30]
+FLAGS = {
+    "--rig": ["Hero", "Nobody", "", "Ball"],
+    "--fps": [*NUMBERS, "24", "29.97"],
+    "--action": ["Walk", "Nothing", ""],
+    "--bone": ["head", "foot.L", "nobody", ""],
+    "--target": ["Ball", "Hero:head", "Hero", "Nothing", ":"],
+    "--point": ["0,-2,1", "1,2", "1e308,0,0", "nan,0,0", ""],
+    "--settle-time": [*NUMBERS, "0.3"],
+    "--damping": [*NUMBERS, "critical"],
+    "--preset": ["Bird", "Nothing", "../Bird"],
+    "--body": ["all", "nothing", ""],
+    "--into": ["new", "current", "layer", "nowhere"],
+    "--length": NUMBERS,
+    "--iterations": [*NUMBERS[:4], "30"],
+    "--method": ["ccd", "jacobian-euler", "optimal", "smoothing", "dead", "fade", "nothing"],
+    "--smoothness": NUMBERS,
+    "--contacts": ["found", "1-20", "20-1", "x"],
+    "--duration": [*NUMBERS, "0.4"],
+    "--passes": ["0", "2", "-1", "x"],
+    "--mass": NUMBERS,
+    "--torque-limit": [*NUMBERS, "20"],
+    "--keys": ["1,11,31", "1", "1,1", "31,1", "1e9,2e9", "x"],
+    "--tension": NUMBERS,
+    "--settle": [*NUMBERS[:4], "0.2"],
+    "--blend": [*NUMBERS, "0.2", "auto"],
+    "--to": ["Walk", "Nothing"],
+    "--root": ["none", "heading", "x"],
+    "--name": ["Walk", "New", ""],
+}
+BARE = ["--loop", "--smooth-pops", "--markers", "--best-cut", "--tip", "--keep-offset", "--no-gravity", "--no-limits"]
+PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
+
+flags = st.one_of(
+    st.sampled_from(sorted(FLAGS)).flatmap(lambda flag: st.sampled_from([[flag, word] for word in FLAGS[flag]])),
+    st.sampled_from([[flag] for flag in BARE]),
+    st.sampled_from([["--range", *pair] for pair in PAIRS]),
+)
+runs = st.tuples(
+    st.sampled_from(sorted(VERBS)),
+    st.sampled_from(
+        ["walk.blend", "walk.glb", "cut.blend", "text.bvh", "empty.glb", "missing.blend", ".", "in put.blend"]
+    ),
+    st.booleans(),
+    st.lists(flags, max_size=4),
+    st.sampled_from(["out.blend", "out.glb", "new/out.glb", "new", "walk.blend", "text.bvh", "out.obj"]),
+    st.sampled_from(["report.json", "walk.blend", "deep/report.json", "."]),
+)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files, good ones and bad ones."""
+    folder = tmp_path_factory.mktemp("inputs")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    conftest.make_character()
+    blend = conftest.save(folder / "walk.blend")
+    conftest.export(folder / "walk.glb")
+    shutil.copy(blend, folder / "in put.blend")
+    (folder / "cut.blend").write_bytes(blend.read_bytes()[:5000])
+    (folder / "text.bvh").write_text("HIERARCHY\nROOT x\n")
+    (folder / "empty.glb").touch()
+    return folder
+
+
+def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> None:
+    """One run of the command line: no traceback, a documented code, and nothing changed but its own."""
+    verb, name, usual, words, output, report = run
+    folder = inputs.with_name(f"{inputs.name}-run")
+    shutil.copytree(inputs, folder)
+    here = Path.cwd()
+    try:
+        os.chdir(folder)
+        before = tree(folder)
+        given = [verb, name, *(VERBS[verb] if usual else []), *(word for flag in words for word in flag)]
+        given += ["--report", report, *([] if verb == "inspect" else ["--output", output])]
+        capsys.readouterr()
+        began = time.monotonic()
+        code = load("cli.program").main(given, "test")
+        assert time.monotonic() - began < 60.0
+        out, err = capsys.readouterr()
+        after = tree(folder)
+    finally:
+        os.chdir(here)
+        shutil.rmtree(folder)
+    assert code in CODES, given
+    assert "Traceback" not in out + err and "unexpected" not in out + err, (given, err)
+    assert all(len(line) < 1000 for line in err.splitlines())
+    assert code == 0 or err
+    own = {output, report, *(f"{output}/{Path(name).stem}{suffix}" for suffix in (".blend", ".glb"))}
+    own |= {str(parent) for path in own for parent in Path(path).parents}
+    changed = {path for path in before.keys() | after.keys() if before.get(path, b"-") != after.get(path, b"-")}
+    assert changed <= own - {name}, given
+    if code == 2:
+        assert not changed, given
+    if code == 0 and verb != "inspect":
+        assert changed
+    if report in changed:
+        assert all(row["ok"] is (row["error"] is None) for row in json.loads(after[report] or b"[]"))
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(runs)
+def test_any_run_keeps_to_its_own(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> None:
+    check_run(inputs, capsys, run)
+
+
+@pytest.mark.slow
+@attack(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(runs)
+def test_any_run_keeps_to_its_own_many_times(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> None:
+    check_run(inputs, capsys, run)
+
+
+# What the system is asked for
+
+
+def outside(trace: str, allowed: list[Path]) -> set[str]:
+    """Paths outside of the folders that a traced run opened for writing, made, renamed or removed."""
+    found = set()
+    for line in trace.splitlines():
+        call = re.search(r"(\w+)\((.*)\) += (\S+)", line)
+        if call is None or call[3].startswith("-1"):
+            continue
+        name, words = call[1], call[2]
+        if name in ("open", "openat", "creat") and not re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC)", words):
+            continue
+        if name in (
+            "access",
+            "faccessat",
+            "faccessat2",
+            "readlink",
+            "readlinkat",
+            "chdir",
+            "execve",
+            "getcwd",
+            "statfs",
+        ):
+            continue
+        if "stat" in name or "xattr" in name:
+            continue
+        for path in re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', words):
+            whole = os.path.normpath(ROOT / path)
+            if not any(Path(whole).is_relative_to(folder) for folder in allowed):
+                found.add(f"{name} {whole}")
+    return found
+
+
+def is_known(entry: str) -> bool:
+    """Devices that everybody may write to, what Python keeps of what it has read, and the folders that Blender makes
+    for thumbnails when it starts, which stay empty."""
+    call, _, path = entry.partition(" ")
+    is_thumbnails = call == "mkdir" and re.search(r"/\.cache(/thumbnails(/.*)?)?$", path) is not None
+    return (
+        path.startswith(("/dev/null", "/dev/tty", "/dev/shm", "/proc/self")) or "__pycache__" in path or is_thumbnails
+    )
+
+
+@needs_module
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_system_is_asked_for_nothing_outside(verb, walk, tmp_path) -> None:
+    folders = {name: tmp_path / name for name in ("home", "temporary", "out", "current")}
+    for folder in folders.values():
+        folder.mkdir()
+    environment = os.environ | {"HOME": str(folders["home"]), "TMPDIR": str(folders["temporary"])}
+    environment |= {"BLENDER_USER_RESOURCES": str(folders["home"])}
+    log, report = tmp_path / "trace", folders["out"] / "report.json"
+    output = [] if verb == "inspect" else ["--output", str(folders["out"])]
+    words = [verb, str(walk), str(conftest.export(tmp_path / "other.glb"))]
+    words += [*VERBS[verb], *output, "--report", str(report)]
+    strace = ["strace", "-f", "-qq", "-e", "trace=%file", "-s", "4096", "-o", str(log)]
+    done = subprocess.run(
+        [*strace, sys.executable, str(ROOT / "cli"), *words],
+        cwd=folders["current"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    allowed = [folders["out"], folders["temporary"]]
+    found = {entry for entry in outside(log.read_text(errors="replace"), allowed) if not is_known(entry)}
+    assert not found, sorted(found)
+    assert not list(folders["current"].iterdir()) and not list(folders["temporary"].iterdir())
+    assert not [path for path in folders["home"].rglob("*") if path.is_file()]
+
+
+# Kills
+
+
+def start(*words: object, **options) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "cli"), *map(str, words)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        **options,
+    )
+
+
+def kill_runs(count: int, walk_glb: Path, folder: Path) -> None:
+    """Kill runs while they write, at random times; each time one more run leaves whole files only, always the same."""
+    chance = random.Random(count)
+    inputs = [Path(shutil.copy(walk_glb, folder / f"{n}.glb")) for n in range(4)]
+    wanted, out = folder / "wanted", folder / "out"
+    words = ["bake", *inputs, AIM, "--report"]
+    assert start(*words, wanted / "report.json", "--output", wanted).wait(120) == 0
+    files = {path.name: path.read_bytes() for path in wanted.glob("*.glb")}
+    assert len(files) == len(inputs)
+    for _ in range(count):
+        shutil.rmtree(out, ignore_errors=True)
+        process = start(*words, out / "report.json", "--output", out)
+        until = time.monotonic() + 60.0
+        while not out.exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.001)
+        # All four files take about a second.
+        time.sleep(chance.uniform(0.0, 1.0))
+        process.send_signal(chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
+        process.wait(60)
+        for path in out.glob("[0-9].glb"):
+            assert path.read_bytes() == files[path.name]
+        assert start(*words, out / "report.json", "--output", out).wait(120) == 0
+        assert {path.name: path.read_bytes() for path in out.iterdir() if path.suffix == ".glb"} == files
+        assert sorted(path.name for path in out.iterdir()) == sorted([*files, "report.json"])
+        assert all(row["ok"] for row in json.loads((out / "report.json").read_text("utf-8")))
+
+
+@needs_module
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
+def test_a_killed_run_leaves_whole_files(walk_glb, tmp_path) -> None:
+    kill_runs(1, walk_glb, tmp_path)
+
+
+@needs_module
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
+def test_killed_runs_leave_whole_files(walk_glb, tmp_path) -> None:
+    kill_runs(5 * FACTOR, walk_glb, tmp_path)

@@ -1,0 +1,602 @@
+"""Whatever a solver is given, it answers with finite numbers or with our error, in bounded time and memory.
+
+Each call begins as one that works. Then some of its arguments are replaced: by other shapes, units, degenerate values,
+numbers that are none, or no numbers at all.
+"""
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from attack import attack
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookat_pd import checks, eyes, gaze, ik, pd, rotation, transitions
+from lookat_pd.body import legs
+from lookat_pd.dynamics import Body, interpolate, reach, simulate
+from lookat_pd.dynamics import available as engine_available
+from lookat_pd.errors import InvalidArgument
+from lookat_pd.gaze import conversation
+from lookat_pd.gaze.realtime import RealtimeLookAt
+from lookat_pd.message import Message
+
+SECONDS, BYTES = 5.0, 1e9
+"""What one call may take."""
+NUMBERS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1e-300, 1e-16, 1e-5, 1e6, 1e18, 1e200, -1e308)
+MAY_BE_NAN = {"error", "costs"}
+"""Fields that have no number where there is no target, and where a pass has failed."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A solver, and arguments with which it works, made from chance."""
+
+    solver: Callable[..., Any]
+    arguments: Callable[[np.random.Generator], dict[str, Any]]
+    engine: bool = False
+
+
+def unit(random: np.random.Generator, *shape: int) -> np.ndarray:
+    return rotation.normalize(random.normal(size=(*shape, 4)))
+
+
+def chain_arguments(n: int) -> dict[str, Any]:
+    return {
+        "shares": np.full(n, 1.0 / n),
+        "settle_factors": np.linspace(1.0, 2.0, n),
+        "yaw_limits": np.full(n, 0.8),
+        "pitch_up_limits": np.full(n, 0.5),
+        "pitch_down_limits": np.full(n, 0.5),
+        "compensates_lag": np.arange(n) < 1,
+        "forward": np.tile([0.0, 0.0, 1.0], (n, 1)),
+        "up": np.tile([0.0, 1.0, 0.0], (n, 1)),
+    }
+
+
+CHAIN, TUNING = set(chain_arguments(1)) | {"soft_edge", "near"}, {f.name for f in fields(gaze.Tuning)}
+
+
+def look(**given: Any) -> Any:
+    chain = gaze.Chain(**{name: given.pop(name) for name in CHAIN & given.keys()})
+    tuning = gaze.Tuning(**{name: given.pop(name) for name in TUNING & given.keys()})
+    events = [gaze.Event(given.pop("first"), given.pop("whom")), gaze.Event(given.pop("off"), None)]
+    return gaze.solve(chain, tuning, events=events, **given)
+
+
+def look_arguments(random: np.random.Generator) -> dict[str, Any]:
+    n, frames = int(random.integers(1, 4)), int(random.integers(1, 9))
+    return chain_arguments(n) | {
+        "settle_time": 0.6,
+        "damping_ratio": float(random.choice([0.0, 0.7, 1.0, 3.0])),
+        "integrator": str(random.choice(["exact", "stable", "euler"])),
+        "method": str(random.choice(["geodesic", "component"])),
+        "max_speed": float(random.choice([0.0, 2.0])),
+        "feed_forward": float(random.choice([0.0, 0.5])),
+        "release_angle": 0.01,
+        "release_speed": 0.03,
+        "release_time": 0.2,
+        "soft_edge": 0.1,
+        "near": 0.1,
+        "rotations": unit(random, frames, n),
+        "positions": random.normal(size=(frames, n, 3)),
+        "targets": random.normal(scale=5.0, size=(2, frames, 3)),
+        "dt": 1.0 / 24.0,
+        "first": float(random.uniform(-1.0, 0.1)),
+        "whom": int(random.integers(2)),
+        "off": float(random.uniform(0.0, 0.4)),
+        "influence": 1.0,
+        "shift": 0.0,
+    }
+
+
+def follow(**given: Any) -> Any:
+    chain = gaze.Chain(**{name: given.pop(name) for name in CHAIN & given.keys()})
+    one = RealtimeLookAt(chain, gaze.Tuning(settle_time=given.pop("settle_time")))
+    one.start(given.pop("offsets"))
+    return [one.step(**given) for _ in range(2)]
+
+
+def follow_arguments(random: np.random.Generator) -> dict[str, Any]:
+    n = int(random.integers(1, 4))
+    return chain_arguments(n) | {
+        "settle_time": 0.5,
+        "offsets": rotation.identity(n),
+        "rotations": unit(random, n),
+        "positions": random.normal(size=(n, 3)),
+        "target": random.normal(scale=4.0, size=3),
+        "dt": 0.04,
+        "shift": 0.0,
+    }
+
+
+EYES = {"forward", "head_forward", "head_up", "yaw_limit", "vergence", "saccade_rate", "micro", "micro_rate", "seed"}
+
+
+def eyes_look(**given: Any) -> Any:
+    able = eyes.Eyes(**{name: given.pop(name) for name in EYES & given.keys()})
+    events = [gaze.Event(given.pop("first"), 0), gaze.Event(given.pop("off"), None)]
+    return eyes.solve(able, events=events, **given)
+
+
+def eyes_arguments(random: np.random.Generator) -> dict[str, Any]:
+    n, k = int(random.integers(1, 12)), int(random.integers(1, 3))
+    return {
+        "forward": np.tile([0.0, -1.0, 0.0], (k, 1)),
+        "head_forward": np.array([0.0, -1.0, 0.0]),
+        "head_up": np.array([0.0, 0.0, 1.0]),
+        "yaw_limit": 0.8,
+        "vergence": 1.0,
+        "saccade_rate": 0.13,
+        "micro": float(random.choice([0.0, 0.01])),
+        "micro_rate": 1.5,
+        "seed": 3,
+        "head": unit(random, n),
+        "orientations": unit(random, n, k),
+        "centers": random.normal(size=(n, k, 3)),
+        "animated": unit(random, n, k),
+        "targets": random.normal(scale=4.0, size=(2, n, 3)),
+        "dt": 0.01,
+        "first": float(random.uniform(-1.0, 0.05)),
+        "off": 0.06,
+        "time": 0.0,
+    }
+
+
+def cut_arguments(random: np.random.Generator, *, rotations: bool | None = None) -> dict[str, Any]:
+    frames, bones = int(random.integers(1, 9)), int(random.integers(1, 4))
+    turns = bool(random.integers(2)) if rotations is None else rotations
+    make = unit if turns else lambda r, *shape: r.normal(size=(*shape, 3))
+    return {
+        "previous": make(random, 2, bones),
+        "target": make(random, frames, bones),
+        "dt": 1.0 / 30.0,
+        "duration": 0.3,
+        "kind": "rotation" if turns else "vector",
+    }
+
+
+def ik_arguments(random: np.random.Generator) -> dict[str, Any]:
+    n, batch = int(random.integers(1, 5)), int(random.integers(1, 4))
+    offsets = random.normal(size=(n, 3))
+    if random.uniform() < 0.3:
+        offsets[random.integers(n)] = 0.0
+    limits = random.choice([None, "range", "euler", "locks"])
+    return {
+        "offsets": offsets,
+        "rotations": unit(random, batch, n),
+        "target": random.normal(size=(batch, 3)),
+        "method": str(random.choice(list(ik.METHODS))),
+        "iterations": 20,
+        "tolerance": 1e-4,
+        "base": random.normal(size=3),
+        "minimum": np.full((n, 3), -0.5) if limits == "range" else None,
+        "maximum": np.full((n, 3), 0.7) if limits == "range" else None,
+        "euler_minimum": np.full((n, 3), -0.4) if limits == "euler" else None,
+        "stiffness": np.full((n, 3), 0.5) if limits == "range" else None,
+        "locks": random.uniform(size=(n, 3)) < 0.5 if limits == "locks" else None,
+        "pole": random.normal(size=3) if random.uniform() < 0.3 else None,
+        "orientation": unit(random) if random.uniform() < 0.3 else None,
+    }
+
+
+def limits_of(given: dict[str, Any]) -> ik.Limits | None:
+    names = ("minimum", "maximum", "euler_minimum", "stiffness", "locks")
+    found = {name: given.pop(name) for name in names if name in given}
+    return ik.Limits(**found) if any(value is not None for value in found.values()) else None
+
+
+def solve_chain(**given: Any) -> Any:
+    wanted = [ik.Pole(given["pole"])] if given["pole"] is not None else []
+    wanted += [ik.Orientation(given["orientation"])] if given["orientation"] is not None else []
+    del given["pole"], given["orientation"]
+    return ik.solve(**given | {"limits": limits_of(given)}, objectives=wanted)
+
+
+def tree_arguments(random: np.random.Generator) -> dict[str, Any]:
+    found = ik_arguments(random)
+    n = len(found["offsets"])
+    for name in ("method", "pole", "orientation"):
+        del found[name]
+    return found | {
+        "parents": [int(random.integers(-1, joint)) if joint else -1 for joint in range(n)],
+        "joint": n - 1,
+        "offset": np.zeros(3),
+        "weight": 1.0,
+    }
+
+
+def solve_body(**given: Any) -> Any:
+    target = given.pop("target")
+    effector = ik.Effector(given.pop("joint"), target, given.pop("offset"), given.pop("weight"))
+    limits = limits_of(given)
+    return ik.solve_tree(effectors=[effector], **given, limits=limits)
+
+
+def body_arguments(random: np.random.Generator, spread: float = 2.5) -> dict[str, Any]:
+    n = int(random.integers(1, 4))
+    masses = 10.0 ** random.uniform(-spread, spread, n)
+    return {
+        "parents": np.arange(n) - 1,
+        "offsets": random.normal(scale=0.3, size=(n, 3)),
+        "masses": masses,
+        "centers": random.normal(scale=0.1, size=(n, 3)),
+        "inertias": masses[:, None, None] * 0.01 * np.eye(3),
+    }
+
+
+BODY = {"parents", "offsets", "masses", "centers", "inertias"}
+
+
+def with_body(solver: Callable[..., Any]) -> Callable[..., Any]:
+    def call(**given: Any) -> Any:
+        return solver(Body(**{name: given.pop(name) for name in BODY}), **given)
+
+    return call
+
+
+def keys_arguments(random: np.random.Generator) -> dict[str, Any]:
+    body = body_arguments(random)
+    n = len(body["parents"])
+    return body | {
+        "keys": unit(random, 3, n),
+        "key_times": np.array([0.0, 0.1, 0.3]),
+        "dt": 1.0 / 24.0,
+        "residual": 0.01,
+        "torque_limit": float(random.choice([0.5, 50.0, np.inf])),
+        "gravity": np.array([0.0, 0.0, -9.81]),
+        "inertia": str(random.choice(["true", "reference"])),
+        "damping": float(random.choice([0.0, 0.1])),
+        "stiffness": 1.0,
+        "passive": random.uniform(size=n) < 0.3,
+        "settle": 0.1,
+    }
+
+
+def reach_arguments(random: np.random.Generator) -> dict[str, Any]:
+    body = body_arguments(random)
+    n = len(body["parents"])
+    return body | {
+        "start": unit(random, n),
+        "goal": random.normal(scale=0.3, size=3),
+        "duration": 0.5,
+        "dt": 1.0 / 24.0,
+        "effector": (n - 1, np.array([0.0, 0.2, 0.0])),
+        "method": str(random.choice(["smoothing", "optimal"])),
+        "passes": int(random.integers(0, 3)),
+        "gravity": np.array([0.0, 0.0, -9.81]),
+        "damping": 0.1,
+        "strength": 1.0,
+    }
+
+
+def simulate_arguments(random: np.random.Generator) -> dict[str, Any]:
+    body = body_arguments(random, 0.3)
+    n = len(body["parents"])
+    return body | {
+        "start": unit(random, n),
+        "duration": 0.1,
+        "dt": 0.02,
+        "velocity": random.normal(size=(n, 3)),
+        "torques": 0.1 * body["masses"][:, None] * random.normal(size=(n, 3)),
+        "gravity": np.array([0.0, 0.0, -9.81]),
+        "damping": 0.1,
+    }
+
+
+def inverse_arguments(random: np.random.Generator) -> dict[str, Any]:
+    body = body_arguments(random)
+    n = len(body["parents"])
+    return body | {"q": unit(random, 2, n), "w": random.normal(size=(n, 3)), "dw": random.normal(size=(n, 3))}
+
+
+def leg_arguments(random: np.random.Generator) -> dict[str, Any]:
+    n, count = int(random.integers(1, 8)), int(random.integers(1, 3))
+    found = {name: random.normal(size=(n, count, 3)) for name in ("hip", "knee", "ankle")}
+    return (
+        found
+        | {name: unit(random, n, count) for name in ("upper", "lower", "foot")}
+        | {
+            "moved": random.normal(scale=0.1, size=3),
+            "up": np.array([0.0, 0.0, 1.0]),
+            "dt": 1.0 / 24.0,
+            "smooth": 0.12,
+        }
+    )
+
+
+def plant(**given: Any) -> Any:
+    names = ("hip", "knee", "ankle", "upper", "lower", "foot")
+    animated = legs.Leg(**{name: given[name] for name in names})
+    moved = checks.like("moved", given["moved"], 3)
+    carried = legs.Leg(*(getattr(animated, name) + (moved if n < 3 else 0.0) for n, name in enumerate(names)))
+    lowered = legs.lowering(animated, carried, given["up"], given["dt"], smooth=given["smooth"])
+    return lowered, legs.replant(animated, carried)
+
+
+def talk(**given: Any) -> Any:
+    manner = conversation.Manner(given["seed"], given["reaction"], given["glances"])
+    turns = [conversation.Turn(given["first"], given["one"]), conversation.Turn(given["second"], given["other"])]
+    return conversation.plan(turns, given["people"], given["end"], manner)
+
+
+CALLS = {
+    "track": Call(
+        pd.track,
+        lambda random: {
+            "target": random.normal(size=(int(random.integers(1, 9)), 2)),
+            "dt": 1.0 / 24.0,
+            "settle_time": 0.5,
+            "damping_ratio": float(random.choice([0.0, 0.7, 1.0, 2.0])),
+            "x0": None,
+            "v0": np.zeros(2),
+            "integrator": str(random.choice(["exact", "stable", "euler"])),
+            "max_speed": random.choice([None, 2.0]),
+            "max_step": None,
+            "feed_forward": 0.3,
+        },
+    ),
+    "track_quaternion": Call(
+        pd.track_quaternion,
+        lambda random: {
+            "target": unit(random, int(random.integers(1, 9)), 2),
+            "dt": 1.0 / 24.0,
+            "settle_time": 0.5,
+            "damping_ratio": 0.8,
+            "q0": None,
+            "w0": np.zeros(3),
+            "method": str(random.choice(["geodesic", "component"])),
+            "integrator": str(random.choice(["exact", "stable", "euler"])),
+            "max_speed": random.choice([None, 2.0]),
+            "max_angle": random.choice([None, 0.5]),
+        },
+    ),
+    "step_limit": Call(
+        pd.step_limit, lambda random: {"settle_time": 0.5, "damping_ratio": 1.0, "integrator": "stable"}
+    ),
+    "look-at": Call(look, look_arguments),
+    "realtime": Call(follow, follow_arguments),
+    "eyes": Call(eyes_look, eyes_arguments),
+    "conversation": Call(
+        talk,
+        lambda random: {
+            "seed": 1,
+            "reaction": (0.2, 0.6),
+            "glances": 0.5,
+            "first": 0.0,
+            "second": 2.0,
+            "one": 0,
+            "other": 1,
+            "people": 3,
+            "end": 6.0,
+        },
+    ),
+    "decay": Call(
+        transitions.decay,
+        lambda random: {"x0": random.normal(size=3), "v0": random.normal(size=3), "duration": 0.3, "t": 0.1},
+    ),
+    "transition": Call(transitions.transition, cut_arguments),
+    "dead blending": Call(transitions.dead_blend, lambda random: cut_arguments(random) | {"half_life": 0.1}),
+    "cross-fade": Call(
+        lambda previous, **given: transitions.cross_fade(**given),
+        lambda random: (found := cut_arguments(random)) | {"source": found["target"][::-1]},
+    ),
+    "blend time": Call(
+        lambda duration, **given: transitions.blend_time(**given), lambda random: cut_arguments(random) | {"size": 1.0}
+    ),
+    "best cut": Call(
+        lambda **given: transitions.search(
+            given["source"],
+            given["destination"],
+            given["dt"],
+            root=given["root"],
+            weights=transitions.Weights(given["velocity"], joints=given["joints"]),
+        ),
+        lambda random: {
+            "source": random.normal(size=(5, 3, 3)),
+            "destination": random.normal(size=(4, 3, 3)),
+            "dt": 0.04,
+            "root": 0,
+            "velocity": 0.15,
+            "joints": np.ones(3),
+        },
+    ),
+    "foot contacts": Call(
+        transitions.foot_contacts,
+        lambda random: {"feet": random.normal(size=(6, 2, 3)), "dt": 0.04, "size": 1.0, "height": 0.05, "speed": 0.5},
+    ),
+    "chain": Call(solve_chain, ik_arguments),
+    "tree": Call(solve_body, tree_arguments),
+    "legs": Call(plant, leg_arguments),
+    "inverse dynamics": Call(with_body(Body.inverse), inverse_arguments),
+    "mass matrix": Call(with_body(lambda body, **given: body.mass_matrix(given["q"])), inverse_arguments),
+    "interpolate": Call(with_body(interpolate), keys_arguments, engine=True),
+    "reach": Call(with_body(reach), reach_arguments, engine=True),
+    "simulate": Call(with_body(simulate), simulate_arguments, engine=True),
+}
+
+# What an argument is replaced by
+
+
+def _element(value: Any, number: float, place: int) -> Any:
+    found = np.array(value, dtype=float)
+    if found.size:
+        found.flat[place % found.size] = number
+    return found if found.ndim else float(found)
+
+
+REPLACEMENTS: dict[str, Callable[[Any, float, int], Any]] = {
+    "one element": _element,
+    "all elements": lambda value, number, place: np.full(np.shape(value), number)[()],
+    "times": lambda value, number, place: np.asarray(value, dtype=float) * number,
+    "no axis": lambda value, number, place: number,
+    "one axis more": lambda value, number, place: np.asarray(value)[None],
+    "one axis less": lambda value, number, place: np.asarray(value)[0] if np.ndim(value) else value,
+    "transposed": lambda value, number, place: np.asarray(value).T,
+    "one more": lambda value, number, place: np.concatenate((value, value[:1])) if np.ndim(value) else [value, value],
+    "empty": lambda value, number, place: np.asarray(value)[:0] if np.ndim(value) else [],
+    "nothing": lambda value, number, place: None,
+    "a word": lambda value, number, place: "word",
+    "ragged": lambda value, number, place: [[1.0], [1.0, 2.0]],
+    "a huge integer": lambda value, number, place: 10**400,
+    "an object": lambda value, number, place: object(),
+}
+
+
+def replaced(arguments: dict[str, Any], changes: list[tuple[int, str, float, int]]) -> dict[str, Any]:
+    names = sorted(arguments)
+    for which, how, number, place in changes:
+        name = names[which % len(names)]
+        try:
+            with np.errstate(all="ignore"):
+                arguments[name] = REPLACEMENTS[how](arguments[name], number, place)
+        except (TypeError, ValueError, IndexError, OverflowError):
+            # What stands there has no elements.
+            arguments[name] = number
+    return arguments
+
+
+def found_in(result: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """All arrays and numbers of a result, and the fields that they are in."""
+    if is_dataclass(result):
+        for field in fields(result):
+            yield from found_in(getattr(result, field.name), field.name)
+    elif isinstance(result, list | tuple):
+        for item in result:
+            yield from found_in(item, name)
+    elif isinstance(result, np.ndarray | float):
+        yield name, np.asarray(result)
+
+
+def check(name: str, seed: int, changes: list[tuple[int, str, float, int]]) -> None:
+    call = CALLS[name]
+    arguments = replaced(call.arguments(np.random.default_rng(seed)), changes)
+    began, before = time.perf_counter(), largest()
+    answer = None
+    try:
+        with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+            warnings.simplefilter("ignore")
+            patch.setattr(checks, "memory_limit", 0.5 * BYTES)
+            answer = call.solver(**arguments)
+    except InvalidArgument as error:
+        message = str(error)
+        told = isinstance(message, Message) and message.endswith(".") and len(message) < 500
+    else:
+        message, told = "", True
+    assert told, message
+    for field, values in found_in(answer):
+        wrong = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(())
+        assert field in MAY_BE_NAN or name == "step_limit" or not np.any(wrong), field
+    assert time.perf_counter() - began < SECONDS
+    assert largest() - before < BYTES
+
+
+def largest() -> float:
+    """Bytes that this process has held at most."""
+    resource = pytest.importorskip("resource")
+    kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return kilobytes if sys.platform == "darwin" else 1024.0 * kilobytes
+
+
+names = st.sampled_from([name for name, call in CALLS.items() if engine_available() or not call.engine])
+seeds = st.integers(0, 2**32 - 1)
+changes = st.lists(
+    st.tuples(st.integers(0, 40), st.sampled_from(list(REPLACEMENTS)), st.sampled_from(NUMBERS), st.integers(0, 1000)),
+    min_size=0,
+    max_size=3,
+)
+
+
+@pytest.mark.parametrize("name", [name for name, call in CALLS.items() if engine_available() or not call.engine])
+def test_the_calls_work_as_they_are(name: str) -> None:
+    call = CALLS[name]
+    made = 0
+    for seed in range(20):
+        try:
+            call.solver(**call.arguments(np.random.default_rng(seed)))
+            made += 1
+        except InvalidArgument:
+            # A goal may be out of reach by chance.
+            assert name in ("reach", "chain")
+    assert made
+
+
+@settings(max_examples=500)
+@given(names, seeds, changes)
+def test_a_solver_answers_or_says_what_is_wrong(
+    name: str, seed: int, changes: list[tuple[int, str, float, int]]
+) -> None:
+    check(name, seed, changes)
+
+
+@pytest.mark.slow
+@attack(2_000)
+@given(names, seeds, changes)
+def test_a_solver_answers_or_says_what_is_wrong_many_times(
+    name: str, seed: int, changes: list[tuple[int, str, float, int]]
+) -> None:
+    check(name, seed, changes)
+
+
+# What was found once
+
+
+@pytest.mark.parametrize("method", list(ik.METHODS))
+@pytest.mark.parametrize("length", [0.0, 1e-200])
+def test_bones_without_length_and_with_limits(method: str, length: float) -> None:
+    limits = ik.Limits(minimum=np.full((3, 3), -0.5), maximum=np.full((3, 3), 0.5))
+    offsets = length * np.ones((3, 3))
+    found = ik.solve(offsets, rotation.identity(3), (1.0, 2.0, 3.0), method=method, limits=limits)
+    assert np.isfinite(found.rotations).all() and np.isfinite(found.error).all()
+
+
+def test_a_body_so_small_that_nothing_is_to_be_solved() -> None:
+    hand = ik.Effector(1, (1.0, 2.0, 3.0))
+    found = ik.solve_tree([-1, 0], 1e-300 * np.ones((2, 3)), rotation.identity(2), [hand])
+    assert np.isfinite(found.rotations).all()
+
+
+@pytest.mark.skipif(not engine_available(), reason="needs the physics engine")
+@pytest.mark.parametrize("method", ["smoothing", "optimal"])
+def test_a_reach_without_passes_is_the_minimum_jerk_one(method: str) -> None:
+    inertias = np.tile(0.01 * np.eye(3), (2, 1, 1))
+    body = Body([-1, 0], [[0.0, 0.0, 0.0], [0.0, 0.3, 0.0]], [1.0, 1.0], [[0.0, 0.15, 0.0]] * 2, inertias)
+    start = rotation.exp([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]])
+    goal, hand = (0.0, 0.2, 0.4), (1, np.array([0.0, 0.3, 0.0]))
+    found = reach(body, start, goal, 0.5, 0.05, effector=hand, method=method, passes=0)
+    assert np.isfinite(found.rotations).all() and found.cost <= found.costs[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "word"),
+    [
+        ("look-at", {"influence": np.nan}, "influence"),
+        ("look-at", {"shift": np.nan}, "shift"),
+        ("look-at", {"forward": np.full((1, 3), np.nan)}, "forward axes"),
+        ("look-at", {"up": np.zeros((7, 3))}, "up axes"),
+        ("look-at", {"shares": np.ones((2, 2))}, "shares"),
+        ("look-at", {"dt": 1e6}, "10000"),
+        ("eyes", {"targets": np.full((2, 5, 3), 1e200)}, "target"),
+        ("eyes", {"time": 1e18}, "time of the first sample"),
+        ("track", {"x0": np.zeros(5)}, "x0"),
+        ("track", {"v0": np.zeros((2, 2))}, "v0"),
+        ("track", {"settle_time": np.ones(7)}, "settle time"),
+        ("decay", {"x0": np.zeros(5)}, "offset"),
+        ("interpolate", {"masses": np.full(1, 1e-16)}, "masses|mass"),
+        ("interpolate", {"settle": 1e8}, "GB of memory"),
+        ("simulate", {"duration": 3000.0, "dt": 1e-9}, "GB of memory"),
+        ("simulate", {"dt": 2e-7}, "number of frames"),
+        ("reach", {"strength": 1e-300}, "strength"),
+        ("realtime", {"dt": [[1.0], [1.0, 2.0]]}, "time step"),
+        ("best cut", {"root": [10**400]}, "root joint"),
+    ],
+)
+def test_what_is_wrong_is_named(name: str, changes: dict[str, Any], word: str) -> None:
+    call = CALLS[name]
+    with pytest.raises(InvalidArgument, match=word):
+        call.solver(**call.arguments(np.random.default_rng(1)) | changes)

@@ -1,0 +1,254 @@
+"""Forward and up are right, or in doubt and said to be: zero poses, many legs, backward knees, turned objects."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from .. import scenes
+from ..look_at.body import bodies
+from . import skeletons, zero_poses
+from .skeletons import CONVENTIONS, human
+
+axes = load("rig.detection.axes")
+detect = load("rig.detection.detect")
+rest = load("rig.detection.rest")
+rotation = load("lookat_pd.rotation")
+stance = load("rig.detection.stance")
+limbs = load("rig.detection.limbs")
+errors = load("lookat_pd.errors")
+facing = load("rig.look_at.facing")
+look_at = load("rig.look_at.resolve")
+
+
+def off(found, truth) -> float:
+    return float(np.degrees(rotation.angle_between(np.array(found), np.array(truth))))
+
+
+def aim(armature, bone: str):
+    """Forward and up in the frame of a bone."""
+    found = stance.of(armature)
+    back = rotation.inverse(found.skeleton.rotations[found.skeleton.index(bone)])
+    return rotation.rotate(back, found.axes.forward), rotation.rotate(back, found.axes.up)
+
+
+ALONG = {"X": (1, 0, 0), "-X": (-1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-Z": (0, 0, -1)}
+NAMED = ("bvh", "mixamo", "vrm", "unreal", "daz", "biped", "maya", "mmd", "no_neck", "character_creator")
+
+
+@pytest.mark.parametrize("along", ALONG)
+@pytest.mark.parametrize("name", NAMED)
+def test_a_zero_pose_along_one_axis_is_read_from_the_animation(name: str, along: str) -> None:
+    names = CONVENTIONS[name]
+    body = zero_poses.zero_posed(human(names), ALONG[along])
+    armature = zero_poses.armature(body, zero_poses.motion(body, seed=len(name)))
+    head = names.chain[0]
+    found = stance.of(armature)
+    assert not found.at_rest
+    plain = rest.skeleton(armature)
+    truth = body.truth(head, plain.rotations[plain.index(head)])
+    forward, up = aim(armature, head)
+    assert off(forward, truth[0]) < 10.0
+    assert off(up, truth[1]) < 10.0
+    assert detect.find_head(found.skeleton, rest.hints(armature)) == head
+    chain = [link.bone for link in detect.find_chain(found.skeleton, head, rest.hints(armature))]
+    assert [bone for bone in chain if not bone.endswith("Base")] == names.chain
+    legs = limbs.find_legs(armature)
+    assert [leg.upper for leg in legs] == [names.leg.split("|")[0].format(side) for side in names.sides]
+
+
+@pytest.mark.parametrize("up", ["Z", "Y"])
+@pytest.mark.parametrize("along", ["X", "Y", "Z"])
+def test_a_bvh_file_with_a_zero_pose_along_one_axis(tmp_path, along: str, up: str) -> None:
+    names = CONVENTIONS["bvh"]
+    axes = {"Z": ((0.0, -1.0, 0.0), (0.0, 0.0, 1.0)), "Y": ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0))}[up]
+    plain = human(names)
+    if up == "Y":
+        plain = skeletons.moved(plain, rotation.from_axis_angle([1.0, 0.0, 0.0], -0.5 * np.pi))
+    body = zero_poses.zero_posed(plain, ALONG[along], *axes)
+    path = zero_poses.bvh(body, zero_poses.motion(body, seed=3), tmp_path / "walk.bvh")
+    settings = {"axis_forward": "Y", "axis_up": "Z"} if up == "Z" else {"axis_forward": "-Z", "axis_up": "Y"}
+    bpy.ops.import_anim.bvh(filepath=str(path), **settings)
+    armature = bpy.context.object
+    found = stance.of(armature)
+    assert not found.at_rest
+    resting = rest.skeleton(armature)
+    # In Blender the file's axes are turned with the whole figure.
+    to_blender = rotation.IDENTITY if up == "Z" else rotation.from_axis_angle([1.0, 0.0, 0.0], 0.5 * np.pi)
+    at_zero = rotation.multiply(rotation.inverse(to_blender), resting.rotations[resting.index("Head")])
+    truth = body.truth("Head", at_zero)
+    forward, upward = aim(armature, "Head")
+    assert off(forward, truth[0]) < 10.0
+    assert off(upward, truth[1]) < 10.0
+    assert [leg.upper for leg in limbs.find_legs(armature)] == ["LeftUpLeg", "RightUpLeg"]
+
+
+def test_a_zero_pose_without_an_animation_is_in_doubt() -> None:
+    body = zero_poses.zero_posed(human(CONVENTIONS["bvh"]))
+    armature = zero_poses.armature(body, zero_poses.motion(body))
+    armature.animation_data_clear()
+    assert stance.of(armature).axes.confidence < axes.CERTAIN
+    assert not any("Arm" in leg.upper for leg in limbs.find_legs(armature))
+
+
+def spider(names: str, legs: int = 4, sides=("L", "R")):
+    """A spider that faces -Y. names: of the bones of a leg, {0} is its number and {1} its side."""
+    rows = [
+        ("Body", None, (0, 0, 0.3), (0, -0.2, 0.3)),
+        ("Abdomen", "Body", (0, 0.05, 0.3), (0, 0.6, 0.4)),
+        ("Head", "Body", (0, -0.25, 0.3), (0, -0.4, 0.28)),
+    ]
+    for side, sign in zip(sides, (1.0, -1.0), strict=True):
+        for n in range(legs):
+            fan = np.radians(50.0 - 100.0 * n / max(legs - 1, 1))
+            out = np.array([sign * np.cos(fan), -np.sin(fan), 0.0])
+            base = np.array([sign * 0.1, 0.15 * (n / legs - 0.5), 0.3])
+            points = [
+                base,
+                base + 0.35 * out + [0, 0, 0.3],
+                base + 0.8 * out + [0, 0, 0.1],
+                base + 1.1 * out - [0, 0, 0.3],
+            ]
+            bones = [bone.format(n + 1, side) for bone in names.split("|")]
+            rows += skeletons.line(bones, points[: len(bones) + 1], "Body")
+    return skeletons.build(rows)
+
+
+SPIDERS = (
+    "Leg{0}_Upper_{1}|Leg{0}_Mid_{1}|Leg{0}_Foot_{1}",
+    "leg{0}a.{1}|leg{0}b.{1}|leg{0}c.{1}",
+    "Leg_{1}_{0}|Leg_{1}_{0}_001|Leg_{1}_{0}_002",
+    "Femur{0}.{1}|Tibia{0}.{1}|Tarsus{0}.{1}",
+    "UpperLeg{0}.{1}|LowerLeg{0}.{1}",
+    "coxa_{0}_{1}|femur_{0}_{1}|tibia_{0}_{1}",
+)
+
+
+@pytest.mark.parametrize("legs", [3, 4])
+@pytest.mark.parametrize("names", SPIDERS)
+def test_many_legs_all_vote_on_up(names: str, legs: int) -> None:
+    found = detect.read_axes(spider(names, legs))
+    assert off(found.up, (0, 0, 1)) < 10.0
+    assert off(found.forward, (0, -1, 0)) < 10.0
+
+
+KNEE_BACK = ((0.2, 0.0, 1.0), (0.2, 0.35, 0.6), (0.2, 0.0, 0.1), (0.2, -0.25, 0.0))
+ROBOTS = {
+    "feet": ("UpperLeg.{0}|LowerLeg.{0}|Foot.{0}", 3),
+    "no feet": ("UpperLeg.{0}|LowerLeg.{0}", 2),
+    "one bone": ("Leg.{0}", 1),
+    "four bones": ("Thigh.{0}|Shin.{0}|Ankle.{0}", 3),
+}
+
+
+def robot(kind: str):
+    """A machine with backward knees that faces -Y."""
+    names, count = ROBOTS[kind]
+    rows = skeletons.line(["Hips", "Torso", "Head"], [(0, 0, 1.0), (0, 0, 1.2), (0, 0, 1.6), (0, 0, 1.8)])
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        mirror = np.array([sign, 1.0, 1.0])
+        rows += skeletons.line(
+            [b.format(side) for b in names.split("|")], list(KNEE_BACK[: count + 1] * mirror), "Hips"
+        )
+        rows += skeletons.line(
+            [f"Arm.{side}", f"Hand.{side}"], list(((0.3, 0, 1.5), (0.5, 0, 1.2), (0.5, -0.1, 1.0)) * mirror), "Torso"
+        )
+    return skeletons.build(rows)
+
+
+@pytest.mark.parametrize("kind", ROBOTS)
+def test_backward_knees_do_not_turn_a_robot_round(kind: str) -> None:
+    found = detect.read_axes(robot(kind))
+    assert off(found.up, (0, 0, 1)) < 10.0
+    assert off(found.forward, (0, -1, 0)) < 10.0
+
+
+@pytest.mark.parametrize("degrees", [-35.0, 20.0])
+def test_a_head_that_looks_aside_throughout_the_clip_does_not_take_its_forward_along(degrees: float) -> None:
+    names = CONVENTIONS["mixamo"]
+    body = zero_poses.zero_posed(human(names))
+    turns, head = zero_poses.motion(body), body.names.index(names.chain[0])
+    turns[:, head] = rotation.multiply(rotation.about([0.0, 0.0, 1.0], np.radians(degrees)), turns[:, head])
+    armature = zero_poses.armature(body, turns)
+    plain = rest.skeleton(armature)
+    truth, _ = body.truth(names.chain[0], plain.rotations[plain.index(names.chain[0])])
+    assert off(aim(armature, names.chain[0])[0], truth) < 10.0
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (-0.01, 0.01, 0.01), (100.0, 100.0, -100.0)])
+@pytest.mark.parametrize("body", [spider(SPIDERS[0]), robot("no feet"), robot("feet"), skeletons.quadruped()])
+def test_the_world_tells_up_on_turned_scaled_and_mirrored_objects(body, scale: tuple[float, ...]) -> None:
+    """An armature whose Y is up, as many files have it, in an object that is turned upright."""
+    turn = rotation.from_axis_angle([1.0, 0.0, 0.0], -0.5 * np.pi)
+    lying = skeletons.moved(body, turn)
+    rows = [
+        (name, None if parent < 0 else lying.names[parent], head, tail)
+        for name, parent, head, tail in zip(lying.names, lying.parents, lying.heads, lying.tails, strict=True)
+    ]
+    armature = scenes.figure("Turned", rows)
+    armature.rotation_euler, armature.scale = (0.5 * np.pi, 0.0, 0.0), scale
+    bpy.context.view_layer.update()
+    found = stance.of(armature).axes
+    assert off(found.up, rotation.rotate(turn, (0.0, 0.0, 1.0))) < 10.0
+    assert off(found.forward, rotation.rotate(turn, (0.0, -1.0, 0.0))) < 10.0
+
+
+def test_arms_are_no_legs_whatever_the_zero_pose() -> None:
+    body = zero_poses.zero_posed(human(CONVENTIONS["bvh"]))
+    armature = zero_poses.armature(body, zero_poses.motion(body))
+    for animated in (True, False):
+        if not animated:
+            armature.animation_data_clear()
+        legs = limbs.find_legs(armature)
+        assert not any("Arm" in bone or "Hand" in bone for leg in legs for bone in (leg.upper, leg.lower, leg.foot))
+
+
+def test_an_animation_that_faces_elsewhere_than_the_rest_pose_leaves_it_in_doubt() -> None:
+    """The head's rest orientation has been turned round against the body that it sits on."""
+    armature = scenes.figure("Turned", bodies.PERSON)
+    scenes.animate(armature, bones=("hips", "spine"), size=0.05)
+    assert stance.of(armature).axes.confidence > axes.CERTAIN
+    assert any(vote.source == axes.CLIP for vote in stance.of(armature).axes.forward_votes)
+    head = armature.pose.bones["head"]
+    for frame in (1, 60):
+        head.rotation_quaternion = rotation.from_axis_angle([0.0, 1.0, 0.0], np.pi)
+        head.keyframe_insert("rotation_quaternion", frame=frame)
+    stance.forget()
+    found = stance.of(armature).axes
+    assert found.confidence < axes.CERTAIN
+    assert axes.CLIP in found.against
+
+
+def test_a_doubtful_axis_is_noted_and_a_choice_settles_it() -> None:
+    swap = {"L": "R", "R": "L"}
+    rows = [
+        tuple(f"{part[:-1]}{swap[part[-1]]}" if str(part)[-2:] in (".L", ".R") else part for part in row[:2]) + row[2:]
+        for row in scenes.FIGURE
+    ]
+    armature = scenes.figure("Swapped", rows)
+    target = scenes.ball()
+    scenes.aim(armature, target)
+    found = look_at.resolve(armature, "head")
+    assert any("uncertain" in note and "feet" in note for note in found.notes)
+    first, second = stance.of(armature).axes.candidates
+    assert off(first[0], -second[0]) < 1.0
+    for candidate, (forward, _) in enumerate((first, second)):
+        facing.choose(armature, "head", candidate)
+        chosen = look_at.resolve(armature, "head")
+        assert not any("uncertain" in note for note in chosen.notes)
+        plain = rest.skeleton(armature)
+        back = rotation.inverse(plain.rotations[plain.index("head")])
+        assert off(chosen.aim_axis, rotation.rotate(back, forward)) < 0.01
+    facing.choose(armature, "head", -1)
+    assert look_at.resolve(armature, "head").notes == found.notes
+    armature.pose.bones["head"].lookat_pd.aim_axis = "POS_Z"
+    assert not any("uncertain" in note for note in look_at.resolve(armature, "head").notes)
+
+
+def test_a_candidate_that_is_not_there_is_named() -> None:
+    armature = scenes.figure()
+    scenes.aim(armature, scenes.ball())
+    with pytest.raises(errors.RigError, match="no candidate 3"):
+        facing.choose(armature, "head", 2)
+    assert not any(armature.pose.bones["head"].lookat_pd.facing)

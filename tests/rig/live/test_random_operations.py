@@ -1,0 +1,330 @@
+"""Any sequence of an animator's operations ends in the pose that a new file would show, and removal leaves nothing.
+
+Structural edits, settings, keys, poses, undo-free: undo and the window have their scenarios in tests/window.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from attack import attack
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+from extension import load
+
+from .. import scenes
+from ..scenes import animate, ball, figure, poses, set_rotation
+from .test_live import ours
+
+bake = load("rig.look_at.bake")
+bake_options = load("rig.animation.bake_options")
+clock = load("rig.offset_layer.clock")
+live = load("rig.live.handlers")
+look_at = load("rig.look_at.resolve")
+look_at_edit = load("rig.look_at.edit")
+offsets = load("rig.offset_layer.constraints")
+own_data = load("rig.sampling.own_data")
+LookAtError = load("lookat_pd.errors").LookAtError
+
+LAST = 24
+FRAMES = (1, 7, 16, LAST)
+ALIKE = 1e-5
+BONES = ("head", "neck", "chest", "upper_arm.L")
+whole = st.integers(0, 10_000)
+number = st.floats(-1.0, 1.0, width=32)
+
+
+class Shot(RuleBasedStateMachine):
+    """Two characters, one looks at a ball, the other one at the first; a box; and what can be done with them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        bpy.context.scene.frame_end = LAST
+        for name, x in (("Hero", 0.0), ("Villain", 1.2)):
+            item = figure(name)
+            item.location.x = x
+            animate(item, (1, 6, 13), seed=len(name))
+        scenes.aim(bpy.data.objects["Hero"], ball())
+        scenes.aim(bpy.data.objects["Villain"], bpy.data.objects["Hero"])
+        bpy.data.objects["Villain"].pose.bones["head"].lookat_pd.subtarget = "head"
+        mesh = bpy.data.meshes.new("Box")
+        mesh.from_pydata([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0.2)], [], [(0, 1, 2)])
+        box = bpy.data.objects.new("Box", mesh)
+        box.location = (-1.0, -1.5, 1.2)
+        bpy.context.scene.collection.objects.link(box)
+
+    # What there is
+
+    def armature(self, n: int) -> bpy.types.Object:
+        found = [item for item in bpy.context.scene.objects if item.type == "ARMATURE"]
+        return found[n % len(found)]
+
+    def item(self, n: int) -> bpy.types.Object | None:
+        found = [None, *(item for item in bpy.context.scene.objects if not clock.is_clock(item))]
+        return found[n % len(found)]
+
+    def bone(self, armature: bpy.types.Object, n: int) -> bpy.types.PoseBone:
+        return armature.pose.bones[n % len(armature.pose.bones)]
+
+    def looking(self) -> list[tuple[bpy.types.Object, str]]:
+        found = [item for item in bpy.context.scene.objects if item.type == "ARMATURE"]
+        return [(item, bone) for item in found for bone in look_at.bones_with_look_at(item)]
+
+    def settings(self, n: int) -> Any:
+        looking = self.looking()
+        armature, bone = looking[n % len(looking)]
+        return armature.pose.bones[bone].lookat_pd
+
+    def some_look(self) -> bool:
+        return bool(self.looking())
+
+    # What is done
+
+    @rule(n=whole, bone=st.sampled_from(BONES), towards=whole)
+    def add(self, n: int, bone: str, towards: int) -> None:
+        armature = self.armature(n)
+        if bone in armature.pose.bones and not look_at.exists_on(armature.pose.bones[bone]):
+            with suppress(LookAtError):
+                scenes.aim(armature, self.item(towards), bone)
+
+    @precondition(some_look)
+    @rule(n=whole)
+    def remove(self, n: int) -> None:
+        looking = self.looking()
+        look_at_edit.remove(*looking[n % len(looking)])
+
+    @precondition(some_look)
+    @rule(n=whole, towards=whole, bone=whole, of_bone=st.booleans())
+    def aim_at(self, n: int, towards: int, bone: int, of_bone: bool) -> None:
+        found, item = self.settings(n), self.item(towards)
+        found.target = item
+        if item is not None and item.type == "ARMATURE":
+            found.subtarget = self.bone(item, bone).name if of_bone else ""
+
+    @precondition(some_look)
+    @rule(n=whole, name=st.sampled_from(("settle_time", "influence", "max_speed", "soft_edge")), share=st.floats(0, 1))
+    def tune(self, n: int, name: str, share: float) -> None:
+        found = self.settings(n)
+        prop = found.bl_rna.properties[name]
+        setattr(found, name, prop.soft_min + share * (prop.soft_max - prop.soft_min))
+
+    @precondition(some_look)
+    @rule(n=whole, name=st.sampled_from(("mute", "use")), value=st.booleans())
+    def switch(self, n: int, name: str, value: bool) -> None:
+        setattr(self.settings(n), name, value)
+
+    @rule(n=whole, bone=whole, angles=st.tuples(number, number, number), frame=st.integers(0, LAST))
+    def rotate(self, n: int, bone: int, angles: tuple[float, ...], frame: int) -> None:
+        """Pose a bone; at frame 0 without a key."""
+        found = self.bone(self.armature(n), bone)
+        path = set_rotation(found, angles)
+        if frame:
+            found.keyframe_insert(path, frame=frame)
+
+    @rule(n=whole, bone=whole, mode=st.sampled_from(("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE")))
+    def rotation_mode(self, n: int, bone: int, mode: str) -> None:
+        self.bone(self.armature(n), bone).rotation_mode = mode
+
+    @rule(n=whole, place=st.tuples(number, number, number), frame=st.integers(0, LAST))
+    def move(self, n: int, place: tuple[float, ...], frame: int) -> None:
+        item = self.item(n)
+        if item is not None:
+            item.location = place
+            if frame:
+                item.keyframe_insert("location", frame=frame)
+
+    @rule(n=whole)
+    def unkey(self, n: int) -> None:
+        item = self.item(n)
+        if item is not None:
+            item.animation_data_clear()
+
+    @rule(n=whole)
+    def delete(self, n: int) -> None:
+        item = self.item(n)
+        if item is not None and (item.type != "ARMATURE" or len(bpy.context.scene.objects) > 4):
+            bpy.data.objects.remove(item)
+
+    @rule(n=whole, linked=st.booleans())
+    def duplicate(self, n: int, linked: bool) -> None:
+        if len(bpy.context.scene.objects) > 7:
+            return
+        item = self.armature(n)
+        copy = item.copy()
+        if not linked:
+            copy.data = item.data.copy()
+        copy.location.y += 0.5
+        bpy.context.scene.collection.objects.link(copy)
+
+    @rule(n=whole, parent=whole, bone=whole, to_bone=st.booleans())
+    def parent(self, n: int, parent: int, bone: int, to_bone: bool) -> None:
+        item, above = self.item(n), self.item(parent)
+        if item is None or item == above or (above is not None and item in _ancestors(above)):
+            return
+        item.parent, item.parent_type = above, "OBJECT"
+        if to_bone and above is not None and above.type == "ARMATURE":
+            item.parent_type, item.parent_bone = "BONE", self.bone(above, bone).name
+
+    @rule(n=whole, bone=whole, name=st.sampled_from(("other", "spine.9", "kopf")))
+    def rename_bone(self, n: int, bone: int, name: str) -> None:
+        self.bone(self.armature(n), bone).name = name
+
+    @rule(n=whole, name=st.sampled_from(("Other", "Hero", "A")))
+    def rename(self, n: int, name: str) -> None:
+        item = self.item(n)
+        if item is not None:
+            item.name = name
+
+    @rule(n=whole, bone=whole, parent=whole)
+    def parent_bone(self, n: int, bone: int, parent: int) -> None:
+        constrained = any(c for b in self.armature(n).pose.bones for c in b.constraints if not _is_own(c))
+
+        def edit(data: bpy.types.Armature) -> None:
+            bones = data.edit_bones
+            below, above = bones[bone % len(bones)], bones[parent % len(bones)]
+            if above != below and below not in above.parent_recursive and not constrained:
+                below.use_connect = False
+                below.parent = above
+
+        self._edit(self.armature(n), edit)
+
+    @rule(n=whole, bone=whole, add=st.booleans())
+    def bones_come_and_go(self, n: int, bone: int, add: bool) -> None:
+        def edit(data: bpy.types.Armature) -> None:
+            bones = data.edit_bones
+            chosen = bones[bone % len(bones)]
+            if add and len(bones) < 20:
+                new = bones.new("new")
+                new.head, new.tail, new.parent = chosen.tail, chosen.tail * 1.1, chosen
+            elif not add and len(bones) > 8:
+                bones.remove(chosen)
+
+        self._edit(self.armature(n), edit)
+
+    @staticmethod
+    def _edit(armature: bpy.types.Object, work: Callable[[bpy.types.Armature], None]) -> None:
+        bpy.context.view_layer.objects.active = armature
+        bpy.ops.object.mode_set(mode="EDIT")
+        work(armature.data)
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+    @rule(n=whole, bone=whole, towards=whole, influence=st.floats(0, 1))
+    def constrain(self, n: int, bone: int, towards: int, influence: float) -> None:
+        """A bone takes over the rotation of one that depends neither on it nor on another constraint."""
+        armature = self.armature(n)
+        own, other = self.bone(armature, bone), self.bone(armature, towards)
+        above = {own, *own.parent_recursive}
+        free = not any(c for b in (other, *other.parent_recursive) for c in b.constraints if not _is_own(c))
+        if free and other not in above and own not in other.parent_recursive:
+            constraint = own.constraints.new("COPY_ROTATION")
+            constraint.target, constraint.subtarget, constraint.influence = armature, other.name, influence
+            constraint.mix_mode = "ADD"
+
+    @rule(n=whole, bone=whole)
+    def constraints_go(self, n: int, bone: int) -> None:
+        own = self.bone(self.armature(n), bone).constraints
+        for constraint in [c for c in own if not _is_own(c)]:
+            own.remove(constraint)
+
+    @rule(frame=st.integers(1, LAST))
+    def go(self, frame: int) -> None:
+        bpy.context.scene.frame_set(frame)
+
+    @rule()
+    def evaluate(self) -> None:
+        bpy.context.view_layer.update()
+
+    @rule(end=st.integers(10, LAST), fps=st.sampled_from((24, 30, 60)))
+    def range(self, end: int, fps: int) -> None:
+        bpy.context.scene.frame_end, bpy.context.scene.render.fps = end, fps
+
+    @rule(n=whole)
+    def next_action(self, n: int) -> None:
+        armature = self.armature(n)
+        names = sorted(scenes.actions_of_the_animator())
+        if armature.animation_data is not None and names:
+            armature.animation_data.action = bpy.data.actions[names[n % len(names)]]
+
+    @precondition(some_look)
+    @rule(n=whole, group=st.sampled_from(("body", "eyes")), switch=whole, value=st.booleans())
+    def body(self, n: int, group: str, switch: int, value: bool) -> None:
+        found = getattr(self.settings(n), group)
+        switches = [prop.identifier for prop in found.bl_rna.properties if prop.type == "BOOLEAN"]
+        setattr(found, switches[switch % len(switches)], value)
+
+    @precondition(some_look)
+    @rule(n=whole, into=st.sampled_from(("NEW", "CURRENT", "LAYER")))
+    def bake(self, n: int, into: str) -> None:
+        looking = self.looking()
+        armature, bone = looking[n % len(looking)]
+        with suppress(LookAtError):
+            wanted = [look_at.resolve(armature, bone)]
+            scenes.finish(bake.bake(bpy.context.scene, wanted, bake_options.BakeOptions(1, LAST, into)))
+
+    @rule()
+    def reload(self) -> None:
+        """What is open is what was saved."""
+        path = os.path.join(bpy.app.tempdir, "shot.blend")
+        rigs = sorted(item.name for item in bpy.context.scene.objects if item.type == "ARMATURE")
+        seen = [poses(bpy.context.scene.objects[name], FRAMES) for name in rigs]
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+        for name, before in zip(rigs, seen, strict=True):
+            away = np.abs(poses(bpy.context.scene.objects[name], FRAMES) - before).max()
+            assert away < ALIKE, f"opened, {name} is {away:.4g} off"
+
+    # What must be true
+
+    def teardown(self) -> None:
+        scene = bpy.context.scene
+        rigs = [item for item in scene.objects if item.type == "ARMATURE"]
+        seen = [poses(item, FRAMES) for item in rigs]
+        told = [live.status(scene, item, bone) for item, bone in self.looking()]
+        scenes.forget_solutions()
+        for item, before in zip(rigs, seen, strict=True):
+            away = np.abs(poses(item, FRAMES) - before)
+            assert away.max() < ALIKE, f"{item.name}: {away.max():.4g} off, {[s.state for s in told]}"
+        assert [s.state for s in told] == [live.status(scene, item, bone).state for item, bone in self.looking()]
+        for item in rigs:
+            for bone in look_at.bones_with_look_at(item):
+                look_at_edit.remove(item, bone)
+        without = [poses(item, FRAMES) for item in rigs]
+        assert not any(any(offsets.on(item)) for item in rigs)
+        left = [scene.name for scene in bpy.data.scenes if own_data.TEMPORARY in scene]
+        assert not left
+        live._forget()
+        for item, before in zip(rigs, without, strict=True):
+            assert np.array_equal(poses(item, FRAMES), before)
+
+
+def _is_own(constraint: bpy.types.Constraint) -> bool:
+    return own_data.is_own_constraint(constraint)
+
+
+def _ancestors(item: bpy.types.Object) -> list[bpy.types.Object]:
+    found = []
+    while item.parent is not None:
+        item = item.parent
+        found.append(item)
+    return found
+
+
+OPTIONS = {"deadline": None, "suppress_health_check": list(HealthCheck)}
+
+
+def test_any_operations_end_in_the_pose_of_a_new_file(empty_file, capfd) -> None:
+    run_state_machine_as_test(Shot, settings=settings(max_examples=12, stateful_step_count=12, **OPTIONS))
+    assert not ours(capfd.readouterr().err)
+
+
+@pytest.mark.slow
+def test_many_operations_end_in_the_pose_of_a_new_file(empty_file, capfd) -> None:
+    run_state_machine_as_test(Shot, settings=attack(30, stateful_step_count=40, **OPTIONS))
+    assert not ours(capfd.readouterr().err)
