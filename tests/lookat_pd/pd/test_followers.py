@@ -132,8 +132,16 @@ def by_steps(tuning: Tuning, settle_times: Array, dt: float, goals: Array, start
 @pytest.mark.parametrize("integrator", ["exact", "stable", "euler"])
 @pytest.mark.parametrize("feed_forward", [0.0, 0.7])
 @pytest.mark.parametrize("width", [1, 3])
-@pytest.mark.parametrize("count", [2, 3, 5, 25, 26, 27, 40, 150])
-@pytest.mark.parametrize(("start", "spare"), [(0.0, 0.0), (0.04, 0.0), (0.0, 0.03), (0.04, 0.03)])
+@pytest.mark.parametrize("count", [2, 3, 26, 27, 150, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 25, 40))])
+@pytest.mark.parametrize(
+    ("start", "spare"),
+    [
+        (0.0, 0.0),
+        (0.04, 0.03),
+        pytest.param(0.04, 0.0, marks=pytest.mark.slow),
+        pytest.param(0.0, 0.03, marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_is_the_same_as_one_step_after_the_other(integrator, feed_forward, width, count, start, spare):
     tuning, dt, settle_times = Tuning(integrator=integrator, feed_forward=feed_forward), 0.1, np.array([0.6, 1.1])
     rng = np.random.default_rng(count)
