@@ -12,6 +12,8 @@ INPUTS = (".blend", ".glb", ".gltf", ".vrm", ".fbx", ".bvh")
 OUTPUTS = (".blend", ".glb")
 _SLOWEST, _FASTEST = 0.1, 32767.0
 _DIGITS = 12
+MOST_JOBS = 256
+PROGRESS = ("auto", "json", "openjd", "none")
 FARTHEST = 1e12
 """Coordinates [m] beyond which single precision, which Blender computes with, tells no directions."""
 
@@ -62,6 +64,22 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.json",
         help="write a JSON list with one object per input; - for standard output",
     )
+    batch = parser.add_argument_group("many files")
+    batch.add_argument(
+        "--jobs", type=jobs, metavar="N", default=1, help="number of processes, one file each at a time (default: 1)"
+    )
+    batch.add_argument(
+        "--shard",
+        type=shard,
+        metavar="I/N",
+        help="the I-th of N parts of the inputs, sorted by name: for N machines, each with its own I from 1 to N",
+    )
+    batch.add_argument(
+        "--progress",
+        choices=PROGRESS,
+        default="auto",
+        help="a line for people (auto), one JSON object a line on stderr (json), lines for OpenJD (openjd), or none",
+    )
 
 
 def add_conversion(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +91,11 @@ def add_conversion(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="output file, .blend or .glb; a folder if there are several inputs or no suffix",
     )
+    parser.add_argument(
+        "--skip-done",
+        action="store_true",
+        help="leave out outputs that were made by --skip-done from the same input, arguments and versions",
+    )
     parser.add_argument("--action", metavar="NAME", help="action to process (default: the action assigned to the rig)")
     parser.add_argument(
         "--range",
@@ -81,6 +104,27 @@ def add_conversion(parser: argparse.ArgumentParser) -> None:
         metavar=("A", "B"),
         help="first and last frame (default: range of the action, otherwise of the scene)",
     )
+
+
+def jobs(word: str) -> int:
+    count = whole(word)
+    if not 1 <= count <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(
+            f"{shown(word)} is out of range; give a number of processes from 1 to {MOST_JOBS}"
+        )
+    return count
+
+
+def shard(word: str) -> tuple[int, int]:
+    parts = word.split("/")
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) <= _DIGITS for part in parts):
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a shard; give I/N, such as 1/4")
+    number, count = map(int, parts)
+    if not 1 <= number <= count:
+        raise argparse.ArgumentTypeError(
+            f"there is no shard {number} of {count}; give a number from 1 to {max(count, 1)}"
+        )
+    return number, count
 
 
 def add_chain(parser: argparse.ArgumentParser, tip: str) -> None:

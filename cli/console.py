@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import errno
+import json
 import math
 import os
 import re
@@ -11,12 +12,14 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 NAME = "lookat_pd"
 _FIRST_LINE, _NEXT_LINE, _REDRAW = 5.0, 10.0, 0.1
+_MACHINES = 1.0
+"""Seconds between two lines of progress for programs."""
 
 
 _NOBODY_READS = (errno.EPIPE, errno.EIO)
@@ -87,11 +90,16 @@ class Console:
     interruption: whether the user wants it to end.
     """
 
-    def __init__(self, *, debug: bool = False) -> None:
+    def __init__(self, *, debug: bool = False, progress: str = "auto") -> None:
         self.debug = debug
         self.interruption = Interruption()
+        self.relay: Callable[..., None] | None = None
+        """Where what is said goes instead, in a process that works for another."""
+        self._progress = progress
         self._width = 0
-        self._label, self._doing, self._shown = "", "", 0.0
+        self._path, self._number, self._doing, self._shown = Path(), 0, "", 0.0
+        self._total = self._done = self._failed = 0
+        self._began = 0.0
 
     def __enter__(self) -> "Console":
         self._stack = contextlib.ExitStack()
@@ -121,15 +129,16 @@ class Console:
 
     def say(self, *lines: str) -> None:
         """Results, each text a line."""
+        if self.relay is not None:
+            self.relay("say", *lines)
+            return
         self._wipe()
-        try:
-            print("\n".join(map(one_line, lines)), file=self._out, flush=True)
-        except OSError as error:
-            if error.errno not in _NOBODY_READS:
-                raise
-            _abandon(self._out)
+        self._print("\n".join(map(one_line, lines)))
 
     def complain(self, sentence: str, about: Path | None = None) -> None:
+        if self.relay is not None:
+            self.relay("complain", sentence, None if about is None else str(about))
+            return
         self._wipe()
         place = f"{about}: " if about is not None else ""
         self._tell(f"{NAME}: {one_line(place + sentence)}\n")
@@ -140,19 +149,92 @@ class Console:
 
     # Progress
 
-    def begin(self, path: Path, number: int, total: int) -> None:
-        self._label = f"file {number} of {total}: {path.name}" if total > 1 else path.name
+    def tally(self, total: int) -> None:
+        """So many files are to be done from now on."""
+        self._total, self._done, self._failed, self._began = total, 0, 0, time.monotonic()
+        self._shown = self._began - (_NEXT_LINE - _FIRST_LINE)
+
+    def begin(self, path: Path, number: int) -> None:
+        """A file is begun, by its number from 1."""
+        self._path, self._number = path, number
         self._doing, self._shown = "", time.monotonic() - (_NEXT_LINE - _FIRST_LINE)
         self.progress(0.0, "reading")
 
+    def end(self, *, failed: bool) -> None:
+        """A file is done."""
+        self._done += 1
+        self._failed += failed
+        if self._progress in ("json", "openjd"):
+            self._doing = ""
+            self._report(0.0)
+
     def progress(self, fraction: float, doing: str) -> None:
         """Show how far the present file is; in a terminal a line that changes, else a line now and then."""
-        now = time.monotonic()
-        new = self._live and doing != self._doing
-        if not new and now - self._shown < (_REDRAW if self._live else _NEXT_LINE):
+        if self.relay is not None:
+            if time.monotonic() - self._shown > _REDRAW:
+                self._shown = time.monotonic()
+                self.relay("progress", fraction)
             return
+        if not self._is_due(doing):
+            return
+        if self._progress != "auto":
+            self._report(fraction)
+            return
+        label = f"file {self._number} of {self._total}: {self._path.name}" if self._total > 1 else self._path.name
+        left = f", {self._left(fraction)}" if self._total > 1 and self._done else ""
+        self._show(f"{NAME}: {one_line(f'{label}: {doing}')} {fraction:4.0%}{left}")
+
+    def overall(self, under_way: float) -> None:
+        """Show how far several processes are, with so many files' worth of work under way."""
+        if not self._is_due("all"):
+            return
+        if self._progress != "auto":
+            self._report(under_way)
+            return
+        rate = f", {self._done / (time.monotonic() - self._began):.3g} a second" if self._done else ""
+        share = (self._done + under_way) / self._total
+        left = f", {self._left(under_way)}" if share else ""
+        self._show(f"{NAME}: {self._done} of {self._total} files {share:4.0%}{rate}{left}")
+
+    def summary(self, jobs: int, memory: float) -> None:
+        """How long several processes took, and how much memory [MB] the largest."""
+        seconds = time.monotonic() - self._began
+        rate = f"{self._done} files in {seconds:.1f} s, {self._done / seconds:.3g} a second"
+        size = f", at most {memory:.0f} MB each" if memory else ""
+        self.complain(f"note: {rate}, by {jobs} processes{size}.")
+
+    def _is_due(self, doing: str) -> bool:
+        """Whether progress is to be shown again."""
+        if self._progress == "none":
+            return False
+        now = time.monotonic()
+        live = self._live and self._progress == "auto"
+        interval = _REDRAW if live else _NEXT_LINE if self._progress == "auto" else _MACHINES
+        if not (live and doing != self._doing) and now - self._shown < interval:
+            return False
         self._shown, self._doing = now, doing
-        text = f"{NAME}: {one_line(f'{self._label}: {doing}')} {fraction:4.0%}"
+        return True
+
+    def _left(self, under_way: float) -> str:
+        seconds = self._seconds_left(under_way)
+        return "" if seconds is None else f"{int(seconds) // 60}:{int(seconds) % 60:02} left"
+
+    def _seconds_left(self, under_way: float) -> float | None:
+        share = (self._done + under_way) / self._total if self._total else 0.0
+        return (time.monotonic() - self._began) * (1.0 - share) / share if share else None
+
+    def _report(self, under_way: float) -> None:
+        """Progress for programs."""
+        share = min((self._done + under_way) / self._total, 1.0) if self._total else 0.0
+        if self._progress == "openjd":
+            self._print(f"openjd_progress: {100.0 * share:.1f}")
+            self._print(f"openjd_status: {self._done} of {self._total} files, {self._failed} failed")
+            return
+        left = self._seconds_left(under_way)
+        found = {"done": self._done, "failed": self._failed, "total": self._total, "fraction": round(share, 4)}
+        self._tell(json.dumps({**found, "seconds_left": None if left is None else round(left, 1)}) + "\n")
+
+    def _show(self, text: str) -> None:
         if not self._live:
             self._tell(text + "\n")
             return
@@ -163,6 +245,14 @@ class Console:
         if self._width:
             self._tell("\r" + " " * self._width + "\r")
             self._width = 0
+
+    def _print(self, text: str) -> None:
+        try:
+            print(text, file=self._out, flush=True)
+        except OSError as error:
+            if error.errno not in _NOBODY_READS:
+                raise
+            _abandon(self._out)
 
     def _tell(self, text: str) -> None:
         try:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import bpy
 
 from ..lookat_pd.errors import LookAtError, StabilityWarning
-from . import jobs, report, scene_files
+from . import jobs, provenance, report, scene_files, workers
 from .console import Console, crash, one_line
 from .jobs import FileJob
 from .report import Row
@@ -33,53 +33,105 @@ def convert(
     planned = jobs.plan(arguments.inputs, arguments.output)
     jobs.check_report(arguments, (job.output for job in planned))
 
-    def one(job: FileJob, row: Row) -> None:
-        jobs.check_input(job.input)
-        jobs.check_output(job, arguments.inputs)
+    def make(job: FileJob, row: Row) -> None:
         scene = scene_files.load(job.input, arguments.fps, console, trust=arguments.trust_scripts)
         work(scene, job, row)
-        write(job, row, console, _result)
 
-    return run(planned, lambda job: job.input, one, arguments.report, console, fields)[0]
+    def one(job: FileJob, row: Row) -> None:
+        produce(job, row, arguments, console, make, arguments.inputs, _result)
+
+    return run(planned, lambda job: job.input, one, arguments, console, fields)[0]
 
 
-def write(job: FileJob, row: Row, console: Console, result: Callable[[Row], str]) -> None:
-    """Write the output and tell so. Whoever interrupts now gets this file, since it is all but done."""
+def produce(
+    job: FileJob,
+    row: Row,
+    arguments: argparse.Namespace,
+    console: Console,
+    make: Callable[[FileJob, Row], None],
+    inputs: Sequence[Path],
+    result: Callable[[Row], str],
+) -> None:
+    """Check a job, let `make` bring its result into the present file, and write that; or leave out what is done.
+
+    result: one line about a row that is done. Whoever interrupts while it is written gets the file: it is all but done.
+    """
+    jobs.check_input(job.input)
+    jobs.check_output(job, inputs)
+    made_from = provenance.digest(job, arguments) if arguments.skip_done else None
+    if made_from is not None and _is_done(job, row, made_from, console):
+        return
+    make(job, row)
     console.progress(0.95, "writing")
+    if made_from is not None and _is_done(job, row, made_from, console):
+        row["warnings"].append(
+            f"Another run has written {job.output} meanwhile; give each run a shard of its own, or another folder."
+        )
+        return
     with console.interruption.held():
-        scene_files.save(job.output, job.input, console)
-        row["output"] = str(job.output)
+        note = None if made_from is None else provenance.note(job, made_from, row)
+        scene_files.save(job.output, job.input, console, note)
+        row["output"], row["skipped"] = str(job.output), False
         console.say(result(row))
         row["ok"] = True
+
+
+def _is_done(job: FileJob, row: Row, made_from: str, console: Console) -> bool:
+    """Whether the output was made from the same; then the row is as it was."""
+    found = provenance.find(job, made_from, console)
+    if found is None:
+        return False
+    row.update(found.row, output=str(job.output), skipped=True)
+    return True
 
 
 def run(
     items: Sequence[Item],
     path_of: Callable[[Item], Path],
     work: Callable[[Item, Row], None],
-    destination: Path | None,
+    arguments: argparse.Namespace,
     console: Console,
     fields: Sequence[str] = (),
 ) -> tuple[int, list[Row]]:
-    """Do the work for each item, complain of those that fail, write the report. Returns exit code and rows."""
-    rows: list[Row] = []
+    """Do the work for each item, complain of those that fail, write the report. Returns exit code and rows.
+
+    With several jobs, processes with the same arguments do the work, and this one tells them which is next.
+    """
+    shard: tuple[int, int] | None = arguments.shard
+    items = jobs.in_shard(items, path_of, shard)
+    rows = [report.new_row(path_of(item), fields) for item in items]
+    for row in rows:
+        row["shard"] = None if shard is None else f"{shard[0]}/{shard[1]}"
+
+    def one(index: int) -> None:
+        _attempt(lambda row: work(items[index], row), rows[index], paths[index], console)
+
+    paths = [path_of(item) for item in items]
+    if arguments.worker is not None:
+        workers.serve(arguments.worker, paths, rows, one, console)
+        return DONE, []
+    console.tally(len(items))
     try:
-        for number, item in enumerate(items, 1):
-            if console.interruption.number is not None:
-                raise KeyboardInterrupt
-            path = path_of(item)
-            rows.append(report.new_row(path, fields))
-            console.begin(path, number, len(items))
-            _attempt(lambda row, item=item: work(item, row), rows[-1], path, console)
+        if arguments.jobs > 1 and len(items) > 1:
+            workers.share(paths, rows, arguments, console)
+        else:
+            for index, path in enumerate(paths):
+                if console.interruption.number is not None:
+                    raise KeyboardInterrupt
+                console.begin(path, index + 1)
+                one(index)
+                console.end(failed=not rows[index]["ok"])
     except KeyboardInterrupt:
-        rows += [report.new_row(path_of(item), fields) for item in items[len(rows) :]]
         for row in rows:
             row["error"] = row["error"] or (None if row["ok"] else "Interrupted before it was done; run it again.")
         raise
     finally:
-        if destination is not None:
+        if arguments.report is not None:
             with console.interruption.held():
-                report.write(destination, rows)
+                report.write(arguments.report, rows)
+    skipped = sum(row["skipped"] is True for row in rows)
+    if skipped:
+        console.complain(f"note: {skipped} of {len(rows)} outputs were already made and are left as they are.")
     return (DONE if all(row["ok"] for row in rows) else FAILED), rows
 
 

@@ -1,14 +1,16 @@
 """Which input becomes which output, decided and checked before any work."""
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ..lookat_pd.errors import FileError
 from . import report, whole_file
 from .arguments import INPUTS, OUTPUTS, Misuse
 
+Item = TypeVar("Item")
 _BINARY_GLTF = (".glb", ".gltf", ".vrm")
 
 
@@ -18,6 +20,29 @@ class FileJob:
 
     input: Path
     output: Path
+
+
+def expand(inputs: Sequence[Path]) -> list[Path]:
+    """The inputs, and for a folder the files in it that can be read. Raises Misuse for a folder without any."""
+    found: list[Path] = []
+    for path in inputs:
+        if not path.is_dir() or path.suffix.lower() in INPUTS:
+            found.append(path)
+            continue
+        inside = (item for item in path.iterdir() if item.suffix.lower() in INPUTS and not item.name.startswith("."))
+        files = sorted(item for item in inside if item.is_file())
+        if not files:
+            raise Misuse(f"there is no file to read in the folder {path}: {', '.join(INPUTS)}")
+        found += files
+    return found
+
+
+def in_shard(items: Sequence[Item], path_of: Callable[[Item], Path], shard: tuple[int, int] | None) -> list[Item]:
+    """The items of one shard, or all. They are dealt out in the order of their names, on every machine alike."""
+    if shard is None:
+        return list(items)
+    number, count = shard
+    return sorted(items, key=lambda item: (path_of(item).name, str(path_of(item))))[number - 1 :: count]
 
 
 def plan(inputs: Sequence[Path], output: Path) -> list[FileJob]:

@@ -12,6 +12,7 @@ from typing import NoReturn
 from ..lookat_pd.errors import LookAtError
 from ..rig.sampling import suspend
 from . import arguments as words
+from . import jobs
 from .console import Console, crash, one_line
 from .verbs import VERBS
 
@@ -44,6 +45,7 @@ def parser(program: str) -> argparse.ArgumentParser:
             epilog=getattr(verb, "EPILOG", None),
         )
         verb.add_arguments(below)
+        below.add_argument("--worker", help=argparse.SUPPRESS)
         below.add_argument("--debug", action="store_true", help="show Blender's own messages and Python tracebacks")
         below.set_defaults(run=verb.run, complain=below.error)
     return top
@@ -53,6 +55,7 @@ def main(arguments: Sequence[str], program: str) -> int:
     """Run one verb and return the exit code; nothing is raised."""
     try:
         options = parser(program).parse_args(words.join_negative_numbers(arguments))
+        options.words = list(arguments)
         return _run(options)
     except SystemExit as end:
         # Blender would take the exception for a failure of its own.
@@ -61,8 +64,11 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     # Files come and go here; look-ats in them are baked, not played.
-    with Console(debug=options.debug) as console, suspend.suspend_live():
+    progress = getattr(options, "progress", "auto")
+    with Console(debug=options.debug, progress=progress) as console, suspend.suspend_live():
         try:
+            if hasattr(options, "inputs"):
+                options.inputs = jobs.expand(options.inputs)
             return options.run(options, console)
         except words.Misuse as misuse:
             complaint = str(misuse)

@@ -4,7 +4,9 @@ import json
 import math
 import re
 import sys
+import tomllib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,9 @@ FIELDS = (
     "action",
     "passes",
     "look_ats",
+    "shard",
+    "skipped",
+    "version",
     "blender",
     "warnings",
 )
@@ -43,12 +48,20 @@ _CONTROLS = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 def new_row(path: Path, fields: Sequence[str] = ()) -> Row:
     """A row with every field that there is, as yet unknown. fields: the verb's own."""
-    known = {"input": str(path), "ok": False, "blender": bpy.app.version_string, "warnings": []}
+    versions = {"version": version(), "blender": bpy.app.version_string}
+    known = {"input": str(path), "ok": False, **versions, "warnings": []}
     return {**dict.fromkeys((*FIELDS, *fields)), **known}
 
 
+@cache
+def version() -> str:
+    """The extension's version."""
+    manifest = Path(__file__).resolve().parent.parent / "blender_manifest.toml"
+    return tomllib.loads(manifest.read_text("utf-8"))["version"]
+
+
 def text(rows: Sequence[Row]) -> str:
-    written = json.dumps(_plain(rows), indent=2, ensure_ascii=False, allow_nan=False)
+    written = json.dumps(plain(rows), indent=2, ensure_ascii=False, allow_nan=False)
     # Legal in JSON, but they end lines or command a terminal; JSON's own escape means the same.
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", written) + "\n"
 
@@ -66,13 +79,13 @@ def write(path: Path, rows: Sequence[Row]) -> None:
         temporary.write_text(text(rows), "utf-8")
 
 
-def _plain(value: Any) -> Any:
-    """JSON knows no numbers beside the finite ones: others become null."""
+def plain(value: Any) -> Any:
+    """A value as JSON has it, which knows no numbers beside the finite ones: others become null."""
     if isinstance(value, float):
         # No minus before zero either.
         return value + 0.0 if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value

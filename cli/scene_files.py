@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, gltf_times, retime, scripts, still_pose, whole_file
+from . import bvh_axes, gltf_times, provenance, retime, scripts, still_pose, whole_file
 from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -38,21 +38,24 @@ def load(path: Path, rate: float | None, console: Console, *, trust: bool = Fals
     return bpy.context.scene
 
 
-def save(path: Path, source: Path, console: Console) -> None:
-    """Write the present Blender file to `path`, whole or not at all. Raises FileError."""
+def save(path: Path, source: Path, console: Console, note: provenance.Note | None = None) -> None:
+    """Write the present Blender file to `path`, whole or not at all. Raises FileError. note: kept within the output."""
     with whole_file.writing(path) as temporary, console.hushed(), _no_thumbnail():
         try:
             if path.suffix.lower() == ".blend":
-                _call(
-                    bpy.ops.wm.save_as_mainfile,
-                    f"{path} cannot be written",
-                    filepath=str(temporary),
-                    copy=True,
-                    relative_remap=True,
-                    compress=is_compressed(source),
-                )
+                with provenance.written_to_blend(note):
+                    _call(
+                        bpy.ops.wm.save_as_mainfile,
+                        f"{path} cannot be written",
+                        filepath=str(temporary),
+                        copy=True,
+                        relative_remap=True,
+                        compress=is_compressed(source),
+                    )
             else:
                 _export_gltf(path, temporary)
+                if note is not None:
+                    provenance.write_to_gltf(temporary, note)
         except FileError as error:
             reason = _system_reason(error, temporary.parent, source)
             raise error if reason is None else whole_file.unwritable(path, reason) from None

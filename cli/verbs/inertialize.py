@@ -116,16 +116,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
     with ClipFiles(options.clips, trust=options.trust_scripts) as clip_files:
         request = TransitionRequest(options, way, entries, clip_files)
 
-        def one(job: FileJob, row: Row) -> None:
-            jobs.check_input(job.input)
-            jobs.check_output(job, read)
+        def make(job: FileJob, row: Row) -> None:
             scene = _load(request, job.input, row, console)
             _inertialize(request, scene, row, console)
             if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb":
                 row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
-            each_file.write(job, row, console, _result)
 
-        return each_file.run(planned, lambda job: job.input, one, options.report, console, FIELDS)[0]
+        def one(job: FileJob, row: Row) -> None:
+            each_file.produce(job, row, options, console, make, read, _result)
+
+        return each_file.run(planned, lambda job: job.input, one, options, console, FIELDS)[0]
 
 
 def _check(options: argparse.Namespace) -> tuple[Entry, ...]:

@@ -32,8 +32,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         if not options.json:
             console.say(*_text(row))
 
-    code, rows = each_file.run(options.inputs, lambda path: path, one, options.report, console, FIELDS)
-    if options.json:
+    code, rows = each_file.run(options.inputs, lambda path: path, one, options, console, FIELDS)
+    if options.json and options.worker is None:
         console.say(*report.text(rows).rstrip().split("\n"))
     return code
 
