@@ -381,19 +381,24 @@ _disabled: list[dict[bpy.types.Object, dict[int, Written]]] = []
 @contextmanager
 def offsets_disabled(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
     """Let no look-at of these armatures add anything, and at the end all add what they added before."""
-    influences = {armature: {c.name: c.influence for _, c in on(armature)} for armature in armatures}
-    held: dict[bpy.types.Object, dict[int, Written]] = {armature: {} for armature in influences}
-    for armature in held:
-        for _, constraint in on(armature):
-            _set(constraint, "influence", 0.0)
+    held: dict[bpy.types.Object, dict[int, Written]] = {armature: {} for armature in armatures}
+    influences: dict[bpy.types.Object, dict[str, float]] = {}
+    # Without an action no constraint adds anything; to see that is quicker than to look at every bone.
+    for armature in held if layer_action.is_any() else ():
+        own = [constraint for _, constraint in on(armature)]
+        if own:
+            influences[armature] = {constraint.name: constraint.influence for constraint in own}
+            for constraint in own:
+                _set(constraint, "influence", 0.0)
     _disabled.append(held)
     try:
         yield
     finally:
         _disabled.remove(held)
-        for armature, before in influences.items():
-            for rows in held[armature].values():
+        for armature, rows_by_number in held.items():
+            for rows in rows_by_number.values():
                 write_back(armature, rows)
+        for armature, before in influences.items():
             for _, constraint in on(armature):
                 _set(constraint, "influence", before.get(constraint.name, constraint.influence))
 

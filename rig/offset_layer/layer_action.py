@@ -47,6 +47,11 @@ def is_layer(action: bpy.types.Action | None) -> bool:
     return action is not None and _MARK in action and action.library is None
 
 
+def is_any() -> bool:
+    """Whether the file has an action that holds offsets, its own or of a library."""
+    return any(_MARK in action for action in bpy.data.actions)
+
+
 def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bpy.types.ActionSlot | None:
     found = next((slot for slot in action.slots if slot.name_display == place), None)
     return action.slots.new(id_type="OBJECT", name=place) if found is None and ensure else found
