@@ -40,7 +40,7 @@ _WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
-_NOTE = "lookat_pd_solved_from"
+_NOTE, _LIDS = "lookat_pd_solved_from", "lookat_pd_lids_"
 Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
 
@@ -158,6 +158,7 @@ def _remove_constraints(armature: bpy.types.Object, number: int | None) -> bool:
             slot = layer_action.slot_of(action, place)
             if slot is not None and action.users > 0 and not _is_shared(armature, action):
                 action.slots.remove(slot)
+                action.pop(f"{_LIDS}{_number_of_place(place)}", None)
             layer_action.remove_unused(action)
     return bool(gone)
 
@@ -328,6 +329,24 @@ def set_note(armature: bpy.types.Object, text: str) -> None:
         action[_NOTE] = text
 
 
+def lids(armature: bpy.types.Object, number: int) -> Array | None:
+    """How far a look-at closes shape keys (F,), as noted beside its offsets; None where that is not noted."""
+    action = _action(armature)
+    found = None if action is None or _is_shared(armature, action) else action.get(f"{_LIDS}{number}")
+    return None if found is None else np.array(found, dtype=float)
+
+
+def set_lids(armature: bpy.types.Object, number: int, closing: Array | None) -> None:
+    """Note how far a look-at closes shape keys (F,): no constraint can show it. None: it closes none."""
+    action, key = _action(armature), f"{_LIDS}{number}"
+    if action is None:
+        return
+    if closing is not None:
+        action[key] = closing.tolist()
+    else:
+        action.pop(key, None)
+
+
 def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame: float) -> Array | None:
     """The local offset (4,) by which a look-at's constraint turns a bone at a frame, None where it turns nothing."""
     if not _turns(constraint) or constraint.mute or constraint.influence == 0.0:
@@ -400,7 +419,8 @@ def offsets_disabled(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
                 write_back(armature, rows)
         for armature, before in influences.items():
             for _, constraint in on(armature):
-                _set(constraint, "influence", before.get(constraint.name, constraint.influence))
+                if constraint.name in before:
+                    _set(constraint, "influence", before[constraint.name])
 
 
 def number_of(constraint: bpy.types.Constraint) -> int:
@@ -413,6 +433,12 @@ def _number_and_slot(constraint: bpy.types.Constraint) -> tuple[int, int]:
     match = NAME.fullmatch(constraint.name)
     assert match is not None, "it is one of a look-at's"
     return int(match[1]), int(match[2])
+
+
+def _number_of_place(place: str) -> int:
+    """The look-at's number in the name of a place."""
+    match = NAME.fullmatch(place)
+    return int(match[1]) if match is not None else 0
 
 
 def _is_whole(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, kind: str) -> bool:
