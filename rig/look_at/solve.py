@@ -81,7 +81,8 @@ class LookAtSolve:
         if not predicted:
             # Before the rig is copied, so that the copy has them.
             context.install(self.look_at, self.number)
-        with closing(context.sampler(self.look_at, self.look_at.chain.forward[0], cut_down=self.kept.cut_down)) as sampler:
+        aim, known = self.look_at.chain.forward[0], self.kept.cut_down
+        with closing(context.sampler(self.look_at, aim, cut_down=known)) as sampler:
             sampling = yield from self._sample(context, sampler, share)
             look_at, kept, body = self.look_at, self.kept, None
             kept.cut_down, kept.whole_because = sampler.cut_down, sampler.whole_because or kept.whole_because

@@ -438,8 +438,8 @@ class _Record:
 class _WorldRows:
     """Where the matrices of p objects are in what a view layer gives: all at once is faster than one by one.
 
-    matrices: (m + p, 16) room for those of the m objects of the view layer, `numbers`, and of each of the p. order: (p,)
-    rows of it that hold them. hidden: rows of objects that are not in the view layer, to be read by themselves.
+    matrices: (m + p, 16) room for those of the m objects of the view layer, `numbers`, and of each of the p. order:
+    (p,) rows of it that hold them. hidden: rows of objects that are not in the view layer, to be read by themselves.
     """
 
     matrices: Array
