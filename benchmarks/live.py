@@ -10,7 +10,7 @@ import bpy
 
 from standalone import load
 
-from . import scenes, solver
+from . import offset_curves, scenes, solver
 from .bake import BESIDE_A_MESH, FRAMES, SKIN
 from .extension import registered
 from .rows import SECONDS, Goal, Row
@@ -87,7 +87,7 @@ def _rows() -> list[Row]:
     ]
     scenes.skin(scene, character, *SKIN)
     rows += _playback("mesh", f"{group}, {BESIDE_A_MESH}", scene, character, 1.1)
-    return rows + _rigify()
+    return rows + offset_curves.rows() + _rigify()
 
 
 def _rigify() -> list[Row]:

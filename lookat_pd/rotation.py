@@ -241,28 +241,24 @@ def from_matrix(m: ArrayLike) -> Array:
     bone. A mirrored matrix gives the rotation of its negative.
     """
     m = np.asarray(m, dtype=float)
-    mirrored = np.linalg.det(m) < 0.0
-    m = np.where(mirrored[..., None, None], -m, m)
-    y = normalize(m[..., :, 1])
-    x = m[..., :, 0]
-    x = normalize(x - np.sum(x * y, axis=-1, keepdims=True) * y)
+    x, y, z = (m[..., :, n] for n in range(3))
+    mirrored = (dot(cross(x, y), z) < 0.0)[..., None]
+    x, y = np.where(mirrored, -x, x), normalize(np.where(mirrored, -y, y))
+    x = normalize(x - dot(x, y)[..., None] * y)
     z = cross(x, y)
     m00, m11, m22 = x[..., 0], y[..., 1], z[..., 2]
     # The largest of the four squared components is at least 1/4: dividing by it is accurate.
-    squares = np.stack((1 + m00 + m11 + m22, 1 + m00 - m11 - m22, 1 - m00 + m11 - m22, 1 - m00 - m11 + m22), axis=-1)
+    squares = (1 + m00 + m11 + m22, 1 + m00 - m11 - m22, 1 - m00 + m11 - m22, 1 - m00 - m11 + m22)
     wx, wy, wz = y[..., 2] - z[..., 1], z[..., 0] - x[..., 2], x[..., 1] - y[..., 0]
     xy, xz, yz = y[..., 0] + x[..., 1], z[..., 0] + x[..., 2], z[..., 1] + y[..., 2]
-    candidates = np.stack(
-        (
-            np.stack((squares[..., 0], wx, wy, wz), axis=-1),
-            np.stack((wx, squares[..., 1], xy, xz), axis=-1),
-            np.stack((wy, xy, squares[..., 2], yz), axis=-1),
-            np.stack((wz, xz, yz, squares[..., 3]), axis=-1),
-        ),
-        axis=-2,
+    best = np.argmax(np.stack(squares), axis=0)
+    candidates = (
+        (squares[0], wx, wy, wz),
+        (wx, squares[1], xy, xz),
+        (wy, xy, squares[2], yz),
+        (wz, xz, yz, squares[3]),
     )
-    best = np.argmax(squares, axis=-1)[..., None, None]
-    q = normalize(np.take_along_axis(candidates, best, axis=-2)[..., 0, :])
+    q = normalize(np.stack([np.choose(best, component) for component in candidates], axis=-1))
     return np.where(q[..., :1] < 0.0, -q, q)
 
 

@@ -30,9 +30,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif found.state == "SOLVED":
         layout.label(text=_solved(found), icon="CHECKMARK", translate=False)
-        # The panel says it, with what to do, above.
-        doubt = facing.doubt(armature, bone)
-        for note in (note for note in found.notes if note != doubt):
+        # The panel says which way it faces, with what to do, above.
+        for note in (note for note in found.notes if not facing.is_doubt(note)):
             draw_long(layout, context, messages.translate(note), "INFO")
     if found.state == "SOLVED" and found.shapes and not context.scene.render.use_lock_interface:
         # A render in a window runs at the same time, and both would set the shape keys of blinks.

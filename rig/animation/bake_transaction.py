@@ -85,9 +85,11 @@ class BakeTransaction:
         for n, source in enumerate(sources):
             changed = source is not None and actions.plays(source) and any(not m.mute for m in source.modifiers)
             plain = source is not None and actions.plays(source) and not changed
-            old = keys.Keys.read(source) if plain else keys.Keys.read(None)
+            edges = (False, False) if changed else self._edges(frames)
+            # Of a curve with nothing beyond the frames no key stays.
+            old = keys.Keys.read(source if plain and any(edges) else None)
             before = source.evaluate if plain else _constant(float(base[0, n]))
-            new = keys.replace(old, frames, values[:, n], before, (False, False) if changed else self._edges(frames))
+            new = keys.replace(old, frames, values[:, n], before, edges)
             curve = bag.fcurves.find(path, index=n) or actions.new_curve(bag, path, n, bone)
             curve.mute = False
             if not actions.plays(curve):

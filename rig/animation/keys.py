@@ -10,7 +10,8 @@ from ...lookat_pd.rotation import Array
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
 FREE, AUTO_CLAMPED = 0, 4
-_COORDINATES = ("co", "handle_left", "handle_right")
+_HANDLES, _HANDLE_TYPES = ("handle_left", "handle_right"), ("handle_left_type", "handle_right_type")
+_COORDINATES = ("co", *_HANDLES)
 _WHOLE = {"interpolation": LINEAR, "handle_left_type": AUTO_CLAMPED, "handle_right_type": AUTO_CLAMPED}
 _EXTRA_WHOLE = {"easing": 0, "type": 0}
 _EXTRA_REAL = {"back": 1.70158, "amplitude": 0.0, "period": 0.0}
@@ -21,8 +22,16 @@ _LAYOUT = np.dtype(
     + [(name, np.float32, 2) for name in _COORDINATES]
 )
 _CLOSE = 1e-4  # frames
-# Defaults of a new key; setting them again would take as long as the coordinates.
-_ZERO_AT_FIRST = frozenset(("easing", "type", "amplitude", "period"))
+# What a new key has; setting it again would take as long as the coordinates.
+_AT_FIRST = {
+    "interpolation": BEZIER,
+    "handle_left_type": AUTO_CLAMPED,
+    "handle_right_type": AUTO_CLAMPED,
+    "easing": 0,
+    "type": 0,
+    "amplitude": 0.0,
+    "period": 0.0,
+}
 _NAMES = (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES)
 _ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
 for _name, _value in {**_WHOLE, **_EXTRA_WHOLE, **_EXTRA_REAL}.items():
@@ -60,11 +69,19 @@ class Keys:
         points = curve.keyframe_points
         points.clear()
         points.add(len(self))
+        automatic = self._is_automatic
         for name in _NAMES:
+            if automatic and name in _HANDLES:
+                continue
             column = np.ascontiguousarray(self.attributes[name])
-            if name not in _ZERO_AT_FIRST or column.any():
+            if name not in _AT_FIRST or np.any(column != _AT_FIRST[name]):
                 points.foreach_set(name, column.reshape(-1))
         curve.update()
+
+    @property
+    def _is_automatic(self) -> bool:
+        """Whether Blender places all handles by itself when the curve is updated."""
+        return all(bool(np.all(self.attributes[name] == AUTO_CLAMPED)) for name in _HANDLE_TYPES)
 
     def __len__(self) -> int:
         return len(self.attributes)
@@ -77,6 +94,8 @@ class Keys:
         return Keys(self.attributes[chosen].copy())
 
     def __add__(self, other: "Keys") -> "Keys":
+        if not len(self) or not len(other):
+            return other if len(other) else self
         # As plain 32-bit numbers: numpy concatenates structured arrays field by field, ten times as slow.
         numbers = np.concatenate((self.attributes.view(np.int32), other.attributes.view(np.int32)))
         return Keys(numbers.view(_LAYOUT))

@@ -29,6 +29,9 @@ _PAUSE = 0.005
 _CHECK_LATER = 0.3
 _REDRAW = 0.25
 _RESTORED = Message("The keys or constraints that show the look-at were changed; they are restored.")
+_OF_ANOTHER_SCENE = Message(
+    "The offsets are those of scene '{scene}', which another window shows; close that window to see those of this one."
+)
 
 
 @dataclass(frozen=True)
@@ -178,6 +181,8 @@ def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Sta
     notes = solve.notes if solve is not None else ()
     if armature.name_full in state.restored:
         notes = (*notes, _RESTORED)
+    if other := _elsewhere(scene, armature):
+        notes = (*notes, Message(_OF_ANOTHER_SCENE.template, scene=other))
     shapes = solve is not None and bool(solve.look_at.shapes)
     return Status(
         "OFF" if solve is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes, shapes=shapes
@@ -228,7 +233,7 @@ def _know_objects() -> None:
 
 def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
     """Offsets of an armature that two windows show in two scenes are those of the scene played last."""
-    shown = {window.scene.session_uid for manager in bpy.data.window_managers for window in manager.windows}
+    shown = _scenes_in_windows()
     allowed = True
     for uid, _ in state.solves:
         owner = _owners.get(uid, scene.session_uid)
@@ -237,6 +242,18 @@ def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
         elif owner != scene.session_uid:
             allowed = False
     return allowed
+
+
+def _scenes_in_windows() -> dict[int, str]:
+    """The scenes that windows show, by session identifier, with their names."""
+    windows = (window for manager in bpy.data.window_managers for window in manager.windows)
+    return {window.scene.session_uid: window.scene.name for window in windows}
+
+
+def _elsewhere(scene: bpy.types.Scene, armature: bpy.types.Object) -> str:
+    """Name of another scene in a window whose offsets an armature shows, since it can show those of one; else ""."""
+    owner = _owners.get(armature.session_uid)
+    return "" if owner in (None, scene.session_uid) else _scenes_in_windows().get(owner, "")
 
 
 # Slices, in a window

@@ -55,7 +55,14 @@ def _targets(s) -> list[tuple[bpy.types.Object | None, str]]:
 
 
 def store(solves: Iterable[LookAtSolve], found: str) -> None:
-    """Note beside the offsets of these look-ats what they were solved from."""
+    """Note beside the offsets of these look-ats what they were solved from, and how far shape keys close the lids.
+
+    found: the digest, "" for look-ats that are not solved.
+    """
+    solves = list(solves)
+    for solve in solves:
+        shut = solve.track.closing if found and solve.look_at.shapes and solve.track is not None else None
+        offsets.set_lids(solve.look_at.armature, solve.number, shut)
     for armature in {solve.look_at.armature for solve in solves}:
         offsets.set_note(armature, found)
 
@@ -68,10 +75,14 @@ def restore(solves: Iterable[LookAtSolve], span: tuple[int, int, float], wanted:
     tracks = {}
     for solve in solves:
         look_at = solve.look_at
-        # How far shape keys close the lids is not in the action.
-        track = None if look_at.shapes else offsets.read(look_at.armature, solve.number, look_at.turned, look_at.moved)
+        track = offsets.read(look_at.armature, solve.number, look_at.turned, look_at.moved)
         if track is None or (track.first, len(track.offsets)) != (span[0], max(span[1] - span[0], 0) + 1):
             return False
+        if look_at.shapes:
+            shut = offsets.lids(look_at.armature, solve.number)
+            if shut is None or len(shut) != len(track.offsets):
+                return False
+            track.closing = shut
         tracks[solve] = track
     for solve, track in tracks.items():
         solve.track, solve.stale, solve.rough = track, FRESH, False

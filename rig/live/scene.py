@@ -216,6 +216,8 @@ class LiveScene:
         changed = False
         for key, solve in self.solves.items():
             body, targets = (a | b for a, b in zip(reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
+            if any(kind != "ACTION" for kind, _ in (body | targets) & different):
+                solve.restructured()
             if body & different or (targets & different and not solve.look_at.plain):
                 solve.stale, changed = BODY, True
             elif targets & different:
@@ -278,6 +280,8 @@ class LiveScene:
     def let_go(self) -> None:
         """Hold nothing of the file: it is about to be replaced."""
         self.stop()
+        for solve in self.solves.values():
+            solve.restructured()
         self.scene_solve, self.as_built = None, -1
         self.shown.clear()
         self.layers.clear()

@@ -49,31 +49,42 @@ def aim(armature: bpy.types.Object, bone: str, skeleton: Skeleton) -> tuple[Arra
 
 def is_uncertain(armature: bpy.types.Object, bone: str) -> bool:
     """Whether a look-at faces where nothing but a doubtful detection says so."""
+    return _uncertain(armature, bone) is not None
+
+
+def _uncertain(armature: bpy.types.Object, bone: str) -> Axes | None:
+    """The doubtful detection that alone says where a look-at faces; None where it is sure enough or chosen."""
     settings = armature.pose.bones[bone].lookat_pd
-    chosen = settings.aim_axis != "AUTO" or any(settings.facing)
-    return not chosen and detected(armature).confidence < CERTAIN
+    if settings.aim_axis != "AUTO" or any(settings.facing):
+        return None
+    found = detected(armature)
+    return found if found.confidence < CERTAIN else None
+
+
+_LITTLE = Message(
+    "The forward axis of '{bone}' is uncertain ({percent} %), because little in the rig shows it; choose one of the "
+    "two directions in the Look-at panel."
+)
+_DISAGREEING = Message(
+    "The forward axis of '{bone}' is uncertain ({percent} %), because these parts disagree: {sources}; choose one of "
+    "the two directions in the Look-at panel."
+)
 
 
 def doubt(armature: bpy.types.Object, bone: str) -> Message | None:
     """How sure the detection is and what disagrees with it, as a sentence; None where it is sure enough."""
-    if not is_uncertain(armature, bone):
+    found = _uncertain(armature, bone)
+    if found is None:
         return None
-    found = detected(armature)
     percent = f"{100.0 * found.confidence:.0f}"
     if not found.against:
-        return Message(
-            "The forward axis of '{bone}' is uncertain ({percent} %), because little in the rig shows it; choose "
-            "one of the two directions in the Look-at panel.",
-            bone=bone,
-            percent=percent,
-        )
-    return Message(
-        "The forward axis of '{bone}' is uncertain ({percent} %), because these parts disagree: {sources}; choose one "
-        "of the two directions in the Look-at panel.",
-        bone=bone,
-        percent=percent,
-        sources=joined(", ", found.against),
-    )
+        return Message(_LITTLE.template, bone=bone, percent=percent)
+    return Message(_DISAGREEING.template, bone=bone, percent=percent, sources=joined(", ", found.against))
+
+
+def is_doubt(note: str) -> bool:
+    """Whether a note is what `doubt` says of some bone."""
+    return isinstance(note, Message) and note.template in (_LITTLE.template, _DISAGREEING.template)
 
 
 def choose(armature: bpy.types.Object, bone: str, candidate: int) -> None:

@@ -69,16 +69,20 @@ class LookAtSolve:
             Message("The whole rig is evaluated, which is slower. {reason}", reason=self.kept.whole_because),
         )
 
+    def restructured(self) -> None:
+        """Bones, constraints or drivers may be others: find out anew which bones matter."""
+        self.kept.cut_down = self.kept.whole_because = None
+
     def steps(self, context: SolveContext, *, rough: bool = False) -> Iterator[float]:
         """Bring the solution up to date; `rough`: but do not verify it yet. Raises LookAtError."""
         predicted = self.look_at.plain and (self.look_at.body is None or self.look_at.body.plain)
         passes = 1 if predicted else 1 + VERIFICATIONS + (self.look_at.body is not None)
         share = (1.0 if predicted else _SAMPLING) / passes
-        known = self.kept.cut_down if self.stale < BODY else None
         if not predicted:
             # Before the rig is copied, so that the copy has them.
             context.install(self.look_at, self.number)
-        with closing(context.sampler(self.look_at, self.look_at.chain.forward[0], cut_down=known)) as sampler:
+        aim, known = self.look_at.chain.forward[0], self.kept.cut_down
+        with closing(context.sampler(self.look_at, aim, cut_down=known)) as sampler:
             sampling = yield from self._sample(context, sampler, share)
             look_at, kept, body = self.look_at, self.kept, None
             kept.cut_down, kept.whole_because = sampler.cut_down, sampler.whole_because or kept.whole_because
@@ -117,7 +121,8 @@ class LookAtSolve:
     def _sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
         """Bring the samples up to date."""
         if self.samples is None or self.stale == BODY:
-            self.kept = KeptSamples()
+            # Which bones matter depends on the structure of the rigs, not on their keys: `restructured` tells.
+            self.kept = KeptSamples(cut_down=self.kept.cut_down, whole_because=self.kept.whole_because)
             yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_frames(share)
         elif self.stale == TARGETS:
             yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_targets(0.9 * share)

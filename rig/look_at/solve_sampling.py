@@ -88,8 +88,10 @@ class SolveSampling:
 
     def sample_frames(self, share: float) -> Generator[float, None, None]:
         """Sample all frames as animated, up to the fraction `share`."""
+        path = f"{fingerprint.bone_path(self.look_at.bone)}.lookat_pd."
+        moving = fingerprint.animated_paths(self.look_at.armature)
+        self.kept.keyed = frozenset(name for name in KEYABLE if path + name in moving)
         self.kept.samples = yield from self._step(0.0, share, self._play)
-        self.kept.keyed = frozenset(name for name in KEYABLE if self._is_keyed(name))
 
     def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
         """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""
@@ -106,7 +108,8 @@ class SolveSampling:
     def _step(self, begin: float, share: float, before: Callable[[], None]) -> Generator[float, None, Samples]:
         self.kept.passes += 1
         samples, frames = None, self.context.frames
-        for k, samples in enumerate(self.sampler.sample(frames.tolist(), self.look_at.bone, before)):  # noqa: B007
+        settings = self.look_at.bone if self.kept.keyed else ""
+        for k, samples in enumerate(self.sampler.sample(frames.tolist(), settings, before)):  # noqa: B007
             yield min(begin + share * (k + 1) / len(frames), 0.999)
         assert samples is not None, "there is at least one frame"
         return samples
@@ -156,7 +159,3 @@ class SolveSampling:
             chain = kept.chain(len(self.look_at.bones))
             kept.doubtful = kept.samples, np.flatnonzero(curves.doubtful(*chain, kept.samples.targets))
         return kept.doubtful[1]
-
-    def _is_keyed(self, setting: str) -> bool:
-        path = f"{fingerprint.bone_path(self.look_at.bone)}.lookat_pd.{setting}"
-        return fingerprint.animates(self.look_at.armature, path)

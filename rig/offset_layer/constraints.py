@@ -40,7 +40,7 @@ _WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
-_NOTE = "lookat_pd_solved_from"
+_NOTE, _LIDS = "lookat_pd_solved_from", "lookat_pd_lids_"
 Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
 
@@ -158,6 +158,7 @@ def _remove_constraints(armature: bpy.types.Object, number: int | None) -> bool:
             slot = layer_action.slot_of(action, place)
             if slot is not None and action.users > 0 and not _is_shared(armature, action):
                 action.slots.remove(slot)
+                action.pop(f"{_LIDS}{_number_of_place(place)}", None)
             layer_action.remove_unused(action)
     return bool(gone)
 
@@ -328,6 +329,24 @@ def set_note(armature: bpy.types.Object, text: str) -> None:
         action[_NOTE] = text
 
 
+def lids(armature: bpy.types.Object, number: int) -> Array | None:
+    """How far a look-at closes shape keys (F,), as noted beside its offsets; None where that is not noted."""
+    action = _action(armature)
+    found = None if action is None or _is_shared(armature, action) else action.get(f"{_LIDS}{number}")
+    return None if found is None else np.array(found, dtype=float)
+
+
+def set_lids(armature: bpy.types.Object, number: int, closing: Array | None) -> None:
+    """Note how far a look-at closes shape keys (F,): no constraint can show it. None: it closes none."""
+    action, key = _action(armature), f"{_LIDS}{number}"
+    if action is None:
+        return
+    if closing is not None:
+        action[key] = closing.tolist()
+    else:
+        action.pop(key, None)
+
+
 def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame: float) -> Array | None:
     """The local offset (4,) by which a look-at's constraint turns a bone at a frame, None where it turns nothing."""
     if not _turns(constraint) or constraint.mute or constraint.influence == 0.0:
@@ -381,21 +400,27 @@ _disabled: list[dict[bpy.types.Object, dict[int, Written]]] = []
 @contextmanager
 def offsets_disabled(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
     """Let no look-at of these armatures add anything, and at the end all add what they added before."""
-    influences = {armature: {c.name: c.influence for _, c in on(armature)} for armature in armatures}
-    held: dict[bpy.types.Object, dict[int, Written]] = {armature: {} for armature in influences}
-    for armature in held:
-        for _, constraint in on(armature):
-            _set(constraint, "influence", 0.0)
+    held: dict[bpy.types.Object, dict[int, Written]] = {armature: {} for armature in armatures}
+    influences: dict[bpy.types.Object, dict[str, float]] = {}
+    # Without an action no constraint adds anything; to see that is quicker than to look at every bone.
+    for armature in held if layer_action.is_any() else ():
+        own = [constraint for _, constraint in on(armature)]
+        if own:
+            influences[armature] = {constraint.name: constraint.influence for constraint in own}
+            for constraint in own:
+                _set(constraint, "influence", 0.0)
     _disabled.append(held)
     try:
         yield
     finally:
         _disabled.remove(held)
-        for armature, before in influences.items():
-            for rows in held[armature].values():
+        for armature, rows_by_number in held.items():
+            for rows in rows_by_number.values():
                 write_back(armature, rows)
+        for armature, before in influences.items():
             for _, constraint in on(armature):
-                _set(constraint, "influence", before.get(constraint.name, constraint.influence))
+                if constraint.name in before:
+                    _set(constraint, "influence", before[constraint.name])
 
 
 def number_of(constraint: bpy.types.Constraint) -> int:
@@ -408,6 +433,12 @@ def _number_and_slot(constraint: bpy.types.Constraint) -> tuple[int, int]:
     match = NAME.fullmatch(constraint.name)
     assert match is not None, "it is one of a look-at's"
     return int(match[1]), int(match[2])
+
+
+def _number_of_place(place: str) -> int:
+    """The look-at's number in the name of a place."""
+    match = NAME.fullmatch(place)
+    return int(match[1]) if match is not None else 0
 
 
 def _is_whole(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, kind: str) -> bool:

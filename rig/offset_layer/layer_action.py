@@ -47,46 +47,66 @@ def is_layer(action: bpy.types.Action | None) -> bool:
     return action is not None and _MARK in action and action.library is None
 
 
+def is_any() -> bool:
+    """Whether the file has an action that holds offsets, its own or of a library."""
+    return any(_MARK in action for action in bpy.data.actions)
+
+
 def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bpy.types.ActionSlot | None:
     found = next((slot for slot in action.slots if slot.name_display == place), None)
     return action.slots.new(id_type="OBJECT", name=place) if found is None and ensure else found
 
 
 def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys) -> None:
+    """Let F-curves of a slot hold these numbers, as samples: smaller than keys, and faster to write and to read."""
     bag = actions.channelbag(action, slot, ensure=True)
     path = f"{fingerprint.bone_path(keys.bone)}.{keys.channel}"
     frames, count = keys.values.shape
-    if [(curve.data_path, curve.array_index) for curve in bag.fcurves] != [(path, n) for n in range(count)]:
+    # Blender takes the wrong samples between frames below 0.
+    sampled = keys.first >= 0
+    if [_kind(curve) for curve in bag.fcurves] != [(path, n, sampled, frames) for n in range(count)]:
         bag.fcurves.clear()
         for group in list(bag.groups):
             bag.groups.remove(group)
         # Of a group with the bone's name Blender evaluates nothing else.
         group = bag.groups.new(keys.bone)
         for n in range(count):
-            bag.fcurves.new(path, index=n).group = group
+            curve = bag.fcurves.new(path, index=n)
+            curve.group = group
+            curve.keyframe_points.add(1 if sampled else frames)
+            if sampled:
+                curve.convert_to_samples(keys.first, keys.first + frames)
+            else:
+                curve.keyframe_points.foreach_set("interpolation", np.full(frames, _LINEAR, dtype=np.int32))
     points = np.empty((frames, 2), dtype=np.float32)
     points[:, 0] = np.arange(keys.first, keys.first + frames)
     for n, curve in enumerate(bag.fcurves):
-        if len(curve.keyframe_points) != frames:
-            curve.keyframe_points.clear()
-            curve.keyframe_points.add(frames)
-            curve.keyframe_points.foreach_set("interpolation", np.full(frames, _LINEAR, dtype=np.int32))
         points[:, 1] = keys.values[:, n]
-        curve.keyframe_points.foreach_set("co", points.ravel())
+        _points(curve).foreach_set("co", points.ravel())
+
+
+def _points(curve: bpy.types.FCurve) -> bpy.types.bpy_prop_collection:
+    """What a curve holds: samples or keyframes."""
+    return curve.sampled_points if len(curve.sampled_points) else curve.keyframe_points
+
+
+def _kind(curve: bpy.types.FCurve) -> tuple[str, int, bool, int]:
+    """What a curve moves, whether it is sampled, and for how many frames."""
+    return curve.data_path, curve.array_index, bool(len(curve.sampled_points)), len(_points(curve))
 
 
 def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | None:
     """What is keyed for a place, None where nothing is."""
     curves = list(actions.curves(action, slot))
-    count = len(curves[0].keyframe_points) if curves else 0
-    if not count or any(len(curve.keyframe_points) != count for curve in curves):
+    count = len(_points(curves[0])) if curves else 0
+    if not count or any(len(_points(curve)) != count for curve in curves):
         return None
     found = _PATH.fullmatch(curves[0].data_path)
     if found is None:
         return None
     points = np.empty((len(curves), count, 2), dtype=np.float32)
     for curve, row in zip(curves, points, strict=True):
-        curve.keyframe_points.foreach_get("co", row.reshape(-1))
+        _points(curve).foreach_get("co", row.reshape(-1))
     return PlaceKeys(bpy.utils.unescape_identifier(found[1]), found[2], int(points[0, 0, 0]), points[:, :, 1].T.copy())
 
 

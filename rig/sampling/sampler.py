@@ -5,9 +5,11 @@ evaluated and the animator's scene, with its un-keyed edits, stays as it is. Ove
 armature that has only the bones that those asked for depend on.
 """
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 
 import bpy
@@ -19,7 +21,7 @@ from ...lookat_pd.message import Message
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel, family
-from . import cut_down_rig, shear, suspend
+from . import cut_down_rig, fingerprint, shear, suspend
 from .own_data import TEMPORARY
 from .targets import Target
 
@@ -98,6 +100,7 @@ class Sampler:
         self._modes = tuple(armature.pose.bones[name].rotation_mode for name in self.bones)
         self._empties: list[bpy.types.Object | None] = []
         self._helpers: list[bpy.types.Object] = []
+        self._world_rows: _WorldRows | None = None
         self._aim, self._located = aim, located
         self._open = ExitStack()
 
@@ -120,6 +123,7 @@ class Sampler:
         begin = perf_counter()
         try:
             self._open.enter_context(suspend.layers_disabled())
+            self._world_rows = None
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
             self._open.callback(self._empty_out)
@@ -243,22 +247,23 @@ class Sampler:
         """
         self._prepare(frames, before)
         samples = self._empty_samples(frames)
+        scaled = len(frames) == 1 or any(p.endswith(".scale") for p in fingerprint.animated_paths(self._armature))
         record = _Record.of(len(frames), self._count, self._rows, samples.raw)
+        worlds = np.empty((len(frames), 1 + len(self.targets), 16), dtype=np.float32)
         for k, frame in enumerate(frames):
             # Only what Blender gives is taken down here; numpy makes something of all frames at once.
             depsgraph = self._step(frame, before)
-            armature = self.stand_in(self._armature).evaluated_get(depsgraph)
-            pose = armature.pose.bones
-            record.read_pose(k, pose)
-            x, y, z, w = armature.matrix_world
-            record.worlds.append((*x, *y, *z, *w))
-            record.points.append([self._point(n, depsgraph) for n in range(len(self.targets))])
+            pose = self.stand_in(self._armature).evaluated_get(depsgraph).pose.bones
+            record.read_pose(k, pose, scales=scaled or not k)
+            self._read_worlds(depsgraph, worlds[k])
             if look_at:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
                 samples.active_target[k] = settings.active_target
             if k == len(frames) - 1:
-                self._finish(samples, record)
+                if not scaled:
+                    record.scales[1:] = record.scales[0]
+                self._finish(samples, record, worlds)
             yield samples
         return samples
 
@@ -268,12 +273,12 @@ class Sampler:
         For a sampler without bones. Raises RigError after the last frame where a target is nowhere.
         """
         self._prepare(frames, before)
+        worlds = np.empty((len(frames), 1 + len(self.targets), 16), dtype=np.float32)
         points = np.empty((len(frames), len(self.targets), 3))
         for k, frame in enumerate(frames):
-            depsgraph = self._step(frame, before)
-            for n in range(len(self.targets)):
-                points[k, n] = self._point(n, depsgraph)
+            self._read_worlds(self._step(frame, before), worlds[k])
             if k == len(frames) - 1:
+                points[:] = self._worlds(worlds)[1]
                 self._check_points(np.asarray(frames), points)
             yield points.swapaxes(0, 1)
 
@@ -282,17 +287,31 @@ class Sampler:
             self.open()
             if before is not None:
                 before()
-        whole = int(np.floor(frame))
+        whole = math.floor(frame)
         self.scene.frame_set(whole, subframe=frame - whole)
         return self.scene.view_layers[0].depsgraph
 
-    def _point(self, target: int, depsgraph: bpy.types.Depsgraph) -> tuple[float, float, float]:
-        """Where a target is in the world."""
-        point, empty = self.targets[target].point, self._empties[target]
-        if empty is None:
-            # A target that is nothing is never looked at.
-            return point or (0.0, 0.0, 0.0)
-        return empty.evaluated_get(depsgraph).matrix_world.translation[:]
+    def _read_worlds(self, depsgraph: bpy.types.Depsgraph, worlds: Array) -> None:
+        """Take down the matrices (1 + n, 16), by columns, of the armature, where it is sampled, and at n targets."""
+        objects = depsgraph.view_layer_eval.objects
+        if self._world_rows is None:
+            rig = self.stand_in(self._armature) if self.bones else None
+            self._world_rows = _WorldRows.of(objects.keys(), [rig, *self._empties])
+        rows = self._world_rows
+        objects.foreach_get("matrix_world", rows.numbers)
+        for n, item in rows.hidden:
+            rows.matrices[n] = np.array(item.evaluated_get(depsgraph).matrix_world).T.ravel()
+        rows.matrices.take(rows.order, 0, worlds, "clip")
+
+    def _worlds(self, record: Array) -> tuple[Array, Array]:
+        """Matrices (F, 4, 4) of the armature and places (F, n, 3) of the targets from what was taken down."""
+        worlds = record.astype(float).reshape(len(record), -1, 4, 4).swapaxes(2, 3)
+        points = worlds[:, 1:, :3, 3]
+        for n, (target, empty) in enumerate(zip(self.targets, self._empties, strict=True)):
+            if empty is None:
+                # A target that is nothing is never looked at.
+                points[:, n] = target.point or (0.0, 0.0, 0.0)
+        return worlds[:, 0], points
 
     def _empty_samples(self, frames: Sequence[float]) -> Samples:
         f, b = len(frames), len(self.bones)
@@ -312,11 +331,10 @@ class Sampler:
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )
 
-    def _finish(self, samples: Samples, record: "_Record") -> None:
+    def _finish(self, samples: Samples, record: "_Record", worlds: Array) -> None:
         """From what was taken down to the samples. Raises RigError where the rig cannot be baked."""
         pose = record.matrices.astype(float)
-        world = np.array(record.worlds, dtype=float).reshape(-1, 4, 4)
-        points = np.array(record.points, dtype=float).reshape(len(world), -1, 3)
+        world, points = self._worlds(worlds)
         with np.errstate(all="ignore"):
             sizes = np.linalg.norm(pose[..., :3, :3], axis=-2)
         self._check(samples.frames, pose, sizes, record.scales, world, points)
@@ -381,16 +399,17 @@ class _Record:
     """What Blender gave, frame by frame, as it gave it.
 
     matrices: (F, b, 4, 4) of the pose. scales: (F, b, 3). channels: per rotation mode in use (F, b, 4 or 3).
-    worlds: the armature object's matrices. points: lists of target positions in the world.
     """
 
     matrices: Array
     scales: Array
     channels: dict[str, Array]
-    worlds: list[tuple[float, ...]]
-    points: list[list[tuple[float, float, float]]]
     _rows: Array
     _reads: list[tuple[str, Array, Array, Array]]
+
+    @cached_property
+    def _without_scales(self) -> list[tuple[str, Array, Array, Array]]:
+        return [read for read in self._reads if read[0] != "scale"]
 
     @classmethod
     def of(cls, frames: int, bones: int, rows: Array, modes: Iterable[str]) -> "_Record":
@@ -405,13 +424,39 @@ class _Record:
         # Blender stores matrices by columns.
         matrices = blocks["matrix"].reshape(frames, len(rows), 4, 4).swapaxes(2, 3)
         channels = {mode: blocks[channel(mode)[0]] for mode in modes}
-        return cls(matrices, blocks["scale"], channels, [], [], rows, reads)
+        return cls(matrices, blocks["scale"], channels, rows, reads)
 
-    def read_pose(self, k: int, pose: "bpy.types.bpy_prop_collection") -> None:
-        for name, everything, table, block in self._reads:
+    def read_pose(self, k: int, pose: "bpy.types.bpy_prop_collection", *, scales: bool) -> None:
+        """Take down frame number k; without the scales where these are known."""
+        for name, everything, table, block in self._reads if scales else self._without_scales:
             pose.foreach_get(name, everything)
             # Rows are known to be there; the other modes of `take` would fill a buffer of their own first.
             table.take(self._rows, 0, block[k], "clip")
+
+
+@dataclass
+class _WorldRows:
+    """Where the matrices of p objects are in what a view layer gives: all at once is faster than one by one.
+
+    matrices: (m + p, 16) room for those of the m objects of the view layer, `numbers`, and of each of the p. order:
+    (p,) rows of it that hold them. hidden: rows of objects that are not in the view layer, to be read by themselves.
+    """
+
+    matrices: Array
+    numbers: Array
+    order: Array
+    hidden: list[tuple[int, bpy.types.Object]]
+
+    @classmethod
+    def of(cls, names: Sequence[str], wanted: Sequence[bpy.types.Object | None]) -> "_WorldRows":
+        rows = {name: row for row, name in enumerate(names)}
+        order, hidden = [], []
+        for row, item in enumerate(wanted, len(names)):
+            order.append(row if item is None else rows.get(item.name, row))
+            if item is not None and item.name not in rows:
+                hidden.append((row, item))
+        matrices = np.zeros((len(names) + len(wanted), 16), dtype=np.float32)
+        return cls(matrices, matrices[: len(names)].reshape(-1), np.array(order), hidden)
 
 
 def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], str]]) -> None:

@@ -231,6 +231,7 @@ def test_a_doubtful_axis_is_noted_and_a_choice_settles_it() -> None:
     scenes.aim(armature, target)
     found = look_at.resolve(armature, "head")
     assert any("uncertain" in note and "feet" in note for note in found.notes)
+    assert [note for note in found.notes if facing.is_doubt(note)] == [facing.doubt(armature, "head")]
     first, second = stance.of(armature).axes.candidates
     assert off(first[0], -second[0]) < 1.0
     for candidate, (forward, _) in enumerate((first, second)):

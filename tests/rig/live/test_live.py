@@ -708,7 +708,7 @@ def test_data_of_the_layer_that_was_edited_is_put_right(edit) -> None:
     constraint = scene.armature.pose.bones["head"].constraints[0]
     curves = scenes.actions.channelbag(constraint.action, constraint.action_slot).fcurves
     if edit == "a key moved":
-        curves[1].keyframe_points[20].co.y += 0.5
+        curves[1].sampled_points[20].co.y += 0.5
         curves.update() if hasattr(curves, "update") else curves[1].update()
     elif edit == "the action deleted":
         bpy.data.actions.remove(constraint.action)
@@ -978,6 +978,26 @@ def test_two_scenes_show_one_rig_at_their_own_frames() -> None:
         first.view_layers[0].update()
         item = scene.armature.evaluated_get(first.view_layers[0].depsgraph)
         assert np.array_equal([np.array(bone.matrix) for bone in item.pose.bones], truth[other])
+
+
+def test_rig_that_another_window_shows_in_another_scene_says_whose_offsets_it_has(monkeypatch) -> None:
+    scene = flying()
+    first, second = bpy.context.scene, bpy.data.scenes.new("Second")
+    for item in (scene.armature, scene.target):
+        second.collection.objects.link(item)
+    shown = {item.session_uid: item.name for item in (first, second)}
+    monkeypatch.setattr(live, "_scenes_in_windows", lambda: shown)
+    poses(scene.armature, FRAMES)
+    second.frame_set(2)
+
+    def notes(current) -> list[str]:
+        return [note for note in live.status(current, scene.armature, "head").notes if "another window" in note]
+
+    assert not notes(second)
+    (note,) = notes(first)
+    assert f"'{second.name}'" in note
+    del shown[second.session_uid]
+    assert not notes(first)
 
 
 # Several characters

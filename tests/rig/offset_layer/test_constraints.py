@@ -295,6 +295,24 @@ def test_a_copy_of_the_rig_shows_its_own() -> None:
     assert not [item for item in bpy.data.objects if clock.is_clock(item)]
 
 
+@pytest.mark.parametrize("first", [-5, 0, 1, 40])
+def test_what_is_written_is_read_and_linear_between_frames(first) -> None:
+    values = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+    action = layer_action.new()
+    slot = layer_action.slot_of(action, "place", ensure=True)
+    for keys in (values, values[::-1], values[:7], values[:1]):
+        wanted = layer_action.PlaceKeys("head", "rotation_quaternion", first, keys)
+        layer_action.write(action, slot, wanted)
+        assert wanted.same_as(layer_action.read(action, slot))
+        last = len(keys) - 1
+        for place in (-3.0, 0.0, 0.25 * last, 0.5 * last, last - 0.5, float(last), last + 2.5):
+            held = min(max(place, 0.0), float(last))
+            low, high = int(np.floor(held)), int(np.ceil(held))
+            seen = keys[low] + (held - low) * (keys[high] - keys[low])
+            assert np.allclose(layer_action.at(action, slot, first + place), seen, atol=1e-6), place
+    bpy.data.actions.remove(action)
+
+
 def test_a_file_has_one_clock() -> None:
     for name in ("One", "Two"):
         offsets.install(figure(name), 1, BONES)

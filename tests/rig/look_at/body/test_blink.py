@@ -15,7 +15,9 @@ blink = load("rig.look_at.body.blink")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
+sampler = load("rig.sampling.sampler")
 shape_keys = load("rig.detection.shape_keys")
+suspend = load("rig.sampling.suspend")
 LAST, ON, OFF = 80, 20, 60
 """The last frame, and those at which a person looks at the ball, far to the side, and away again."""
 FRAMES = range(1, LAST + 1)
@@ -190,6 +192,46 @@ def test_a_file_saved_during_a_blink_has_the_animators_value(tmp_path) -> None:
     keys = bpy.data.shape_keys[0]
     assert values(keys, "Blink", [ON + 1])[0] == shown
     assert values(keys, "Blink", [1])[0] == np.float32(0.2)
+
+
+def test_an_opened_file_blinks_without_solving_again(tmp_path, monkeypatch) -> None:
+    armature, _ = looking()
+    keys = face(armature, "Blink")
+    shown, path = values(keys, "Blink"), str(tmp_path / "blink.blend")
+    assert shown.max() > 0.9
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+
+    def broken(*_, **__):
+        raise AssertionError("nothing has changed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sampler.Sampler, "open", broken)
+        assert np.array_equal(values(bpy.data.shape_keys[0], "Blink"), shown)
+
+
+def test_an_opened_file_whose_shape_keys_were_renamed_is_solved_again(tmp_path) -> None:
+    armature, _ = looking()
+    keys = face(armature, "Blink", "Smile")
+    shown, path = values(keys, "Blink"), str(tmp_path / "blink.blend")
+    with suspend.suspend_live():
+        keys.key_blocks["Blink"].name, keys.key_blocks["Smile"].name = "Grin", "Wink"
+        keys.key_blocks["Wink"].name = "Eyes Closed"
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    keys = bpy.data.shape_keys[0]
+    assert np.array_equal(values(keys, "Eyes Closed"), shown)
+    assert np.all(values(keys, "Grin") == 0.0)
+
+
+def test_a_look_at_that_goes_takes_its_note_of_the_lids_along() -> None:
+    armature, _ = looking()
+    values(face(armature, "Blink"), "Blink", [ON])
+    noted = [action for action in bpy.data.actions if any(key.startswith("lookat_pd_lids") for key in action.keys())]
+    assert len(noted) == 1
+    look_at_edit.remove(armature, "head")
+    bpy.context.view_layer.update()
+    assert not any(key.startswith("lookat_pd_lids") for action in bpy.data.actions for key in action.keys())
 
 
 def test_undo_takes_the_value_and_what_is_remembered_together() -> None:
