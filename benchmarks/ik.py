@@ -56,23 +56,25 @@ def plain_loop(start: Array, targets: Array) -> Callable[[], None]:
     """The textbook's CCD from root to tip: a chain at a time, a joint at a time, on small arrays."""
 
     def places(pose: Array) -> tuple[Array, Array]:
-        carried, place = rotation.IDENTITY, np.zeros(3)
-        lies, stands = [], [place]
+        orientation, place = rotation.IDENTITY, np.zeros(3)
+        orientations, positions = [], [place]
         for n in range(LINKS):
-            carried = rotation.multiply(carried, pose[n])
-            place = place + rotation.rotate(carried, BONES[n])
-            lies.append(carried)
-            stands.append(place)
-        return np.array(lies), np.array(stands)
+            orientation = rotation.multiply(orientation, pose[n])
+            place = place + rotation.rotate(orientation, BONES[n])
+            orientations.append(orientation)
+            positions.append(place)
+        return np.array(orientations), np.array(positions)
 
     def work() -> None:
         for target in targets:
             pose = start.copy()
             for _ in range(100):
                 for n in range(LINKS):
-                    lies, stands = places(pose)
-                    turn = rotation.shortest_arc(stands[-1] - stands[n], target - stands[n])
-                    inside = rotation.multiply(rotation.inverse(lies[n]), rotation.multiply(turn, lies[n]))
+                    orientations, positions = places(pose)
+                    turn = rotation.shortest_arc(positions[-1] - positions[n], target - positions[n])
+                    inside = rotation.multiply(
+                        rotation.inverse(orientations[n]), rotation.multiply(turn, orientations[n])
+                    )
                     pose[n] = rotation.normalize(rotation.multiply(pose[n], inside))
                 if np.linalg.norm(places(pose)[1][-1] - target) < TOLERANCE:
                     break

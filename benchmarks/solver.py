@@ -37,13 +37,13 @@ def shot(frames: int) -> tuple[Array, Array, Array]:
     """Rotations, positions and two targets: a spine that sways, a ball that goes about it, a still one."""
     t = np.arange(frames) / RATE
     sway = 0.1 * np.stack((np.sin(t), np.sin(1.7 * t), np.cos(0.9 * t)), axis=-1)
-    carried, place = rotation.identity(frames), np.tile([0.0, 0.0, 1.0], (frames, 1))
+    orientation, place = rotation.identity(frames), np.tile([0.0, 0.0, 1.0], (frames, 1))
     rest = rotation.from_axis_angle([1.0, 0.0, 0.0], 0.5 * np.pi)
     rotations, positions = np.empty((frames, BONES, 4)), np.empty((frames, BONES, 3))
     for bone in reversed(range(BONES)):
-        carried = rotation.multiply(carried, rotation.exp(sway / (1 + bone)))
-        rotations[:, bone], positions[:, bone] = rotation.multiply(carried, rest), place
-        place = place + rotation.rotate(carried, np.array([0.0, 0.0, 0.06]))
+        orientation = rotation.multiply(orientation, rotation.exp(sway / (1 + bone)))
+        rotations[:, bone], positions[:, bone] = rotation.multiply(orientation, rest), place
+        place = place + rotation.rotate(orientation, np.array([0.0, 0.0, 0.06]))
     ball = np.stack((2.0 * np.sin(t), -2.0 * np.cos(0.8 * t), 2.0 + 0.0 * t), axis=-1)
     return rotations, positions, np.stack((ball, np.tile([2.0, -2.0, 2.0], (frames, 1))))
 

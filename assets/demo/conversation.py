@@ -64,7 +64,7 @@ class Conversation:
 
 
 def build_scene(scene: bpy.types.Scene) -> Conversation:
-    """Two people with their own animation, and their look-ats told what to look at, in an empty `scene`."""
+    """Two people with their own animation, and their look-ats with their targets, in an empty `scene`."""
     scene.render.fps, scene.render.fps_base = FPS, 1.0
     scene.frame_start, scene.frame_end = FIRST, LAST
     people = [_build_person(scene, name) for name in PLACES]

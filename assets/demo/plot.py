@@ -1,4 +1,4 @@
-"""The demo's picture: how far each bone turned, when it was told to, and how well the head aims."""
+"""The demo's picture: how far each bone turned, when the target changed, and how well the head aims."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -66,7 +66,7 @@ def _look(scene, result) -> _Seen:
     forward = [*body.ocular.forward, one.chain.forward[0], one.chain.forward[chain.index("chest")]]
     *looking, head, chest = np.moveaxis(rotation.rotate(seen.rotations, np.array(forward)), 1, 0)
     middle = seen.positions[:, : len(eyes)].mean(axis=1)
-    # The eyes look there first; what is told of is when the head does.
+    # The eyes arrive first; the errors are those of the head.
     early = round(body.head_delay / result.dt)
     looked_at = result.solution.looked_at
     looked_at = np.concatenate((looked_at[early:], np.repeat(looked_at[-1:], early)))

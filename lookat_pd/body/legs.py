@@ -59,10 +59,10 @@ class Leg:
         return np.linalg.norm(self.knee - self.hip, axis=-1), np.linalg.norm(self.ankle - self.knee, axis=-1)
 
 
-def lowering(animated: Leg, carried: Leg, up: ArrayLike, dt: float, *, smooth: float = 0.12) -> Array:
+def lowering(animated: Leg, moved: Leg, up: ArrayLike, dt: float, *, smooth: float = 0.12) -> Array:
     """The distance (n,) [m] by which the hips must be lowered so that every foot can reach its animated position.
 
-    animated: the legs as animated; carried: as the rotated and displaced pelvis moves them. up: unit (3,) or (n, 3).
+    animated: the legs as animated; moved: as the rotated and displaced pelvis moves them. up: unit (3,) or (n, 3).
     dt: seconds per frame. smooth [s]: the hips are lowered this long before it is necessary and stay low this long
     afterwards, never less than necessary; at twice this distance from any need the result is exactly 0.
 
@@ -72,13 +72,13 @@ def lowering(animated: Leg, carried: Leg, up: ArrayLike, dt: float, *, smooth: f
     """
     frames, dt = len(animated.hip), checks.time_step(dt)
     smooth = checks.number("smoothing time", smooth, 0.0, _LONGEST_SMOOTHING)
-    if carried.hip.shape != animated.hip.shape:
-        raise checks.shape_error("hip", animated.hip.shape, carried.hip.shape)
+    if moved.hip.shape != animated.hip.shape:
+        raise checks.shape_error("hip", animated.hip.shape, moved.hip.shape)
     length = np.sum(animated.lengths, axis=0)
     if not length.size:
         return np.zeros(frames)
     up = checks.like("up axis", up, frames, 3)
-    far, here = carried.hip - animated.ankle, animated.hip - animated.ankle
+    far, here = moved.hip - animated.ankle, animated.hip - animated.ankle
     moves = np.maximum(*(np.linalg.norm(np.diff(v, axis=0), axis=-1) for v in (far, here)))
     jumps = np.any(curves.sudden(moves / np.maximum(length[1:], _NOTHING)), axis=-1)
     count = substeps(dt, curves.FINEST_STEP)
@@ -92,7 +92,7 @@ def lowering(animated: Leg, carried: Leg, up: ArrayLike, dt: float, *, smooth: f
 def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
     """The lowering (m, l) that each leg alone needs.
 
-    far, here: (m, l, 3) from the ankle to the hip joint, carried and animated. length: (m, l). up: (m, 3)."""
+    far, here: (m, l, 3) from the ankle to the hip joint, moved and animated. length: (m, l). up: (m, 3)."""
     distance, at_home = np.linalg.norm(far, axis=-1), np.linalg.norm(here, axis=-1)
     # A leg that is stretched further than usual loses the excess with the square of the pull beyond it: the bend then
     # follows the pull, and its speed stays continuous when the pull changes sides.
@@ -103,8 +103,8 @@ def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
     height = np.sum(far * up[:, None], axis=-1)
     aside = distance**2 - height**2
     down = height - np.sqrt(np.maximum(reach**2 - aside, 0.0))
-    moved = np.linalg.norm(far - here, axis=-1)
-    return np.where(distance > reach + _NOTHING * length, np.clip(down, 0.0, _STEEPEST * moved), 0.0)
+    displaced = np.linalg.norm(far - here, axis=-1)
+    return np.where(distance > reach + _NOTHING * length, np.clip(down, 0.0, _STEEPEST * displaced), 0.0)
 
 
 def _never_less(need: Array, radius: int) -> Array:
@@ -117,10 +117,10 @@ def _never_less(need: Array, radius: int) -> Array:
     return np.maximum(np.convolve(largest, kernel / np.sum(kernel), mode="valid"), need)
 
 
-def replant(animated: Leg, carried: Leg, hinge: ArrayLike | None = None) -> tuple[Array, Array]:
+def replant(animated: Leg, moved: Leg, hinge: ArrayLike | None = None) -> tuple[Array, Array]:
     """Offsets that put each ankle and foot back where the animation has them.
 
-    animated, carried: as for `lowering`, the hips lowered. hinge: (l, 3) axes in the upper bones' frames about which
+    animated, moved: as for `lowering`, the hips lowered. hinge: (l, 3) axes in the upper bones' frames about which
     knees bend, from the upper towards the lower bone, for legs that are straight; default: taken from the frames in
     which the leg is bent.
 
@@ -131,8 +131,8 @@ def replant(animated: Leg, carried: Leg, hinge: ArrayLike | None = None) -> tupl
     upper one.
     """
     chord = _chord(animated)
-    wanted = animated.ankle - carried.hip
-    upper, lower = carried.lengths
+    wanted = animated.ankle - moved.hip
+    upper, lower = moved.lengths
     distance = np.linalg.norm(wanted, axis=-1)
     reached = np.clip(distance, np.abs(upper - lower), upper + lower)
     swing = rotation.shortest_arc(chord, wanted)
@@ -143,8 +143,8 @@ def replant(animated: Leg, carried: Leg, hinge: ArrayLike | None = None) -> tupl
         for bone, bend in ((animated.knee - animated.hip, -at_hip), (animated.ankle - animated.knee, at_ankle))
     ]
     goals = [*map(rotation.multiply, turned, (animated.upper, animated.lower)), animated.foot]
-    offsets = _offsets([carried.upper, carried.lower, carried.foot], goals)
-    offsets[_untouched(animated, carried)] = rotation.IDENTITY
+    offsets = _offsets([moved.upper, moved.lower, moved.foot], goals)
+    offsets[_untouched(animated, moved)] = rotation.IDENTITY
     return offsets, np.abs(distance - reached)
 
 
@@ -204,18 +204,18 @@ def _hinges(animated: Leg, own: Array) -> Array:
     return rotation.normalize(np.where(bent, total, np.sum(guess, axis=0)))
 
 
-def _offsets(carried: list[Array], goals: list[Array]) -> Array:
+def _offsets(moved: list[Array], goals: list[Array]) -> Array:
     """Local offsets (n, l, 3, 4) that rotate a chain of bones (n, l, 4) to their goals, from the top down."""
-    turn = rotation.identity(*carried[0].shape[:-1])
+    turn = rotation.identity(*moved[0].shape[:-1])
     offsets = []
-    for bone, goal in zip(carried, goals, strict=True):
+    for bone, goal in zip(moved, goals, strict=True):
         offset = rotation.multiply(rotation.inverse(rotation.multiply(turn, bone)), goal)
         offsets.append(np.where(offset[..., :1] < 0.0, -offset, offset))
         turn = rotation.multiply(goal, rotation.inverse(bone))
     return np.stack(offsets, axis=-2)
 
 
-def _untouched(animated: Leg, carried: Leg) -> Array:
+def _untouched(animated: Leg, moved: Leg) -> Array:
     """Where (n, l) both poses are bitwise equal."""
-    same = [np.all(getattr(animated, f.name) == getattr(carried, f.name), axis=-1) for f in fields(Leg)]
+    same = [np.all(getattr(animated, f.name) == getattr(moved, f.name), axis=-1) for f in fields(Leg)]
     return np.all(same, axis=0)

@@ -107,19 +107,19 @@ class Arm:
         nearest, least = motion, np.inf
         for _ in range(iterations + 1):
             point, answers = self.place(motion)
-            apart = path - point
-            size = np.sqrt(rotation.dot(apart, apart))
+            error = path - point
+            size = np.sqrt(rotation.dot(error, error))
             if size.max() < least:
                 nearest, least = motion, float(size.max())
             if least < _CLOSE * self.length:
                 break
-            apart = apart * np.minimum(1.0, _STEP * self.length / np.maximum(size, 1e-300))[:, None]
+            error = error * np.minimum(1.0, _STEP * self.length / np.maximum(size, 1e-300))[:, None]
             free, damping = np.ones(answers[:, 0].shape), np.full(len(answers), _DAMPING * self.length)
-            turns = damped.solved(answers, free, apart, damping)
+            turns = damped.solved(answers, free, error, damping)
             moved = self._moved(motion, turns)
             if self.limits is not None:
                 made = rotation.log(rotation.multiply(rotation.inverse(motion), moved)).reshape(turns.shape)
-                moved = self._moved(motion, damped.around_limits(answers, free, apart, damping, turns, made))
+                moved = self._moved(motion, damped.around_limits(answers, free, error, damping, turns, made))
             motion = moved
         return nearest, least
 

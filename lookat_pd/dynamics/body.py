@@ -171,9 +171,9 @@ class Body:
         first = np.einsum("jk,fjki->fji", weights, arms)
         second = np.einsum("jk,fjki,fjkl->fjil", weights, arms, arms, optimize=True)
         second += np.einsum("jk,fkil->fjil", below, spread)
-        apart = places[:, None] - places[:, :, None]
+        separation = places[:, None] - places[:, :, None]
         # Rows are ancestors (or the joint itself), columns descendants: moments of the subtree of the descendant.
-        moments = second[:, None] + first[:, None, :, :, None] * apart[..., None, :]
+        moments = second[:, None] + first[:, None, :, :, None] * separation[..., None, :]
         moments = np.trace(moments, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - moments
         blocks = np.swapaxes(turned, -1, -2)[:, :, None] @ moments @ turned[:, None]
         blocks *= below[:, :, None, None]

@@ -193,7 +193,7 @@ class Engine:
         self._mujoco.mj_fullM(self.model, self.data, full)
         return full
 
-    def apart(self, there: Array) -> Array:
+    def difference(self, there: Array) -> Array:
         """The rotation vectors (3 m,) from the state to MuJoCo's `coordinates`."""
         found = np.empty(self._size)
         self._mujoco.mj_differentiatePos(self.model, found, 1.0, self.data.qpos, there)

@@ -145,9 +145,9 @@ def _sampled(
         part = np.clip(at - low, 0.0, 1.0)[:, None]
         # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
         own = motion.at(stretch.times, np.full(steps + 1, interval))[0]
-        apart = rotation.multiply(rotation.inverse(own), stretch.poses)
+        relative = rotation.multiply(rotation.inverse(own), stretch.poses)
         there = motion.at(frames[inside], np.full(len(inside), interval))[0]
-        rotations[inside] = rotation.multiply(there, rotation.slerp(apart[low], apart[low + 1], part))
+        rotations[inside] = rotation.multiply(there, rotation.slerp(relative[low], relative[low + 1], part))
         torques[inside] = stretch.torques[low]
         if interval + 1 < k:
             missed[interval + 1] = rotation.distance(keys[interval + 1], stretch.poses[-1])

@@ -132,16 +132,16 @@ class _Problem:
             return self._arm.points(self._turned(tried, samples))
 
         answers = (places(numbers + nudges) - places(numbers - nudges)) / (2.0 * _NUDGE)
-        apart = np.stack([place for _, place in self._fixed]) - places(numbers)
-        return apart.ravel(), answers.reshape(numbers.size, -1).T
+        residual = np.stack([place for _, place in self._fixed]) - places(numbers)
+        return residual.ravel(), answers.reshape(numbers.size, -1).T
 
     def restored(self, numbers: Array) -> Array:
         """The nearest coefficients for which the hand passes the fixed positions."""
         for _ in range(20):
-            apart, answers = self.constraints(numbers)
-            if np.abs(apart).max() < 1e-10 * self._arm.length:
+            residual, answers = self.constraints(numbers)
+            if np.abs(residual).max() < 1e-10 * self._arm.length:
                 break
-            numbers = numbers + np.linalg.lstsq(answers, apart, rcond=1e-8)[0].reshape(numbers.shape)
+            numbers = numbers + np.linalg.lstsq(answers, residual, rcond=1e-8)[0].reshape(numbers.shape)
         return numbers
 
 

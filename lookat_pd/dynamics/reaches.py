@@ -187,10 +187,10 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
         return path, led
     # A hinge or limits may block the path although its end is within reach.
     free = arm.clamped(_direct(poses, fixed, arm.between))
-    way = arm.points(free)
-    missed = max(float(np.linalg.norm(way[sample] - place)) for sample, place in fixed)
+    points = arm.points(free)
+    missed = max(float(np.linalg.norm(points[sample] - place)) for sample, place in fixed)
     if missed <= _HIT and (off > arm.near or not _jumps(free)):
-        return way, free
+        return points, free
     if off > max(arm.near, _HIT):
         raise InvalidArgument(
             "The effector misses its goal by {missed:.3g} m; choose a goal within the limits of the joints.",

@@ -120,11 +120,11 @@ class Simulation:
         engine, steps = self.engine, len(times) - 1
         h = (times[-1] - times[0]) / steps
         wanted = self.motion.at(times, np.full(steps + 1, interval))[0]
-        there, way = self._coordinates(times, wanted, h)
+        there, velocity = self._coordinates(times, wanted, h)
         if interval == 0 and self.extra:
             # The root is already moving.
             engine.position[:], engine.q[0] = there[0, :3], there[0, 3:7]
-            self.before[: self.extra] = (2.0 * way[0] - way[min(1, steps - 1)])[: self.extra]
+            self.before[: self.extra] = (2.0 * velocity[0] - velocity[min(1, steps - 1)])[: self.extra]
             engine.w[: self.extra] = self.before[: self.extra]
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
@@ -132,14 +132,14 @@ class Simulation:
             # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
             torques, over = self._needed(times, wanted, np.zeros((steps, *begun.shape)), begun)
             if not np.any(over):
-                self._skip(wanted[-1], way[-1])
+                self._skip(wanted[-1], velocity[-1])
                 return Stretch(times, wanted, torques, np.linalg.norm(self.motion.left[interval], axis=-1))
             self.on_course = False
         poses = np.empty((steps + 1, len(self.order), 4))
         torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
         for step in range(steps):
             poses[step] = engine.q[-len(self.order) :]
-            torques[step], clipped[step] = self._step(h, there[step], way[step], frequency)
+            torques[step], clipped[step] = self._step(h, there[step], velocity[step], frequency)
             if step % 50 == 49:
                 yield float((times[step] - first) / (last - first))
         poses[steps] = engine.q[-len(self.order) :]
@@ -157,19 +157,19 @@ class Simulation:
         if self.root is not None:
             position, turn = self.root.at(times)
             q = np.concatenate((turn[:, None], q), axis=1)
-        way = rotation.log(rotation.multiply(rotation.inverse(q[:-1]), q[1:])).reshape(len(times) - 1, -1) / h
+        velocity = rotation.log(rotation.multiply(rotation.inverse(q[:-1]), q[1:])).reshape(len(times) - 1, -1) / h
         if position is not None:
-            way = np.concatenate((np.diff(position, axis=0) / h, way), axis=1)
-        return self.engine.coordinates(q, position), way
+            velocity = np.concatenate((np.diff(position, axis=0) / h, velocity), axis=1)
+        return self.engine.coordinates(q, position), velocity
 
-    def _step(self, h: float, there: Array, way: Array, frequency: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _step(self, h: float, there: Array, velocity: Array, frequency: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Step by h; returns the applied torques (nv,), and which joints (n,) were too weak."""
         engine, v = self.engine, self.engine.w
         engine.place()
-        apart = engine.apart(there)
+        difference = engine.difference(there)
         self.drag = drag = self.damping + h * self.stiffness
-        self.pull = pull = self.stiffness * (apart + h * way)
-        wanted = self._law(h, apart, way, frequency)
+        self.pull = pull = self.stiffness * (difference + h * velocity)
+        wanted = self._law(h, difference, velocity, frequency)
         if self.any_rough:
             engine.factor(h * drag, ~self.rough)
             wanted = wanted - engine.solve(np.where(self.rough, drag * (v + h * wanted), 0.0)[None])[0]
@@ -183,18 +183,18 @@ class Simulation:
                 wanted, torques, h * drag, self.passive, lambda other: self._needed_for(other, h)
             )
         v += h * wanted
-        self._slowed(way)
+        self._slowed(velocity)
         engine.advance(h)
         if self.stops is not None:
             self.stops.hold(h * drag, self.hard)
-        self.before = way
+        self.before = velocity
         if self.any_passive:
             torques = np.where(self.passive, pull - h * self.stiffness * v - self.damping * v, torques)
         return torques, weak
 
-    def _slowed(self, way: Array) -> None:
+    def _slowed(self, velocity: Array) -> None:
         """Limit the speed of the joints: light bones next to weak heavy ones could otherwise reach any speed."""
-        speeds, wanted = (values[self.extra :].reshape(-1, 3) for values in (self.engine.w, way))
+        speeds, wanted = (values[self.extra :].reshape(-1, 3) for values in (self.engine.w, velocity))
         most = max(_FASTEST, 2.0 * float(np.sqrt(np.einsum("ji,ji->j", wanted, wanted).max())))
         square = np.einsum("ji,ji->j", speeds, speeds)
         if square.max() > most * most:
@@ -204,20 +204,20 @@ class Simulation:
         """The torques (nv,) of the joints for accelerations (nv,), without those of springs and friction."""
         return self.engine.inverse(wanted) + self.drag * (self.engine.w + h * wanted) - self.pull
 
-    def _law(self, h: float, apart: Array, way: Array, frequency: Array) -> Array:
-        """Accelerations (nv,) required by the law; `apart` (nv,) is the distance to its undisturbed motion."""
+    def _law(self, h: float, difference: Array, velocity: Array, frequency: Array) -> Array:
+        """Accelerations (nv,) required by the law; `difference` (nv,) is the distance to its undisturbed motion."""
         v = self.engine.w
         firm = h * frequency * (h * frequency + 2.0)
         if self.believed is None:
-            return (way - v + (v - self.before + h * frequency**2 * apart) / (1.0 + firm)) / h
+            return (velocity - v + (v - self.before + h * frequency**2 * difference) / (1.0 + firm)) / h
         driven = np.flatnonzero(self.soft)
         self.believed.data.qpos[:] = self.engine.data.qpos
         self.believed.place()
         self.engine.factor(np.zeros(len(v)))
         true, believed = (e.mass_matrix()[np.ix_(driven, driven)] for e in (self.engine, self.believed))
-        ahead = (way - self.before + h * frequency**2 * apart)[driven]
-        gap = np.linalg.solve(true + believed * firm[driven], believed @ ahead - true @ (way - v)[driven])
-        wanted = (way - v) / h
+        ahead = (velocity - self.before + h * frequency**2 * difference)[driven]
+        gap = np.linalg.solve(true + believed * firm[driven], believed @ ahead - true @ (velocity - v)[driven])
+        wanted = (velocity - v) / h
         wanted[driven] += gap / h
         return wanted
 
@@ -265,10 +265,10 @@ class Simulation:
         size = np.linalg.norm(found, axis=-1, keepdims=True) if limit.shape[1] == 1 else np.abs(found)
         return found, np.any(size > limit * (1.0 + _OVER), axis=(0, 2))
 
-    def _skip(self, pose: Array, way: Array) -> None:
+    def _skip(self, pose: Array, velocity: Array) -> None:
         """Continue from a pose (n, 4) at the end of an undisturbed interval."""
         self.engine.q[-len(self.order) :] = pose[self.order]
-        self.engine.w[:] = self.before = way
+        self.engine.w[:] = self.before = velocity
 
     def _put(self, pose: Array, turn: Array) -> None:
         """Continue from a pose (n, 4) that was rotated by `turn` (n, 4)."""

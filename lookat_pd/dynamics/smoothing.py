@@ -79,10 +79,10 @@ def fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
     begin, before = 0, np.zeros(3)
     push = np.zeros(path.shape)
     for sample, place in fixed:
-        apart = place - path[sample]
+        deviation = place - path[sample]
         part = smooth_step((samples[begin : sample + 1] - begin) / (sample - begin))[0][:, None]
-        push[begin : sample + 1] = before + part * (apart - before)
-        begin, before = sample, apart
+        push[begin : sample + 1] = before + part * (deviation - before)
+        begin, before = sample, deviation
     return path + push
 
 
@@ -118,13 +118,13 @@ class _Runner:
         engine, h, steps = self._engine, self._h, len(motion) - 1
         wanted = motion[:, self._back].reshape(steps + 1, -1)
         given = torques[:, self._back].reshape(steps + 1, -1)
-        way = self._arm.speeds(motion, h)[1:, self._back].reshape(steps + 1, -1)
+        velocity = self._arm.speeds(motion, h)[1:, self._back].reshape(steps + 1, -1)
         frequency = frequency / (steps * h)
         pull = frequency**2 * self._inertia
         drag = 2.0 * frequency * self._inertia + h * pull
         extra = h * (drag + self._friction)
         # The part that does not depend on the state, and the damping by the velocity.
-        driven, lost = given[:-1] + drag * way[:-1], drag + self._friction
+        driven, lost = given[:-1] + drag * velocity[:-1], drag + self._friction
         found = np.empty(wanted.shape)
         engine.q[:] = wanted[0].reshape(-1, 4)
         v, q = engine.w, engine.data.qpos
@@ -132,6 +132,6 @@ class _Runner:
         engine.factor(extra)
         for step in range(steps):
             found[step] = q
-            engine.push(driven[step] + pull * engine.apart(wanted[step]) - lost * v, h)
+            engine.push(driven[step] + pull * engine.difference(wanted[step]) - lost * v, h)
         found[steps] = q
         return found.reshape(steps + 1, -1, 4)[:, self._order]

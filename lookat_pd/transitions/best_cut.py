@@ -54,14 +54,14 @@ class CutSearch:
     cost: Array
     turn: Array
 
-    def best(self, n: int = 10, *, apart: int = 5, history: int = 1, room: int = 0) -> list[Cut]:
-        """Up to n cuts, best first, with a distance of more than `apart` frames in at least one clip.
+    def best(self, n: int = 10, *, spacing: int = 5, history: int = 1, room: int = 0) -> list[Cut]:
+        """Up to n cuts, best first, with a distance of more than `spacing` frames in at least one clip.
 
         history: number of frames of the source before i; a transition needs one for its velocity. room: number of
         frames of the destination after j, such as the length of the blend. Fewer cuts are returned if there are no
         more. Raises InvalidArgument for negative numbers.
         """
-        for name, value in (("number of cuts", n), ("distance", apart), ("history", history), ("room", room)):
+        for name, value in (("number of cuts", n), ("spacing", spacing), ("history", history), ("room", room)):
             checks.whole(name, value, 0, 2**31)
         left = self.cost.copy()
         left[:history] = np.inf
@@ -72,7 +72,7 @@ class CutSearch:
             if left[i, j] == np.inf:
                 break
             found.append(Cut(i, j, float(left[i, j])))
-            left[max(i - apart, 0) : i + apart + 1, max(j - apart, 0) : j + apart + 1] = np.inf
+            left[max(i - spacing, 0) : i + spacing + 1, max(j - spacing, 0) : j + spacing + 1] = np.inf
         return found
 
 

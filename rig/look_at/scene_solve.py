@@ -73,7 +73,7 @@ class SceneSolve:
     def _alone(self, solve: LookAtSolve) -> Iterator[float]:
         body, target = self._below(solve, self.solves)
         below = [*body, *target]
-        self._see_below(solve, body, below)
+        self._see_below(solve, body, target)
         if solve.stale != FRESH:
             yield from self._one(solve, self._playing(below))
 
@@ -86,19 +86,23 @@ class SceneSolve:
             solve.track, solve.stale = None, FRESH
             self._failed(solve, error)
 
-    def _see_below(self, solve: LookAtSolve, body: Sequence[LookAtSolve], below: Sequence[LookAtSolve]) -> None:
-        """Note what has changed of the look-ats that a part depends on."""
-        tracks = [other.track for other in below if other.track is not None]
-        if [id(t) for t in tracks] != [id(t) for t in solve.below]:
-            moved = body or not solve.look_at.plain
+    def _see_below(self, solve: LookAtSolve, body: Sequence[LookAtSolve], target: Sequence[LookAtSolve]) -> None:
+        """Note what has changed of the look-ats that a look-at's rig and target depend on, also those that are gone."""
+        below = _tracks(body), _tracks(target)
+        of_body, of_target = (
+            [id(track) for track in now] != [id(track) for track in before]
+            for now, before in zip(below, solve.below, strict=True)
+        )
+        if of_body or of_target:
+            moved = of_body or not solve.look_at.plain
             solve.stale = max(solve.stale, BODY if moved else TARGETS)
-        solve.below = tracks
+        solve.below = below
 
     def _circle(self, group: Sequence[LookAtSolve]) -> Iterator[float]:
         outside = [solve for solve in self.solves if solve not in group]
         below = {solve: self._below(solve, outside) for solve in group}
         for solve in group:
-            self._see_below(solve, below[solve][0], [*below[solve][0], *below[solve][1]])
+            self._see_below(solve, *below[solve])
         if all(solve.stale == FRESH for solve in group):
             return
         found: dict[LookAtSolve, Track] = {}
@@ -182,3 +186,7 @@ class SceneSolve:
             own[other] = other in before if moves == armature else fingerprint.identity(moves) in body
             seen[other] = moves != armature and fingerprint.identity(moves) in targets
         return own, seen
+
+
+def _tracks(solves: Sequence[LookAtSolve]) -> list[Track]:
+    return [solve.track for solve in solves if solve.track is not None]

@@ -47,7 +47,7 @@ class LookAtSolve:
         self.track: Track | None = None
         self.rough = self.measured = self._expected = False
         self.error = np.nan
-        self.below: list[Track] = []
+        self.below: tuple[list[Track], list[Track]] = [], []
 
     @property
     def samples(self) -> Samples | None:

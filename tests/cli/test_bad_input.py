@@ -338,7 +338,7 @@ def misuse(call, *words: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--range", "20", "10"], "reversed"),
         (["--range", "10", "10"], "only frame 10"),
@@ -358,8 +358,8 @@ def misuse(call, *words: object) -> str:
         (["--nonsense"], "--nonsense"),
     ],
 )
-def test_bad_arguments(walk, call, tmp_path, words, told) -> None:
-    assert told in misuse(call, walk, "--output", tmp_path / "out.blend", *words)
+def test_bad_arguments(walk, call, tmp_path, words, expected) -> None:
+    assert expected in misuse(call, walk, "--output", tmp_path / "out.blend", *words)
     assert list(tmp_path.iterdir()) == [walk]
 
 
@@ -373,8 +373,8 @@ def test_several_inputs_need_a_folder(walk, walk_glb, call, tmp_path) -> None:
 
 def test_inputs_that_would_be_written_to_one_place(walk, call, tmp_path) -> None:
     other = tmp_path / "other" / "Walk.fbx"
-    told = misuse(call, walk, other, "--output", tmp_path / "out", "--point=0,-2,1")
-    assert str(walk) in told and str(other) in told
+    message = misuse(call, walk, other, "--output", tmp_path / "out", "--point=0,-2,1")
+    assert str(walk) in message and str(other) in message
     assert not (tmp_path / "out").exists()
 
 
@@ -390,8 +390,8 @@ def test_report_may_not_replace_a_file_of_the_run(walk, tmp_path, capsys) -> Non
 def test_bad_gaze_file_names_the_event(walk, call, tmp_path) -> None:
     gaze = tmp_path / "gaze.json"
     gaze.write_text('[{"frame": 1, "point": [0, -2, 1]}, {"frame": 5, "pont": [0, 0, 0]}]')
-    told = misuse(call, walk, "--output", tmp_path / "out.blend", "--gaze", gaze)
-    assert str(gaze) in told and "event 2" in told and "pont" in told
+    message = misuse(call, walk, "--output", tmp_path / "out.blend", "--gaze", gaze)
+    assert str(gaze) in message and "event 2" in message and "pont" in message
     assert "missing.json" in misuse(call, walk, "--output", tmp_path / "o.blend", "--gaze", tmp_path / "missing.json")
 
 
@@ -399,7 +399,7 @@ def test_bad_gaze_file_names_the_event(walk, call, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--target", "Bell"], "'Ball'"),
         (["--target", "Hero:hed"], "'head'"),
@@ -409,9 +409,9 @@ def test_bad_gaze_file_names_the_event(walk, call, tmp_path) -> None:
         (["--point=0,-2,1", "--bone", "hed"], "'hed'"),
     ],
 )
-def test_targets_and_bones_that_cannot_be(walk, call, tmp_path, words, told) -> None:
+def test_targets_and_bones_that_cannot_be(walk, call, tmp_path, words, expected) -> None:
     outcome = call("bake", walk, "--output", tmp_path / "out.blend", *words)
-    assert outcome.code == 1 and told in outcome.row["error"]
+    assert outcome.code == 1 and expected in outcome.row["error"]
     assert outcome.errors == [f"lookat_pd: {walk}: {outcome.row['error']}"]
     assert not (tmp_path / "out.blend").exists()
 

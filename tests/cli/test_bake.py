@@ -151,7 +151,7 @@ def test_a_target_behind_a_character_that_stands_still_is_called_out_of_reach(ca
     assert ahead["settled_error_deg"] < 0.1 and ahead["settled_frames"] == 30 and not ahead["warnings"]
 
 
-def test_a_target_that_never_rests_is_told_as_such(call, tools, tmp_path) -> None:
+def test_a_target_that_never_rests_is_reported(call, tools, tmp_path) -> None:
     tools.make_armature("Hero")
     ball = tools.make_ball()
     for frame, across in ((1, -1.0), (30, 1.0)):
@@ -164,13 +164,13 @@ def test_a_target_that_never_rests_is_told_as_such(call, tools, tmp_path) -> Non
     assert "No frame" in note and "keeps moving" in note and "out of reach" not in note
 
 
-@pytest.mark.parametrize(("settings", "told"), [({"influence": 0.5}, "influence"), ({"use": False}, "is off")])
-def test_a_look_at_that_does_not_aim_is_told_as_such(call, tools, tmp_path, settings, told) -> None:
+@pytest.mark.parametrize(("settings", "expected"), [({"influence": 0.5}, "influence"), ({"use": False}, "is off")])
+def test_a_look_at_that_does_not_aim_is_reported(call, tools, tmp_path, settings, expected) -> None:
     hero = tools.make_armature("Hero")
     add_look_at(hero, target=tools.make_ball(), **settings)
     source = tools.save(tmp_path / "hero.blend")
     (note,) = why(call("bake", source, "--output", tmp_path / "out.blend", "--range", 1, 30))
-    assert "'head'" in note and told in note and "keeps moving" not in note
+    assert "'head'" in note and expected in note and "keeps moving" not in note
 
 
 # Look-ats of the file

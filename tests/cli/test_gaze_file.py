@@ -24,7 +24,7 @@ GOOD = {"frame": 1, "off": True}
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "expected"),
     [
         ([1, 2], "not an object"),
         ({"off": True}, "no frame"),
@@ -45,10 +45,10 @@ GOOD = {"frame": 1, "off": True}
         ({"frame": 10, "point": [1, 2, 3], "pont": 1}, "'pont'"),
     ],
 )
-def test_wrong_event_is_named(entry, told) -> None:
+def test_wrong_event_is_named(entry, expected) -> None:
     with pytest.raises(ValueError, match=r"^event 2: ") as complaint:
         gaze_file.parse([GOOD, entry])
-    assert told in str(complaint.value)
+    assert expected in str(complaint.value)
 
 
 def test_two_events_at_one_frame() -> None:

@@ -329,17 +329,17 @@ BAD_LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), BAD_LISTS)
-def test_bad_list_names_the_step(text, told, blend_file, call, tmp_path) -> None:
+@pytest.mark.parametrize(("text", "expected"), BAD_LISTS)
+def test_bad_list_names_the_step(text, expected, blend_file, call, tmp_path) -> None:
     path = tmp_path / "l.json"
     path.write_text(text, "utf-8")
     outcome = call("inertialize", blend_file, "--output", tmp_path / "out.blend", "--list", path)
     assert outcome.code == 2 and not outcome.rows and len(outcome.errors) == 1
-    assert str(path) in outcome.errors[0] and told in outcome.errors[0]
+    assert str(path) in outcome.errors[0] and expected in outcome.errors[0]
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "expected"),
     [
         ([{"clip": "Run"}, {"clip": "Wolk"}], "Step 2: There is no action 'Wolk' (there is 'Walk'"),
         ([{"clip": "Run"}, {"clip": "Walk", "frame": 46}], "Step 2: Frame 46 is outside the keys of 'Walk'"),
@@ -348,10 +348,10 @@ def test_bad_list_names_the_step(text, told, blend_file, call, tmp_path) -> None
         ([{"clip": "Run"}, {"clip": "Walk", "blend": 3}], "longer than"),
     ],
 )
-def test_list_that_does_not_fit_the_clips(steps, told, blend_file, call, tmp_path) -> None:
+def test_list_that_does_not_fit_the_clips(steps, expected, blend_file, call, tmp_path) -> None:
     words = ["--output", tmp_path / "out.blend", "--list", listed(tmp_path / "l.json", *steps)]
     outcome = call("inertialize", blend_file, *words)
-    assert outcome.code != 0 and told in outcome.errors[0]
+    assert outcome.code != 0 and expected in outcome.errors[0]
     assert not (tmp_path / "out.blend").exists()
 
 
@@ -530,7 +530,7 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         ([], "is required"),
         (["--to", "Walk", "--loop"], "not allowed with"),
@@ -554,15 +554,15 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--list", "missing.json"], "missing.json"),
     ],
 )
-def test_bad_arguments(blend_file, call, tmp_path, words, told) -> None:
+def test_bad_arguments(blend_file, call, tmp_path, words, expected) -> None:
     outcome = call("inertialize", blend_file, "--output", tmp_path / "out.blend", *words)
     assert outcome.code == 2 and not outcome.rows
-    assert len(outcome.errors) == 1 and told in outcome.errors[0]
+    assert len(outcome.errors) == 1 and expected in outcome.errors[0]
     assert list(tmp_path.iterdir()) == [blend_file]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--to", "Wolk"], "'Walk'"),
         (["--to", ""], "There is no action ''"),
@@ -577,10 +577,10 @@ def test_bad_arguments(blend_file, call, tmp_path, words, told) -> None:
         (["--loop", "--blend", "9"], "half"),
     ],
 )
-def test_what_the_clips_do_not_allow(blend_file, call, tmp_path, words, told) -> None:
+def test_what_the_clips_do_not_allow(blend_file, call, tmp_path, words, expected) -> None:
     before = blend_file.read_bytes()
     outcome = call("inertialize", blend_file, "--output", tmp_path / "out.blend", *words)
-    assert outcome.code == 1 and told in outcome.row["error"]
+    assert outcome.code == 1 and expected in outcome.row["error"]
     assert outcome.errors == [f"lookat_pd: {blend_file}: {outcome.row['error']}"]
     assert outcome.row["output"] is None and list(tmp_path.iterdir()) == [blend_file]
     assert blend_file.read_bytes() == before

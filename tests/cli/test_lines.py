@@ -38,7 +38,7 @@ def test_a_result_is_one_line(nasty, call, tmp_path, capsys) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--rig", "no\nbody"], "no\\nbody"),
         (["--rig", NASTY, "--bone", "no\rbone"], "no\\rbone"),
@@ -47,13 +47,13 @@ def test_a_result_is_one_line(nasty, call, tmp_path, capsys) -> None:
         (["--target", "no\u2028thing"], "no\\u2028thing"),
     ],
 )
-def test_a_complaint_is_one_line(words, told, nasty, tmp_path, capsys) -> None:
+def test_a_complaint_is_one_line(words, expected, nasty, tmp_path, capsys) -> None:
     point = [] if "--target" in words else ["--point=0.5,-2,1.7"]
     line = ["bake", str(nasty), "--output", str(tmp_path / "out.blend"), *point, *words]
     assert load("cli.program").main(line, "test") == 1
     out, err = capsys.readouterr()
     assert not out and err.endswith("\n") and is_plain(err[:-1]), err
-    assert err.startswith("lookat_pd: ") and "wa\\nlk\\x1b.blend: " in err and told in err
+    assert err.startswith("lookat_pd: ") and "wa\\nlk\\x1b.blend: " in err and expected in err
 
 
 def test_wrong_arguments_are_one_line(nasty, tmp_path, capsys) -> None:

@@ -155,16 +155,18 @@ def test_damaged_bvh_gets_one_sentence(way, tmp_path, call) -> None:
     outcome = call("inspect", path)
     assert outcome.code == 1
     assert outcome.errors == [f"lookat_pd: {path}: {outcome.row['error']}"]
-    told = outcome.row["error"]
-    assert told.endswith("; export it again.") and "BVH" in told, told
-    assert not any(word in told for word in ("Error", "index", "convert", "unpack", "unexpected")), told
+    message = outcome.row["error"]
+    assert message.endswith("; export it again.") and "BVH" in message, message
+    assert not any(word in message for word in ("Error", "index", "convert", "unpack", "unexpected")), message
 
 
 def test_a_frame_that_is_damaged_is_named(tmp_path, call) -> None:
-    told = call("inspect", hurt("garbage in a frame", tmp_path / "turn.bvh")).row["error"]
-    assert told == "The BVH file's motion is broken, frame 9 holds something that is no finite number; export it again."
-    told = call("inspect", hurt("cut between frames", tmp_path / "turn.bvh")).row["error"]
-    assert told == "The BVH file is truncated, it has 6 of 10 frames; export it again."
+    message = call("inspect", hurt("garbage in a frame", tmp_path / "turn.bvh")).row["error"]
+    assert (
+        message == "The BVH file's motion is broken, frame 9 holds something that is no finite number; export it again."
+    )
+    message = call("inspect", hurt("cut between frames", tmp_path / "turn.bvh")).row["error"]
+    assert message == "The BVH file is truncated, it has 6 of 10 frames; export it again."
 
 
 def test_whatever_blender_stumbles_over_is_no_exception(tmp_path, call, monkeypatch) -> None:

@@ -53,10 +53,10 @@ def test_an_empty_line_is_filled_by_hand(hero) -> None:
 
 def test_one_wrong_object_and_none_is_added(hero) -> None:
     thing("Bird", selected=True)
-    carried = thing("Hat", selected=True)
+    hat = thing("Hat", selected=True)
     # Not part of the character for Blender, but the head takes it along.
-    carried.constraints.new("CHILD_OF").target = hero
-    carried.constraints[0].subtarget = "head"
+    hat.constraints.new("CHILD_OF").target = hero
+    hat.constraints[0].subtarget = "head"
     with pytest.raises(RuntimeError, match="'Hat' moves with the chain"):
         bpy.ops.lookat_pd.target_add()
     assert names(hero) == ["Ball"]

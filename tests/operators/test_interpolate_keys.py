@@ -39,7 +39,7 @@ def hero() -> bpy.types.Object:
 
 
 @pytest.fixture
-def told(monkeypatch) -> list[str]:
+def reports(monkeypatch) -> list[str]:
     """What operators say."""
     found: list[str] = []
     current = load("operators.current")
@@ -54,10 +54,12 @@ def curves(armature: bpy.types.Object) -> dict[tuple[str, int], list[float]]:
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
-def test_in_betweens_into(hero, into, told) -> None:
+def test_in_betweens_into(hero, into, reports) -> None:
     before = curves(hero)
     assert bpy.ops.lookat_pd.interpolate_keys(into=into) == {"FINISHED"}
-    assert told == [text for text in told if "3 poses of 2 bones" in text and "passes through all of them" in text]
+    assert reports == [
+        text for text in reports if "3 poses of 2 bones" in text and "passes through all of them" in text
+    ]
     if into != "LAYER":
         after = curves(hero)
         assert before.keys() == after.keys() and before != after
@@ -72,11 +74,15 @@ def test_presets_all_give_a_motion(hero, preset) -> None:
     assert all(np.isfinite(values).all() for values in curves(hero).values())
 
 
-def test_what_is_missed_is_told_with_frame_and_bone(hero, told) -> None:
+def test_what_is_missed_is_reported_with_frame_and_bone(hero, reports) -> None:
     bpy.context.scene.lookat_pd_dynamics.limit = "TORQUE"
     bpy.context.scene.lookat_pd_dynamics.torque = 0.5
     assert bpy.ops.lookat_pd.interpolate_keys() == {"FINISHED"}
-    assert "torque limits miss" in told[0] and ("'arm'" in told[0] or "'forearm'" in told[0]) and "°" in told[0]
+    assert (
+        "torque limits miss" in reports[0]
+        and ("'arm'" in reports[0] or "'forearm'" in reports[0])
+        and "°" in reports[0]
+    )
 
 
 def test_result_and_original_are_compared(hero) -> None:
@@ -115,7 +121,7 @@ def test_an_error_changes_nothing(hero) -> None:
     assert curves(hero) == before and len(bpy.data.actions) == count
 
 
-def test_meshes_are_measured(hero, told) -> None:
+def test_meshes_are_measured(hero, reports) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0.5, 0.0, 1.2))
     box = bpy.context.object
@@ -123,4 +129,4 @@ def test_meshes_are_measured(hero, told) -> None:
     box.modifiers.new("Armature", "ARMATURE").object = hero
     bpy.context.view_layer.objects.active = hero
     assert bpy.ops.lookat_pd.measure_masses() == {"FINISHED"}
-    assert told == ["Total mass: 1.0 kg, number of bones: 1."]
+    assert reports == ["Total mass: 1.0 kg, number of bones: 1."]

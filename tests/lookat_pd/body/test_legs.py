@@ -53,7 +53,7 @@ def anyhow(seed: int, frames: int = 20, count: int = 3) -> Leg:
     return Leg(hip, knee, ankle, *rotation.normalize(rng.normal(size=(3, frames, count, 4))))
 
 
-def carry(leg: Leg, turn: Array, shift: Array) -> Leg:
+def displaced(leg: Leg, turn: Array, shift: Array) -> Leg:
     """What a pelvis does that turns about the origin and shifts: turn (n, 4), shift (n, 3)."""
     turn, shift = turn[:, None], shift[:, None]
     joints = (rotation.rotate(turn, joint) + shift for joint in (leg.hip, leg.knee, leg.ankle))
@@ -61,11 +61,11 @@ def carry(leg: Leg, turn: Array, shift: Array) -> Leg:
 
 
 def shifted(leg: Leg, shift: Array) -> Leg:
-    return carry(leg, rotation.identity(len(shift)), shift)
+    return displaced(leg, rotation.identity(len(shift)), shift)
 
 
 def evaluate(leg: Leg, offsets: Array) -> Leg:
-    """Forward kinematics of carried legs with their offsets (n, l, 3, 4)."""
+    """Forward kinematics of moved legs with their offsets (n, l, 3, 4)."""
     bones, joints = [leg.upper, leg.lower, leg.foot], [leg.hip, leg.knee, leg.ankle]
     turn = rotation.identity(*leg.hip.shape[:2])
     places, orientations = [leg.hip], []
@@ -84,9 +84,9 @@ def bends(leg: Leg) -> Array:
     return np.where(forward < 0.0, -angle, angle)
 
 
-def replanted(animated: Leg, carried: Leg) -> tuple[Leg, Array]:
-    offsets, missed = legs.replant(animated, carried)
-    return evaluate(carried, offsets), missed
+def replanted(animated: Leg, moved: Leg) -> tuple[Leg, Array]:
+    offsets, missed = legs.replant(animated, moved)
+    return evaluate(moved, offsets), missed
 
 
 def sway(seconds: Array, amount: float = 0.1) -> Array:
@@ -103,9 +103,9 @@ def swayed(rate: float, bend: float = 0.0, spread: float = 0.0, amount: float = 
     """The hips' lowering, the legs as they end up and what is missed, for a figure that stands while its hips sway."""
     seconds = np.arange(round(3.25 * rate) + 1) / rate
     animated = still(len(seconds), bend, spread)
-    carried = shifted(animated, sway(seconds, amount))
-    down = legs.lowering(animated, carried, UP, 1.0 / rate)
-    result, missed = replanted(animated, shifted(carried, -down[:, None] * UP))
+    moved = shifted(animated, sway(seconds, amount))
+    down = legs.lowering(animated, moved, UP, 1.0 / rate)
+    result, missed = replanted(animated, shifted(moved, -down[:, None] * UP))
     return down, result, missed
 
 
@@ -114,13 +114,13 @@ def test_ankle_and_foot_are_back_where_they_were(seed: int, size: float) -> None
     animated = anyhow(seed)
     rng = np.random.default_rng(seed)
     turns = rotation.exp(size * rng.normal(size=(20, 3)))
-    carried = carry(animated, turns, 0.2 * size * rng.normal(size=(20, 3)))
-    result, missed = replanted(animated, carried)
+    moved = displaced(animated, turns, 0.2 * size * rng.normal(size=(20, 3)))
+    result, missed = replanted(animated, moved)
     off = np.linalg.norm(result.ankle - animated.ankle, axis=-1)
     np.testing.assert_allclose(off, missed, rtol=0.0, atol=1e-9)
     assert rotation.distance(result.foot, animated.foot).max() < 1e-9
     reach = np.sum(animated.lengths, axis=0)
-    away = np.linalg.norm(carried.hip - animated.ankle, axis=-1)
+    away = np.linalg.norm(moved.hip - animated.ankle, axis=-1)
     short = np.abs(np.subtract(*animated.lengths))
     assert np.all(missed[(away <= reach) & (away >= short)] < 1e-12)
 
@@ -156,8 +156,8 @@ def test_the_knee_stays_in_its_animated_plane(bend: float) -> None:
     animated = still(9, bend, 0.2)
     plane = rotation.normalize(np.cross(animated.knee - animated.hip, animated.ankle - animated.hip))
     down = np.linspace(0.0, 0.1, 9)[:, None] * (animated.ankle - animated.hip)[:, 0]
-    carried = shifted(animated, down)
-    result, missed = replanted(animated, carried)
+    moved = shifted(animated, down)
+    result, missed = replanted(animated, moved)
     assert not missed[:, 0].any()
     off = np.sum(plane * (result.knee - animated.hip), axis=-1)[:, 0]
     np.testing.assert_allclose(off, 0.0, atol=1e-12)
@@ -180,8 +180,8 @@ def test_a_leg_that_is_always_straight_bends_over_its_toes_or_as_told(hinge) -> 
     if hinge is not None:
         # About the thigh's own axis: forward on one side and across on the other, since thighs roll.
         hinge = rotation.rotate(rotation.inverse(animated.upper[0]), [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
-    carried = shifted(animated, np.full((5, 3), [0.0, 0.0, -0.05]))
-    result = evaluate(carried, legs.replant(animated, carried, hinge)[0])
+    moved = shifted(animated, np.full((5, 3), [0.0, 0.0, -0.05]))
+    result = evaluate(moved, legs.replant(animated, moved, hinge)[0])
     assert np.all(bends(result) * [1.0, 1.0 if hinge is None else -1.0] > 0.4)
 
 
@@ -206,11 +206,11 @@ def test_bones_of_no_length_and_folded_legs_give_numbers(bone: str) -> None:
         "folded": (knee, hip),
     }[bone]
     animated = Leg(hip, knee, ankle, animated.upper, animated.lower, animated.foot)
-    carried = carry(animated, rotation.exp(np.full((3, 3), 0.1)), np.full((3, 3), 0.05))
-    result, missed = replanted(animated, carried)
+    moved = displaced(animated, rotation.exp(np.full((3, 3), 0.1)), np.full((3, 3), 0.05))
+    result, missed = replanted(animated, moved)
     off = np.linalg.norm(result.ankle - animated.ankle, axis=-1)
     np.testing.assert_allclose(off, missed, atol=1e-9)
-    assert np.isfinite(legs.lowering(animated, carried, UP, 1 / 24)).all()
+    assert np.isfinite(legs.lowering(animated, moved, UP, 1 / 24)).all()
 
 
 @pytest.mark.parametrize(("bend", "spread"), [(0.0, 0.0), (0.0, 0.35), (0.05, 0.2), (0.4, 0.0), (0.3, 0.5)])
@@ -251,18 +251,18 @@ def test_up_may_be_any_way(up) -> None:
     turn = rotation.shortest_arc(UP, up)
     seconds = np.arange(77) / 24
     animated = still(77, bend=0.02, spread=0.1)
-    carried = shifted(animated, sway(seconds))
+    moved = shifted(animated, sway(seconds))
     turns = np.broadcast_to(turn, (77, 4))
     there = legs.lowering(
-        *(carry(leg, turns, np.zeros((77, 3))) for leg in (animated, carried)), np.broadcast_to(up, (77, 3)), 1 / 24
+        *(displaced(leg, turns, np.zeros((77, 3))) for leg in (animated, moved)), np.broadcast_to(up, (77, 3)), 1 / 24
     )
-    np.testing.assert_allclose(there, legs.lowering(animated, carried, UP, 1 / 24), atol=1e-9)
+    np.testing.assert_allclose(there, legs.lowering(animated, moved, UP, 1 / 24), atol=1e-9)
 
 
 def test_a_leg_kicked_out_does_not_pull_the_hips_to_the_ground() -> None:
     animated = still(30, bend=0.0, spread=1.4)
-    carried = shifted(animated, np.full((30, 3), [0.03, 0.0, 0.0]))
-    assert legs.lowering(animated, carried, UP, 1 / 24).max() <= 0.06 + 1e-12
+    moved = shifted(animated, np.full((30, 3), [0.03, 0.0, 0.0]))
+    assert legs.lowering(animated, moved, UP, 1 / 24).max() <= 0.06 + 1e-12
 
 
 @pytest.mark.parametrize("bend", [0.0, 0.05, 0.4])
@@ -284,9 +284,9 @@ def test_no_knee_pops_where_the_animation_stretches_its_legs(amount: float) -> N
     def largest_change(rate: float) -> float:
         seconds = np.arange(round(2.0 * rate) + 1) / rate
         animated = standing(0.3 * (1.0 - np.cos(2.0 * np.pi * seconds)), 0.0 * seconds)
-        carried = shifted(animated, np.full((len(seconds), 3), [amount, 0.0, 0.0]))
-        down = legs.lowering(animated, carried, UP, 1.0 / rate)
-        result, missed = replanted(animated, shifted(carried, -down[:, None] * UP))
+        moved = shifted(animated, np.full((len(seconds), 3), [amount, 0.0, 0.0]))
+        down = legs.lowering(animated, moved, UP, 1.0 / rate)
+        result, missed = replanted(animated, shifted(moved, -down[:, None] * UP))
         assert missed.max() < 1e-9
         return float(np.abs(np.diff(rate * np.diff(bends(result), axis=0), axis=0)).max())
 
@@ -306,20 +306,20 @@ def test_the_unit_of_length_does_not_matter(seed: int, exponent: float) -> None:
         return Leg(*(10.0**exponent * v for v in (leg.hip, leg.knee, leg.ankle)), leg.upper, leg.lower, leg.foot)
 
     animated = standing(np.random.default_rng(seed).uniform(0.0, 0.6, 20), np.full(20, 0.1))
-    carried = shifted(animated, 0.05 * np.random.default_rng(seed).normal(size=(20, 3)))
-    down = legs.lowering(animated, carried, UP, 1 / 24)
-    there = legs.lowering(scaled(animated), scaled(carried), UP, 1 / 24)
+    moved = shifted(animated, 0.05 * np.random.default_rng(seed).normal(size=(20, 3)))
+    down = legs.lowering(animated, moved, UP, 1 / 24)
+    there = legs.lowering(scaled(animated), scaled(moved), UP, 1 / 24)
     np.testing.assert_allclose(there / 10.0**exponent, down, atol=1e-9)
-    offsets, there = (legs.replant(*pair)[0] for pair in ((animated, carried), (scaled(animated), scaled(carried))))
+    offsets, there = (legs.replant(*pair)[0] for pair in ((animated, moved), (scaled(animated), scaled(moved))))
     assert rotation.distance(offsets, there).max() < 1e-6
 
 
 @pytest.mark.parametrize("frames", [0, 1, 2])
 def test_shots_of_hardly_any_frames(frames: int) -> None:
     animated = still(frames, bend=0.0)
-    carried = shifted(animated, np.full((frames, 3), [0.1, 0.0, 0.0]))
-    assert legs.lowering(animated, carried, UP, 1 / 24).shape == (frames,)
-    assert legs.replant(animated, carried)[0].shape == (frames, 2, 3, 4)
+    moved = shifted(animated, np.full((frames, 3), [0.1, 0.0, 0.0]))
+    assert legs.lowering(animated, moved, UP, 1 / 24).shape == (frames,)
+    assert legs.replant(animated, moved)[0].shape == (frames, 2, 3, 4)
 
 
 def test_a_character_without_legs() -> None:

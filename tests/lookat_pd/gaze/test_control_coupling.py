@@ -1,4 +1,4 @@
-"""The laws of controls that carry one another as a rig's constraints please."""
+"""The laws of controls that are coupled by the constraints of a rig."""
 
 import numpy as np
 import pytest
@@ -88,14 +88,14 @@ def test_a_half_measured_carry_is_corrected_in_a_few_rounds():
 def test_offsets_are_taken_out_of_a_measured_pose_again(inherits, size):
     """Also where the animation was changed since the guess, and where the model is wrong by what was learned."""
     animated, offsets, guess = poses(1, 0.3), poses(2, size), poses(1, 0.2)
-    carry, correction = measured(inherits, animated), poses(3, 0.05)
+    coupling, correction = measured(inherits, animated), poses(3, 0.05)
     seen = rotation.identity(*animated.shape[:2])
     for bone in range(3, -1, -1):
-        below = rotation.multiply(correction[:, bone], control_coupling.inherited(animated, offsets, carry, bone))
+        below = rotation.multiply(correction[:, bone], control_coupling.inherited(animated, offsets, coupling, bone))
         seen[:, bone] = rotation.multiply(below, rotation.multiply(animated[:, bone], offsets[:, bone]))
-    assert_allclose(control_coupling.correct(seen, animated, offsets, carry), correction, atol=1e-9)
-    assert largest_angle(control_coupling.without(seen, offsets, carry, correction, guess), animated) < 1e-3
-    near = control_coupling.without(seen, offsets, carry, correction, animated)
+    assert_allclose(control_coupling.correct(seen, animated, offsets, coupling), correction, atol=1e-9)
+    assert largest_angle(control_coupling.without(seen, offsets, coupling, correction, guess), animated) < 1e-3
+    near = control_coupling.without(seen, offsets, coupling, correction, animated)
     assert largest_angle(near, animated) < 1e-9
 
 

@@ -47,13 +47,13 @@ REST = rotation.from_axis_angle([1.0, 0.0, 0.0], 0.5 * np.pi)
 def body(t: Array, bones: int = 6, sway: float = 0.3, seed: int = 0) -> tuple[Array, Array]:
     """Orientations and positions of a spine that sways on its own, the hips at 1 m and the head at 1.6 m."""
     rng = np.random.default_rng(seed)
-    carried, place = rotation.identity(len(t)), np.tile([0.0, 0.0, 1.0], (len(t), 1))
+    orientation, place = rotation.identity(len(t)), np.tile([0.0, 0.0, 1.0], (len(t), 1))
     rotations, positions = np.empty((len(t), bones, 4)), np.empty((len(t), bones, 3))
     for bone in range(bones - 1, -1, -1):
         wave = sum(rng.normal(size=3) * np.sin(2.0 * np.pi * f * t[:, None] + rng.uniform(0, 6, 3)) for f in (0.3, 0.7))
-        carried = rotation.multiply(carried, rotation.exp(sway / 3.0 * wave))
-        rotations[:, bone], positions[:, bone] = rotation.multiply(carried, REST), place
-        place = place + rotation.rotate(carried, np.array([0.0, 0.0, (HEAD - 1.0) / max(bones - 1, 1)]))
+        orientation = rotation.multiply(orientation, rotation.exp(sway / 3.0 * wave))
+        rotations[:, bone], positions[:, bone] = rotation.multiply(orientation, REST), place
+        place = place + rotation.rotate(orientation, np.array([0.0, 0.0, (HEAD - 1.0) / max(bones - 1, 1)]))
     return rotations, positions
 
 

@@ -146,29 +146,29 @@ def test_contacts_add_the_share_of_feet_that_differ():
     assert_allclose(added, wanted, atol=1e-12)
 
 
-@given(n=st.integers(0, 40), apart=st.integers(0, 8), history=st.integers(0, 12), room=st.integers(0, 12))
-def test_best_cuts_are_ranked_apart_and_within_the_margins(n, apart, history, room):
+@given(n=st.integers(0, 40), spacing=st.integers(0, 8), history=st.integers(0, 12), room=st.integers(0, 12))
+def test_best_cuts_are_ranked_apart_and_within_the_margins(n, spacing, history, room):
     here = best_cut.search(body(15, 25), body(16, 20), DT)
-    found = here.best(n, apart=apart, history=history, room=room)
+    found = here.best(n, spacing=spacing, history=history, room=room)
     costs = [one.cost for one in found]
     assert costs == sorted(costs) and len(found) <= n
     assert all(one.i >= history and one.j < 20 - room and one.cost == here.cost[one.i, one.j] for one in found)
     for place, one in enumerate(found):
-        assert all(abs(one.i - other.i) > apart or abs(one.j - other.j) > apart for other in found[:place])
+        assert all(abs(one.i - other.i) > spacing or abs(one.j - other.j) > spacing for other in found[:place])
     if found:
         assert found[0].cost == here.cost[history:, : 20 - room].min()
     # Fewer than asked for only where every pair left is next to a cut.
     if len(found) < n:
         near = np.zeros((25, 20), dtype=bool)
         for one in found:
-            near[max(one.i - apart, 0) : one.i + apart + 1, max(one.j - apart, 0) : one.j + apart + 1] = True
+            near[max(one.i - spacing, 0) : one.i + spacing + 1, max(one.j - spacing, 0) : one.j + spacing + 1] = True
         assert np.all(near[history:, : max(20 - room, 0)])
 
 
 def test_margins_longer_than_the_clips_leave_nothing():
     here = best_cut.search(body(17, 8), body(18, 8), DT)
     assert here.best(history=8) == [] and here.best(room=9) == [] and here.best(0) == []
-    assert len(here.best(3, apart=20)) == 1
+    assert len(here.best(3, spacing=20)) == 1
 
 
 def test_clips_of_one_frame_and_of_one_joint():
@@ -255,7 +255,7 @@ def test_search_says_what_is_wrong(change):
 
 def test_the_rest_says_what_is_wrong_too():
     here = best_cut.search(body(1, 5), body(2, 5), DT)
-    for change in ({"n": -1}, {"apart": -1}, {"history": -1}, {"room": -1}):
+    for change in ({"n": -1}, {"spacing": -1}, {"history": -1}, {"room": -1}):
         with pytest.raises(InvalidArgument):
             here.best(**change)
     for change in ({"dt": 0.0}, {"size": 0.0}, {"height": -1.0}, {"speed": np.nan}, {"feet": np.ones((4, 3))}):

@@ -224,7 +224,7 @@ def test_along_axes_and_in_planes() -> None:
     held.constrain("Y", np.eye(3), excluded=True)
     assert np.allclose(held.place, (1.3, 2.0, 3.4))
     held.constrain("Y", np.eye(3))
-    assert np.allclose(held.place[[0, 2]], (1.0, 3.0)), "towards the eye nothing can be told"
+    assert np.allclose(held.place[[0, 2]], (1.0, 3.0)), "towards the eye no distance is known"
 
 
 def test_in_steps_and_precisely() -> None:

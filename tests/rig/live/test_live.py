@@ -1103,6 +1103,25 @@ def test_two_look_ats_on_one_rig() -> None:
     assert error(armature, place_of(front)) < GOOD
 
 
+@pytest.mark.parametrize("end", ["target", "mute", "remove"])
+def test_a_look_at_that_ends_leaves_nothing_in_the_samples_of_the_next(end: str) -> None:
+    armature = figure()
+    animate(armature)
+    aim(armature, ball())
+    aim(armature, ball((0.4, -1.0, 1.2), "Cup"), "upper_arm.L", aim_axis="POS_Y")
+    poses(armature, FRAMES)
+    settings = settings_of(armature)
+    if end == "target":
+        settings.target = None
+    elif end == "mute":
+        settings.mute = True
+    else:
+        look_at_edit.remove(armature, "head")
+    seen = poses(armature, FRAMES)
+    scenes.forget_solutions()
+    assert np.array_equal(poses(armature, FRAMES), seen)
+
+
 # An edit is seen
 
 

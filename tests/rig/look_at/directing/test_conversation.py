@@ -63,7 +63,7 @@ def shown(armature: bpy.types.Object) -> str | None:
     return None if number is None else targets.listed(of(armature))[number].object.name
 
 
-def told(people: Sequence[bpy.types.Object], frames: Iterable[int] = range(1, 241, 2)) -> list[list[str | None]]:
+def looked_at(people: Sequence[bpy.types.Object], frames: Iterable[int] = range(1, 241, 2)) -> list[list[str | None]]:
     """Whom each of them looks at, frame by frame."""
     found = []
     for frame in frames:
@@ -119,19 +119,19 @@ def test_they_look_each_other_in_the_eye() -> None:
 def test_the_same_again_to_the_last_key(people) -> None:
     turns = ((1, "Anna"), (90, "Bo"), (150, "Anna"))
     converse(people, *turns, manner=Manner(5))
-    before = told(people)
+    before = looked_at(people)
     converse(people, *turns, manner=Manner(5), replace=True)
-    assert told(people) == before
+    assert looked_at(people) == before
     converse(people, *turns, manner=Manner(6), replace=True)
-    assert told(people) != before
+    assert looked_at(people) != before
 
 
 def test_a_second_conversation_takes_over_from_its_first_word(people) -> None:
     converse(people, (1, "Anna"), (60, "Bo"))
     frames = range(1, 90, 2)
-    before = told(people, frames)
+    before = looked_at(people, frames)
     converse(people, (100, "Cleo"), replace=True)
-    assert told(people, frames) == before
+    assert looked_at(people, frames) == before
     assert seen(people[0], 130) == seen(people[1], 130) == "Cleo"
 
 
