@@ -279,6 +279,9 @@ class LiveScene:
         """Hold nothing of the file: it is about to be replaced."""
         self.stop()
         self.scene_solve, self.as_built = None, -1
+        for solve in self.solves.values():
+            # It names armatures, which an undo replaces.
+            solve.kept.cut_down = None
         self.shown.clear()
         self.layers.clear()
         self.previews.clear()

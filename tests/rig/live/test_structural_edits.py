@@ -13,10 +13,13 @@ from extension import load
 
 from .. import scenes
 from ..scenes import aim, animate, ball, child, figure, poses
+from .test_live import ours
 
+clock = load("rig.offset_layer.clock")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
+offsets = load("rig.offset_layer.constraints")
 
 FRAMES = (1, 7, 16, 24)
 
@@ -144,3 +147,50 @@ def test_structural_edit_is_seen_at_once(edit, saved, tmp_path) -> None:
     edit(hero, villain)
     truth = check_as_opened_anew()
     assert set(truth) != set(before) or any(not np.array_equal(truth[name], before[name]) for name in truth)
+
+
+# What random operations found
+
+
+def library(path: str) -> str:
+    """A file with a collection "Cast" of a character that looks at a ball."""
+    collection = bpy.data.collections.new("Cast")
+    bpy.context.scene.collection.children.link(collection)
+    guest, cup = figure("Guest"), ball((-0.8, -2.0, 1.2), "Cup")
+    for item in (guest, cup):
+        bpy.context.scene.collection.objects.unlink(item)
+        collection.objects.link(item)
+    animate(guest, (1, 9, 18))
+    aim(guest, cup)
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    return path
+
+
+def clocks() -> list[str]:
+    return [item.name for item in bpy.data.objects if clock.is_clock(item) and item.library is None]
+
+
+def test_the_last_look_at_of_an_override_leaves_no_clock(tmp_path) -> None:
+    path = library(str(tmp_path / "cast.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, data):
+        data.collections = ["Cast"]
+    made = data.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    guest = next(item for item in made.all_objects if item.type == "ARMATURE")
+    poses(guest, FRAMES)
+    assert clocks()
+    look_at_edit.remove(guest, "head")
+    assert not clocks() and not any(offsets.on(guest))
+
+
+def test_undo_after_a_rig_was_cut_down_shows_what_was_before(capfd) -> None:
+    """What a solve keeps of a rig for the next one may name nothing that the undo replaces."""
+    hero, _ = cast()
+    bpy.ops.ed.undo_push(message="Before")
+    hero.pose.bones["head"].lookat_pd.settle_time = 1.4
+    bpy.ops.ed.undo_push(message="Setting")
+    chest = hero.pose.bones["chest"]
+    chest.keyframe_insert(scenes.set_rotation(chest, (-0.2, 0.0, 0.5)), frame=8)
+    bpy.ops.ed.undo()
+    check_as_opened_anew()
+    assert not ours(capfd.readouterr().err)
