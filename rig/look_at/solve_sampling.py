@@ -125,7 +125,8 @@ class SolveSampling:
     def sample_between(self, begin: float, share: float, *, keep: bool) -> Generator[float, None, None]:
         """Sample between frames where the animation has corners, so that the result is the same at any frame rate.
 
-        Goes from fraction `begin` on over a `share`. keep: the rig and the targets are as they were, so samples of the same moments stay right.
+        Goes from fraction `begin` on over a `share`. keep: the rig and the targets are as they were, so samples of the
+        same moments stay right.
         """
         self.kept.between = yield from self._between(begin, share, keep=keep)
 

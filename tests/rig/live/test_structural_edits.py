@@ -186,11 +186,15 @@ def test_the_last_look_at_of_an_override_leaves_no_clock(tmp_path) -> None:
 def test_undo_after_a_rig_was_cut_down_shows_what_was_before(capfd) -> None:
     """What a solve keeps of a rig for the next one may name nothing that the undo replaces."""
     hero, _ = cast()
-    bpy.ops.ed.undo_push(message="Before")
-    hero.pose.bones["head"].lookat_pd.settle_time = 1.4
-    bpy.ops.ed.undo_push(message="Setting")
     chest = hero.pose.bones["chest"]
-    chest.keyframe_insert(scenes.set_rotation(chest, (-0.2, 0.0, 0.5)), frame=8)
+    for frame in range(1, FRAMES[-1]):
+        # Corners, between which it is sampled.
+        chest.keyframe_insert(scenes.set_rotation(chest, (0.2 * (frame % 2), 0.0, 0.0)), frame=frame)
+    shown()
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.data.objects["Ball"].location = (-1.0, -2.0, 1.0)
+    shown()
+    bpy.ops.ed.undo_push(message="Moved")
     bpy.ops.ed.undo()
     check_as_opened_anew()
     assert not ours(capfd.readouterr().err)
