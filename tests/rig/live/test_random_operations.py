@@ -105,6 +105,11 @@ class Shot(RuleBasedStateMachine):
     def some_look(self) -> bool:
         return bool(self.looking())
 
+    def character(self, n: int) -> bpy.types.Object:
+        """One that an operator works on: Blender evaluates what was changed before an operator begins."""
+        bpy.context.view_layer.update()
+        return self.armature(n)
+
     # What is done
 
     @rule(n=whole, bone=st.sampled_from(BONES), towards=whole)
@@ -309,7 +314,7 @@ class Shot(RuleBasedStateMachine):
 
     @rule(n=whole, towards=whole, into=st.sampled_from(("NEW", "CURRENT", "LAYER")))
     def bake_ik(self, n: int, towards: int, into: str) -> None:
-        armature, item = self.armature(n), self.item(towards)
+        armature, item = self.character(n), self.item(towards)
         with suppress(LookAtError):
             found = ik_chain.resolve(armature, "hand.L", length=2)
             goal = goals.Goal(targets.Target(item))
@@ -322,26 +327,28 @@ class Shot(RuleBasedStateMachine):
         if names:
             first, second = (bpy.data.actions[names[k % len(names)]] for k in (which, which // 7))
             with suppress(LookAtError):
-                join.join(self.armature(n), sequence.ClipRef(first, cut), sequence.ClipRef(second, 1))
+                join.join(self.character(n), sequence.ClipRef(first, cut), sequence.ClipRef(second, 1))
 
     @rule(n=whole, in_place=st.booleans())
     def loop_action(self, n: int, in_place: bool) -> None:
-        data = self.armature(n).animation_data
+        armature = self.character(n)
+        data = armature.animation_data
         if data is not None and data.action is not None:
             with suppress(LookAtError):
-                loop.loop(self.armature(n), data.action, in_place=in_place)
+                loop.loop(armature, data.action, in_place=in_place)
 
     @rule(n=whole, frame=st.integers(3, LAST))
     def smooth_pop(self, n: int, frame: int) -> None:
-        data = self.armature(n).animation_data
+        armature = self.character(n)
+        data = armature.animation_data
         if data is not None and data.action is not None:
             with suppress(LookAtError):
-                pops.smooth(self.armature(n), data.action, frame, 0.2)
+                pops.smooth(armature, data.action, frame, 0.2)
 
     @rule(n=whole, start=st.integers(1, LAST), above=st.booleans())
     def strip(self, n: int, start: int, above: bool) -> None:
         """Push the action down, play one more strip, and join the two."""
-        armature = self.armature(n)
+        armature = self.character(n)
         data = armature.animation_data
         if data is None or data.action is None or len(data.nla_tracks) > 3:
             return
