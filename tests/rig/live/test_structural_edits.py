@@ -198,3 +198,21 @@ def test_undo_after_a_rig_was_cut_down_shows_what_was_before(capfd) -> None:
     bpy.ops.ed.undo()
     check_as_opened_anew()
     assert not ours(capfd.readouterr().err)
+
+
+@pytest.mark.parametrize("other", ["deleted", "muted"])
+def test_the_last_character_that_is_deleted_leaves_no_clock(other: str) -> None:
+    hero, villain = cast()
+    shown()
+    assert clocks()
+    if other == "muted":
+        villain.pose.bones["head"].lookat_pd.mute = True
+    else:
+        bpy.data.objects.remove(villain)
+    bpy.context.view_layer.update()
+    assert clocks()
+    bpy.data.objects.remove(hero)
+    bpy.context.view_layer.update()
+    assert not clocks()
+    # What has no user is not saved.
+    assert not [item.name for item in bpy.data.actions if item.name.startswith("Look-at PD") and item.users]
