@@ -7,7 +7,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-import hypothesis
+import attack
 import pytest
 
 TESTS = Path(__file__).parent
@@ -18,8 +18,7 @@ HAS_BLENDER = "bpy" in sys.modules or find_spec("bpy") is not None
 exit_code = pytest.StashKey[int]()
 throw_away = pytest.StashKey[list[str]]()
 
-hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=50, database=None)
-hypothesis.settings.load_profile("same")
+attack.load_profile()
 
 
 def pytest_configure(config: pytest.Config) -> None:

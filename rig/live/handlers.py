@@ -18,6 +18,7 @@ from ..look_at import constraint_sync
 from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
 from ..look_at.solve import FRESH
+from ..offset_layer import clock
 from ..offset_layer import constraints as offsets
 from ..sampling import fingerprint, own_data, sampler, suspend
 from .scene import LiveScene
@@ -222,6 +223,10 @@ def _any(scene: bpy.types.Scene) -> bool:
         live_armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
         _known = any(constraint_sync.live_bones(item) or any(offsets.on(item)) for item in live_armatures if item.pose)
         _known = _known or blink.is_shown()
+        if not _known and not is_rendering():
+            # Whoever deletes a character leaves the clock that its constraints read.
+            clock.remove()
+            _know_objects()
     return _known
 
 

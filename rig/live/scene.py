@@ -283,6 +283,9 @@ class LiveScene:
         for solve in self.solves.values():
             solve.restructured()
         self.scene_solve, self.as_built = None, -1
+        for solve in self.solves.values():
+            # It names armatures, which an undo replaces.
+            solve.kept.cut_down = None
         self.shown.clear()
         self.layers.clear()
         self.previews.clear()

@@ -14,8 +14,8 @@ from .resolve import LookAt
 from .solve_context import SolveContext
 from .solve_sampling import KeptSamples
 
-_LONG = 4000
-"""A solve over more frames runs in a thread of its own, so that the window stays responsive."""
+_LONG = 20_000
+"""A solve of more samples runs in a thread of its own, so that the window stays responsive."""
 _NAP = 0.01
 """Seconds to wait for that thread between two reports of progress."""
 
@@ -60,7 +60,8 @@ class GazeSolver:
         done: the fraction to report meanwhile.
         """
         targets = self.samples.targets
-        if len(self.context.frames) < _LONG:
+        samples = len(self.context.frames) * gaze.samples_per_frame(self.look_at.tuning, self.context.dt)
+        if samples < _LONG:
             return self.solve(targets)
         with ThreadPoolExecutor(1) as pool:
             future = pool.submit(self.solve, targets)

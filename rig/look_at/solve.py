@@ -26,6 +26,8 @@ FRESH, SETTINGS, TARGETS, BODY = range(4)
 
 _SAMPLING = 0.8
 """Share of a pass over the frames in which the rig is sampled; the rest is solving."""
+_WHOLE_FRAMES = 0.7
+"""Share of that for whole frames. There may be many times as many moments between them, or none."""
 
 
 class LookAtSolve:
@@ -120,15 +122,18 @@ class LookAtSolve:
 
     def _sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
         """Bring the samples up to date."""
+        done = 0.0
         if self.samples is None or self.stale == BODY:
             # Which bones matter depends on the structure of the rigs, not on their keys: `restructured` tells.
             self.kept = KeptSamples(cut_down=self.kept.cut_down, whole_because=self.kept.whole_because)
-            yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_frames(share)
+            done = _WHOLE_FRAMES * share
+            yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_frames(done)
         elif self.stale == TARGETS:
-            yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_targets(0.9 * share)
+            done = _WHOLE_FRAMES * share
+            yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_targets(done)
         # Settings may have changed while the frames were sampled.
         sampling = SolveSampling(self.look_at, context, sampler, self.kept)
-        yield from sampling.sample_between(0.999 * share, keep=self.stale < TARGETS)
+        yield from sampling.sample_between(done, 0.999 * share - done, keep=self.stale < TARGETS)
         return sampling
 
     def _propose(self, found: Array, displacement: Array | None) -> Track:

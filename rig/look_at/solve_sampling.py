@@ -125,14 +125,15 @@ class SolveSampling:
             assert points is not None, "there is at least one frame"
             kept.samples = replace(kept.samples, targets=seen_from(kept.samples.worlds, points))
 
-    def sample_between(self, done: float, *, keep: bool) -> Generator[float, None, None]:
+    def sample_between(self, begin: float, share: float, *, keep: bool) -> Generator[float, None, None]:
         """Sample between frames where the animation has corners, so that the result is the same at any frame rate.
 
-        keep: the rig and the targets are as they were, so samples of the same moments stay right.
+        Goes from fraction `begin` on over a `share`. keep: the rig and the targets are as they were, so samples of the
+        same moments stay right.
         """
-        self.kept.between = yield from self._between(done, keep=keep)
+        self.kept.between = yield from self._between(begin, share, keep=keep)
 
-    def _between(self, done: float, *, keep: bool) -> Generator[float, None, curves.Between | None]:
+    def _between(self, begin: float, share: float, *, keep: bool) -> Generator[float, None, curves.Between | None]:
         kept, context = self.kept, self.context
         count = gaze.samples_per_frame(self.look_at.tuning, context.dt)
         if count == 1:
@@ -144,9 +145,9 @@ class SolveSampling:
         places = (doubtful[:, None] * count + np.arange(1, count)).ravel()
         if keep and kept.between is not None and np.array_equal(kept.between.places, places):
             return kept.between
-        seen = None
-        for seen in self.sampler.sample((context.frames[0] + places / count).tolist(), "", self._play):  # noqa: B007
-            yield done
+        seen, moments = None, (context.frames[0] + places / count).tolist()
+        for k, seen in enumerate(self.sampler.sample(moments, "", self._play)):  # noqa: B007
+            yield begin + share * (k + 1) / len(moments)
         assert seen is not None, "there is at least one place"
         bones = len(self.look_at.bones)
         return curves.Between(places, seen.rotations[:, :bones], seen.positions[:, :bones], seen.targets)

@@ -137,9 +137,12 @@ def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
 
 
 def remove(armature: bpy.types.Object, number: int | None = None) -> None:
-    """Take the constraints of one look-at, or of all, off an armature, and the clock once nothing reads it."""
+    """Take the constraints of one look-at, or of all, off an armature, and the clock once nothing reads it.
+
+    What is linked from a library reads the clock of that library.
+    """
     if _remove_constraints(armature, number) and not any(
-        any(on(item)) for item in bpy.data.objects if item.type == "ARMATURE"
+        any(on(item)) for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None
     ):
         clock.remove()
 

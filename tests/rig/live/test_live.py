@@ -347,7 +347,7 @@ def test_a_long_solve_is_waited_for_asleep_and_the_same(monkeypatch) -> None:
     """It goes on in a thread, which needs the interpreter lock: asked without pause whether it is done, it stands."""
     scene, found, solve = swaying(), [], gaze_solving.GazeSolver.solve
     with suspend.suspend_live():
-        for longest, slow in ((scenes.LAST + 1, 0.0), (1, 0.3)):
+        for longest, slow in ((100 * scenes.LAST, 0.0), (1, 0.3)):
             with monkeypatch.context() as patch:
                 patch.setattr(gaze_solving, "_LONG", longest)
                 patch.setattr(gaze_solving.GazeSolver, "solve", lambda *a, wait=slow: (time.sleep(wait), solve(*a))[1])

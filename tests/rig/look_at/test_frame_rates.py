@@ -14,6 +14,7 @@ look_at = load("rig.look_at.resolve")
 sample = load("rig.sampling.sampler")
 rotation = load("lookat_pd.rotation")
 bake_options = load("rig.animation.bake_options")
+suspend = load("rig.sampling.suspend")
 targets = load("rig.sampling.targets")
 
 SECONDS, SWITCH = 3.0, 0.5
@@ -47,3 +48,29 @@ def offsets(fps: int) -> np.ndarray:
 def test_corners_between_frames_do_not_matter(fps) -> None:
     here, fine = offsets(fps), offsets(120)[:: 120 // fps]
     assert largest_degrees(here, fine) < 0.1
+
+
+def test_a_circle_at_one_frame_a_second_shows_progress_and_can_be_stopped() -> None:
+    """There are 119 moments between two frames, in each round of two characters who look at each other."""
+    scene, rng = bpy.context.scene, np.random.default_rng(3)
+    scene.render.fps, scene.frame_end = 1, 7
+    hero, villain = scenes.figure("Hero"), scenes.figure("Villain")
+    villain.location.x = 1.2
+    with suspend.suspend_live():
+        for armature, other in ((hero, villain), (villain, hero)):
+            scenes.aim(armature, other).subtarget = "head"
+            for frame in range(1, 8):
+                chest = armature.pose.bones["chest"]
+                chest.keyframe_insert(scenes.set_rotation(chest, rng.uniform(-0.3, 0.3, 3)), frame=frame)
+        wanted = [look_at.resolve(armature, "head") for armature in (hero, villain)]
+        before = scenes.snapshot()
+        job, fractions = bake.bake(scene, wanted, bake_options.BakeOptions(1, 7)), []
+        for fraction in job:
+            fractions.append(fraction)
+            if fraction > 0.6:
+                job.close()
+        sample.park_all()
+        assert not scenes.differences(before, scenes.snapshot())
+    assert len(fractions) > 1000
+    assert np.all(np.diff(fractions) >= -1e-9)
+    assert max(np.unique(fractions, return_counts=True)[1]) < 20
