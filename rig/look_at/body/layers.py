@@ -85,7 +85,7 @@ LAYERS: dict[str, Layer] = {
             "Planted Feet",
             "Keep the feet at their animated positions while the hips move",
             find=body_rig.find_feet,
-            respond=(response.move_hips, response.plant_feet, response.hold_feet),
+            respond=(response.move_hips, response.plant_feet, response.hold_feet, response.correct_feet),
             default=True,
             report="legs",
             reported=lambda body: [leg.upper for leg in body.legs],

@@ -207,6 +207,13 @@ def hold_feet(motion: BodyMotion) -> None:
         motion.moves[bone] = _own_displacement(motion.samples, bone, now, way)
 
 
+def correct_feet(motion: BodyMotion) -> None:
+    """Move the goals of legs by what the deforming feet miss them, more or less than in the animation."""
+    for goal, bone in motion.body.missed:
+        way = motion.animated[bone][1] - motion.now[bone][1]
+        motion.moves[goal] = _own_displacement(motion.samples, goal, motion.now[goal][0], way)
+
+
 def turn_eyes(motion: BodyMotion) -> None:
     body, now, samples, influence = motion.body, motion.now, motion.samples, motion.influence
     if body.ocular is None:
