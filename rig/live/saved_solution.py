@@ -43,7 +43,8 @@ def _settings(armature: bpy.types.Object, bone: str, keyed: Collection[str]) -> 
     chain = settings.chain_values(s)
     targets = tuple((item.name_full if item else "", name) for item, name in _targets(s))
     still = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
-    return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift)
+    up = s.world_up, s.world_up_object.name_full if s.world_up_object is not None else ""
+    return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift), up
 
 
 def _names(group: str) -> list[str]:

@@ -183,7 +183,7 @@ class LiveScene:
         reach = {}
         for key, solve in self.solves.items():
             body = fingerprint.reach(scene, [solve.look_at.armature])
-            targets = fingerprint.reach(scene, [target.object for target in solve.look_at.targets])
+            targets = fingerprint.reach(scene, [target.object for target in solve.look_at.watched])
             everything.update(body)
             everything.update(targets)
             reach[key] = set(body), set(targets)
@@ -412,12 +412,13 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
         bones,
         further,
         bool(s.eyes.drift),
+        (s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0),
     )
 
 
 def _place(found: LookAt) -> tuple:
     """What the samples of a look-at were taken of."""
-    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.targets)
+    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.watched)
     axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
     body = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
     return found.written, found.plain, targets, axes, found.armature.data.session_uid, body
@@ -437,6 +438,8 @@ def _stands(found: LookAt) -> bool:
 def _same(one: LookAt, other: LookAt) -> bool:
     """Whether two look-ats at the same place would be solved alike."""
     if one.tuning != other.tuning or (one.body is None) != (other.body is None):
+        return False
+    if one.world_up != other.world_up:
         return False
     return _alike(one.chain, other.chain) and (one.body is None or _alike(one.body, other.body))
 

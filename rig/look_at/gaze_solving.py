@@ -76,6 +76,8 @@ class GazeSolver:
             samples = self._prepared(targets)
         else:
             samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, self.kept.between)
+        if look_at.chain.level:
+            samples = samples.standing(look_at.world_up.seen(self.samples.worlds, self.samples.targets))
         events, influence = self.events(), self.setting("influence")
         if body is not None:
             # The eyes set out first.

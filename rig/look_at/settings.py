@@ -20,6 +20,7 @@ from bpy.props import (
 
 from ...lookat_pd.pd import integrators
 from .body import settings as body_settings
+from . import world_up
 from .body.settings import EDITABLE, changed, needs_others
 
 DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
@@ -62,6 +63,7 @@ TUNING = (
     "use",
     "influence",
     "active_target",
+    "level_head",
 )
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
 
@@ -313,6 +315,36 @@ class LookAtSettings(bpy.types.PropertyGroup):
         max=radians(60.0),
         subtype="ANGLE",
         options=set(),
+    )
+    level_head: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Level Head",
+        description=(
+            "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at 1 "
+            "the head is level"
+        ),
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options=set(),
+    )
+    world_up: EnumProperty(
+        override=EDITABLE,
+        update=needs_others,
+        name="World Up",
+        description="Direction towards which the head is leveled",
+        items=world_up.KINDS,
+        default="SCENE",
+        options=set(),
+    )
+    world_up_object: PointerProperty(
+        override=EDITABLE,
+        type=bpy.types.Object,
+        update=needs_others,
+        name="Object",
+        description="Object whose Z axis is up",
     )
     release_angle: FloatProperty(
         override=EDITABLE,

@@ -31,7 +31,7 @@ def places(look_at_targets: tuple[Target, ...], depsgraph: bpy.types.Depsgraph) 
         item = target.object.evaluated_get(depsgraph)
         if not item.is_evaluated:
             return None
-        own = item.pose.bones[target.bone].head if target.bone else (0.0, 0.0, 0.0)
+        own = item.pose.bones[target.bone].head if target.bone else target.point or (0.0, 0.0, 0.0)
         found[n] = (np.array(item.matrix_world) @ (*own, 1.0))[:3]
     return found if np.all(np.isfinite(found)) else None
 

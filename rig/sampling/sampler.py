@@ -12,6 +12,7 @@ from time import perf_counter
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
@@ -176,7 +177,9 @@ class Sampler:
 
     def _empty(self, scene: bpy.types.Scene, target: Target) -> bpy.types.Object | None:
         """An empty that is where the target is: looking at a mesh must not evaluate its modifiers."""
-        return None if target.object is None else _follower(scene, self.stand_in(target.object), target.bone)
+        if target.object is None:
+            return None
+        return _follower(scene, self.stand_in(target.object), target.bone, turns=target.point is not None)
 
     # Cutting rigs down
 
@@ -292,7 +295,8 @@ class Sampler:
         if empty is None:
             # A target that is nothing is never looked at.
             return point or (0.0, 0.0, 0.0)
-        return empty.evaluated_get(depsgraph).matrix_world.translation[:]
+        world = empty.evaluated_get(depsgraph).matrix_world
+        return world.translation[:] if point is None else (world @ Vector(point))[:]
 
     def _empty_samples(self, frames: Sequence[float]) -> Samples:
         f, b = len(frames), len(self.bones)
@@ -427,11 +431,11 @@ def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], st
         raise RigError(sentence, name=names[int(np.flatnonzero(bad[k])[-1])], frame=frames[k])
 
 
-def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str) -> bpy.types.Object:
-    """An empty that is where an object or its bone is."""
+def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, *, turns: bool = False) -> bpy.types.Object:
+    """An empty that is where an object or its bone is. turns: and has its orientation and scale."""
     empty = bpy.data.objects.new("Look-at PD Target", None)
     scene.collection.objects.link(empty)
-    constraint = empty.constraints.new("COPY_LOCATION")
+    constraint = empty.constraints.new("COPY_TRANSFORMS" if turns else "COPY_LOCATION")
     constraint.target, constraint.subtarget = item, bone
     return empty
 

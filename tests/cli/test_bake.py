@@ -197,11 +197,12 @@ def test_settle_time_and_damping_override_those_of_the_file(call, tools, tmp_pat
     hero = tools.make_character()
     add_look_at(hero, target=bpy.data.objects["Ball"], settle_time=0.4)
     source = tools.save(tmp_path / "in.blend")
-    words = ["--settle-time", "1.5", "--damping", "0.5"]
+    words = ["--settle-time", "1.5", "--damping", "0.5", "--level-head", "0.75"]
     assert call("bake", source, "--output", tmp_path / "out.blend", *words).code == 0
     settings = tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd
     assert settings.settle_time == pytest.approx(1.5)
     assert (settings.damping, settings.damping_ratio) == ("CUSTOM", pytest.approx(0.5))
+    assert settings.level_head == pytest.approx(0.75)
     call("bake", source, "--output", tmp_path / "out.blend", "--damping", "responsive")
     assert tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd.damping == "RESPONSIVE"
 
