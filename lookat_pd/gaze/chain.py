@@ -16,6 +16,8 @@ from .turn_distribution import soft_limit
 _MOST = 1e6
 """No share, factor or angle is beyond this."""
 _PARALLEL = 1e-9
+_LARGE = np.radians(45.0)
+"""A yaw beyond which necks twist uncomfortably."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Chain:
     eyes_take: float = 0.0
     eyes_reach: tuple[float, float, float] = (0.0, 0.0, 0.0)
     torso_from: float = 0.0
+    torso_more: float = 0.0
     level: float = 0.0
 
     def __post_init__(self) -> None:
@@ -63,6 +66,7 @@ class Chain:
         reach = checks.exactly("reach of the eyes", self.eyes_reach, 3)
         for name in ("soft_edge", "near", "torso_from"):
             object.__setattr__(self, name, checks.number(name.replace("_", " "), getattr(self, name), 0.0))
+        object.__setattr__(self, "torso_more", checks.fraction("turn of the torso", self.torso_more))
         object.__setattr__(self, "level", checks.fraction("level of the head", self.level))
         if not (0.0 <= self.eyes_take <= 1.0 and reach.min() >= 0.0):
             raise InvalidArgument("The share of the eyes must be between 0 and 1, and its angles 0 or more.")
@@ -106,6 +110,12 @@ class Chain:
                 soft_limit(self.eyes_take * np.abs(pitch), down, down),
             ),
         )
+
+    def furthered_by_torso(self, yaw: Array) -> Array:
+        """What the torso turns further than its shares (n,) for a yaw (n,) that the neck should not make alone."""
+        if not self.torso_more:
+            return np.zeros_like(yaw)
+        return self.torso_more * (yaw - np.sign(yaw) * soft_limit(np.abs(yaw), _LARGE, 0.5 * _LARGE))
 
     def joined_by_torso(self, turn: Array) -> Array:
         """The part of a turn (n,) above the threshold of the torso, which the torso shares."""

@@ -12,9 +12,9 @@ from ..pd.followers import Follower, Tuning
 from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
+from .leveling import roll_to_level
 from .target_angles import Carried, TargetAngles, near_branch, nearest_turn
 from .timeline_parts import INSTANT, frames_of, split
-from .leveling import roll_to_level
 from .turn_distribution import TurnDistribution, TurnLimits, turn_vectors
 
 _SETTLED = np.radians(0.08), np.radians(0.5)
@@ -217,7 +217,9 @@ class Timeline:
             remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
             pitch = (view.pitch - below.for_eyes[1]) * view.near
             if not self.compensates_lag[stage.start]:
+                further = self.chain.furthered_by_torso(remaining)
                 remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
+                remaining = remaining + further
             # The current rotation of the bones below is known: without it the head would also lag behind their motion,
             # and the aim would overshoot the target.
             ahead = follower.lag[0] * below.turning

@@ -1,7 +1,7 @@
 """From a look-at's settings on a pose bone to what the solver needs, with every complaint worded for the animator."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import bpy
@@ -50,7 +50,7 @@ class LookAt:
     plain: bool
     body: BodyRig | None = None
     notes: tuple[str, ...] = ()
-    world_up: WorldUp = WorldUp()
+    world_up: WorldUp = field(default_factory=WorldUp)
 
     @property
     def watched(self) -> tuple[Target, ...]:

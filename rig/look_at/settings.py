@@ -19,8 +19,8 @@ from bpy.props import (
 )
 
 from ...lookat_pd.pd import integrators
-from .body import settings as body_settings
 from . import world_up
+from .body import settings as body_settings
 from .body.settings import EDITABLE, changed, needs_others
 
 DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
@@ -33,6 +33,9 @@ AIM_AXES = {
     "NEG_Z": (0.0, 0.0, -1.0),
 }
 _WIDEST = radians(170.0)
+VERSION = 1
+_LATER = {"weight_pitch": 0.0, "torso_more": 0.0}
+"""Settings of the body that look-ats of version 0 did not have, and the values with which these move as they did."""
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
@@ -152,6 +155,8 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options={"HIDDEN"},
         update=needs_others,
     )
+    # Of the settings: 0 where a file was saved before there were `LATER` ones.
+    version: IntProperty(override=EDITABLE, name="Version", options={"HIDDEN"})
     # Which of the rig's constraints are this look-at's own; 0 for none.
     number: IntProperty(override=EDITABLE, name="Number", options={"HIDDEN"})
     mute: BoolProperty(
@@ -321,8 +326,8 @@ class LookAtSettings(bpy.types.PropertyGroup):
         update=changed,
         name="Level Head",
         description=(
-            "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at 1 "
-            "the head is level"
+            "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at "
+            "1 the head is level"
         ),
         default=0.0,
         min=0.0,
@@ -438,6 +443,21 @@ def _touch_overrides(*_: object) -> None:
                     _ = settings.exists, settings.body.mover, settings.eyes.use
 
 
+@persistent
+def _keep_as_saved(*_: object) -> None:
+    """Let look-ats that were saved before later settings existed move as they did."""
+    for item in bpy.data.objects:
+        if item.type != "ARMATURE" or item.pose is None or not item.is_editable:
+            continue
+        for bone in item.pose.bones:
+            settings = bone.lookat_pd
+            if settings.exists and settings.version < VERSION:
+                for name, value in _LATER.items():
+                    if not settings.body.is_property_set(name):
+                        setattr(settings.body, name, value)
+                settings.version = VERSION
+
+
 def register() -> None:
     body_settings.register()
     for cls in CLASSES:
@@ -446,9 +466,11 @@ def register() -> None:
         type=LookAtSettings, name="Look-at PD", override={"LIBRARY_OVERRIDABLE"}
     )
     bpy.app.handlers.save_pre.append(_touch_overrides)
+    bpy.app.handlers.load_post.append(_keep_as_saved)
 
 
 def unregister() -> None:
+    bpy.app.handlers.load_post.remove(_keep_as_saved)
     bpy.app.handlers.save_pre.remove(_touch_overrides)
     del bpy.types.PoseBone.lookat_pd
     for cls in reversed(CLASSES):

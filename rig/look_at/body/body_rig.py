@@ -77,6 +77,7 @@ def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
         "eyes_take": 1.0 - eyes.head_share if with_eyes else 0.0,
         "eyes_reach": tuple(_COMFORTABLE * limit for limit in reach),
         "torso_from": settings.body.torso_from,
+        "torso_more": settings.body.torso_more,
     }
 
 
@@ -208,7 +209,10 @@ def tune_weight(request: BodyRequest, body: BodyRig) -> BodyRig:
     settings, wants = request.settings, request.settings.body
     reach = 0.01 * wants.weight_shift * body.leg_length
     shift = WeightShift(
-        reach * wants.weight_side, reach * wants.weight_back, settings.settle_time * wants.weight_settle_factor
+        reach * wants.weight_side,
+        reach * wants.weight_back,
+        settings.settle_time * wants.weight_settle_factor,
+        pitch=reach * wants.weight_pitch,
     )
     return replace(body, shift=shift)
 

@@ -30,10 +30,11 @@ class BodySolve:
         self._animated = response.posed(body, samples)
 
     def hips_displacement(self, offsets: Array) -> Array:
-        """The displacement (F, 3) of the hips for a chain with offsets (F, b, 4): sideways, and down."""
+        """The displacement (F, 3) of the hips for a chain with offsets (F, b, 4): level, and down."""
         body = self.body
         turn = weight_shift.head_turn(self.chain, offsets)
-        displacement = response.shifted(body, self._animated, turn, self.dt)
+        pitch = weight_shift.head_pitch(self.chain, offsets)
+        displacement = response.shifted(body, self._animated, turn, pitch, self.dt)
         if body.reaching and body.hips_control:
             now = response.carried(body, self.samples, self._carried(offsets, displacement))
             down = response.lowered(body, self._animated, now, self.dt)

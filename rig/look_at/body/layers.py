@@ -57,13 +57,14 @@ LAYERS: dict[str, Layer] = {
             "body",
             "use_weight_shift",
             "Weight Shift",
-            "Move the hips opposite to the turn of the head to balance its weight",
+            "Move the hips opposite to the turn of the head, forward or back when it looks up or down, to balance its "
+            "weight",
             find=body_rig.find_hips,
             respond=(response.move_hips,),
             report="hips",
             reported=lambda body: body.hips_control or None,
             tune=body_rig.tune_weight,
-            amounts=("weight_shift", "weight_side", "weight_back", "weight_settle_factor"),
+            amounts=("weight_shift", "weight_side", "weight_back", "weight_pitch", "weight_settle_factor"),
         ),
         Layer(
             "arms",

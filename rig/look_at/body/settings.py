@@ -112,6 +112,15 @@ class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
         lowest=-30.0,
         subtype="PERCENTAGE",
     )
+    weight_pitch: _number(
+        "Up and Down",
+        "Forward displacement of the hips when the head looks up by 90°, backward when it looks down, in percent of "
+        "the leg length",
+        4.0,
+        30.0,
+        lowest=-30.0,
+        subtype="PERCENTAGE",
+    )
     weight_settle_factor: _number(
         "Settle Factor",
         "Settle time of the weight shift as a factor of the settle time of the look-at",
@@ -141,6 +150,13 @@ class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
         "Turn angle above which the torso takes part; smaller turns use only the head and the eyes",
         0.0,
         90.0,
+    )
+    torso_more: _number(
+        "Large Turns",
+        "How much further the torso turns for targets more than 45° to the side, so that the neck twists less",
+        0.5,
+        1.0,
+        subtype="FACTOR",
     )
     mover: StringProperty(
         override=EDITABLE,
@@ -235,7 +251,7 @@ def _enabling(group: str) -> tuple[str, ...]:
     return tuple(layer.switch for layer in layers.of_group(group))
 
 
-TUNING = {"body": (*_amounts("body"), "torso_from"), "eyes": (*_amounts("eyes"), "drift", "seed")}
+TUNING = {"body": (*_amounts("body"), "torso_from", "torso_more"), "eyes": (*_amounts("eyes"), "drift", "seed")}
 """Settings that change how the body moves, but not which bones do."""
 BONES = {"body": (*_enabling("body"), "mover"), "eyes": (*_enabling("eyes"), "left", "right", "blink_key")}
 """Settings that decide which bones move."""
