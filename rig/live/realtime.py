@@ -13,9 +13,10 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.gaze import control_coupling, realtime
+from ...lookat_pd.gaze import mixing as mix
 from ...lookat_pd.rotation import Array
 from ..animation import actions
-from ..look_at import constraint_sync, coupling_probe, settings
+from ..look_at import constraint_sync, coupling_probe, mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.resolve import LookAt
 from ..offset_layer import constraints as offsets
@@ -126,8 +127,14 @@ class FollowSession:
         return targets[active] if known else next(target for target in targets if target.object is not None)
 
     def target_place(self) -> Array:
-        """Where the target is in the world, (3,). Raises RigError."""
-        return self._target_view.place(self.target)
+        """Where the target is in the world, (3,), or the mix of all. Raises RigError."""
+        if not self._settings.use_mix:
+            return self._target_view.place(self.target)
+        named = [(n, target) for n, target in enumerate(self.look_at.targets) if target.object is not None]
+        places = np.array([[self._target_view.place(target)] for _, target in named])
+        shares = np.array([[mixing.weights(self._settings)[n]] for n, _ in named])
+        world = np.array(self.armature.matrix_world) @ np.array(self.armature.pose.bones[self.bone].matrix)
+        return mix.mixed(places, shares, world[None, :3, 3])[0][0]
 
     # Ticks
 

@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..look_at import constraint_sync, settings
+from ..look_at import constraint_sync, mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
@@ -389,7 +389,8 @@ def _edit_mode() -> bool:
 def _keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
     """Those of the settings that may be keyed that change with the frame."""
     path = f"{fingerprint.bone_path(bone)}.lookat_pd."
-    return frozenset(name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name))
+    names = {name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name)}
+    return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
 
 
 def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:
@@ -399,10 +400,12 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
     others = tuple(getattr(getattr(s, group), name) for group, names in body_settings.TUNING.items() for name in names)
     bones = tuple(getattr(getattr(s, group), name) for group, names in body_settings.BONES.items() for name in names)
     further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
+    weights = tuple(mixing.weights(s)) if s.use_mix and mixing.KEYED not in keyed else ()
     chain = settings.chain_values(s)
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
     return (
-        (tuning, others),
+        (tuning, others, weights),
+        s.use_mix and mixing.KEYED not in keyed and not any(weights),
         chain,
         target,
         s.subtarget,

@@ -16,7 +16,7 @@ from ..detection import detect, rest, stance
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
-from . import facing
+from . import facing, mixing
 from . import world_up as upward
 from .body import body_rig, layers
 from .body.blink import Lid
@@ -157,6 +157,7 @@ def resolve(
         targets = looked_at.listed(settings)
         if all(target == Target() for target in targets):
             raise RigError("The look-at on '{bone}' has no target; choose an object for it to look at.", bone=bone)
+        mixing.check(armature, bone)
     skeleton = stance.skeleton(armature)
     links = _links(armature, skeleton, bone)
     bones = tuple(link.bone for link in links)

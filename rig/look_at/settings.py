@@ -67,6 +67,9 @@ TUNING = (
     "influence",
     "active_target",
     "level_head",
+    "use_mix",
+    "let_go_distance",
+    "let_go_angle",
 )
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
 
@@ -420,6 +423,54 @@ class LookAtSettings(bpy.types.PropertyGroup):
         default=0,
         min=0,
         options={"ANIMATABLE"},
+    )
+    use_mix: BoolProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Mix Targets",
+        description="Look between all targets according to their weights, instead of at the active target",
+        default=False,
+        options=set(),
+    )
+    target_weight: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Weight",
+        description="Weight of the main target in the mix; insert keys to change it over time",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options={"ANIMATABLE"},
+    )
+    let_go_distance: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Let Go Beyond",
+        description=(
+            "Distance from the head beyond which the target is let go; it is looked at again within nine tenths of "
+            "it. 0 for no limit"
+        ),
+        default=0.0,
+        min=0.0,
+        soft_max=100.0,
+        max=1e6,
+        subtype="DISTANCE",
+        options=set(),
+    )
+    let_go_angle: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Let Go Angle",
+        description=(
+            "Angle from where the animated head faces beyond which the target is let go; it is looked at again within "
+            "nine tenths of it. 0 for no limit"
+        ),
+        default=0.0,
+        min=0.0,
+        max=pi,
+        subtype="ANGLE",
+        options=set(),
     )
     body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=EDITABLE)
     eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=EDITABLE)

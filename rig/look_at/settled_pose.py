@@ -87,7 +87,7 @@ def settled(
         turned = control_coupling.realize(wanted, solver.chain[0], kept.coupling, correction, active)
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
-    aims = found.looked_at[0] >= 0 and found.error[0] < _IN_REACH
+    aims = found.looked_at[0] >= 0 and found.error[0] < _IN_REACH and not solver.mixes
     return SettledPose(_with(track, int(context.frames[k]), every, k), seen[found.looked_at[0]] if aims else None)
 
 
@@ -151,6 +151,7 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
         use=samples.use[one],
         influence=samples.influence[one],
         active_target=samples.active_target[one],
+        weights=samples.weights[:, one],
         raw={mode: values[one] for mode, values in samples.raw.items()},
     )
     learned = None if kept.learned is None else kept.learned.at(one)

@@ -154,7 +154,9 @@ class LookAtSolve:
         assert self.solution is not None
         if body is not None and displacement is not None:
             influence = solver.setting("influence")
-            self.response = body.respond(self.solution, found, displacement, seen, solver.events(), influence)
+            self.response = body.respond(
+                self.solution, found, displacement, seen, solver.events(), influence, solver.mixed
+            )
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
         self._keep(self._made(found, displacement))

@@ -14,6 +14,7 @@ from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
 from ..sampling import fingerprint
 from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
+from . import mixing
 from .resolve import KEYABLE, LookAt
 from .solve_context import SolveContext
 
@@ -89,7 +90,10 @@ class SolveSampling:
     def sample_frames(self, share: float) -> Generator[float, None, None]:
         """Sample all frames as animated, up to the fraction `share`."""
         self.kept.samples = yield from self._step(0.0, share, self._play)
-        self.kept.keyed = frozenset(name for name in KEYABLE if self._is_keyed(name))
+        keyed = {name for name in KEYABLE if self._is_keyed(name)}
+        if mixing.is_keyed(self.look_at.armature, self.look_at.bone):
+            keyed.add(mixing.KEYED)
+        self.kept.keyed = frozenset(keyed)
 
     def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
         """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""

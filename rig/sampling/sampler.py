@@ -44,7 +44,8 @@ class Samples:
     rotations (F, b, 4), positions (F, b, 3), sizes (F, b): pose in armature space, with the mean scale. raw: per
     rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
     "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
-    armature object. use, influence, active_target: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
+    armature object. use, influence, active_target: (F,) of the look-at; weights: (n, F) of its targets. sheared:
+    whether any bone was scaled unevenly.
     """
 
     frames: Array
@@ -58,6 +59,7 @@ class Samples:
     use: Array
     influence: Array
     active_target: Array
+    weights: Array = field(default_factory=lambda: np.empty((0, 0)))
     raw: dict[str, Array] = field(default_factory=dict)
     sheared: bool = False
 
@@ -260,6 +262,7 @@ class Sampler:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
                 samples.active_target[k] = settings.active_target
+                record.weights.append([settings.target_weight, *(item.weight for item in settings.targets)])
             if k == len(frames) - 1:
                 self._finish(samples, record)
             yield samples
@@ -334,6 +337,7 @@ class Sampler:
         for mode, block in record.channels.items():
             samples.raw[mode][:] = block
         samples.worlds[:] = world
+        samples.weights = np.array(record.weights, dtype=float).T
         if self.targets:
             samples.targets[:] = seen_from(world, np.swapaxes(points, 0, 1))
 
@@ -386,6 +390,7 @@ class _Record:
 
     matrices: (F, b, 4, 4) of the pose. scales: (F, b, 3). channels: per rotation mode in use (F, b, 4 or 3).
     worlds: the armature object's matrices. points: lists of target positions in the world.
+    weights: lists of the weights of targets.
     """
 
     matrices: Array
@@ -393,6 +398,7 @@ class _Record:
     channels: dict[str, Array]
     worlds: list[tuple[float, ...]]
     points: list[list[tuple[float, float, float]]]
+    weights: list[list[float]]
     _rows: Array
     _reads: list[tuple[str, Array, Array, Array]]
 
@@ -409,7 +415,7 @@ class _Record:
         # Blender stores matrices by columns.
         matrices = blocks["matrix"].reshape(frames, len(rows), 4, 4).swapaxes(2, 3)
         channels = {mode: blocks[channel(mode)[0]] for mode in modes}
-        return cls(matrices, blocks["scale"], channels, [], [], rows, reads)
+        return cls(matrices, blocks["scale"], channels, [], [], [], rows, reads)
 
     def read_pose(self, k: int, pose: "bpy.types.bpy_prop_collection") -> None:
         for name, everything, table, block in self._reads:

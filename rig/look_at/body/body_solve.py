@@ -1,6 +1,6 @@
 """The response of one body to the solved chain of its look-at: first the hips, which move the head, then the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -70,10 +70,12 @@ class BodySolve:
         seen: Samples | None,
         events: Sequence[gaze.Event],
         influence: Array,
+        mixed: Callable[[Array], tuple[Array, Array]],
     ) -> BodyResponse:
         """The response of the body to the offsets (F, b, 4) of the chain and the displacement (F, 3) of the hips.
 
-        seen: the rig evaluated with these, None if forward kinematics predicts it. influence: (F,).
+        seen: the rig evaluated with these, None if forward kinematics predicts it. influence: (F,). mixed: makes
+        targets (n, F, 3) those that are looked at.
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:
@@ -84,6 +86,7 @@ class BodySolve:
             now = response.where(moving, response.posed(body, seen), self._animated)
             head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
             targets = seen.targets
+        targets = mixed(targets)[0]
         if body.drift:
             times = float(s.frames[0]) * self.dt + np.arange(len(s.frames)) * self.dt
             targets = drifting_targets(body, targets, s.positions[:, 0], times)

@@ -86,6 +86,18 @@ class LookAtTarget(bpy.types.PropertyGroup):
         description="Bone of the target armature to look at",
     )
 
+    weight: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Weight",
+        description="Weight of this target in the mix; insert keys to change it over time",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options={"ANIMATABLE"},
+    )
+
     @property
     def label(self) -> str:
         """Its name in lists and messages."""
