@@ -38,6 +38,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
     column = layout.column(align=True)
     column.prop(settings, "let_go_distance")
     column.prop(settings, "let_go_angle")
+    column.prop(settings, "let_go_behind")
     column = layout.column(align=True)
     column.active = not settings.use_mix
     column.operator("lookat_pd.look_here", icon="HIDE_OFF")

@@ -32,6 +32,18 @@ def mixed(targets: ArrayLike, weights: ArrayLike, viewer: ArrayLike) -> tuple[Ar
     return np.where(there[:, None], point, places[0]), there
 
 
+def lasting(hidden: Array, dt: float, seconds: float = 0.2) -> Array:
+    """Where (F,) something is hidden, or seen again, for longer than some seconds: gaps and posts do not count."""
+    need, result = max(round(seconds / dt), 1), np.empty(len(hidden), dtype=bool)
+    state, since = bool(hidden[0]), 0
+    for k, now in enumerate(hidden.tolist()):
+        since = since + 1 if now != state else 0
+        if since >= need:
+            state, since = now, 0
+        result[k] = state
+    return result
+
+
 def let_go(measure: Array, limit: float, looked_at: Array) -> Array:
     """Where (F,) a target is let go: from beyond the limit until it is back within nine tenths of it.
 

@@ -183,7 +183,7 @@ class LiveScene:
         reach = {}
         for key, solve in self.solves.items():
             body = fingerprint.reach(scene, [solve.look_at.armature])
-            targets = fingerprint.reach(scene, [target.object for target in solve.look_at.watched])
+            targets = fingerprint.reach(scene, solve.look_at.surroundings)
             everything.update(body)
             everything.update(targets)
             reach[key] = set(body), set(targets)
@@ -200,17 +200,21 @@ class LiveScene:
             if _blinks(found):
                 faces = blink.signature(found.armature, found.shapes)
                 own["SHAPES", f"{found.armature.name_full} {number}"] = repr(faces).encode()
+            if found.occluders:
+                own["OCCLUDERS", f"{found.armature.name_full} {number}"] = repr(_occluders(found)).encode()
         prints = dict(own)
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
             prints[identity] = fingerprint.fingerprint(item) if known is None else known
         self.kinds = fingerprint.KINDS | {kind for kind, _ in everything}
+        if any(solve.look_at.occluders for solve in self.solves.values()):
+            self.kinds = self.kinds | {"COLLECTION"}
         before, reached = self.prints, self.reach
         self.prints, self.reach = prints, reach
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
         if not before or not different:
             return False
-        if any(kind in ("ARMATURE", "OBJECT", "OFFSETS", "SHAPES") for kind, _ in different):
+        if any(kind in ("ARMATURE", "OBJECT", "OFFSETS", "SHAPES", "OCCLUDERS") for kind, _ in different):
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
         changed = False
@@ -415,6 +419,7 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
         bones,
         further,
         bool(s.eyes.drift),
+        s.let_go_behind.session_uid if s.let_go_behind is not None else 0,
         (s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0),
     )
 
@@ -424,7 +429,14 @@ def _place(found: LookAt) -> tuple:
     targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.watched)
     axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
     body = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
-    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body
+    occluders = tuple(item.session_uid for item in found.occluders)
+    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body, occluders
+
+
+def _occluders(found: LookAt) -> list[str]:
+    """Names of the objects that are in the collection of occluders now."""
+    chosen = found.armature.pose.bones[found.bone].lookat_pd.let_go_behind
+    return [] if chosen is None else chosen.all_objects.keys()
 
 
 def _blinks(found: LookAt) -> bool:

@@ -54,7 +54,10 @@ class GazeSolver:
         if mixing.KEYED not in self.kept.keyed or len(shares) != len(named):
             now = mixing.weights(self._settings)[: len(named)]
             shares = np.repeat(np.array(now, dtype=float)[:, None], frames, axis=1)
-        return mixing.mixed(targets, len(named), shares * named[:, None], self.chain[1][:, 0])
+        shares = shares * named[:, None]
+        if self.kept.hidden is not None:
+            shares = np.where(self.kept.hidden, 0.0, shares)
+        return mixing.mixed(targets, len(named), shares, self.chain[1][:, 0])
 
     def setting(self, name: str) -> Array:
         """One of the `KEYABLE` settings at every frame (F,): as sampled where it is keyed, else its value now."""
@@ -76,6 +79,9 @@ class GazeSolver:
         # A number beyond the list, or of an entry without an object, is no target.
         known = (active >= 0) & (active < len(named)) & (named[np.clip(active, 0, len(named) - 1)] | self.mixes)
         looked_at = np.where(self.setting("use") & known, active, -1)
+        if self.kept.hidden is not None and not self.mixes:
+            gone = self.kept.hidden[np.maximum(looked_at, 0), np.arange(len(looked_at))]
+            looked_at = np.where(gone, -1, looked_at)
         settings = self._settings
         if settings.let_go_distance > 0.0 or settings.let_go_angle > 0.0:
             orientations, places = self.chain

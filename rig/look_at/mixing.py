@@ -47,6 +47,23 @@ def check(armature: bpy.types.Object, bone: str) -> None:
             )
 
 
+def occluders(armature: bpy.types.Object, bone: str) -> tuple[bpy.types.Object, ...]:
+    """The objects behind which targets are let go. Raises RigError where the character is among them."""
+    settings = armature.pose.bones[bone].lookat_pd
+    if settings.let_go_behind is None:
+        return ()
+    looked = {target.object for target in looked_at.listed(settings)}
+    found = [item for item in settings.let_go_behind.all_objects if item not in looked]
+    for item in found:
+        if looked_at.belongs_to(item, armature):
+            raise RigError(
+                "The occluder '{item}' is part of the character itself; remove it from the collection '{collection}'.",
+                item=item.name,
+                collection=settings.let_go_behind.name,
+            )
+    return tuple(found)
+
+
 def mixed(targets: Array, count: int, shares: Array, head: Array) -> tuple[Array, Array]:
     """Targets (m, F, 3) of which the first is the mix of the first `count`, and whether there is any (F,).
 

@@ -37,7 +37,7 @@ class LookAt:
     """A look-at ready to be solved. bones: names, head first. schedule: None where the settings and their keys decide.
 
     body: what else answers, None for nothing. notes: what of the detection is in doubt or unknown. world_up: to what
-    the chain levels the head.
+    the chain levels the head. occluders: objects behind which targets are let go.
     plain: each bone simply carries the next, so forward kinematics predicts the pose and nothing needs to be verified.
     """
 
@@ -51,11 +51,17 @@ class LookAt:
     body: BodyRig | None = None
     notes: tuple[str, ...] = ()
     world_up: WorldUp = field(default_factory=WorldUp)
+    occluders: tuple[bpy.types.Object, ...] = ()
 
     @property
     def watched(self) -> tuple[Target, ...]:
         """All points whose motion matters: the targets, then those that show which way is up."""
         return (*self.targets, *self.world_up.points)
+
+    @property
+    def surroundings(self) -> list[bpy.types.Object | None]:
+        """All objects on whose motion the gaze depends, beyond the character."""
+        return [*(target.object for target in self.watched), *self.occluders]
 
     @property
     def turned(self) -> tuple[str, ...]:
@@ -158,6 +164,7 @@ def resolve(
         if all(target == Target() for target in targets):
             raise RigError("The look-at on '{bone}' has no target; choose an object for it to look at.", bone=bone)
         mixing.check(armature, bone)
+    occluders = mixing.occluders(armature, bone) if schedule is None else ()
     skeleton = stance.skeleton(armature)
     links = _links(armature, skeleton, bone)
     bones = tuple(link.bone for link in links)
@@ -173,7 +180,9 @@ def resolve(
     body, notes = layers.find(armature, bones, settings, axes)
     doubt = facing.doubt(armature, bone)
     notes = notes if doubt is None else (doubt, *notes)
-    found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body, notes, up)
+    found = LookAt(
+        armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body, notes, up, occluders
+    )
     return retuned(found)
 
 

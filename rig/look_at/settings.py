@@ -472,6 +472,13 @@ class LookAtSettings(bpy.types.PropertyGroup):
         subtype="ANGLE",
         options=set(),
     )
+    let_go_behind: PointerProperty(
+        override=EDITABLE,
+        type=bpy.types.Collection,
+        update=needs_others,
+        name="Let Go Behind",
+        description="Collection of objects behind which a target is let go; it is looked at again when it is in sight",
+    )
     body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=EDITABLE)
     eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=EDITABLE)
 

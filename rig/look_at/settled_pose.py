@@ -155,4 +155,5 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
         raw={mode: values[one] for mode, values in samples.raw.items()},
     )
     learned = None if kept.learned is None else kept.learned.at(one)
-    return KeptSamples(samples=found, keyed=kept.keyed, coupling=kept.coupling, learned=learned)
+    hidden = None if kept.hidden is None else kept.hidden[:, one]
+    return KeptSamples(samples=found, keyed=kept.keyed, coupling=kept.coupling, learned=learned, hidden=hidden)

@@ -122,6 +122,10 @@ class LookAtSolve:
         elif self.stale == TARGETS:
             yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_targets(0.9 * share)
         # Settings may have changed while the frames were sampled.
+        if self.stale >= TARGETS:
+            if self.look_at.occluders:
+                sampler.park()
+            SolveSampling(self.look_at, context, sampler, self.kept).sample_sight()
         sampling = SolveSampling(self.look_at, context, sampler, self.kept)
         yield from sampling.sample_between(0.999 * share, keep=self.stale < TARGETS)
         return sampling

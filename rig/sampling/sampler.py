@@ -283,6 +283,10 @@ class Sampler:
                 self._check_points(np.asarray(frames), points)
             yield points.swapaxes(0, 1)
 
+    def step(self, frame: float) -> bpy.types.Depsgraph:
+        """The temporary scene at a frame."""
+        return self._step(frame, None)
+
     def _step(self, frame: float, before: Callable[[], None] | None) -> bpy.types.Depsgraph:
         if self not in _open:
             self.open()

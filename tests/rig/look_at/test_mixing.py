@@ -254,3 +254,76 @@ def test_a_mix_is_not_keyed_by_numbers(two) -> None:
     weigh(settings, 1.0, 1.0)
     with pytest.raises(errors.RigError, match="mixes its targets"):
         looks.glance(bpy.context.scene, armature, "head", 1, 10, 15)
+
+
+# Out of sight
+
+
+def wall(x: float, name: str = "Wall") -> bpy.types.Collection:
+    """A collection with a wall across the view, at x to its left edge."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(0, -1.5, 0), (2, -1.5, 0), (2, -1.5, 3), (0, -1.5, 3)], [], [(0, 1, 2, 3)])
+    item = bpy.data.objects.new(name, mesh)
+    item.location.x = x
+    collection = bpy.data.collections.new("Occluders")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(item)
+    return collection
+
+
+def test_a_target_is_let_go_behind_a_wall_and_comes_back(two) -> None:
+    armature, settings = two
+    settings.let_go_behind = wall(0.3)
+    passing(settings, [(x, -3, 1.6) for x in (-1.0, -1.0, 2.0, 2.0, -1.0, -1.0, -1.0)])
+    found = np.array(looked_at(armature))
+    assert found[0] == 0 and (found[25:35] == -1).all() and found[-1] == 0
+    assert np.count_nonzero(np.diff(found)) == 2
+    assert bpy.data.scenes.keys() == [bpy.context.scene.name], "nothing is left of the rays"
+
+
+def test_an_occluder_that_moves_and_one_that_joins(two) -> None:
+    armature, settings = two
+    settings.let_go_behind = collection = wall(30.0)
+    scene = bpy.context.scene
+    animated = scenes.animated(armature, (scenes.LAST,))
+    assert np.abs(scenes.poses(armature, (scenes.LAST,)) - animated).max() > 0.05
+    bpy.data.objects["Wall"].location.x = 0.0
+    bpy.context.view_layer.update()
+    live.finish(scene)
+    assert np.abs(scenes.poses(armature, (scenes.LAST,)) - animated).max() < 1e-5
+    bpy.data.objects["Wall"].location.x = 30.0
+    other = wall(0.0, "Other").objects[0]
+    bpy.context.view_layer.update()
+    live.finish(scene)
+    assert np.abs(scenes.poses(armature, (scenes.LAST,)) - animated).max() > 0.05
+    collection.objects.link(other)
+    bpy.context.view_layer.update()
+    live.finish(scene)
+    assert np.abs(scenes.poses(armature, (scenes.LAST,)) - animated).max() < 1e-5
+
+
+def test_posts_do_not_make_the_look_flicker(two) -> None:
+    armature, settings = two
+    collection = settings.let_go_behind = wall(0.3)
+    bpy.data.objects["Wall"].scale.x = 0.05
+    assert len(collection.objects) == 1
+    passing(settings, [(x, -3, 1.6) for x in (-1.0, 2.5, 2.5, -1.0, -1.0)])
+    assert set(looked_at(armature)) == {0}
+
+
+def test_a_hidden_target_leaves_the_mix(two) -> None:
+    armature, settings = two
+    settings.let_go_behind = wall(0.3)
+    weigh(settings, 0.5, 0.5)
+    live.finish(bpy.context.scene)
+    assert angles(armature)[1] < 0.05, "the ball is behind the wall"
+
+
+def test_the_character_is_no_occluder(two) -> None:
+    armature, settings = two
+    collection = wall(0.3)
+    body = bpy.data.objects.new("Body", bpy.data.meshes.new("Body"))
+    collection.objects.link(scenes.child(body, armature))
+    settings.let_go_behind = collection
+    with pytest.raises(errors.RigError, match="'Body' is part of the character"):
+        resolve.resolve(armature, "head")
