@@ -8,8 +8,10 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
+from ..rig.look_at import mixing
 from ..rig.look_at.bake import BakeResult
 from ..rig.sampling.sampler import Sampler, Samples
+from ..rig.sampling.targets import Target
 
 
 def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[float | None]]:
@@ -77,7 +79,11 @@ def _largest_error(result: BakeResult, seen: Samples, worlds: Array, bones: Arra
     # Of two eyes that converge, the middle is what looks.
     aim = (linear[:, None] @ bones[chosen, :, :3, :3] @ axes[..., None])[..., 0].mean(axis=1)
     # Samples hold the targets in the armature's space.
-    away = seen.targets[solution.looked_at[chosen], chosen] - bones[chosen, :, :3, 3].mean(axis=1)
+    one, targets = result.look_at, seen.targets
+    if one.schedule is None and one.armature.pose.bones[one.bone].lookat_pd.use_mix:
+        named = np.array([[float(target != Target())] for target in one.targets])
+        targets, _ = mixing.mixed(targets, len(named), seen.weights * named, seen.positions[:, 0])
+    away = targets[solution.looked_at[chosen], chosen] - bones[chosen, :, :3, 3].mean(axis=1)
     direction = (linear @ away[..., None])[..., 0]
     angles = rotation.angle_between(aim, direction)
     return float(np.degrees(angles.max()))

@@ -1,12 +1,13 @@
 """Key the target of a look-at from the current frame, or from timeline markers."""
 
 import bpy
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, FloatProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
+from ..rig.sampling.scene_time import seconds_per_frame
 from . import current, targets
 
 
@@ -36,6 +37,30 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
         if not others:
             raise RigError("No target object is selected; select the target, then Shift-select the character.")
         return looks.add(bone.id_data, bone.name, look_at.face(others[0]))
+
+
+class LOOKAT_PD_OT_glance(targets.Numbered, bpy.types.Operator):
+    """Insert keys to look at this target from the current frame for a moment, and then as before"""
+
+    bl_idname = "lookat_pd.glance"
+    bl_label = "Key Glance Here"
+
+    seconds: FloatProperty(
+        name="Length (s)",
+        description="Length of the glance in seconds, from its start until the head turns back",
+        default=0.8,
+        min=0.05,
+        soft_max=3.0,
+        max=60.0,
+    )
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bone, scene = current.look_at_bone(context), context.scene
+        number = self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
+        frames = round(self.seconds / seconds_per_frame(scene))
+        looks.glance(scene, bone.id_data, bone.name, number, looks.here(scene), frames)
+        return {"FINISHED"}
 
 
 class LOOKAT_PD_OT_look_away(current.OfLookAt, bpy.types.Operator):
@@ -78,5 +103,5 @@ class LOOKAT_PD_OT_targets_from_markers(current.Explained, bpy.types.Operator):
 
 
 register, unregister = bpy.utils.register_classes_factory(
-    (LOOKAT_PD_OT_look_here, LOOKAT_PD_OT_look_away, LOOKAT_PD_OT_targets_from_markers)
+    (LOOKAT_PD_OT_look_here, LOOKAT_PD_OT_glance, LOOKAT_PD_OT_look_away, LOOKAT_PD_OT_targets_from_markers)
 )

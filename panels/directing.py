@@ -30,12 +30,30 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
         layout.prop(item, "object")
         if item.object is not None and item.object.type == "ARMATURE":
             layout.prop_search(item, "bone", item.object.pose, "bones", icon="BONE_DATA")
-    keyed.draw(layout, context, bone, "active_target")
+    layout.prop(settings, "use_mix")
+    if settings.use_mix:
+        _draw_weights(layout.column(align=True), context, bone)
+    else:
+        keyed.draw(layout, context, bone, "active_target")
     column = layout.column(align=True)
+    column.prop(settings, "let_go_distance")
+    column.prop(settings, "let_go_angle")
+    column.prop(settings, "let_go_behind")
+    column = layout.column(align=True)
+    column.active = not settings.use_mix
     column.operator("lookat_pd.look_here", icon="HIDE_OFF")
+    column.operator("lookat_pd.glance", icon="TIME")
     column.operator("lookat_pd.look_away", icon="HIDE_ON")
     layout.operator("lookat_pd.targets_from_markers", icon="MARKER_HLT")
     layout.operator("lookat_pd.converse", icon="COMMUNITY")
+
+
+def _draw_weights(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    """The weight of each target with its decorator."""
+    for number, target in enumerate(targets.listed(bone.lookat_pd)):
+        if target.object is not None:
+            setting = "target_weight" if number == 0 else f"targets[{number - 1}].weight"
+            keyed.draw(layout, context, bone, setting, text=target.label)
 
 
 def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:

@@ -226,6 +226,12 @@ class _Advanced(_SubPanel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
         layout.prop(settings, "aim_axis")
+        layout.prop(settings, "level_head", slider=True)
+        column = layout.column()
+        column.active = settings.level_head > 0.0
+        column.prop(settings, "world_up")
+        if settings.world_up == "OBJECT":
+            column.prop(settings, "world_up_object")
         layout.prop(settings, "max_speed")
         layout.prop(settings, "feed_forward", slider=True)
         layout.prop(settings, "method")

@@ -5,7 +5,13 @@ import bpy
 from ..operators import current
 from ..rig.look_at import resolve as look_at
 
-_DIRECTING = ("lookat_pd.look_here", "lookat_pd.look_away", "lookat_pd.targets_from_markers", "lookat_pd.converse")
+_DIRECTING = (
+    "lookat_pd.look_here",
+    "lookat_pd.glance",
+    "lookat_pd.look_away",
+    "lookat_pd.targets_from_markers",
+    "lookat_pd.converse",
+)
 _IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")
 _DYNAMICS = ("lookat_pd.interpolate_keys", "lookat_pd.reach")
 _SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")

@@ -81,6 +81,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "the file"
         ),
     )
+    parser.add_argument(
+        "--level-head",
+        type=words.number(0.0, 1.0),
+        metavar="SHARE",
+        help="how far the head is rolled upright on a leaning body, 0 to 1; also applied to look-ats of the file",
+    )
     known = ", ".join(presets.available()).replace("%", "%%") or "none yet"
     parser.add_argument("--preset", metavar="NAME", help=f"preset for the settings: {known}")
     parser.add_argument(
@@ -210,6 +216,8 @@ def _set(request: _Request, settings: Any) -> None:
     layers.switch_on(settings, request.options.body)
     if request.options.settle_time is not None:
         settings.settle_time = request.options.settle_time
+    if request.options.level_head is not None:
+        settings.level_head = request.options.level_head
     if isinstance(request.options.damping, str):
         settings.damping = request.options.damping
     elif request.options.damping is not None:

@@ -1,5 +1,7 @@
 """Weight shift: the hips move opposite to the turn of the head; and the bodies that move with the chain of a look-at.
 
+Below a head that looks up they move forward, below one that looks down back.
+
 Source: the body response of the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024), with a separate
 PD controller. The motion that drives the hips is exactly at rest when the look-at is, so the hips come to rest exactly,
 too.
@@ -23,7 +25,8 @@ from ..rotation import Array
 @dataclass(frozen=True)
 class WeightShift:
     """How the hips respond to the head. side, back: displacement [m] to the opposite side and backwards for a head
-    turned by 90 degrees.
+    turned by 90 degrees. pitch: displacement [m] forward for a head that looks up by 90 degrees, and back for one that
+    looks down as far.
 
     settle_time [s] and damping_ratio of their controller.
     """
@@ -32,10 +35,11 @@ class WeightShift:
     back: float
     settle_time: float
     damping_ratio: float = 1.0
+    pitch: float = 0.0
 
     def __post_init__(self) -> None:
         check_tuning(self.settle_time, self.damping_ratio)
-        if not np.all(np.isfinite((self.side, self.back))):
+        if not np.all(np.isfinite((self.side, self.back, self.pitch))):
             raise InvalidArgument("The displacements of the weight shift must be finite; enter numbers.")
 
 
@@ -112,14 +116,25 @@ def head_turn(chain: Chain, offsets: Array) -> Array:
     return rotation.dot(rotation.log(offsets), chain.up).sum(axis=-1)
 
 
-def weight_shift(shift: WeightShift, turn: Array, left: Array, back: Array, dt: float) -> Array:
-    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left.
+def head_pitch(chain: Chain, offsets: Array) -> Array:
+    """The angle (F,) [rad] upwards by which all offsets (F, b, 4) of a chain together turn the head."""
+    return rotation.dot(rotation.log(offsets), chain.right).sum(axis=-1)
 
-    left, back: (F, 3) unit vectors of the character at each frame, level with the ground.
+
+def weight_shift(
+    shift: WeightShift, turn: Array, left: Array, back: Array, dt: float, pitch: Array | float = 0.0
+) -> Array:
+    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left and `pitch` (F,) [rad] up.
+
+    left, back: (F, 3) unit vectors of the character at each frame, level with the ground. The head is heavy: what leans
+    back with it is balanced by hips that go forward.
     """
     angle = np.clip(turn, -0.5 * np.pi, 0.5 * np.pi)
+    up = (
+        np.broadcast_to(np.clip(pitch, -0.5 * np.pi, 0.5 * np.pi), angle.shape) if shift.pitch else np.zeros_like(angle)
+    )
     # One unit is the reference distance: the release thresholds are fractions of it.
-    wanted = np.stack((-np.sin(angle), np.sin(angle) ** 2, np.zeros_like(angle)), axis=-1)
+    wanted = np.stack((-np.sin(angle), np.sin(angle) ** 2, np.sin(up)), axis=-1)
     tuning = Tuning(shift.settle_time, shift.damping_ratio, release_angle=0.02, release_speed=0.08)
-    found = followed(wanted[:, None], turn == 0.0, dt, tuning)[:, 0]
-    return shift.side * found[:, :1] * left + shift.back * found[:, 1:2] * back
+    found = followed(wanted[:, None], (turn == 0.0) & (up == 0.0), dt, tuning)[:, 0]
+    return shift.side * found[:, :1] * left + (shift.back * found[:, 1:2] - shift.pitch * found[:, 2:]) * back

@@ -16,6 +16,8 @@ from .turn_distribution import soft_limit
 _MOST = 1e6
 """No share, factor or angle is beyond this."""
 _PARALLEL = 1e-9
+_LARGE = np.radians(45.0)
+"""A yaw beyond which necks twist uncomfortably."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Chain:
     pitch_up_limits, pitch_down_limits: largest offsets. compensates_lag: whether the bone compensates the lag of those
     below; the head always does, and these bones are listed first. forward, up: (b, 3) unit axes in each bone's own
     frame that point forward and up at rest; forward[0] is the aim axis. soft_edge: width of the smooth limits. near:
-    distance within which a target is too close and the head returns to its animated pose.
+    distance within which a target is too close and the head returns to its animated pose. level: 0 to 1, how far the
+    head's up is rolled towards the world's.
     """
 
     shares: Array
@@ -42,6 +45,8 @@ class Chain:
     eyes_take: float = 0.0
     eyes_reach: tuple[float, float, float] = (0.0, 0.0, 0.0)
     torso_from: float = 0.0
+    torso_more: float = 0.0
+    level: float = 0.0
 
     def __post_init__(self) -> None:
         count = checks.numbers("shares", self.shares).size
@@ -61,6 +66,8 @@ class Chain:
         reach = checks.exactly("reach of the eyes", self.eyes_reach, 3)
         for name in ("soft_edge", "near", "torso_from"):
             object.__setattr__(self, name, checks.number(name.replace("_", " "), getattr(self, name), 0.0))
+        object.__setattr__(self, "torso_more", checks.fraction("turn of the torso", self.torso_more))
+        object.__setattr__(self, "level", checks.fraction("level of the head", self.level))
         if not (0.0 <= self.eyes_take <= 1.0 and reach.min() >= 0.0):
             raise InvalidArgument("The share of the eyes must be between 0 and 1, and its angles 0 or more.")
         compensates_lag = checks.exactly("bones that compensate for the lag", self.compensates_lag, count).astype(bool)
@@ -103,6 +110,12 @@ class Chain:
                 soft_limit(self.eyes_take * np.abs(pitch), down, down),
             ),
         )
+
+    def furthered_by_torso(self, yaw: Array) -> Array:
+        """What the torso turns further than its shares (n,) for a yaw (n,) that the neck should not make alone."""
+        if not self.torso_more:
+            return np.zeros_like(yaw)
+        return self.torso_more * (yaw - np.sign(yaw) * soft_limit(np.abs(yaw), _LARGE, 0.5 * _LARGE))
 
     def joined_by_torso(self, turn: Array) -> Array:
         """The part of a turn (n,) above the threshold of the torso, which the torso shares."""

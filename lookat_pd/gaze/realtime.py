@@ -77,12 +77,19 @@ class RealtimeLookAt:
             self.start(offsets)
 
     def step(
-        self, rotations: ArrayLike, positions: ArrayLike, target: ArrayLike | None, dt: float, shift: ArrayLike = 0.0
+        self,
+        rotations: ArrayLike,
+        positions: ArrayLike,
+        target: ArrayLike | None,
+        dt: float,
+        shift: ArrayLike = 0.0,
+        upright: ArrayLike | None = None,
     ) -> Array:
         """Offsets (b, 4) after another dt seconds.
 
         rotations: (b, 4) and positions: (b, 3) of the animated bones at the end of the step. target: (3,), None to
-        release. shift: (3,) additional displacement of the aiming bone. Raises InvalidArgument.
+        release. shift: (3,) additional displacement of the aiming bone. upright: (3,) the up to which a chain with a
+        `level` rolls the head. Raises InvalidArgument.
         """
         now = self._checked(rotations, positions, target, shift)
         step = checks.numbers("time step", dt)
@@ -99,7 +106,8 @@ class RealtimeLookAt:
             before = (*before[:2], now[2], before[3])
         if dt > 0.0:
             count = max(substeps(dt, curves.FINEST_STEP), _FEWEST)
-            self._run.begin(*_between(before, now, count), dt / count, _line(before[3], now[3], count))
+            up = None if upright is None else rotation.normalize(checks.like("up axis", upright, count + 1, 3))
+            self._run.begin(*_between(before, now, count), dt / count, _line(before[3], now[3], count), up)
             self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw)
         self._free, self._since = self._run.state, 0.0
         return self.offsets

@@ -9,12 +9,12 @@ the right: new = animated * offset.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks, curves
+from .. import checks, curves, rotation
 from ..errors import InvalidArgument
 from ..pd.followers import Tuning
 from ..pd.second_order import substeps
@@ -38,6 +38,13 @@ class GazeSamples:
     frames: int
     count: int
     dt: float
+    upright: Array | None = None
+
+    def standing(self, upright: Array) -> "GazeSamples":
+        """The same with the world's up (F, 3), for chains that level the head."""
+        up = np.asarray(upright, float)
+        jumps = curves.sudden(rotation.angle_between(up[:-1], up[1:]))
+        return replace(self, upright=rotation.normalize(curves.curve(up, jumps, self.count)))
 
 
 def prepare(
@@ -90,6 +97,7 @@ def solve(
     influence: ArrayLike = 1.0,
     shift: ArrayLike = 0.0,
     between: curves.Between | None = None,
+    upright: ArrayLike | None = None,
 ) -> Solution:
     """Offsets of the chain for every frame.
 
@@ -98,9 +106,12 @@ def solve(
     before the first frame has had all the time it needs, so that the first frame is settled; before the first
     event the look-at is off. influence: (F,) or a number in [0, 1], scales the offsets. shift: (F, 3) what is known to
     move the aiming bone beyond these offsets. between: the shot at some of the `samples_per_frame` moments between
-    frames, where it is known. Raises InvalidArgument.
+    frames, where it is known. upright: (F, 3) or (3,) the up to which a chain with a `level` rolls the head. Raises
+    InvalidArgument.
     """
     samples = prepare(tuning, rotations, positions, targets, dt, shift, between)
+    if upright is not None:
+        samples = samples.standing(rotation.normalize(checks.like("up axis", upright, samples.frames, 3)))
     return solve_samples(chain, tuning, samples, events, influence)
 
 
@@ -141,7 +152,14 @@ def run_timeline(
             samples=samples.rotations.shape[1],
         )
     run = Timeline(chain, tuning)
-    run.begin(samples.rotations, samples.positions, samples.targets, samples.dt / samples.count, samples.shift)
+    run.begin(
+        samples.rotations,
+        samples.positions,
+        samples.targets,
+        samples.dt / samples.count,
+        samples.shift,
+        samples.upright,
+    )
     for event, end in pieces(events, samples.dt * (samples.frames - 1), len(samples.targets)):
         run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)
     return run

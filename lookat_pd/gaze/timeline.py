@@ -12,6 +12,7 @@ from ..pd.followers import Follower, Tuning
 from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
+from .leveling import roll_to_level
 from .target_angles import Carried, TargetAngles, near_branch, nearest_turn
 from .timeline_parts import INSTANT, frames_of, split
 from .turn_distribution import TurnDistribution, TurnLimits, turn_vectors
@@ -84,12 +85,16 @@ class Timeline:
             1.0 / min(largest_response(tuning.damping_ratio, tuning.feed_forward), _MOST_OVERSHOOT),
             self.up,
             self.right,
+            chain.level > 0.0,
         )
         self.sharings = [self._sharing(stage.start) for stage in self.stages]
         self.state = np.zeros((len(chain), tuning.width, 2))
 
-    def begin(self, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array) -> None:
+    def begin(
+        self, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array, upright: Array | None = None
+    ) -> None:
         """Start on these samples, at intervals of dt seconds, from the current state; arguments as for `solve`."""
+        self.upright = upright
         self.rotations, self.positions, self.targets = rotations[:, ::-1], positions[:, ::-1], targets
         self.dt, self.shift = dt, shift
         frames, bones = rotations.shape[:2]
@@ -212,11 +217,16 @@ class Timeline:
             remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
             pitch = (view.pitch - below.for_eyes[1]) * view.near
             if not self.compensates_lag[stage.start]:
+                further = self.chain.furthered_by_torso(remaining)
                 remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
+                remaining = remaining + further
             # The current rotation of the bones below is known: without it the head would also lag behind their motion,
             # and the aim would overshoot the target.
             ahead = follower.lag[0] * below.turning
             vectors = self._goals(stage, sharing, remaining - ahead[0], pitch - ahead[1])
+            if self.upright is not None and self.chain.level and self.compensates_lag[stage.start]:
+                turned = self._reached(sharing, remaining - ahead[0], pitch - ahead[1])
+                vectors = self._leveled(stage, vectors, carried.head_rotation, turned, self.upright[window])
             goals = self.tuning.encode(vectors)
             if teleported:
                 goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
@@ -261,6 +271,28 @@ class Timeline:
             down = -downward.divide(np.maximum(-pitch, 0.0), size)
             pitches = np.where(is_up[:, None], upward.divide(np.maximum(pitch, 0.0), size), down)
         return turn_vectors(yaws, pitches, self.up[stage], self.right[stage])
+
+    def _reached(
+        self, sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution], yaw: Array, pitch: Array
+    ) -> tuple[Array, Array]:
+        """Yaw and pitch (n,) that the bones of a distribution reach together."""
+        across, upward, downward = sharing
+        up, down = upward.divide(np.maximum(pitch, 0.0)), downward.divide(np.maximum(-pitch, 0.0))
+        return np.sign(yaw) * across.divide(np.abs(yaw)).sum(axis=-1), up.sum(axis=-1) - down.sum(axis=-1)
+
+    def _leveled(self, stage: slice, vectors: Array, head: Array, turned: tuple[Array, Array], upright: Array) -> Array:
+        """Goals (n, 1, 3) of the bone of a stage with its part of the roll that levels the head.
+
+        head: (n, 4) its orientation below this stage. turned: yaw and pitch (n,) still to be added. upright: (n, 3).
+        """
+        last, bone = len(self.chain) - 1, stage.start
+        yaw, pitch = (angle[:, None] for angle in turned)
+        turn = rotation.exp(turn_vectors(yaw, pitch, self.up[-1:], self.right[-1:]))[:, 0]
+        roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
+        shares = self.chain.shares[::-1]
+        part = 1.0 if bone == last else shares[bone] / shares[bone:].sum()
+        own = rotation.exp((self.chain.level * part * roll)[:, None, None] * self.forward[stage])
+        return rotation.log(rotation.multiply(rotation.exp(vectors), own))
 
     def offsets(self, states: Array, bones: slice) -> Array:
         """Local rotations (n, bones, 4) of controller states, within the limits even if they overshoot."""

@@ -45,7 +45,7 @@ class TurnLimits:
 
     yaw, pitch_up, pitch_down: (n,) [rad]. goal: fraction of them, up to 1, that contains all goals. up, right: (n, 3)
     unit axes, perpendicular to each other, in each bone's own frame: a turn is a yaw about `up` after a pitch about
-    `right`, with an unlimited roll.
+    `right`, with an unlimited roll. rolled: whether goals roll, too: yaw and pitch are then those of the forward axis.
     """
 
     yaw: Array
@@ -54,11 +54,12 @@ class TurnLimits:
     goal: float
     up: Array
     right: Array
+    rolled: bool = False
 
     def __getitem__(self, bones: slice) -> "TurnLimits":
         arrays = (self.yaw, self.pitch_up, self.pitch_down)
         yaw, pitch_up, pitch_down = (a[bones] for a in arrays)
-        return TurnLimits(yaw, pitch_up, pitch_down, self.goal, self.up[bones], self.right[bones])
+        return TurnLimits(yaw, pitch_up, pitch_down, self.goal, self.up[bones], self.right[bones], self.rolled)
 
     def apply(self, offsets: Array) -> Array:
         """Rotations (..., n, 4) within the limits: values beyond the range of the goals are compressed smoothly."""
@@ -68,8 +69,25 @@ class TurnLimits:
         if not len(far):
             return offsets
         bones, result = slice(far.min(), far.max() + 1), offsets.copy(order="K")
-        result[..., bones, :] = self[bones]._bent(offsets[..., bones, :])
+        some = self[bones]
+        result[..., bones, :] = (some._bent_aim if self.rolled else some._bent)(offsets[..., bones, :])
         return result
+
+    def _bent_aim(self, offsets: Array) -> Array:
+        """As `_bent`, by yaw and pitch of the forward axis; the roll about it stays."""
+        forward = rotation.cross(self.up, self.right)
+        aim = rotation.rotate(offsets, forward)
+        ahead, above, aside = (rotation.dot(aim, axis) for axis in (forward, self.up, self.right))
+        yaw, pitch = np.arctan2(-aside, ahead), np.arctan2(above, np.hypot(ahead, aside))
+        new_yaw = 2.0 * self._held(0.5 * yaw, self.yaw)
+        new_pitch = 2.0 * self._held(0.5 * pitch, np.where(pitch > 0.0, self.pitch_up, self.pitch_down))
+        free = (new_yaw == yaw) & (new_pitch == pitch)
+        roll = rotation.multiply(rotation.inverse(self._turn(yaw, pitch)), offsets)
+        return np.where(free[..., None], offsets, rotation.multiply(self._turn(new_yaw, new_pitch), roll))
+
+    def _turn(self, yaw: Array, pitch: Array) -> Array:
+        """Rotations (..., n, 4) by a yaw after a pitch, (..., n) each."""
+        return rotation.multiply(rotation.exp(yaw[..., None] * self.up), rotation.exp(pitch[..., None] * self.right))
 
     def _bent(self, offsets: Array) -> Array:
         """As `apply`, where some rotations may be beyond the goals' range."""

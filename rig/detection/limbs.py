@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import bpy
+import numpy as np
 
 from ..sampling import own_data
 from . import detect, face, rest, stance
@@ -21,6 +22,8 @@ _AIMING = ("DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK")
 _PLACING = ("COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO")
 _NEAR = 3
 """How many bones from an eye towards the head may be what a constraint aims."""
+_UNLIKE = 1e-4
+"""Of the length of a leg: by so much the bones that copy it may differ from it."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class LegBones:
     """Three bones, and a toe or "". held: inverse kinematics of the rig's own keeps the foot in its place.
 
     goals: bones of the armature that it brings the foot to; foot is one of them where no other foot hangs on the leg.
+    shown: the deforming bone that begins at the goal, where it is not exactly there: deforming bones that copy their
+    controls but are connected and of other lengths; "" else.
     """
 
     upper: str
@@ -44,6 +49,7 @@ class LegBones:
     toe: str = ""
     held: bool = False
     goals: tuple[str, ...] = ()
+    shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,11 +87,13 @@ def find_legs(armature: bpy.types.Object) -> list[LegBones]:
         if len(bones) > 2:
             held = rig.has_ik(line[0], bones[2])
             goals = tuple(rig.goals(bones[2])) if held and not rig.is_rigify else ()
-            found.append(LegBones(bones[0], bones[1], bones[2], bones[3] if len(bones) > 3 else "", held, goals))
+            toe, shown = bones[3] if len(bones) > 3 else "", rig.shown(line, goals)
+            found.append(LegBones(bones[0], bones[1], bones[2], toe, held, goals, shown))
         elif len(bones) == 2 and rig.goals(bones[1]):
             # The foot hangs on what the leg is brought to.
             goals = tuple(rig.goals(bones[1]))
-            found.append(LegBones(bones[0], bones[1], goals[0], held=True, goals=goals))
+            shown = rig.shown(line, goals)
+            found.append(LegBones(bones[0], bones[1], goals[0], held=True, goals=goals, shown=shown))
     return found
 
 
@@ -218,6 +226,24 @@ class _Rig:
     def goals(self, end: str) -> list[str]:
         """Bones of the armature that inverse kinematics brings the end of a limb to."""
         return [c.subtarget for c in self._solvers(end) if c.target == self.armature and c.subtarget]
+
+    def shown(self, line: Sequence[str], goals: Sequence[str]) -> str:
+        """The deforming bone that inverse kinematics brings to the only of some goals without being exactly there.
+
+        line: the leg in the body.
+        """
+        heads, index = self.skeleton.heads, self.skeleton.index
+        if len(goals) != 1 or not self.is_free(goals[0]):
+            return ""
+        bones = [bone for bone in (*line, *self.below(line[-1])) if bone in self.body.names]
+        goal = heads[index(goals[0])]
+        foot = min(bones, key=lambda bone: float(np.linalg.norm(heads[index(bone)] - goal)))
+        way = [bone for bone in reversed(self.line(foot)) if bone in bones]
+        controls = [self.control(bone) for bone in way]
+        if len(way) < 2 or not all(controls) or not any(self.armature.data.bones[bone].use_connect for bone in way[1:]):
+            return ""
+        own, other = (np.diff([heads[index(bone)] for bone in names], axis=0) for names in (way, controls))
+        return foot if np.abs(own - other).max() > _UNLIKE * np.linalg.norm(own, axis=-1).sum() else ""
 
     def _solvers(self, end: str) -> Iterator[bpy.types.Constraint]:
         """Inverse kinematics on the end of a limb or on the bone before it, the usual places."""

@@ -134,7 +134,7 @@ class Previews:
 
 def _inputs(solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> _Inputs | None:
     look_at = solve.look_at
-    targets = settled_pose.places(look_at.targets, depsgraph)
+    targets = settled_pose.places(look_at.watched, depsgraph)
     world = np.array(look_at.armature.evaluated_get(depsgraph).matrix_world)
     if targets is None or not np.all(np.isfinite(world)):
         return None

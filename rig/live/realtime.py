@@ -13,14 +13,16 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.gaze import control_coupling, realtime
+from ...lookat_pd.gaze import mixing as mix
 from ...lookat_pd.rotation import Array
 from ..animation import actions
-from ..look_at import constraint_sync, coupling_probe, settings
+from ..look_at import constraint_sync, coupling_probe, mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.resolve import LookAt
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
 from ..sampling import scene_time, suspend
+from ..sampling.sampler import seen_from
 from ..sampling.targets import Target
 from . import follow_keys
 from .follow_recording import FollowRecording
@@ -85,7 +87,8 @@ class FollowSession:
         tuning = tuple(getattr(s, name) for name in settings.TUNING if name not in ("use", "influence"))
         chain = settings.chain_values(s)
         target = (s.target.session_uid, len(s.target.users_scene)) if s.target is not None else None
-        aimed = s.aim_axis, *s.facing
+        up = s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0
+        aimed = s.aim_axis, *s.facing, up
         return tuning, chain, target, s.subtarget, aimed, s.soft_edge, s.mute, self.armature.data.pose_position
 
     def _check(self) -> None:
@@ -124,8 +127,14 @@ class FollowSession:
         return targets[active] if known else next(target for target in targets if target.object is not None)
 
     def target_place(self) -> Array:
-        """Where the target is in the world, (3,). Raises RigError."""
-        return self._target_view.place(self.target)
+        """Where the target is in the world, (3,), or the mix of all. Raises RigError."""
+        if not self._settings.use_mix:
+            return self._target_view.place(self.target)
+        named = [(n, target) for n, target in enumerate(self.look_at.targets) if target.object is not None]
+        places = np.array([[self._target_view.place(target)] for _, target in named])
+        shares = np.array([[mixing.weights(self._settings)[n]] for n, _ in named])
+        world = np.array(self.armature.matrix_world) @ np.array(self.armature.pose.bones[self.bone].matrix)
+        return mix.mixed(places, shares, world[None, :3, 3])[0][0]
 
     # Ticks
 
@@ -192,12 +201,22 @@ class FollowSession:
         self.error = float(rotation.angle_between(aim, local - seen.positions[0]))
         if self.is_plain:
             base = realtime.unturned(seen.rotations, seen.positions, self._found)
-            self._found = self._scaled(self._stepper.step(*base, local, dt))
+            self._found = self._scaled(self._stepper.step(*base, local, dt, upright=self._upright(seen.world)))
         else:
             self._found = self._controls(seen, local, dt)
         self._put(self._found)
         if self._recording is not None and dt > 0.0:
             self._recording.add(dt, self._found)
+
+    def _upright(self, world: Array) -> Array | None:
+        """The up (3,) to which the head is leveled, in armature space; None where it is not."""
+        if not self.look_at.chain.level:
+            return None
+        up, places = self.look_at.world_up, np.empty((0, 1, 3))
+        if up.item is not None:
+            matrix = np.array(up.item.matrix_world)
+            places = np.array([[matrix[:3, 3]], [matrix[:3, 3] + matrix[:3, 2]]])
+        return up.seen(world[None], seen_from(world[None], places))[0]
 
     def _scaled(self, found: Array) -> Array:
         influence = min(float(self._settings.influence), 1.0)
@@ -208,7 +227,8 @@ class FollowSession:
         base = self._base
         # The head is where it was seen, not where the chain alone would have carried it.
         shift = np.zeros(3) if self._head is None else seen.positions[0] - self._head
-        turned = self._scaled(self._stepper.step(base.rotations, base.positions, local, dt, shift))
+        up = self._upright(seen.world)
+        turned = self._scaled(self._stepper.step(base.rotations, base.positions, local, dt, shift, up))
         wanted, self._head = realtime.carried(base.rotations, base.positions, turned)
         animated, before = base.rotations[None], self._found[None]
         correction = control_coupling.correct(seen.rotations[None], animated, before, self._coupling)

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import bpy
 
-from ..look_at import settings
+from ..look_at import mixing, settings
 from ..look_at.body import settings as body_settings
 from ..look_at.solve import FRESH, LookAtSolve
 from ..offset_layer import constraints as offsets
@@ -43,7 +43,10 @@ def _settings(armature: bpy.types.Object, bone: str, keyed: Collection[str]) -> 
     chain = settings.chain_values(s)
     targets = tuple((item.name_full if item else "", name) for item, name in _targets(s))
     still = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
-    return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift)
+    weights = tuple(mixing.weights(s)) if mixing.KEYED not in keyed else ()
+    behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else []
+    up = s.world_up, s.world_up_object.name_full if s.world_up_object is not None else ""
+    return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift), up, weights, behind
 
 
 def _names(group: str) -> list[str]:

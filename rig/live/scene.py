@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..look_at import constraint_sync, settings
+from ..look_at import constraint_sync, mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
@@ -183,7 +183,7 @@ class LiveScene:
         reach = {}
         for key, solve in self.solves.items():
             body = fingerprint.reach(scene, [solve.look_at.armature])
-            targets = fingerprint.reach(scene, [target.object for target in solve.look_at.targets])
+            targets = fingerprint.reach(scene, solve.look_at.surroundings)
             everything.update(body)
             everything.update(targets)
             reach[key] = set(body), set(targets)
@@ -200,17 +200,21 @@ class LiveScene:
             if _blinks(found):
                 faces = blink.signature(found.armature, found.shapes)
                 own["SHAPES", f"{found.armature.name_full} {number}"] = repr(faces).encode()
+            if found.occluders:
+                own["OCCLUDERS", f"{found.armature.name_full} {number}"] = repr(_occluders(found)).encode()
         prints = dict(own)
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
             prints[identity] = fingerprint.fingerprint(item) if known is None else known
         self.kinds = fingerprint.KINDS | {kind for kind, _ in everything}
+        if any(solve.look_at.occluders for solve in self.solves.values()):
+            self.kinds = self.kinds | {"COLLECTION"}
         before, reached = self.prints, self.reach
         self.prints, self.reach = prints, reach
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
         if not before or not different:
             return False
-        if any(kind in ("ARMATURE", "OBJECT", "OFFSETS", "SHAPES") for kind, _ in different):
+        if any(kind in ("ARMATURE", "OBJECT", "OFFSETS", "SHAPES", "OCCLUDERS") for kind, _ in different):
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
         changed = False
@@ -396,7 +400,8 @@ def _edit_mode() -> bool:
 def _keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
     """Those of the settings that may be keyed that change with the frame."""
     path = f"{fingerprint.bone_path(bone)}.lookat_pd."
-    return frozenset(name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name))
+    names = {name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name)}
+    return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
 
 
 def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:
@@ -406,10 +411,12 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
     others = tuple(getattr(getattr(s, group), name) for group, names in body_settings.TUNING.items() for name in names)
     bones = tuple(getattr(getattr(s, group), name) for group, names in body_settings.BONES.items() for name in names)
     further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
+    weights = tuple(mixing.weights(s)) if s.use_mix and mixing.KEYED not in keyed else ()
     chain = settings.chain_values(s)
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
     return (
-        (tuning, others),
+        (tuning, others, weights),
+        s.use_mix and mixing.KEYED not in keyed and not any(weights),
         chain,
         target,
         s.subtarget,
@@ -419,15 +426,24 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
         bones,
         further,
         bool(s.eyes.drift),
+        s.let_go_behind.session_uid if s.let_go_behind is not None else 0,
+        (s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0),
     )
 
 
 def _place(found: LookAt) -> tuple:
     """What the samples of a look-at were taken of."""
-    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.targets)
+    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.watched)
     axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
     body = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
-    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body
+    occluders = tuple(item.session_uid for item in found.occluders)
+    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body, occluders
+
+
+def _occluders(found: LookAt) -> list[str]:
+    """Names of the objects that are in the collection of occluders now."""
+    chosen = found.armature.pose.bones[found.bone].lookat_pd.let_go_behind
+    return [] if chosen is None else chosen.all_objects.keys()
 
 
 def _blinks(found: LookAt) -> bool:
@@ -444,6 +460,8 @@ def _stands(found: LookAt) -> bool:
 def _same(one: LookAt, other: LookAt) -> bool:
     """Whether two look-ats at the same place would be solved alike."""
     if one.tuning != other.tuning or (one.body is None) != (other.body is None):
+        return False
+    if one.world_up != other.world_up:
         return False
     return _alike(one.chain, other.chain) and (one.body is None or _alike(one.body, other.body))
 

@@ -17,6 +17,7 @@ from ..sampling.targets import Target
 from . import constraint_sync
 from .directing import setting_keys
 from .resolve import exists_on, face
+from .settings import VERSION
 
 
 def add(
@@ -43,7 +44,7 @@ def add(
     if target is not None and target.type != "ARMATURE":
         targets.check(armature, [link.bone for link in links], Target(target))
     settings = owner.lookat_pd
-    settings.exists = True
+    settings.exists, settings.version = True, VERSION
     write_chain(settings, links)
     if target is None and make_target:
         target = _new_target(scene, armature, bone)

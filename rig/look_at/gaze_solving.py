@@ -3,12 +3,14 @@
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ...lookat_pd import gaze, rotation
+from ...lookat_pd import curves, gaze, rotation
 from ...lookat_pd.rotation import Array
 from ..sampling.targets import Target
+from . import mixing
 from .body.body_solve import drifting_targets
 from .resolve import LookAt
 from .solve_context import SolveContext
@@ -33,10 +35,34 @@ class GazeSolver:
         """Orientations (F, b, 4) and positions (F, b, 3) of the chain as animated."""
         return self.kept.chain(len(self.look_at.bones))
 
+    @property
+    def _settings(self) -> Any:
+        return self.look_at.armature.pose.bones[self.look_at.bone].lookat_pd
+
+    @property
+    def mixes(self) -> bool:
+        """Whether all targets are looked at by their weights."""
+        return self.look_at.schedule is None and self._settings.use_mix
+
+    def mixed(self, targets: Array) -> tuple[Array, Array]:
+        """Targets (n, F, 3) with the mix, if there is one, as the first; and whether there is something (F,) to see."""
+        frames = len(self.samples.frames)
+        if not self.mixes:
+            return targets, np.ones(frames, dtype=bool)
+        named = np.array([target != Target() for target in self.look_at.targets])
+        shares = self.samples.weights
+        if mixing.KEYED not in self.kept.keyed or len(shares) != len(named):
+            now = mixing.weights(self._settings)[: len(named)]
+            shares = np.repeat(np.array(now, dtype=float)[:, None], frames, axis=1)
+        shares = shares * named[:, None]
+        if self.kept.hidden is not None:
+            shares = np.where(self.kept.hidden, 0.0, shares)
+        return mixing.mixed(targets, len(named), shares, self.chain[1][:, 0])
+
     def setting(self, name: str) -> Array:
         """One of the `KEYABLE` settings at every frame (F,): as sampled where it is keyed, else its value now."""
         sampled = getattr(self.samples, name)
-        settings = self.look_at.armature.pose.bones[self.look_at.bone].lookat_pd
+        settings = self._settings
         return sampled if name in self.kept.keyed else np.full_like(sampled, getattr(settings, name))
 
     def events(self) -> list[gaze.Event]:
@@ -46,10 +72,23 @@ class GazeSolver:
         if schedule is not None:
             return [gaze.Event((frame - first) * dt, target) for frame, target in schedule]
         active = self.setting("active_target")
+        if self.mixes:
+            # The mix stands in for the first target.
+            active = np.where(self.mixed(self.samples.targets)[1], 0, -1)
         named = np.array([target != Target() for target in self.look_at.targets])
         # A number beyond the list, or of an entry without an object, is no target.
-        known = (active >= 0) & (active < len(named)) & named[np.clip(active, 0, len(named) - 1)]
+        known = (active >= 0) & (active < len(named)) & (named[np.clip(active, 0, len(named) - 1)] | self.mixes)
         looked_at = np.where(self.setting("use") & known, active, -1)
+        if self.kept.hidden is not None and not self.mixes:
+            gone = self.kept.hidden[np.maximum(looked_at, 0), np.arange(len(looked_at))]
+            looked_at = np.where(gone, -1, looked_at)
+        settings = self._settings
+        if settings.let_go_distance > 0.0 or settings.let_go_angle > 0.0:
+            orientations, places = self.chain
+            aim = rotation.rotate(orientations[:, 0], self.look_at.chain.forward[0])
+            there = self.mixed(self.samples.targets)[0]
+            gone = mixing.gone(settings, there, looked_at, self.samples.worlds, places[:, 0], aim)
+            looked_at = np.where(gone, -1, looked_at)
         changes = np.flatnonzero(np.diff(looked_at)) + 1
         aims = [None if n < 0 else int(n) for n in looked_at[[0, *changes]]]
         return [gaze.Event(time, aim) for time, aim in zip([-1.0, *(changes * dt)], aims, strict=True)]
@@ -73,10 +112,13 @@ class GazeSolver:
     def solve(self, targets: Array, shift: Array | None = None) -> gaze.Solution:
         """The gaze at targets (n, F, 3). shift: (F, 3) what moves the aiming bone besides these offsets."""
         look_at, body = self.look_at, self.look_at.body
+        targets, between = self.mixed(targets)[0], None if self.mixes else self.kept.between
         if shift is None:
-            samples = self._prepared(targets)
+            samples = self._prepared(targets, between)
         else:
-            samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, self.kept.between)
+            samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, between)
+        if look_at.chain.level:
+            samples = samples.standing(look_at.world_up.seen(self.samples.worlds, self.samples.targets))
         events, influence = self.events(), self.setting("influence")
         if body is not None:
             # The eyes set out first.
@@ -90,16 +132,16 @@ class GazeSolver:
         self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
         return self._timeline[0].solution(*gaze.of_frames(samples, influence))
 
-    def _prepared(self, targets: Array) -> gaze.GazeSamples:
+    def _prepared(self, targets: Array, between: curves.Between | None) -> gaze.GazeSamples:
         """The shot as the solver wants it; as it was prepared before where only settings have changed since."""
         kept, tuning, dt = self.kept, self.look_at.tuning, self.context.dt
         if kept.prepared is not None:
             known_targets, known_between, known = kept.prepared
-            same = known_targets is targets and known_between is kept.between
+            same = known_targets is targets and known_between is between
             if same and known.count == gaze.samples_per_frame(tuning, dt):
                 return known
-        samples = gaze.prepare(tuning, *self.chain, targets, dt, 0.0, kept.between)
-        kept.prepared = targets, kept.between, samples
+        samples = gaze.prepare(tuning, *self.chain, targets, dt, 0.0, between)
+        kept.prepared = targets, between, samples
         return samples
 
     def solve_displaced(self, solution: gaze.Solution, displacement: Array) -> gaze.Solution:

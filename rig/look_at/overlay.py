@@ -11,10 +11,13 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.gaze import mixing as mix
 from ...lookat_pd.rotation import Array
 from ..detection import detect, limbs, rest, stance
 from ..detection.chain_defaults import ChainDefault
-from . import facing
+from ..sampling import targets
+from ..sampling.targets import Target
+from . import facing, mixing
 from . import resolve as look_at
 from .directing import looks
 
@@ -49,6 +52,17 @@ class Fan:
         """(n - 1, 3): the strength at the corners of the triangles."""
         mean = 0.5 * (self.strength[:-1] + self.strength[1:])
         return np.stack((mean, self.strength[:-1], self.strength[1:]), axis=1)
+
+
+def _place(target: Target) -> Array | None:
+    """Where a target is in the world (3,), where there is such a thing."""
+    item, bone = target.object, target.bone
+    if item is None:
+        return None
+    if bone:
+        place = item.pose.bones.get(bone) if item.pose else None
+        return None if place is None else np.array((item.matrix_world @ place.matrix).translation)
+    return np.array(item.matrix_world.translation)
 
 
 @dataclass(frozen=True)
@@ -112,14 +126,15 @@ class Posed:
     @property
     def target(self) -> Array | None:
         """What is looked at (3,), where there is such a thing."""
-        chosen = looks.chosen(self.settings)
-        item, bone = chosen.object, chosen.bone
-        if item is None:
+        if not self.settings.use_mix:
+            return _place(looks.chosen(self.settings))
+        places = [_place(target) for target in targets.listed(self.settings)]
+        shares = mixing.weights(self.settings)
+        there = [(place, share) for place, share in zip(places, shares, strict=True) if place is not None]
+        if not any(share for _, share in there):
             return None
-        if bone:
-            place = item.pose.bones.get(bone) if item.pose else None
-            return None if place is None else np.array((item.matrix_world @ place.matrix).translation)
-        return np.array(item.matrix_world.translation)
+        seen, weights = (np.array(values)[:, None] for values in zip(*there, strict=True))
+        return mix.mixed(seen, weights, self.eye[None])[0][0]
 
     @property
     def sight(self) -> Array:

@@ -25,6 +25,7 @@ SETTINGS = (
     "release_angle",
     "release_speed",
     "release_time",
+    "level_head",
 )
 """What a preset may set: how the look-at moves, and never what it looks at, with which bones, or when."""
 SUBFOLDER = "lookat_pd"

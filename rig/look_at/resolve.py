@@ -1,7 +1,7 @@
 """From a look-at's settings on a pose bone to what the solver needs, with every complaint worded for the animator."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import bpy
@@ -16,11 +16,13 @@ from ..detection import detect, rest, stance
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
-from . import facing
+from . import facing, mixing
+from . import world_up as upward
 from .body import body_rig, layers
 from .body.blink import Lid
 from .body.body_rig import BodyRig
 from .settings import DAMPING_RATIOS
+from .world_up import WorldUp
 
 Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
@@ -34,7 +36,8 @@ KEYABLE = ("use", "influence", "active_target")
 class LookAt:
     """A look-at ready to be solved. bones: names, head first. schedule: None where the settings and their keys decide.
 
-    body: what else answers, None for nothing. notes: what of the detection is in doubt or unknown.
+    body: what else answers, None for nothing. notes: what of the detection is in doubt or unknown. world_up: to what
+    the chain levels the head. occluders: objects behind which targets are let go.
     plain: each bone simply carries the next, so forward kinematics predicts the pose and nothing needs to be verified.
     """
 
@@ -47,6 +50,18 @@ class LookAt:
     plain: bool
     body: BodyRig | None = None
     notes: tuple[str, ...] = ()
+    world_up: WorldUp = field(default_factory=WorldUp)
+    occluders: tuple[bpy.types.Object, ...] = ()
+
+    @property
+    def watched(self) -> tuple[Target, ...]:
+        """All points whose motion matters: the targets, then those that show which way is up."""
+        return (*self.targets, *self.world_up.points)
+
+    @property
+    def surroundings(self) -> list[bpy.types.Object | None]:
+        """All objects on whose motion the gaze depends, beyond the character."""
+        return [*(target.object for target in self.watched), *self.occluders]
 
     @property
     def turned(self) -> tuple[str, ...]:
@@ -148,6 +163,8 @@ def resolve(
         targets = looked_at.listed(settings)
         if all(target == Target() for target in targets):
             raise RigError("The look-at on '{bone}' has no target; choose an object for it to look at.", bone=bone)
+        mixing.check(armature, bone)
+    occluders = mixing.occluders(armature, bone) if schedule is None else ()
     skeleton = stance.skeleton(armature)
     links = _links(armature, skeleton, bone)
     bones = tuple(link.bone for link in links)
@@ -155,12 +172,17 @@ def resolve(
         if target != Target():
             looked_at.check(armature, bones, target)
     _check_free(armature, bones)
-    simple = _is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in targets)
+    axes = facing.character(armature, bone, skeleton)
+    up = upward.of(armature, bones, settings, axes[1])
+    watched = (*targets, *up.points)
+    simple = _is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in watched)
     chain = _chain(armature, skeleton, links, settings)
-    body, notes = layers.find(armature, bones, settings, facing.character(armature, bone, skeleton))
+    body, notes = layers.find(armature, bones, settings, axes)
     doubt = facing.doubt(armature, bone)
     notes = notes if doubt is None else (doubt, *notes)
-    found = LookAt(armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body, notes)
+    found = LookAt(
+        armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body, notes, up, occluders
+    )
     return retuned(found)
 
 
@@ -172,7 +194,7 @@ def retuned(found: LookAt) -> LookAt:
         aim = found.chain.forward[0], found.chain.up[0]
         body = layers.tuned(body, found.armature, found.bones, settings, aim)
     with_eyes = body is not None and bool(body.eyes)
-    chain = replace(found.chain, **body_rig.left_to_others(settings, with_eyes))
+    chain = replace(found.chain, level=settings.level_head, **body_rig.left_to_others(settings, with_eyes))
     return replace(found, tuning=tuning(settings), chain=chain, body=body)
 
 

@@ -175,7 +175,7 @@ class SceneSolve:
     def _find_needs(self, solve: LookAtSolve) -> tuple[dict[LookAtSolve, bool], dict[LookAtSolve, bool]]:
         armature = solve.look_at.armature
         body = fingerprint.reach(self.scene, [armature])
-        targets = fingerprint.reach(self.scene, [target.object for target in solve.look_at.targets])
+        targets = fingerprint.reach(self.scene, solve.look_at.surroundings)
         before = self.solves[: self.solves.index(solve)]
         own: dict[LookAtSolve, bool] = {}
         seen: dict[LookAtSolve, bool] = {}

@@ -19,6 +19,7 @@ from bpy.props import (
 )
 
 from ...lookat_pd.pd import integrators
+from . import world_up
 from .body import settings as body_settings
 from .body.settings import EDITABLE, changed, needs_others
 
@@ -32,6 +33,9 @@ AIM_AXES = {
     "NEG_Z": (0.0, 0.0, -1.0),
 }
 _WIDEST = radians(170.0)
+VERSION = 1
+_LATER = {"weight_pitch": 0.0, "torso_more": 0.0}
+"""Settings of the body that look-ats of version 0 did not have, and the values with which these move as they did."""
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
@@ -62,6 +66,10 @@ TUNING = (
     "use",
     "influence",
     "active_target",
+    "level_head",
+    "use_mix",
+    "let_go_distance",
+    "let_go_angle",
 )
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
 
@@ -150,6 +158,8 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options={"HIDDEN"},
         update=needs_others,
     )
+    # Of the settings: 0 where a file was saved before there were `LATER` ones.
+    version: IntProperty(override=EDITABLE, name="Version", options={"HIDDEN"})
     # Which of the rig's constraints are this look-at's own; 0 for none.
     number: IntProperty(override=EDITABLE, name="Number", options={"HIDDEN"})
     mute: BoolProperty(
@@ -314,6 +324,36 @@ class LookAtSettings(bpy.types.PropertyGroup):
         subtype="ANGLE",
         options=set(),
     )
+    level_head: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Level Head",
+        description=(
+            "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at "
+            "1 the head is level"
+        ),
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options=set(),
+    )
+    world_up: EnumProperty(
+        override=EDITABLE,
+        update=needs_others,
+        name="World Up",
+        description="Direction towards which the head is leveled",
+        items=world_up.KINDS,
+        default="SCENE",
+        options=set(),
+    )
+    world_up_object: PointerProperty(
+        override=EDITABLE,
+        type=bpy.types.Object,
+        update=needs_others,
+        name="Object",
+        description="Object whose Z axis is up",
+    )
     release_angle: FloatProperty(
         override=EDITABLE,
         update=changed,
@@ -384,6 +424,61 @@ class LookAtSettings(bpy.types.PropertyGroup):
         min=0,
         options={"ANIMATABLE"},
     )
+    use_mix: BoolProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Mix Targets",
+        description="Look between all targets according to their weights, instead of at the active target",
+        default=False,
+        options=set(),
+    )
+    target_weight: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Weight",
+        description="Weight of the main target in the mix; insert keys to change it over time",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options={"ANIMATABLE"},
+    )
+    let_go_distance: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Let Go Beyond",
+        description=(
+            "Distance from the head beyond which the target is let go; it is looked at again within nine tenths of "
+            "it. 0 for no limit"
+        ),
+        default=0.0,
+        min=0.0,
+        soft_max=100.0,
+        max=1e6,
+        subtype="DISTANCE",
+        options=set(),
+    )
+    let_go_angle: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Let Go Angle",
+        description=(
+            "Angle from where the animated head faces beyond which the target is let go; it is looked at again within "
+            "nine tenths of it. 0 for no limit"
+        ),
+        default=0.0,
+        min=0.0,
+        max=pi,
+        subtype="ANGLE",
+        options=set(),
+    )
+    let_go_behind: PointerProperty(
+        override=EDITABLE,
+        type=bpy.types.Collection,
+        update=needs_others,
+        name="Let Go Behind",
+        description="Collection of objects behind which a target is let go; it is looked at again when it is in sight",
+    )
     body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=EDITABLE)
     eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=EDITABLE)
 
@@ -406,6 +501,21 @@ def _touch_overrides(*_: object) -> None:
                     _ = settings.exists, settings.body.mover, settings.eyes.use
 
 
+@persistent
+def _keep_as_saved(*_: object) -> None:
+    """Let look-ats that were saved before later settings existed move as they did."""
+    for item in bpy.data.objects:
+        if item.type != "ARMATURE" or item.pose is None or not item.is_editable:
+            continue
+        for bone in item.pose.bones:
+            settings = bone.lookat_pd
+            if settings.exists and settings.version < VERSION:
+                for name, value in _LATER.items():
+                    if not settings.body.is_property_set(name):
+                        setattr(settings.body, name, value)
+                settings.version = VERSION
+
+
 def register() -> None:
     body_settings.register()
     for cls in CLASSES:
@@ -414,9 +524,11 @@ def register() -> None:
         type=LookAtSettings, name="Look-at PD", override={"LIBRARY_OVERRIDABLE"}
     )
     bpy.app.handlers.save_pre.append(_touch_overrides)
+    bpy.app.handlers.load_post.append(_keep_as_saved)
 
 
 def unregister() -> None:
+    bpy.app.handlers.load_post.remove(_keep_as_saved)
     bpy.app.handlers.save_pre.remove(_touch_overrides)
     del bpy.types.PoseBone.lookat_pd
     for cls in reversed(CLASSES):

@@ -31,7 +31,7 @@ def places(look_at_targets: tuple[Target, ...], depsgraph: bpy.types.Depsgraph) 
         item = target.object.evaluated_get(depsgraph)
         if not item.is_evaluated:
             return None
-        own = item.pose.bones[target.bone].head if target.bone else (0.0, 0.0, 0.0)
+        own = item.pose.bones[target.bone].head if target.bone else target.point or (0.0, 0.0, 0.0)
         found[n] = (np.array(item.matrix_world) @ (*own, 1.0))[:3]
     return found if np.all(np.isfinite(found)) else None
 
@@ -87,7 +87,7 @@ def settled(
         turned = control_coupling.realize(wanted, solver.chain[0], kept.coupling, correction, active)
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
-    aims = found.looked_at[0] >= 0 and found.error[0] < _IN_REACH
+    aims = found.looked_at[0] >= 0 and found.error[0] < _IN_REACH and not solver.mixes
     return SettledPose(_with(track, int(context.frames[k]), every, k), seen[found.looked_at[0]] if aims else None)
 
 
@@ -151,7 +151,9 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
         use=samples.use[one],
         influence=samples.influence[one],
         active_target=samples.active_target[one],
+        weights=samples.weights[:, one],
         raw={mode: values[one] for mode, values in samples.raw.items()},
     )
     learned = None if kept.learned is None else kept.learned.at(one)
-    return KeptSamples(samples=found, keyed=kept.keyed, coupling=kept.coupling, learned=learned)
+    hidden = None if kept.hidden is None else kept.hidden[:, one]
+    return KeptSamples(samples=found, keyed=kept.keyed, coupling=kept.coupling, learned=learned, hidden=hidden)

@@ -132,6 +132,10 @@ class LookAtSolve:
             done = _WHOLE_FRAMES * share
             yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_targets(done)
         # Settings may have changed while the frames were sampled.
+        if self.stale >= TARGETS:
+            if self.look_at.occluders:
+                sampler.park()
+            SolveSampling(self.look_at, context, sampler, self.kept).sample_sight()
         sampling = SolveSampling(self.look_at, context, sampler, self.kept)
         yield from sampling.sample_between(done, 0.999 * share - done, keep=self.stale < TARGETS)
         return sampling
@@ -164,7 +168,9 @@ class LookAtSolve:
         assert self.solution is not None
         if body is not None and displacement is not None:
             influence = solver.setting("influence")
-            self.response = body.respond(self.solution, found, displacement, seen, solver.events(), influence)
+            self.response = body.respond(
+                self.solution, found, displacement, seen, solver.events(), influence, solver.mixed
+            )
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
         self._keep(self._made(found, displacement))

@@ -49,7 +49,7 @@ class SolveContext:
             beyond = look_at.body.sampled if look_at.body is not None else ()
             bones = tuple(dict.fromkeys((*look_at.bones, *beyond)))
         located = bool(bones) and bool(look_at.moved)
-        return Sampler(self.scene, look_at.armature, bones, look_at.targets, aim, located=located, cut_down=cut_down)
+        return Sampler(self.scene, look_at.armature, bones, look_at.watched, aim, located=located, cut_down=cut_down)
 
     def play(self, sampler: Sampler) -> None:
         """Let the look-ats `playing` move their rigs while these are sampled."""

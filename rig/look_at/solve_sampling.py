@@ -8,12 +8,14 @@ from functools import partial
 import numpy as np
 
 from ...lookat_pd import checks, curves, gaze, rotation
+from ...lookat_pd.gaze import mixing as gaze_mixing
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
-from ..sampling import fingerprint
+from ..sampling import fingerprint, sight
 from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
+from . import mixing
 from .resolve import KEYABLE, LookAt
 from .solve_context import SolveContext
 
@@ -60,6 +62,7 @@ class KeptSamples:
     needed. keyed: those of the `KEYABLE` settings that are animated. coupling: (b, b) as `coupling_probe` measures it,
     None until then. passes: how often all frames were sampled. doubtful: samples, and the frames after which `between`
     is needed. prepared: targets and `between`, and what `gaze.prepare` made of them. learned: by the last verification.
+    hidden: (n, F) targets behind occluders, None without these.
     cut_down, whole_because: as `Sampler` has them.
     """
 
@@ -71,6 +74,7 @@ class KeptSamples:
     doubtful: tuple[Samples, Array] | None = None
     prepared: tuple[Array, curves.Between | None, gaze.GazeSamples] | None = None
     learned: Learned | None = None
+    hidden: Array | None = None
     cut_down: CutDown | None = None
     whole_because: Message | None = None
 
@@ -90,7 +94,10 @@ class SolveSampling:
         """Sample all frames as animated, up to the fraction `share`."""
         path = f"{fingerprint.bone_path(self.look_at.bone)}.lookat_pd."
         moving = fingerprint.animated_paths(self.look_at.armature)
-        self.kept.keyed = frozenset(name for name in KEYABLE if path + name in moving)
+        keyed = {name for name in KEYABLE if path + name in moving}
+        if mixing.is_keyed(self.look_at.armature, self.look_at.bone):
+            keyed.add(mixing.KEYED)
+        self.kept.keyed = frozenset(keyed)
         self.kept.samples = yield from self._step(0.0, share, self._play)
 
     def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
@@ -151,6 +158,21 @@ class SolveSampling:
         assert seen is not None, "there is at least one place"
         bones = len(self.look_at.bones)
         return curves.Between(places, seen.rotations[:, :bones], seen.positions[:, :bones], seen.targets)
+
+    def sample_sight(self) -> None:
+        """See which targets are behind occluders, from the head as animated."""
+        kept, look_at = self.kept, self.look_at
+        samples = kept.samples
+        kept.hidden = None
+        if samples is None or not look_at.occluders:
+            return
+        count = len(look_at.targets)
+        places = np.concatenate((samples.targets[:count], samples.positions[None, :, 0]))
+        world = samples.worlds[None, :, :3, :3] @ places[..., None]
+        world = world[..., 0] + samples.worlds[None, :, :3, 3]
+        frames = self.context.frames.tolist()
+        found = sight.hidden(self.context.scene, look_at.armature, look_at.occluders, frames, world[-1], world[:-1])
+        kept.hidden = np.array([gaze_mixing.lasting(row, self.context.dt) for row in found])
 
     def _doubtful(self) -> Array:
         """Indices of the frames after which the motion may be other than the smooth curve through the frames."""

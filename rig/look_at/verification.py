@@ -174,5 +174,6 @@ class Verification:
     def _aim_error(self, seen: Samples) -> Array:
         """Angle (F,) [rad] between the aim axis and the target as seen, nan where there is none."""
         looked_at, aim = self.solution.looked_at, rotation.rotate(seen.rotations[:, 0], self._aim)
-        direction = seen.targets[np.maximum(looked_at, 0), np.arange(len(looked_at))] - seen.positions[:, 0]
+        targets = self.solver.mixed(seen.targets)[0]
+        direction = targets[np.maximum(looked_at, 0), np.arange(len(looked_at))] - seen.positions[:, 0]
         return np.where(looked_at >= 0, rotation.angle_between(aim, direction), np.nan)

@@ -45,7 +45,8 @@ class Samples:
     rotations (F, b, 4), positions (F, b, 3), sizes (F, b): pose in armature space, with the mean scale. raw: per
     rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
     "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
-    armature object. use, influence, active_target: (F,) of the look-at. sheared: whether any bone was scaled unevenly.
+    armature object. use, influence, active_target: (F,) of the look-at; weights: (n, F) of its targets. sheared:
+    whether any bone was scaled unevenly.
     """
 
     frames: Array
@@ -59,6 +60,7 @@ class Samples:
     use: Array
     influence: Array
     active_target: Array
+    weights: Array = field(default_factory=lambda: np.empty((0, 0)))
     raw: dict[str, Array] = field(default_factory=dict)
     sheared: bool = False
 
@@ -180,7 +182,9 @@ class Sampler:
 
     def _empty(self, scene: bpy.types.Scene, target: Target) -> bpy.types.Object | None:
         """An empty that is where the target is: looking at a mesh must not evaluate its modifiers."""
-        return None if target.object is None else _follower(scene, self.stand_in(target.object), target.bone)
+        if target.object is None:
+            return None
+        return _follower(scene, self.stand_in(target.object), target.bone, turns=target.point is not None)
 
     # Cutting rigs down
 
@@ -260,6 +264,7 @@ class Sampler:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
                 samples.active_target[k] = settings.active_target
+                record.weights.append([settings.target_weight, *(item.weight for item in settings.targets)])
             if k == len(frames) - 1:
                 if not scaled:
                     record.scales[1:] = record.scales[0]
@@ -281,6 +286,10 @@ class Sampler:
                 points[:] = self._worlds(worlds)[1]
                 self._check_points(np.asarray(frames), points)
             yield points.swapaxes(0, 1)
+
+    def step(self, frame: float) -> bpy.types.Depsgraph:
+        """The temporary scene at a frame."""
+        return self._step(frame, None)
 
     def _step(self, frame: float, before: Callable[[], None] | None) -> bpy.types.Depsgraph:
         if self not in _open:
@@ -311,6 +320,8 @@ class Sampler:
             if empty is None:
                 # A target that is nothing is never looked at.
                 points[:, n] = target.point or (0.0, 0.0, 0.0)
+            elif target.point is not None:
+                points[:, n] += worlds[:, 1 + n, :3, :3] @ np.array(target.point)
         return worlds[:, 0], points
 
     def _empty_samples(self, frames: Sequence[float]) -> Samples:
@@ -348,6 +359,7 @@ class Sampler:
         for mode, block in record.channels.items():
             samples.raw[mode][:] = block
         samples.worlds[:] = world
+        samples.weights = np.array(record.weights, dtype=float).reshape(len(samples.frames), -1).T
         if self.targets:
             samples.targets[:] = seen_from(world, np.swapaxes(points, 0, 1))
 
@@ -399,11 +411,13 @@ class _Record:
     """What Blender gave, frame by frame, as it gave it.
 
     matrices: (F, b, 4, 4) of the pose. scales: (F, b, 3). channels: per rotation mode in use (F, b, 4 or 3).
+    weights: lists of the weights of targets, where these are read.
     """
 
     matrices: Array
     scales: Array
     channels: dict[str, Array]
+    weights: list[list[float]]
     _rows: Array
     _reads: list[tuple[str, Array, Array, Array]]
 
@@ -424,7 +438,7 @@ class _Record:
         # Blender stores matrices by columns.
         matrices = blocks["matrix"].reshape(frames, len(rows), 4, 4).swapaxes(2, 3)
         channels = {mode: blocks[channel(mode)[0]] for mode in modes}
-        return cls(matrices, blocks["scale"], channels, rows, reads)
+        return cls(matrices, blocks["scale"], channels, [], rows, reads)
 
     def read_pose(self, k: int, pose: "bpy.types.bpy_prop_collection", *, scales: bool) -> None:
         """Take down frame number k; without the scales where these are known."""
@@ -472,11 +486,11 @@ def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], st
         raise RigError(sentence, name=names[int(np.flatnonzero(bad[k])[-1])], frame=frames[k])
 
 
-def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str) -> bpy.types.Object:
-    """An empty that is where an object or its bone is."""
+def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, *, turns: bool = False) -> bpy.types.Object:
+    """An empty that is where an object or its bone is. turns: and has its orientation and scale."""
     empty = bpy.data.objects.new("Look-at PD Target", None)
     scene.collection.objects.link(empty)
-    constraint = empty.constraints.new("COPY_LOCATION")
+    constraint = empty.constraints.new("COPY_TRANSFORMS" if turns else "COPY_LOCATION")
     constraint.target, constraint.subtarget = item, bone
     return empty
 

@@ -14,7 +14,7 @@ _HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.
 
 @dataclass(frozen=True)
 class Target:
-    """Something to look at: an object, a bone of an armature, or a fixed point of the world."""
+    """Something to look at: an object, a bone of an armature, or a fixed point of the world or of an object."""
 
     object: bpy.types.Object | None = None
     bone: str = ""

@@ -347,6 +347,7 @@ def misuse(call, *words: object) -> str:
         (["--settle-time=-1"], "-1"),
         (["--settle-time", "nan"], "nan"),
         (["--damping", "bouncy"], "bouncy"),
+        (["--level-head", "1.5"], "1.5"),
         (["--damping=-0.5"], "-0.5"),
         (["--fps", "0"], "0"),
         (["--fps", "inf"], "inf"),

@@ -197,13 +197,33 @@ def test_settle_time_and_damping_override_those_of_the_file(call, tools, tmp_pat
     hero = tools.make_character()
     add_look_at(hero, target=bpy.data.objects["Ball"], settle_time=0.4)
     source = tools.save(tmp_path / "in.blend")
-    words = ["--settle-time", "1.5", "--damping", "0.5"]
+    words = ["--settle-time", "1.5", "--damping", "0.5", "--level-head", "0.75"]
     assert call("bake", source, "--output", tmp_path / "out.blend", *words).code == 0
     settings = tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd
     assert settings.settle_time == pytest.approx(1.5)
     assert (settings.damping, settings.damping_ratio) == ("CUSTOM", pytest.approx(0.5))
+    assert settings.level_head == pytest.approx(0.75)
     call("bake", source, "--output", tmp_path / "out.blend", "--damping", "responsive")
     assert tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd.damping == "RESPONSIVE"
+
+
+def test_a_mix_of_targets_in_the_file(call, tools, tmp_path) -> None:
+    """The error is that of the mix, not of one of its targets."""
+    hero = tools.make_character()
+    add_look_at(hero, target=bpy.data.objects["Ball"], use_mix=True)
+    settings = hero.pose.bones["head"].lookat_pd
+    other = bpy.data.objects.new("Bird", None)
+    other.location = (-1.5, -2.0, 1.4)
+    bpy.context.scene.collection.objects.link(other)
+    settings.targets.add().object = other
+    source = tools.save(tmp_path / "in.blend")
+    row = call("bake", source, "--output", tmp_path / "out.blend").row
+    assert row["ok"] and row["settled_error_deg"] < 0.1
+    settings = tools.reopen(source).objects["Hero"].pose.bones["head"].lookat_pd
+    settings.target_weight = settings.targets[0].weight = 0.0
+    tools.save(source)
+    outcome = call("bake", source, "--output", tmp_path / "none.blend")
+    assert "weight of 0" in outcome.row["error"] and not (tmp_path / "none.blend").exists()
 
 
 def test_muted_or_missing_look_ats_are_told(call, tools, walk, tmp_path) -> None:

@@ -32,19 +32,20 @@ class BodyRig:
     """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty.
 
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
-    keys that close the eyes. legs, arms: without those that the rig's own inverse kinematics holds; reaching: all
-    legs. handles: bones that hold feet by it, which are put back where the chain carries them along. turned, moved:
-    bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond the chain; anchors: for
-    each the index in the chain of the bone that carries it, -1 for none. forward: of the character in the rest frame of
-    the hips control; upright: up in armature space. plain: forward kinematics predicts where the chain carries all of
-    these. responses: what adds to a `response.BodyMotion` what each enabled layer does, in order. notes: what was not
-    found.
+    keys that close the eyes. legs, arms: without those that the rig's own inverse kinematics holds; reaching: all legs.
+    handles: bones that hold feet by it, which are put back where the chain carries them along. missed: goals of legs
+    with the deforming bones that they miss, which are brought back by moving the goal. turned, moved: bones beyond the
+    chain that get offsets and displacements. sampled: bones to sample beyond the chain; anchors: for each the index in
+    the chain of the bone that carries it, -1 for none. forward: of the character in the rest frame of the hips control;
+    upright: up in armature space. plain: forward kinematics predicts where the chain carries all of these. responses:
+    what adds to a `response.BodyMotion` what each enabled layer does, in order. notes: what was not found.
     """
 
     hips_control: str = ""
     legs: tuple[LegBones, ...] = ()
     reaching: tuple[LegBones, ...] = ()
     handles: tuple[str, ...] = ()
+    missed: tuple[tuple[str, str], ...] = ()
     arms: tuple[ArmBones, ...] = ()
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
@@ -76,6 +77,7 @@ def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
         "eyes_take": 1.0 - eyes.head_share if with_eyes else 0.0,
         "eyes_reach": tuple(_COMFORTABLE * limit for limit in reach),
         "torso_from": settings.body.torso_from,
+        "torso_more": settings.body.torso_more,
     }
 
 
@@ -178,11 +180,13 @@ def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
         return body
     body = find_hips(request, body)
     legs = [leg for leg in request.legs if not {leg.upper, leg.lower, leg.foot} & set(chain)]
+    missed = ((leg.goals[0], leg.shown) for leg in legs if leg.shown)
     return replace(
         body,
         legs=tuple(leg for leg in legs if not leg.held),
         reaching=tuple(legs),
         handles=tuple(dict.fromkeys(request.handled.values())),
+        missed=tuple((goal, bone) for goal, bone in missed if _anchor(armature, goal, chain) < 0),
     )
 
 
@@ -205,7 +209,10 @@ def tune_weight(request: BodyRequest, body: BodyRig) -> BodyRig:
     settings, wants = request.settings, request.settings.body
     reach = 0.01 * wants.weight_shift * body.leg_length
     shift = WeightShift(
-        reach * wants.weight_side, reach * wants.weight_back, settings.settle_time * wants.weight_settle_factor
+        reach * wants.weight_side,
+        reach * wants.weight_back,
+        settings.settle_time * wants.weight_settle_factor,
+        pitch=reach * wants.weight_pitch,
     )
     return replace(body, shift=shift)
 
@@ -325,6 +332,9 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
         sampled += [leg.upper, leg.lower, leg.foot]
     turned += body.handles
     moved += body.handles
+    for goal, bone in body.missed:
+        moved.append(goal)
+        sampled += [goal, bone]
     for eye in body.eyes:
         sampled.append(eye.bone)
         (moved if eye.target else turned).append(eye.target or eye.bone)

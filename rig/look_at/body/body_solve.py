@@ -1,6 +1,6 @@
 """The response of one body to the solved chain of its look-at: first the hips, which move the head, then the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,10 +30,11 @@ class BodySolve:
         self._animated = response.posed(body, samples)
 
     def hips_displacement(self, offsets: Array) -> Array:
-        """The displacement (F, 3) of the hips for a chain with offsets (F, b, 4): sideways, and down."""
+        """The displacement (F, 3) of the hips for a chain with offsets (F, b, 4): level, and down."""
         body = self.body
         turn = weight_shift.head_turn(self.chain, offsets)
-        displacement = response.shifted(body, self._animated, turn, self.dt)
+        pitch = weight_shift.head_pitch(self.chain, offsets)
+        displacement = response.shifted(body, self._animated, turn, pitch, self.dt)
         if body.reaching and body.hips_control:
             now = response.carried(body, self.samples, self._carried(offsets, displacement))
             down = response.lowered(body, self._animated, now, self.dt)
@@ -69,10 +70,12 @@ class BodySolve:
         seen: Samples | None,
         events: Sequence[gaze.Event],
         influence: Array,
+        mixed: Callable[[Array], tuple[Array, Array]],
     ) -> BodyResponse:
         """The response of the body to the offsets (F, b, 4) of the chain and the displacement (F, 3) of the hips.
 
-        seen: the rig evaluated with these, None if forward kinematics predicts it. influence: (F,).
+        seen: the rig evaluated with these, None if forward kinematics predicts it. influence: (F,). mixed: makes
+        targets (n, F, 3) those that are looked at.
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:
@@ -83,6 +86,7 @@ class BodySolve:
             now = response.where(moving, response.posed(body, seen), self._animated)
             head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
             targets = seen.targets
+        targets = mixed(targets)[0]
         if body.drift:
             times = float(s.frames[0]) * self.dt + np.arange(len(s.frames)) * self.dt
             targets = drifting_targets(body, targets, s.positions[:, 0], times)

@@ -71,8 +71,8 @@ def hips_only(body: BodyRig, samples: Samples, displacement: Array) -> Array:
     return moves
 
 
-def shifted(body: BodyRig, animated: Posed, turn: Array, dt: float) -> Array:
-    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left."""
+def shifted(body: BodyRig, animated: Posed, turn: Array, pitch: Array, dt: float) -> Array:
+    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left and `pitch` (F,) up."""
     if body.shift is None:
         return np.zeros((len(turn), 3))
     up = np.array(body.upright)
@@ -80,7 +80,7 @@ def shifted(body: BodyRig, animated: Posed, turn: Array, dt: float) -> Array:
     level = ahead - rotation.dot(ahead, up)[:, None] * up
     # A character that is lying down has no horizontal direction to shift to.
     level = level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 0.3)
-    return weight_shift_solver.weight_shift(body.shift, turn, rotation.cross(up, level), -level, dt)
+    return weight_shift_solver.weight_shift(body.shift, turn, rotation.cross(up, level), -level, dt, pitch)
 
 
 def lowered(body: BodyRig, animated: Posed, posed: Posed, dt: float) -> Array:
@@ -205,6 +205,13 @@ def hold_feet(motion: BodyMotion) -> None:
         motion.offsets[bone] = np.where(still[:, None], rotation.IDENTITY, turn)
         way = np.where(still[:, None], 0.0, there - here)
         motion.moves[bone] = _own_displacement(motion.samples, bone, now, way)
+
+
+def correct_feet(motion: BodyMotion) -> None:
+    """Move the goals of legs by what the deforming feet miss them, more or less than in the animation."""
+    for goal, bone in motion.body.missed:
+        way = motion.animated[bone][1] - motion.now[bone][1]
+        motion.moves[goal] = _own_displacement(motion.samples, goal, motion.now[goal][0], way)
 
 
 def turn_eyes(motion: BodyMotion) -> None:

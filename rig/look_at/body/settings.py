@@ -86,6 +86,18 @@ class LookAtTarget(bpy.types.PropertyGroup):
         description="Bone of the target armature to look at",
     )
 
+    weight: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Weight",
+        description="Weight of this target in the mix; insert keys to change it over time",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options={"ANIMATABLE"},
+    )
+
     @property
     def label(self) -> str:
         """Its name in lists and messages."""
@@ -108,6 +120,15 @@ class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
         "Back",
         "Backward displacement of the hips when the head is turned by 90°, in percent of the leg length",
         1.5,
+        30.0,
+        lowest=-30.0,
+        subtype="PERCENTAGE",
+    )
+    weight_pitch: _number(
+        "Up and Down",
+        "Forward displacement of the hips when the head looks up by 90°, backward when it looks down, in percent of "
+        "the leg length",
+        4.0,
         30.0,
         lowest=-30.0,
         subtype="PERCENTAGE",
@@ -141,6 +162,13 @@ class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
         "Turn angle above which the torso takes part; smaller turns use only the head and the eyes",
         0.0,
         90.0,
+    )
+    torso_more: _number(
+        "Large Turns",
+        "How much further the torso turns for targets more than 45° to the side, so that the neck twists less",
+        0.5,
+        1.0,
+        subtype="FACTOR",
     )
     mover: StringProperty(
         override=EDITABLE,
@@ -235,7 +263,7 @@ def _enabling(group: str) -> tuple[str, ...]:
     return tuple(layer.switch for layer in layers.of_group(group))
 
 
-TUNING = {"body": (*_amounts("body"), "torso_from"), "eyes": (*_amounts("eyes"), "drift", "seed")}
+TUNING = {"body": (*_amounts("body"), "torso_from", "torso_more"), "eyes": (*_amounts("eyes"), "drift", "seed")}
 """Settings that change how the body moves, but not which bones do."""
 BONES = {"body": (*_enabling("body"), "mover"), "eyes": (*_enabling("eyes"), "left", "right", "blink_key")}
 """Settings that decide which bones move."""

@@ -17,7 +17,7 @@ from ...sampling import targets
 from ...sampling.scene_time import key_range
 from ...sampling.targets import Target
 from .. import resolve as look_at
-from . import markers, setting_keys
+from . import markers, setting_keys, weight_keys
 
 _AWAY = ("off", "away")
 
@@ -75,6 +75,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     found = targets.listed(settings)
     _check_number(bone, found, number)
     setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
+    weight_keys.remove(armature, bone, number)
     _write(settings, found[:number] + found[number + 1 :] or [Target()])
 
 
@@ -85,19 +86,53 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     for place in (number, to):
         _check_number(bone, found, place)
     setting_keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
+    weight_keys.swap(armature, bone, number, to)
     found[number], found[to] = found[to], found[number]
     _write(settings, found)
 
 
 def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: int, frame: float) -> None:
     """Key a target from a frame. Earlier frames do not change. Raises RigError."""
-    found = targets.listed(_settings(armature, bone))
+    _check_look(armature, bone, number)
+    write_keys(scene, armature, bone, [(frame, number)])
+
+
+def _check_look(armature: bpy.types.Object, bone: str, number: int) -> None:
+    """Raise RigError where a target cannot be keyed."""
+    settings = _settings(armature, bone)
+    found = targets.listed(settings)
     _check_number(bone, found, number)
     if found[number] == Target():
         raise RigError(
             "Target {number} of the look-at on '{bone}' is empty; choose an object.", number=number, bone=bone
         )
-    write_keys(scene, armature, bone, [(frame, number)])
+    if settings.use_mix:
+        raise RigError(
+            "The look-at on '{bone}' mixes its targets; insert keys on their weights, or disable Mix Targets.",
+            bone=bone,
+        )
+
+
+def glance(
+    scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: int, frame: float, frames: float
+) -> None:
+    """Key a target from a frame on for a number of `frames`, and then what the keys have there. Raises RigError.
+
+    Keys in between are deleted, earlier and later frames do not change.
+    """
+    _check_look(armature, bone, number)
+    setting_keys.check(armature)
+    begin, end = key_range(scene)[0], frame + max(frames, 1.0)
+    wanted = {"use": 1, "active_target": number}
+    after = {setting: setting_keys.value(armature, bone, setting, end) for setting in wanted}
+    before = {setting: setting_keys.value(armature, bone, setting, frame - 1.0) for setting in wanted}
+    setting_keys.clear(armature, bone, frame, end, begin)
+    settings = armature.pose.bones[bone].lookat_pd
+    for setting, value in wanted.items():
+        if not setting_keys.frames(armature, bone, setting):
+            setattr(settings, setting, before[setting])
+        setting_keys.put(armature, bone, setting, [(frame, value), (end, after[setting])], begin)
+    setting_keys.show(armature, bone, here(scene))
 
 
 def look_away(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, frame: float) -> None:

@@ -303,6 +303,7 @@ TUNED = {
     "use": False,
     "influence": 0.6,
     "soft_edge": 0.3,
+    "level_head": 0.8,
 }
 
 

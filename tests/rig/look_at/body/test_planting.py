@@ -102,6 +102,41 @@ def test_feet_that_hang_on_their_controls() -> None:
     assert not results[0].notes
 
 
+def test_deforming_feet_that_miss_their_controls() -> None:
+    """Connected deforming legs with other lengths than the controls they copy end beside the feet of the controls."""
+    armature = held(goals("root"))
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    copied = [name for name in bones.keys() if name.split(".")[0] in ("thigh", "shin", "foot")]
+    for name in copied:
+        part, side = name.split(".")
+        bones[name].use_deform = False
+        copy = bones.new(f"{part}_deform.{side}")
+        copy.head, copy.tail = bones[name].head, bones[name].tail
+        if part == "shin":
+            copy.head.z -= 0.03
+        elif part == "thigh":
+            copy.tail.z -= 0.03
+            copy.parent = bones["hips"]
+    for name in copied:
+        part, side = name.split(".")
+        if part != "thigh":
+            bones[f"{part}_deform.{side}"].parent = bones[f"{'thigh' if part == 'shin' else 'shin'}_deform.{side}"]
+            bones[f"{part}_deform.{side}"].use_connect = True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in copied:
+        part, side = name.split(".")
+        copy = armature.pose.bones[f"{part}_deform.{side}"].constraints.new("COPY_TRANSFORMS")
+        copy.target, copy.subtarget = armature, name
+    moved, results = slide(armature, ("foot_deform.L", "foot_deform.R"))
+    assert moved < MILLIMETRE
+    assert not results[0].notes
+    # Where nothing differs, the goals are left alone.
+    other = held(goals("root"))
+    scenes.aim(other, scenes.ball(PLACE))
+    assert not look_at.resolve(other, "head").body.missed
+
+
 @pytest.mark.parametrize("on", [None, "Pelvis"])
 def test_a_quadruped_with_controls_of_its_feet(on: str | None) -> None:
     body = skeletons.quadruped()
