@@ -9,6 +9,7 @@ from . import (
     choose_facing,
     converse,
     copy,
+    copy_settings,
     directing,
     follow,
     ik_bake,
@@ -29,6 +30,7 @@ from . import (
     solve,
     strip_transition,
     targets,
+    whole_body,
 )
 
 LOOK_AT = (
@@ -36,7 +38,9 @@ LOOK_AT = (
     remove,
     copy,
     mirror,
+    copy_settings,
     preset,
+    whole_body,
     chain_edit,
     choose_facing,
     key,

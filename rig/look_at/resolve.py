@@ -16,11 +16,10 @@ from ..detection import detect, rest, stance
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
-from . import facing
+from . import facing, gains
 from .body import body_rig, layers
 from .body.blink import Lid
 from .body.body_rig import BodyRig
-from .settings import DAMPING_RATIOS
 
 Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
@@ -108,7 +107,7 @@ def tuning(settings) -> Tuning:
     """The controller's tuning as a look-at's settings give it."""
     return Tuning(
         settle_time=settings.settle_time,
-        damping_ratio=DAMPING_RATIOS.get(settings.damping, settings.damping_ratio),
+        damping_ratio=gains.damping_ratio(settings),
         integrator=settings.integrator.lower(),
         method=settings.method.lower(),
         max_speed=settings.max_speed,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import bpy
 
+from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from . import body_rig, response
 from .body_rig import BodyRequest, BodyRig
@@ -142,14 +143,46 @@ def switch_on(settings, layers: Iterable[str] | None = None) -> None:
         setattr(getattr(settings, layer.group), layer.switch, True)
 
 
+def switch_off(settings, layer: Layer) -> None:
+    """Disable a layer in the settings of a look-at."""
+    setattr(getattr(settings, layer.group), layer.switch, False)
+
+
+def extent(settings) -> str:
+    """How much of the body responds: "ALL" layers, "NONE" but those that are on from the start, or "SOME"."""
+    on = [is_switched_on(layer, settings) for layer in LAYERS.values()]
+    if all(on):
+        return "ALL"
+    more = [state for state, layer in zip(on, LAYERS.values(), strict=True) if not layer.default]
+    return "SOME" if any(more) else "NONE"
+
+
+def switch_whole_body(settings, on: bool) -> None:
+    """Enable all layers, or return to those that are on from the start."""
+    if on:
+        switch_on(settings)
+        return
+    for layer in LAYERS.values():
+        if layer.default:
+            getattr(settings, layer.group).property_unset(layer.switch)
+    # Unsetting calls no update, switching does: so it comes last.
+    for layer in LAYERS.values():
+        if not layer.default:
+            switch_off(settings, layer)
+
+
+def is_switched_on(layer: Layer, settings) -> bool:
+    """Whether the switch of a layer is on; it may need another layer all the same."""
+    return bool(getattr(getattr(settings, layer.group), layer.switch))
+
+
 def enabled(settings) -> list[Layer]:
     """The enabled layers, in order."""
     return [layer for layer in LAYERS.values() if _is_on(layer, settings)]
 
 
 def _is_on(layer: Layer, settings) -> bool:
-    on = getattr(getattr(settings, layer.group), layer.switch)
-    return on and (not layer.needs or _is_on(LAYERS[layer.needs], settings))
+    return is_switched_on(layer, settings) and (not layer.needs or _is_on(LAYERS[layer.needs], settings))
 
 
 def is_wanted(settings) -> bool:
@@ -175,6 +208,18 @@ def find(
         return None, notes
     responses = tuple(dict.fromkeys(function for layer in layers for function in layer.respond))
     return body_rig.placed(request, replace(body, responses=responses, notes=notes)), ()
+
+
+def fits(layer: Layer, armature: bpy.types.Object, chain: Sequence[str], settings, axes: tuple[Array, Array]) -> bool:
+    """Whether a layer can respond to this chain: none of its bones is in it."""
+    request, body = BodyRequest(armature, chain, settings, axes=axes), BodyRig()
+    try:
+        for row in (LAYERS[layer.needs], layer) if layer.needs else (layer,):
+            body = row.find(request, body)
+        body_rig.placed(request, body)
+    except RigError as error:
+        return error.args[0].values.get("bone") not in chain
+    return True
 
 
 def tuned(
