@@ -11,6 +11,7 @@ import bpy
 
 from ..look_at import settings
 from ..look_at.body import settings as body_settings
+from ..look_at.body import shape_table
 from ..look_at.solve import FRESH, LookAtSolve
 from ..offset_layer import constraints as offsets
 
@@ -43,6 +44,8 @@ def _settings(armature: bpy.types.Object, bone: str, keyed: Collection[str]) -> 
     chain = settings.chain_values(s)
     targets = tuple((item.name_full if item else "", name) for item, name in _targets(s))
     still = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
+    shapes = shape_table.rows(s.eyes)
+    others = (others, shapes) if shapes else others
     return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift)
 
 

@@ -82,7 +82,7 @@ def _carry_out(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, 
             if target != Target():
                 targets.check(armature, [link.bone for link in plan.links], target)
     settings = armature.pose.bones[source].lookat_pd
-    keys = (*presets.contents(), "eyes.seed")
+    keys = (*presets.contents(), "eyes.seed", "eyes.turned_by")
     values = {key: presets.value(settings, key) for key in keys}
     for name in KEYABLE:
         # What is keyed is a performance, and of this moment only.

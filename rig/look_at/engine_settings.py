@@ -119,7 +119,19 @@ def _eyes(body: BodyRig, settings: Any, blinks: bool) -> dict[str, Any] | None:
         "shape_keys": list(dict.fromkeys(lid.name for lid in body.shapes)),
     }
     return {
-        "eyes": [{"bone": eye.bone, "forward": ocular.forward[n]} for n, eye in enumerate(body.eyes)],
+        "eyes": [
+            *({"bone": eye.bone, "forward": ocular.forward[n]} for n, eye in enumerate(body.eyes)),
+            *(
+                {
+                    "bone": None,
+                    "forward": ocular.forward[n],
+                    "center": eye.center,
+                    "shape_keys": [lids[0].name for lids in eye.lids],
+                    "angles": [sum(part**2 for part in turn) ** 0.5 for turn in eye.turns],
+                }
+                for n, eye in enumerate(body.looks)
+            ),
+        ],
         "head_share": settings.head_share,
         "head_delay": body.head_delay,
         "yaw_limit": ocular.yaw_limit,

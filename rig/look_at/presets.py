@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import FileError
+from .body import shape_table
 
 SETTINGS = (
     "settle_time",
@@ -29,7 +30,11 @@ SETTINGS = (
 )
 """How the chain of a look-at moves, as presets set it."""
 GROUPS = ("body", "eyes")
-"""Groups of settings that presets set as well, but for what names something of one rig, and the seed."""
+"""Groups of settings that presets set as well, but for what belongs to one rig or one shot."""
+_OF_ONE_SHOT = ("seed", "turned_by")
+"""Settings that belong to one shot or one rig."""
+SHAPE_MAP = "eyes.shape_map"
+"""The table of shape keys that turn the eyes, which a preset contains where there is one."""
 SUBFOLDER = "lookat_pd"
 """Below each of Blender's preset folders: the user's own, and those that come with extensions."""
 _SHIPPED = Path(__file__).resolve().parents[2] / "assets"
@@ -71,6 +76,11 @@ def contents() -> tuple[str, ...]:
     return (*SETTINGS, *(f"{group}.{name}" for group in GROUPS for name in motion_settings(group)))
 
 
+def _known() -> tuple[str, ...]:
+    """What a preset may contain: its settings, and the table of shape keys that turn the eyes."""
+    return (*contents(), SHAPE_MAP)
+
+
 def motion_settings(group: str) -> list[str]:
     """The settings of a group that say how it moves: all numbers and switches that do not change with the frame."""
     properties = _property(group).fixed_type.properties
@@ -78,7 +88,7 @@ def motion_settings(group: str) -> list[str]:
         name
         for name, prop in properties.items()
         if prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM")
-        and not (prop.is_animatable or prop.is_hidden or name == "seed" or getattr(prop, "is_array", False))
+        and not (prop.is_animatable or prop.is_hidden or name in _OF_ONE_SHOT or getattr(prop, "is_array", False))
     ]
 
 
@@ -117,7 +127,7 @@ def read(path: Path) -> dict[str, Any]:
                 line=line.lineno,
                 preset=shown_name(path),
             )
-    allowed = contents()
+    allowed = _known()
     for key, word in found.items():
         _check(shown_name(path), key, word, allowed)
     return found
@@ -135,7 +145,9 @@ def write(settings: Any, path: Path) -> None:
     values = ((key, value(settings, key)) for key in contents())
     # Blender keeps single precision: 0.45, not 0.44999998807907104.
     lines = (f"{_NAME}.{key} = {np.float32(v) if isinstance(v, float) else repr(v)!s}\n" for key, v in values)
-    path.write_text(_HEAD + "".join(lines), "utf-8")
+    table = value(settings, SHAPE_MAP)
+    last = f"{_NAME}.{SHAPE_MAP} = {table!r}\n" if table else ""
+    path.write_text(_HEAD + "".join(lines) + last, "utf-8")
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -181,7 +193,9 @@ def _check(name: str, key: str, word: Any, allowed: Sequence[str]) -> None:
             key=key,
         )
     prop = _property(key)
-    if prop.type == "ENUM":
+    if key == SHAPE_MAP:
+        fits = isinstance(word, str) and _is_table(word)
+    elif prop.type == "ENUM":
         fits = isinstance(word, str) and word in prop.enum_items.keys()
     elif prop.type == "BOOLEAN":
         fits = isinstance(word, bool)
@@ -192,6 +206,14 @@ def _check(name: str, key: str, word: Any, allowed: Sequence[str]) -> None:
         raise FileError(
             "The preset '{preset}' has an invalid value for '{key}'; fix or delete its file.", preset=name, key=key
         )
+
+
+def _is_table(text: str) -> bool:
+    try:
+        shape_table.parsed(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def is_shipped(path: Path) -> bool:

@@ -64,8 +64,8 @@ class LookAt:
 
     @property
     def shapes(self) -> tuple[Lid, ...]:
-        """Shape keys that close the eyes."""
-        return () if self.body is None else self.body.shapes
+        """Shape keys that close or turn the eyes."""
+        return () if self.body is None else self.body.all_shapes
 
     @property
     def bone(self) -> str:
@@ -170,7 +170,7 @@ def retuned(found: LookAt) -> LookAt:
     if body is not None:
         aim = found.chain.forward[0], found.chain.up[0]
         body = layers.tuned(body, found.armature, found.bones, settings, aim)
-    with_eyes = body is not None and bool(body.eyes)
+    with_eyes = body is not None and bool(body.eyes or body.looks)
     chain = replace(found.chain, **body_rig.left_to_others(settings, with_eyes))
     return replace(found, tuning=tuning(settings), chain=chain, body=body)
 

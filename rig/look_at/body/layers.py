@@ -11,7 +11,7 @@ import bpy
 
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
-from . import body_rig, response
+from . import body_rig, response, shape_eyes
 from .body_rig import BodyRequest, BodyRig
 from .response import BodyMotion
 
@@ -100,7 +100,10 @@ LAYERS: dict[str, Layer] = {
             find=body_rig.find_eyes,
             respond=(response.turn_eyes,),
             report="eyes",
-            reported=lambda body: [eye.bone for eye in body.eyes],
+            reported=lambda body: [
+                *(eye.bone for eye in body.eyes),
+                *dict.fromkeys(lid.name for lid in shape_eyes.lids(body.looks)),
+            ],
             tune=body_rig.tune_eyes,
             amounts=(
                 "head_share",

@@ -73,7 +73,7 @@ def body(settings) -> dict[str, object]:
         f"{group}.{name}": getattr(getattr(settings, group), name)
         for group in ("body", "eyes")
         for name, prop in getattr(settings, group).bl_rna.properties.items()
-        if prop.type != "POINTER"
+        if prop.type not in ("POINTER", "COLLECTION")
     }
 
 

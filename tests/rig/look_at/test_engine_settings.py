@@ -10,7 +10,7 @@ import pytest
 from extension import load
 
 from ..scenes import aim, ball, figure
-from .body import bodies
+from .body import bodies, faces
 
 engine_settings = load("rig.look_at.engine_settings")
 errors = load("lookat_pd.errors")
@@ -71,6 +71,14 @@ def test_every_field_is_documented() -> None:
     text = (DOCS / "scripting.md").read_text("utf-8").partition("### Settings as JSON")[2].partition("\n### ")[0]
     documented = set(re.findall(r"`(\w+)`", text))
     assert not set(fields(read(armature))) - documented
+    assert not set(fields(read(faces.person(faces.ARKIT)[0]))) - documented
+
+
+def test_eyes_that_shape_keys_turn() -> None:
+    armature, _, _ = faces.person(faces.ARKIT, 25.0)
+    for eye in read(armature)["eyes"]["eyes"]:
+        assert eye["bone"] is None and len(eye["shape_keys"]) == 4
+        assert eye["angles"] == pytest.approx(np.radians([25.0] * 4), rel=1e-4)
 
 
 def fields(value) -> list[str]:
