@@ -43,6 +43,11 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     rest.prop(eyes, "blink_from")
     rest.prop(eyes, "blink_angle")
     rest.prop(eyes, "blink_key", icon="SHAPEKEY_DATA")
+    lids = column.column(heading="Lids Follow")
+    lids.prop(eyes, "use_lids", text="")
+    amount = lids.column()
+    amount.active = eyes.use_lids
+    amount.prop(eyes, "lid_follow", slider=True)
     layout.prop(eyes, "drift")
     row = layout.row()
     row.active = eyes.drift > 0.0 or (eyes.use and eyes.micro > 0.0)

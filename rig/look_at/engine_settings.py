@@ -48,7 +48,7 @@ def read(armature: bpy.types.Object, bone: str) -> dict[str, Any]:
             "arm_recoil": _arm_recoil(body) if "arms" in on else None,
             "planted_feet": _planted_feet(body) if "feet" in on else None,
         },
-        "eyes": _eyes(body, settings.eyes, "blink" in on) if "eyes" in on else None,
+        "eyes": _eyes(body, settings.eyes, on) if "eyes" in on else None,
     }
     return _rounded(data)
 
@@ -108,7 +108,7 @@ def _planted_feet(body: BodyRig) -> dict[str, Any] | None:
     return {"legs": legs} if legs else None
 
 
-def _eyes(body: BodyRig, settings: Any, blinks: bool) -> dict[str, Any] | None:
+def _eyes(body: BodyRig, settings: Any, on: set[str]) -> dict[str, Any] | None:
     ocular = body.ocular
     if ocular is None:
         return None
@@ -139,7 +139,8 @@ def _eyes(body: BodyRig, settings: Any, blinks: bool) -> dict[str, Any] | None:
         "pitch_down_limit": ocular.pitch_down_limit,
         "vergence": ocular.vergence,
         "vergence_limit": ocular.vergence_limit,
-        "blink": blink if blinks else None,
+        "lid_follow": body.lid_follow if "lids" in on else None,
+        "blink": blink if "blink" in on else None,
     }
 
 

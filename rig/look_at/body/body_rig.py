@@ -57,6 +57,7 @@ class BodyRig:
     ocular: Eyes | None = None
     head_delay: float = 0.0
     blink_angle: float = 0.0
+    lid_follow: float = 0.0
     drift: float = 0.0
     seed: int = 0
     turned: tuple[str, ...] = ()
@@ -232,6 +233,23 @@ def find_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     return replace(body, lids=lids, shapes=shapes)
 
 
+def find_following_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """The same lids, also if they do not blink."""
+    if not (body.eyes or body.looks):
+        return body
+    if not (body.lids or body.shapes):
+        quiet = replace(request, notes=[])
+        body = find_lids(quiet, body)
+        if body.lids or body.shapes:
+            request.notes += [note for note in quiet.notes if note not in request.notes]
+        else:
+            request.notes.append(
+                "No eyelid bone or shape key was found, so the eyelids do not follow the eyes; choose a shape key in "
+                "the Eyes panel."
+            )
+    return body
+
+
 def _middles(request: BodyRequest, body: BodyRig) -> Array:
     """The centers (k, 3) of the eyes at rest, in armature space."""
     skeleton = request.skeleton
@@ -290,6 +308,11 @@ def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 def tune_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     return replace(body, blink_angle=request.settings.eyes.blink_angle)
+
+
+def tune_following(request: BodyRequest, body: BodyRig) -> BodyRig:
+    eyes = request.settings.eyes
+    return replace(body, lid_follow=eyes.lid_follow, blink_angle=eyes.blink_angle)
 
 
 def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[str]) -> tuple[EyeBone, ...]:

@@ -130,6 +130,20 @@ LAYERS: dict[str, Layer] = {
             amounts=("blink_from", "blink_angle"),
             needs="eyes",
         ),
+        Layer(
+            "lids",
+            "eyes",
+            "use_lids",
+            "Lids Follow",
+            "Move the upper eyelids with the eyes as these look up and down",
+            find=body_rig.find_following_lids,
+            respond=(response.follow_eyes,),
+            report="following_lids",
+            reported=lambda body: body.lid_follow > 0.0 and bool(body.lids or body.shapes),
+            tune=body_rig.tune_following,
+            amounts=("lid_follow",),
+            needs="eyes",
+        ),
     )
 }
 
@@ -239,6 +253,7 @@ def tuned(
         recoil=None,
         ocular=None,
         head_delay=0.0,
+        lid_follow=0.0,
         drift=settings.eyes.drift,
         seed=settings.eyes.seed,
     )

@@ -110,7 +110,9 @@ class BodyMotion:
     head, place: (F, 4) orientation and (F, 3) position of the aiming bone. animated, now: the bones as animated, and as
     moved by the chain and the hips. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in armature
     space. influence: (F,). offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both
-    written by the layers. gaze, closing: as in `BodyResponse`; shapes: (F,) how much each shape key changes.
+    written by the layers. gaze, closing: as in `BodyResponse`; closed: (F,) how far the lids do close.
+    raised: (F,) angle [rad] by which the eyes look up further in the head than in the animation. shapes: (F,) how much
+    each shape key changes.
     """
 
     body: BodyRig
@@ -128,6 +130,8 @@ class BodyMotion:
     moves: dict[str, Array]
     gaze: eyes.EyeSolution | None = None
     closing: Array | None = None
+    closed: Array | None = None
+    raised: Array | None = None
     shapes: dict[Lid, Array] = field(default_factory=dict)
 
 
@@ -231,6 +235,10 @@ def turn_eyes(motion: BodyMotion) -> None:
     seen = eyes.solve(
         body.ocular, motion.head, turns, centers, before, motion.targets, motion.dt, motion.events, time=first
     )
+    ahead = rotation.rotate(turns, body.ocular.forward)
+    looking = rotation.rotate(rotation.multiply(turns, seen.offsets), body.ocular.forward)
+    back = rotation.inverse(motion.head)[:, None]
+    motion.raised = _raised(motion, rotation.rotate(back, ahead), rotation.rotate(back, looking), seen.offsets)
     turned = seen.offsets
     if np.any(influence != 1.0):
         turned = rotation.exp(influence[:, None, None] * rotation.log(turned))
@@ -278,6 +286,7 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
         time=float(samples.frames[0]) * motion.dt,
     )
     looking = rotation.rotate(rotation.multiply(in_head, seen.offsets), ahead)
+    motion.raised = _raised(motion, natural, looking, seen.offsets)
     found: dict[Lid, list[Array]] = {}
     for n, (eye, shift) in enumerate(zip(body.looks, shifts, strict=True)):
         amounts = shape_gaze.weights(looking[:, n], ahead, shift) - shape_gaze.weights(natural[:, n], ahead, shift)
@@ -291,16 +300,47 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     motion.gaze, motion.closing = seen, seen.blink * motion.influence
 
 
+def _raised(motion: BodyMotion, natural: Array, looking: Array, offsets: Array) -> Array:
+    """Angle (F,) [rad] by which eyes look up further than they naturally do; directions (F, k, 3) in the head."""
+    assert motion.body.ocular is not None
+    up = motion.body.ocular.head_up
+    pitch, before = (np.arcsin(np.clip(directions @ up, -1.0, 1.0)).mean(axis=1) for directions in (looking, natural))
+    still = np.all(offsets == rotation.IDENTITY, axis=(1, 2))
+    return np.where(still, 0.0, motion.influence * (pitch - before))
+
+
 def close_lids(motion: BodyMotion) -> None:
     """Rotate the upper lids down about the lateral axis of the head."""
     body = motion.body
     if body.ocular is None or motion.closing is None:
         return
+    motion.closed = motion.closing
     motion.shapes |= dict.fromkeys(body.shapes, motion.closing)
     axis = rotation.rotate(motion.head, body.ocular.head_right)
     for lid in body.lids:
         local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
         motion.offsets[lid] = rotation.exp(-body.blink_angle * motion.closing[:, None] * local)
+
+
+def follow_eyes(motion: BodyMotion) -> None:
+    """Turn the upper lids with the eyes up and down, as far as they are open.
+
+    Shape keys close them as the eyes go down; those that turn the eyes bring the lids along.
+    """
+    body = motion.body
+    if body.ocular is None or motion.raised is None:
+        return
+    opened = 1.0 - motion.closed if motion.closed is not None else np.ones(len(motion.head))
+    turn = body.lid_follow * motion.raised
+    axis = rotation.rotate(motion.head, body.ocular.head_right)
+    for lid in body.lids:
+        local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
+        follow = rotation.exp((opened * turn)[:, None] * local)
+        motion.offsets[lid] = rotation.multiply(motion.offsets[lid], follow)
+    if not body.looks and body.blink_angle > 0.0:
+        share = np.clip(-turn / body.blink_angle, 0.0, 1.0)
+        for lid in body.shapes:
+            motion.shapes[lid] = motion.shapes.get(lid, 0.0) + opened * share
 
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:

@@ -284,6 +284,13 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
     vergence_limit: _angle("Vergence Limit", "Largest angle between the two lines of sight", 12.0, 60.0)
     blink_from: _angle("Blink Threshold", "Angle of a gaze shift above which the eyes blink", 33.0, 180.0)
     blink_angle: _angle("Lid Angle", "Angle by which the bones of the upper eyelids turn to close the eyes", 30.0, 90.0)
+    lid_follow: _number(
+        "Amount",
+        "Turn of the upper eyelids relative to that of the eyes up and down; shape keys only close them",
+        0.5,
+        1.0,
+        subtype="FACTOR",
+    )
     blink_key: StringProperty(
         override=EDITABLE,
         update=needs_others,
