@@ -148,8 +148,8 @@ def defaults(armature: bpy.types.Object, bone: str) -> bool:
 
 def _set(group) -> list[str]:
     """Settings of a group, and of groups in it, that have a value of their own."""
-    # The gains are not stored: they show other settings.
-    no_values = ("rna_type", "name", "target", "k_p", "k_d")
+    # The gains and the text of the table are not stored: they show other settings.
+    no_values = ("rna_type", "name", "target", "k_p", "k_d", "shape_map")
     names = [name for name in group.bl_rna.properties.keys() if name not in no_values]
     groups = [name for name in names if isinstance(getattr(group, name), bpy.types.PropertyGroup)]
     # Merely to read a pointer that is not set makes Blender set it to nothing, or to a group that holds nothing.
