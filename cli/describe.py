@@ -12,6 +12,7 @@ from ..lookat_pd.rotation import Array
 from ..rig.animation import editable
 from ..rig.detection import detect, limbs, rest, stance
 from ..rig.detection.axes import Vote
+from ..rig.look_at import engine_settings
 from ..rig.look_at import resolve as look_at
 from . import rigs
 
@@ -131,7 +132,16 @@ def _look_at(armature: bpy.types.Object, bone: str) -> dict[str, Any]:
         "method": settings.method,
         "aim_axis": settings.aim_axis,
         "chain": _chain(settings.chain),
+        "settings": _for_engine(armature, bone),
     }
+
+
+def _for_engine(armature: bpy.types.Object, bone: str) -> dict[str, Any] | None:
+    """All settings of a look-at as plain data; None where something keeps it from moving the rig."""
+    try:
+        return engine_settings.read(armature, bone)
+    except RigError:
+        return None
 
 
 def actions() -> list[dict[str, Any]]:

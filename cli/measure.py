@@ -17,12 +17,15 @@ from ..rig.sampling.targets import Target
 def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[float | None]]:
     """Largest angle [deg] between aim and target of each look-at over its settled frames with the target in reach.
 
-    The aim is the gaze of the eyes where they look, else the aim axis of the bone. None where there are no such frames.
-    Yields the fraction done.
+    The aim is the gaze of the eyes where they look, else the aim axis of the bone; of eyes that shape keys turn it is
+    what was solved. None where there are no such frames. Yields the fraction done.
     """
     errors: list[float | None] = []
     for number, result in enumerate(results):
         one = result.look_at
+        if one.body is not None and one.body.looks:
+            errors.append(None if np.isnan(result.settled_error) else round(float(np.degrees(result.settled_error)), 4))
+            continue
         looking = [eye.bone for eye in one.body.eyes] if one.body is not None and one.body.eyes else [one.bone]
         worlds, bones = np.empty((len(result.frames), 4, 4)), np.empty((len(result.frames), len(looking), 4, 4))
         with Sampler(scene, one.armature, one.bones[:1], one.targets, cut_down={}) as sampler:

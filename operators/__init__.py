@@ -9,7 +9,9 @@ from . import (
     choose_facing,
     converse,
     copy,
+    copy_settings,
     directing,
+    eye_shapes,
     follow,
     ik_bake,
     ik_contacts,
@@ -29,6 +31,7 @@ from . import (
     solve,
     strip_transition,
     targets,
+    whole_body,
 )
 
 LOOK_AT = (
@@ -36,9 +39,12 @@ LOOK_AT = (
     remove,
     copy,
     mirror,
+    copy_settings,
     preset,
+    whole_body,
     chain_edit,
     choose_facing,
+    eye_shapes,
     key,
     targets,
     directing,

@@ -1,10 +1,14 @@
 """Copy a look-at to other bones."""
 
+from collections.abc import Sequence
+
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty
 
 from ..lookat_pd.message import Message
 from ..rig.look_at import copy as look_at_copy
+from ..rig.look_at.body.layers import Layer
 from . import current
 
 
@@ -16,26 +20,38 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
+def tell_left_off(operator: bpy.types.Operator, left_off: Sequence[Layer]) -> None:
+    """Report the layers of the body that a copy of a look-at does without."""
+    if left_off:
+        names = ", ".join(iface_(layer.label) for layer in left_off)
+        current.tell(
+            operator, Message("Bones of these responses are in the chain, so they are disabled: {names}.", names=names)
+        )
+
+
 class LOOKAT_PD_OT_copy(current.Explained, bpy.types.Operator):
-    """Copy the displayed look-at to the other selected bones, each with its own chain"""
+    """Copy the displayed look-at with body and eyes to the other selected bones, each with its own chain"""
 
     bl_idname = "lookat_pd.copy"
     bl_label = "Copy Look-at to Selected Bones"
     why_not = staticmethod(why_not)
 
     use_target: BoolProperty(
-        name="Copy Target", description="Copy the target as well; otherwise each look-at keeps its own", default=True
+        name="Copy Target",
+        description="Copy all targets as well; otherwise each look-at keeps its own",
+        default=True,
     )
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = current.look_at_bone(context)
         bones = current.other_selected_bones(context)
-        look_at_copy.copy(context.scene, source.id_data, source.name, bones, with_target=self.use_target)
+        left_off = look_at_copy.copy(context.scene, source.id_data, source.name, bones, with_target=self.use_target)
         summary = "Copied the look-at on '{source}' to {bones} bones."
         if len(bones) == 1:
             summary = "Copied the look-at on '{source}' to {bones} bone."
         current.tell(self, Message(summary, source=source.name, bones=len(bones)))
+        tell_left_off(self, left_off)
         return {"FINISHED"}
 
 

@@ -4,11 +4,11 @@ import bpy
 
 from ..lookat_pd.message import Message
 from ..rig.look_at import copy as look_at_copy
-from . import current
+from . import copy, current
 
 
 class LOOKAT_PD_OT_mirror(current.OfLookAt, bpy.types.Operator):
-    """Copy the look-at to the bone on the opposite side, with chain and target mirrored"""
+    """Copy the look-at to the bone on the opposite side, with chain, body, eyes and targets mirrored"""
 
     bl_idname = "lookat_pd.mirror"
     bl_label = "Mirror Look-at"
@@ -16,8 +16,9 @@ class LOOKAT_PD_OT_mirror(current.OfLookAt, bpy.types.Operator):
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = current.look_at_bone(context)
-        bone = look_at_copy.mirror(context.scene, source.id_data, source.name)
+        bone, left_off = look_at_copy.mirror(context.scene, source.id_data, source.name)
         current.tell(self, Message("Mirrored the look-at on '{source}' to '{bone}'.", source=source.name, bone=bone))
+        copy.tell_left_off(self, left_off)
         return {"FINISHED"}
 
 

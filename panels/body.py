@@ -25,8 +25,12 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     column = _layer(layout, eyes, "use")
     column.prop(eyes, "head_share", slider=True)
     column.prop(eyes, "head_delay")
-    for name in ("left", "right"):
-        column.prop_search(eyes, name, settings.id_data.pose, "bones", icon="BONE_DATA")
+    column.prop(eyes, "turned_by")
+    if eyes.turned_by != "SHAPE_KEYS":
+        for name in ("left", "right"):
+            column.prop_search(eyes, name, settings.id_data.pose, "bones", icon="BONE_DATA")
+    if eyes.turned_by != "BONES":
+        _draw_shapes(column, eyes)
     limits = column.column(align=True)
     for name in ("yaw_limit", "pitch_up_limit", "pitch_down_limit"):
         limits.prop(eyes, name)
@@ -40,10 +44,40 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     rest.prop(eyes, "blink_from")
     rest.prop(eyes, "blink_angle")
     rest.prop(eyes, "blink_key", icon="SHAPEKEY_DATA")
+    lids = column.column(heading="Lids Follow")
+    lids.prop(eyes, "use_lids", text="")
+    amount = lids.column()
+    amount.active = eyes.use_lids
+    amount.prop(eyes, "lid_follow", slider=True)
     layout.prop(eyes, "drift")
     row = layout.row()
     row.active = eyes.drift > 0.0 or (eyes.use and eyes.micro > 0.0)
     row.prop(eyes, "seed")
+
+
+class LOOKAT_PD_UL_eye_shapes(bpy.types.UIList):
+    """The shape keys that turn the eyes."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        split = layout.split(factor=0.5)
+        split.label(text=item.shape_key or "…", icon="SHAPEKEY_DATA", translate=False)
+        row = split.row(align=True)
+        row.prop(item, "eye", text="")
+        row.prop(item, "direction", text="")
+
+
+def _draw_shapes(layout: bpy.types.UILayout, eyes) -> None:
+    """The table of shape keys that turn the eyes, and the highlighted row."""
+    row = layout.row()
+    row.template_list("LOOKAT_PD_UL_eye_shapes", "", eyes, "shapes", eyes, "shapes_index", rows=3)
+    buttons = row.column(align=True)
+    buttons.operator("lookat_pd.eye_shape_add", text="", icon="ADD")
+    buttons.operator("lookat_pd.eye_shape_remove", text="", icon="REMOVE")
+    if 0 <= eyes.shapes_index < len(eyes.shapes):
+        item = eyes.shapes[eyes.shapes_index]
+        layout.prop(item, "shape_key", icon="SHAPEKEY_DATA")
+        layout.prop(item, "angle")
+    layout.operator("lookat_pd.eye_shapes_detect", icon="FILE_REFRESH")
 
 
 def _layer(layout: bpy.types.UILayout, group, switch: str) -> bpy.types.UILayout:
@@ -52,3 +86,6 @@ def _layer(layout: bpy.types.UILayout, group, switch: str) -> bpy.types.UILayout
     column = layout.column()
     column.active = getattr(group, switch)
     return column
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_eye_shapes,))

@@ -8,6 +8,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..operators import bake, current
 from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
+from ..rig.look_at.body import layers
 from ..translations import messages
 from . import body, directing, keyed, plots, presets, status
 
@@ -99,6 +100,8 @@ class _Main(_Part):
         for name in ("use", "influence"):
             keyed.draw(column, context, current.look_at_bone(context), name)
 
+        _draw_whole_body(column, settings)
+
     @staticmethod
     def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         row = layout.row()
@@ -133,6 +136,17 @@ def _draw_facing(layout: bpy.types.UILayout, context: bpy.types.Context, bone: b
         return
     for candidate, text in zip(("FIRST", "SECOND"), facing.labels(armature), strict=True):
         row.operator("lookat_pd.choose_facing", text=text, translate=False).candidate = candidate
+
+
+def _draw_whole_body(layout: bpy.types.UILayout, settings) -> None:
+    """One switch for all layers of the body: checked, not checked, or a dash with how many of them are on."""
+    extent = layers.extent(settings)
+    on = [layers.is_switched_on(layer, settings) for layer in layers.LAYERS.values()]
+    text = iface_("Whole Body")
+    if extent == "SOME":
+        text = iface_("Whole Body ({} of {})").format(sum(on), len(on))
+    icon = {"ALL": "CHECKBOX_HLT", "SOME": "REMOVE", "NONE": "CHECKBOX_DEHLT"}[extent]
+    layout.operator("lookat_pd.whole_body", text=text, translate=False, icon=icon).use = extent != "ALL"
 
 
 def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
@@ -232,6 +246,9 @@ class _Advanced(_SubPanel):
         column.prop(settings, "world_up")
         if settings.world_up == "OBJECT":
             column.prop(settings, "world_up_object")
+        gains = layout.column(align=True)
+        gains.prop(settings, "k_p", text="k_p (1/s²)")
+        gains.prop(settings, "k_d", text="k_d (1/s)")
         layout.prop(settings, "max_speed")
         layout.prop(settings, "feed_forward", slider=True)
         layout.prop(settings, "method")
@@ -239,6 +256,7 @@ class _Advanced(_SubPanel):
         if 0 <= settings.chain_index < len(settings.chain):
             item = settings.chain[settings.chain_index]
             layout.prop(item, "makes_up", text="Compensate Lag")
+        layout.operator("lookat_pd.copy_settings", icon="COPYDOWN")
 
 
 _PARTS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced)

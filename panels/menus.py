@@ -27,6 +27,7 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout.separator()
         layout.operator("lookat_pd.copy", icon="COPYDOWN")
         layout.operator("lookat_pd.mirror", icon="MOD_MIRROR")
+        layout.operator("lookat_pd.copy_settings")
         layout.operator("lookat_pd.chain_detect", icon="FILE_REFRESH")
         layout.separator()
         for name in _DIRECTING:

@@ -30,8 +30,13 @@ def closing(names: Sequence[str]) -> list[str]:
 
 def _words(name: str) -> frozenset[str]:
     """The words of a name in lower case; known ones that are written together are cut."""
+    return frozenset(words_in_order(name))
+
+
+def words_in_order(name: str) -> list[str]:
+    """The same, as often and in the order in which they stand."""
     found: list[str] = []
     for run in _RUN.findall(name):
         word = run.lower()
         found += _PART.findall(word) if _JOINED.fullmatch(word) else [word]
-    return frozenset(found)
+    return found

@@ -207,7 +207,29 @@ KEY_RIGHT = _words("r right 右")
 KEY_OTHERWISE = _words("""half squint wide smile happy joy fun angry anger sad sorrow surprised wink lower low upper
     inner outer brow brows look cheek mouth lip lips open not""")
 """A shape key with one of these words does not close an eye, or not that alone."""
-KEY_JOINED = ("eyelids", "eyelid", "eyes", "eye", "blink", "closed", "close", "shut", "left", "right", "both")
+KEY_LOOK = _words("look looking gaze")
+KEY_UP_DOWN, KEY_IN_OUT = _words("up down"), _words("in out")
+KEY_WHERE = KEY_UP_DOWN | KEY_IN_OUT | _words("left right")
+KEY_NO_LOOK = _words("brow brows lid lids eyelid eyelids mouth jaw tongue cheek head neck nose")
+"""A shape key with one of these words turns no eye."""
+KEY_JOINED = (
+    "eyelids",
+    "eyelid",
+    "eyes",
+    "eye",
+    "blink",
+    "closed",
+    "close",
+    "shut",
+    "left",
+    "right",
+    "both",
+    "look",
+    "down",
+    "out",
+    "up",
+    "in",
+)
 """Words that are written together, longer ones first."""
 KEY_SIDES = ("l", "r")
 """The same, at the end."""

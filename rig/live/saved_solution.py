@@ -11,6 +11,7 @@ import bpy
 
 from ..look_at import mixing, settings
 from ..look_at.body import settings as body_settings
+from ..look_at.body import shape_table
 from ..look_at.solve import FRESH, LookAtSolve
 from ..offset_layer import constraints as offsets
 
@@ -43,6 +44,8 @@ def _settings(armature: bpy.types.Object, bone: str, keyed: Collection[str]) -> 
     chain = settings.chain_values(s)
     targets = tuple((item.name_full if item else "", name) for item, name in _targets(s))
     still = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
+    shapes = shape_table.rows(s.eyes)
+    others = (others, shapes) if shapes else others
     weights = tuple(mixing.weights(s)) if mixing.KEYED not in keyed else ()
     behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else []
     up = s.world_up, s.world_up_object.name_full if s.world_up_object is not None else ""
@@ -58,14 +61,14 @@ def _targets(s) -> list[tuple[bpy.types.Object | None, str]]:
 
 
 def store(solves: Iterable[LookAtSolve], found: str) -> None:
-    """Note beside the offsets of these look-ats what they were solved from, and how far shape keys close the lids.
+    """Note beside the offsets of these look-ats what they were solved from, and how much they change shape keys.
 
     found: the digest, "" for look-ats that are not solved.
     """
     solves = list(solves)
     for solve in solves:
-        shut = solve.track.closing if found and solve.look_at.shapes and solve.track is not None else None
-        offsets.set_lids(solve.look_at.armature, solve.number, shut)
+        amounts = solve.track.shapes if found and solve.look_at.shapes and solve.track is not None else None
+        offsets.set_shapes(solve.look_at.armature, solve.number, amounts)
     for armature in {solve.look_at.armature for solve in solves}:
         offsets.set_note(armature, found)
 
@@ -82,10 +85,10 @@ def restore(solves: Iterable[LookAtSolve], span: tuple[int, int, float], wanted:
         if track is None or (track.first, len(track.offsets)) != (span[0], max(span[1] - span[0], 0) + 1):
             return False
         if look_at.shapes:
-            shut = offsets.lids(look_at.armature, solve.number)
-            if shut is None or len(shut) != len(track.offsets):
+            amounts = offsets.shapes(look_at.armature, solve.number, len(track.offsets), len(look_at.shapes))
+            if amounts is None:
                 return False
-            track.closing = shut
+            track.shapes = amounts
         tracks[solve] = track
     for solve, track in tracks.items():
         solve.track, solve.stale, solve.rough = track, FRESH, False

@@ -11,7 +11,7 @@ import numpy as np
 from ...lookat_pd.errors import LookAtError
 from ..look_at import constraint_sync, mixing, settings
 from ..look_at import resolve as look_at
-from ..look_at.body import blink
+from ..look_at.body import blink, shape_table
 from ..look_at.body import settings as body_settings
 from ..look_at.resolve import LookAt
 from ..look_at.scene_solve import SceneSolve
@@ -365,19 +365,21 @@ class LiveScene:
             self.show(scene)
 
     def show_lids(self, scene: bpy.types.Scene) -> None:
-        """Close the lids that shape keys close as far as it is solved for the current frame."""
+        """Close and turn the eyes by shape keys as it is solved for the current frame."""
         # Of the keys, where time is stretched.
         frame = scene.frame_current_final
-        closing: dict[blink.Lid, tuple[float, str]] = {}
+        amounts: dict[blink.Lid, tuple[float, str]] = {}
         for solve in self.solves.values():
             armature = solve.look_at.armature
             if not solve.look_at.shapes or armature.mode == "EDIT":
                 continue
-            for lid in solve.look_at.shapes:
-                # Characters may share a face; who closes it more has the word.
-                share = solve.track.closed(frame) if solve.track is not None else 0.0
-                closing[lid] = max((share, armature.name_full), closing.get(lid, (0.0, "")))
-        blink.show(closing)
+            lids, track = solve.look_at.shapes, solve.track
+            there = track is not None and track.shapes.shape[1] == len(lids)
+            for lid, amount in zip(lids, track.shapes_at(frame) if there else [0.0] * len(lids), strict=True):
+                # Characters may share a face; who changes it more has the word.
+                known = amounts.get(lid, (0.0, ""))
+                amounts[lid] = (float(amount), armature.name_full) if abs(amount) >= abs(known[0]) else known
+        blink.show(amounts)
 
 
 def _is_slow(solve: LookAtSolve) -> bool:
@@ -413,6 +415,7 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
     further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
     weights = tuple(mixing.weights(s)) if s.use_mix and mixing.KEYED not in keyed else ()
     chain = settings.chain_values(s)
+    shapes = shape_table.rows(s.eyes)
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
     return (
         (tuning, others, weights),
@@ -424,6 +427,7 @@ def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) 
         *s.facing,
         s.soft_edge,
         bones,
+        shapes,
         further,
         bool(s.eyes.drift),
         s.let_go_behind.session_uid if s.let_go_behind is not None else 0,
@@ -447,9 +451,8 @@ def _occluders(found: LookAt) -> list[str]:
 
 
 def _blinks(found: LookAt) -> bool:
-    """Whether shape keys are asked to close its eyes."""
-    eyes = found.armature.pose.bones[found.bone].lookat_pd.eyes
-    return eyes.use and eyes.use_blink
+    """Whether shape keys may be asked to close or turn its eyes."""
+    return found.armature.pose.bones[found.bone].lookat_pd.eyes.use
 
 
 def _stands(found: LookAt) -> bool:

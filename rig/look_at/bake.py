@@ -99,7 +99,7 @@ def _bake(
             name = options.name or actions.baked_name(armature, options.into, _BAKED)
             kept[armature] = work.commit(options.into, name)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
-            blinks[armature].write(frames, _closing(chosen, frames), options.into, kept[armature])
+            blinks[armature].write(frames, _amounts(chosen, frames), options.into, kept[armature])
     except BaseException:
         for blinking in blinks.values():
             blinking.rollback()
@@ -172,15 +172,16 @@ def _channels(solve: LookAtSolve, frames: Array, baked: dict[Channels, Array]) -
     return result
 
 
-def _closing(solves: Sequence[LookAtSolve], frames: Array) -> dict[Lid, Array]:
-    """How far the look-ats of one rig close shape keys (F,); the one that closes more has the word."""
+def _amounts(solves: Sequence[LookAtSolve], frames: Array) -> dict[Lid, Array]:
+    """How much the look-ats of one rig change shape keys (F,); the one that changes more has the word."""
     found: dict[Lid, Array] = {}
     for solve in solves:
         assert solve.track is not None
         first = int(frames[0] - solve.track.first)
-        closing = solve.track.closing[first : first + len(frames)]
-        for lid in solve.look_at.shapes:
-            found[lid] = np.maximum(closing, found.get(lid, 0.0))
+        for n, lid in enumerate(solve.look_at.shapes):
+            amounts = solve.track.shapes[first : first + len(frames), n]
+            known = found.get(lid, np.zeros(len(amounts)))
+            found[lid] = np.where(np.abs(amounts) >= np.abs(known), amounts, known)
     return found
 
 

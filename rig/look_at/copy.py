@@ -1,4 +1,7 @@
-"""Look-ats like another one: on other bones of the armature, and on the bone of the other side."""
+"""Look-ats like another one: on other bones of the armature, and on the bone of the other side.
+
+The settings of body and eyes and the additional targets go along.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,38 +17,48 @@ from ..sampling import targets
 from ..sampling.targets import Target
 from . import edit as look_at_edit
 from . import facing, presets
-from .resolve import exists_on
+from .body import layers
+from .body.layers import Layer
+from .directing import looks
+from .resolve import KEYABLE, exists_on
 from .settings import AIM_AXES
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """A look-at to be made or changed: on which bone, with which chain, aim axis and target."""
+    """A look-at to be made or changed: on which bone, with which chain, aim axis, targets and bones of the body.
+
+    targets: by number, an empty one for an empty row; None to keep those that are there. named: what of the settings of
+    body and eyes names bones or shape keys.
+    """
 
     bone: str
     links: list[ChainDefault]
     aim_axis: str
-    target: Target
+    targets: list[Target] | None
+    named: dict[str, str]
 
 
 def copy(
     scene: bpy.types.Scene, armature: bpy.types.Object, source: str, bones: Sequence[str], *, with_target: bool = True
-) -> None:
+) -> list[Layer]:
     """Give other bones look-ats like that on `source`. Raises RigError, and then changes nothing.
 
     A bone that hangs on the same chain takes the head's place in it. Any other gets the chain that is detected for it,
-    in which bones that are in both chains are as in the source. Keys are not copied.
+    in which bones that are in both chains are as in the source. Keys are not copied. Returns the layers of the body
+    that are left off where the chain has their bones.
     """
     settings = armature.pose.bones[source].lookat_pd
-    target = Target(settings.target, settings.subtarget) if with_target else Target()
+    wanted, named = targets.listed(settings) if with_target else None, _named(settings)
     plans = [
-        _Plan(bone, _chain_for(armature, source, bone), _axis_like(armature, source, bone), target) for bone in bones
+        _Plan(bone, _chain_for(armature, source, bone), _axis_like(armature, source, bone), wanted, named)
+        for bone in bones
     ]
-    _carry_out(scene, armature, source, plans)
+    return _carry_out(scene, armature, source, plans)
 
 
-def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> str:
-    """Give the bone on the other side a look-at like that on `source`; returns its name.
+def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> tuple[str, list[Layer]]:
+    """Give the bone on the other side a look-at like that on `source`; returns its name, and the layers as `copy`.
 
     Bones of the chain and targets that have another side change over to it. Raises RigError, and then changes nothing.
     """
@@ -57,28 +70,80 @@ def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> s
         )
     links = [replace(link, bone=_across(armature, link.bone)) for link in _links(armature, source)]
     axis = _axis_like(armature, source, bone, mirrored=True)
-    _carry_out(scene, armature, source, [_Plan(bone, links, axis, _target_across(armature.pose.bones[source]))])
-    return bone
-
-
-def _carry_out(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plans: Sequence[_Plan]) -> None:
-    for plan in plans:
-        if plan.target.object is not None:
-            targets.check(armature, [link.bone for link in plan.links], plan.target)
     settings = armature.pose.bones[source].lookat_pd
-    values = {name: getattr(settings, name) for name in presets.SETTINGS}
-    for name in ("use", "influence"):
+    wanted = [_target_across(target) for target in targets.listed(settings)]
+    named = _named_across(armature, _named(settings))
+    return bone, _carry_out(scene, armature, source, [_Plan(bone, links, axis, wanted, named)])
+
+
+def _carry_out(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plans: Sequence[_Plan]) -> list[Layer]:
+    for plan in plans:
+        for target in plan.targets or ():
+            if target != Target():
+                targets.check(armature, [link.bone for link in plan.links], target)
+    settings = armature.pose.bones[source].lookat_pd
+    keys = (*presets.contents(), "eyes.seed", "eyes.turned_by")
+    values = {key: presets.value(settings, key) for key in keys}
+    for name in KEYABLE:
         # What is keyed is a performance, and of this moment only.
         if look_at_edit.key_state(armature, source, name, scene.frame_current) == "NONE":
             values[name] = getattr(settings, name)
+    left_off: dict[str, Layer] = {}
     for plan in plans:
         owner = armature.pose.bones[plan.bone]
         if not exists_on(owner):
-            look_at_edit.add(scene, armature, plan.bone, plan.target.object)
+            look_at_edit.add(scene, armature, plan.bone, plan.targets[0].object if plan.targets else None)
         look_at_edit.write_chain(owner.lookat_pd, plan.links)
-        presets.apply({**values, "aim_axis": plan.aim_axis}, owner.lookat_pd)
-        if plan.target.object is not None:
-            owner.lookat_pd.target, owner.lookat_pd.subtarget = plan.target.object, plan.target.bone
+        wanted = {**values, **plan.named, "aim_axis": plan.aim_axis}
+        if plan.targets is None:
+            del wanted["active_target"]
+        presets.apply(wanted, owner.lookat_pd)
+        if plan.targets is not None:
+            _write_targets(scene, armature.pose.bones[source], owner.lookat_pd, plan.targets)
+        left_off |= {layer.id: layer for layer in _leave_off(armature, plan)}
+    return list(left_off.values())
+
+
+def _write_targets(scene: bpy.types.Scene, source: bpy.types.PoseBone, settings, wanted: Sequence[Target]) -> None:
+    """The main target where the source has one, and the additional ones with all that is set beside them."""
+    main = wanted[0] if wanted[0] != Target() else targets.listed(settings)[0]
+    looks.write(settings, [main, *wanted[1:]])
+    for n, (item, like) in enumerate(zip(settings.targets, source.lookat_pd.targets, strict=False)):
+        for name, prop in like.bl_rna.properties.items():
+            if prop.type not in ("BOOLEAN", "INT", "FLOAT", "ENUM") or prop.is_readonly:
+                continue
+            state = look_at_edit.key_state(source.id_data, source.name, f"targets[{n}].{name}", scene.frame_current)
+            if state == "NONE":
+                setattr(item, name, getattr(like, name))
+
+
+def _leave_off(armature: bpy.types.Object, plan: _Plan) -> list[Layer]:
+    """Switch off the layers of the body whose bones are in the chain, which can only be one of both; tells which."""
+    settings = armature.pose.bones[plan.bone].lookat_pd
+    chain, axes = [link.bone for link in plan.links], facing.character(armature, plan.bone, stance.skeleton(armature))
+    found = [layer for layer in layers.enabled(settings) if not layers.fits(layer, armature, chain, settings, axes)]
+    for layer in found:
+        layers.switch_off(settings, layer)
+    return found
+
+
+def _named(settings) -> dict[str, str]:
+    """What of the settings of body and eyes names bones or shape keys."""
+    return {
+        f"{group}.{name}": getattr(getattr(settings, group), name)
+        for group in presets.GROUPS
+        for name, prop in getattr(settings, group).bl_rna.properties.items()
+        if prop.type == "STRING" and not prop.is_readonly and name != "name"
+    }
+
+
+def _named_across(armature: bpy.types.Object, named: dict[str, str]) -> dict[str, str]:
+    """The same with bones of the other side; the left eye stays the left one."""
+    found = {key: _across(armature, word) if word in armature.pose.bones else word for key, word in named.items()}
+    left, right = found["eyes.left"], found["eyes.right"]
+    if (left, right) != (named["eyes.left"], named["eyes.right"]):
+        found["eyes.left"], found["eyes.right"] = right, left
+    return found
 
 
 def _links(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
@@ -132,10 +197,10 @@ def _across(armature: bpy.types.Object, bone: str) -> str:
     return names.other_side(bone, armature.pose.bones.keys()) or bone
 
 
-def _target_across(source: bpy.types.PoseBone) -> Target:
-    item, bone = source.lookat_pd.target, source.lookat_pd.subtarget
+def _target_across(target: Target) -> Target:
+    item, bone = target.object, target.bone
     if item is None:
-        return Target()
+        return target
     if bone and item.pose:
         return Target(item, _across(item, bone))
     other = bpy.data.objects.get(bpy.utils.flip_name(item.name))

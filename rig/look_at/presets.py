@@ -5,6 +5,7 @@ one from somebody else can do no harm: what is more than such a line is an error
 """
 
 import ast
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import FileError
+from .body import shape_table
 
 SETTINGS = (
     "settle_time",
@@ -27,13 +29,21 @@ SETTINGS = (
     "release_time",
     "level_head",
 )
-"""What a preset may set: how the look-at moves, and never what it looks at, with which bones, or when."""
+"""How the chain of a look-at moves, as presets set it."""
+GROUPS = ("body", "eyes")
+"""Groups of settings that presets set as well, but for what belongs to one rig or one shot."""
+_OF_ONE_SHOT = ("seed", "turned_by")
+"""Settings that belong to one shot or one rig."""
+SHAPE_MAP = "eyes.shape_map"
+"""The table of shape keys that turn the eyes, which a preset contains where there is one."""
 SUBFOLDER = "lookat_pd"
 """Below each of Blender's preset folders: the user's own, and those that come with extensions."""
 _SHIPPED = Path(__file__).resolve().parents[2] / "assets"
 _HEAD = "import bpy\n\nlook_at = bpy.context.active_pose_bone.lookat_pd\n\n"
 _NAME = "look_at"
 _LONGEST_FILE = 1_000_000
+_DEEPEST = 2
+"""How many names a setting has: that of its group, and its own."""
 _LARGEST = 1e9
 """What Blender's properties hold; they have bounds of their own."""
 
@@ -59,6 +69,52 @@ def about(path: Path) -> str:
         return ""
 
 
+def contents() -> tuple[str, ...]:
+    """What a preset may set: how chain, body and eyes move, and never what is looked at, with which bones, or when.
+
+    The settings of the body and the eyes as `body.torso_from`.
+    """
+    return (*SETTINGS, *(f"{group}.{name}" for group in GROUPS for name in motion_settings(group)))
+
+
+def _known() -> tuple[str, ...]:
+    """What a preset may contain: its settings, and the table of shape keys that turn the eyes."""
+    return (*contents(), SHAPE_MAP)
+
+
+def motion_settings(group: str) -> list[str]:
+    """The settings of a group that say how it moves: all numbers and switches that do not change with the frame."""
+    properties = _property(group).fixed_type.properties
+    return [
+        name
+        for name, prop in properties.items()
+        if prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM")
+        and not (prop.is_animatable or prop.is_hidden or name in _OF_ONE_SHOT or getattr(prop, "is_array", False))
+    ]
+
+
+def value(settings: Any, key: str) -> Any:
+    """A setting of a look-at, of its body or its eyes: `settle_time`, `body.torso_from`."""
+    owner, name = _place(settings, key)
+    return getattr(owner, name)
+
+
+def _place(settings: Any, key: str) -> tuple[Any, str]:
+    *groups, name = key.split(".")
+    for group in groups:
+        settings = getattr(settings, group)
+    return settings, name
+
+
+def _property(key: str) -> Any:
+    """The definition of a setting."""
+    *groups, name = key.split(".")
+    owner = bpy.types.PoseBone.bl_rna.properties["lookat_pd"].fixed_type
+    for group in groups:
+        owner = owner.properties[group].fixed_type
+    return owner.properties[name]
+
+
 def read(path: Path) -> dict[str, Any]:
     """The settings of a preset. Raises FileError."""
     found: dict[str, Any] = {}
@@ -72,23 +128,27 @@ def read(path: Path) -> dict[str, Any]:
                 line=line.lineno,
                 preset=shown_name(path),
             )
-    for key, value in found.items():
-        _check(shown_name(path), key, value)
+    allowed = _known()
+    for key, word in found.items():
+        _check(shown_name(path), key, word, allowed)
     return found
 
 
 def apply(preset: dict[str, Any], settings: Any) -> None:
     """Give a look-at the settings of a preset that was read."""
-    for key, value in preset.items():
-        setattr(settings, key, value)
+    for key, word in preset.items():
+        owner, name = _place(settings, key)
+        setattr(owner, name, word)
 
 
 def write(settings: Any, path: Path) -> None:
-    """Save how a look-at moves as a preset."""
-    values = ((key, getattr(settings, key)) for key in SETTINGS)
+    """Save how a look-at moves, with its body and eyes, as a preset."""
+    values = ((key, value(settings, key)) for key in contents())
     # Blender keeps single precision: 0.45, not 0.44999998807907104.
     lines = (f"{_NAME}.{key} = {np.float32(v) if isinstance(v, float) else repr(v)!s}\n" for key, v in values)
-    path.write_text(_HEAD + "".join(lines), "utf-8")
+    table = value(settings, SHAPE_MAP)
+    last = f"{_NAME}.{SHAPE_MAP} = {table!r}\n" if table else ""
+    path.write_text(_HEAD + "".join(lines) + last, "utf-8")
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -106,11 +166,14 @@ def _setting(line: ast.stmt) -> tuple[str, Any] | None:
     """Name and value where a line gives the look-at a number or a word."""
     if not isinstance(line, ast.Assign) or len(line.targets) != 1:
         return None
-    place = line.targets[0]
-    if not isinstance(place, ast.Attribute) or not isinstance(place.value, ast.Name) or place.value.id != _NAME:
+    place, names = line.targets[0], []
+    while isinstance(place, ast.Attribute) and len(names) < _DEEPEST:
+        names.insert(0, place.attr)
+        place = place.value
+    if not names or not isinstance(place, ast.Name) or place.id != _NAME:
         return None
     try:
-        return place.attr, ast.literal_eval(line.value)
+        return ".".join(names), ast.literal_eval(line.value)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 
@@ -122,23 +185,36 @@ def _is_preamble(line: ast.stmt) -> bool:
     return isinstance(line, ast.Import) or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
 
 
-def _check(name: str, key: str, value: Any) -> None:
+def _check(name: str, key: str, word: Any, allowed: Sequence[str]) -> None:
     """Raise FileError unless a look-at can have that value."""
-    if key not in SETTINGS:
+    if key not in allowed:
         raise FileError(
             "The preset '{preset}' sets '{key}', which is not allowed in presets; fix or delete its file.",
             preset=name,
             key=key,
         )
-    prop = bpy.types.PoseBone.bl_rna.properties["lookat_pd"].fixed_type.properties[key]
-    if prop.type == "ENUM":
-        fits = isinstance(value, str) and value in prop.enum_items.keys()
+    prop = _property(key)
+    if key == SHAPE_MAP:
+        fits = isinstance(word, str) and _is_table(word)
+    elif prop.type == "ENUM":
+        fits = isinstance(word, str) and word in prop.enum_items.keys()
+    elif prop.type == "BOOLEAN":
+        fits = isinstance(word, bool)
     else:
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
+        kinds = int if prop.type == "INT" else int | float
+        fits = isinstance(word, kinds) and not isinstance(word, bool) and abs(word) <= _LARGEST
     if not fits:
         raise FileError(
             "The preset '{preset}' has an invalid value for '{key}'; fix or delete its file.", preset=name, key=key
         )
+
+
+def _is_table(text: str) -> bool:
+    try:
+        shape_table.parsed(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def is_shipped(path: Path) -> bool:

@@ -16,12 +16,11 @@ from ..detection import detect, rest, stance
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
-from . import facing, mixing
+from . import facing, gains, mixing
 from . import world_up as upward
 from .body import body_rig, layers
 from .body.blink import Lid
 from .body.body_rig import BodyRig
-from .settings import DAMPING_RATIOS
 from .world_up import WorldUp
 
 Schedule = tuple[tuple[float, int | None], ...]
@@ -80,8 +79,8 @@ class LookAt:
 
     @property
     def shapes(self) -> tuple[Lid, ...]:
-        """Shape keys that close the eyes."""
-        return () if self.body is None else self.body.shapes
+        """Shape keys that close or turn the eyes."""
+        return () if self.body is None else self.body.all_shapes
 
     @property
     def bone(self) -> str:
@@ -123,7 +122,7 @@ def tuning(settings) -> Tuning:
     """The controller's tuning as a look-at's settings give it."""
     return Tuning(
         settle_time=settings.settle_time,
-        damping_ratio=DAMPING_RATIOS.get(settings.damping, settings.damping_ratio),
+        damping_ratio=gains.damping_ratio(settings),
         integrator=settings.integrator.lower(),
         method=settings.method.lower(),
         max_speed=settings.max_speed,
@@ -193,7 +192,7 @@ def retuned(found: LookAt) -> LookAt:
     if body is not None:
         aim = found.chain.forward[0], found.chain.up[0]
         body = layers.tuned(body, found.armature, found.bones, settings, aim)
-    with_eyes = body is not None and bool(body.eyes)
+    with_eyes = body is not None and bool(body.eyes or body.looks)
     chain = replace(found.chain, level=settings.level_head, **body_rig.left_to_others(settings, with_eyes))
     return replace(found, tuning=tuning(settings), chain=chain, body=body)
 

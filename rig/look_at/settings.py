@@ -19,11 +19,10 @@ from bpy.props import (
 )
 
 from ...lookat_pd.pd import integrators
-from . import world_up
+from . import gains, world_up
 from .body import settings as body_settings
 from .body.settings import EDITABLE, changed, needs_others
 
-DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
 AIM_AXES = {
     "POS_X": (1.0, 0.0, 0.0),
     "NEG_X": (-1.0, 0.0, 0.0),
@@ -36,6 +35,8 @@ _WIDEST = radians(170.0)
 VERSION = 1
 _LATER = {"weight_pitch": 0.0, "torso_more": 0.0}
 """Settings of the body that look-ats of version 0 did not have, and the values with which these move as they did."""
+_SETTLE_TIME = 0.6
+_K_P = gains.round_k_p(_SETTLE_TIME)
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
@@ -203,7 +204,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         update=changed,
         name="Settle Time",
         description="Time in seconds until the head has settled on the target; the bones below it take longer",
-        default=0.6,
+        default=_SETTLE_TIME,
         min=0.01,
         soft_min=0.1,
         soft_max=3.0,
@@ -481,6 +482,36 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=EDITABLE)
     eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=EDITABLE)
+    # Not stored: settle time and damping ratio in an engine's words. Last, so that an override sets those first.
+    k_p: FloatProperty(
+        override=EDITABLE,
+        name="k_p",
+        description=(
+            "Proportional gain of the controller per second squared, (2π / settle time)². A custom damping keeps k_d"
+        ),
+        get=gains.k_p,
+        set=gains.set_k_p,
+        default=_K_P,
+        min=gains.LOWEST_K_P,
+        max=gains.HIGHEST_K_P,
+        soft_min=4.0,
+        soft_max=4000.0,
+        precision=3,
+        options=set(),
+    )
+    k_d: FloatProperty(
+        override=EDITABLE,
+        name="k_d",
+        description="Derivative gain of the controller per second, 2 * damping ratio * √k_p. Sets a custom damping",
+        get=gains.k_d,
+        set=gains.set_k_d,
+        default=gains.round_k_d(_K_P, 1.0),
+        min=0.0,
+        max=gains.HIGHEST_K_D,
+        soft_max=200.0,
+        precision=3,
+        options=set(),
+    )
 
 
 CLASSES = (LookAtChainBone, LookAtUnkeyed, LookAtSettings)

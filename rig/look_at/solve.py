@@ -153,10 +153,10 @@ class LookAtSolve:
         track, before = self._made(found, displacement), self.track
         if before is not None and before.offsets.shape == track.offsets.shape and before.first == track.first:
             bones = found.shape[1]
-            track.offsets[:, bones:], track.moves, track.closing = (
+            track.offsets[:, bones:], track.moves, track.shapes = (
                 before.offsets[:, bones:],
                 before.moves,
-                before.closing,
+                before.shapes,
             )
         self.rough = self._expected = True
         self._keep(track)
@@ -188,11 +188,11 @@ class LookAtSolve:
         """
         look_at, samples = self.look_at, self.samples
         assert samples is not None
-        rest, moves, closing = rotation.identity(len(found), len(look_at.turned) - len(look_at.bones)), None, None
+        rest, moves, shapes = rotation.identity(len(found), len(look_at.turned) - len(look_at.bones)), None, None
         if self.response is not None:
-            rest, moves, closing = self.response.offsets, self.response.moves, self.response.closing
+            rest, moves, shapes = self.response.offsets, self.response.moves, self.response.shapes
         elif look_at.body is not None and displacement is not None:
             moves = response.hips_only(look_at.body, samples, displacement)
         every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
         first = int(samples.frames[0])
-        return Track(self.number, look_at.turned, first, every, look_at.moved, moves, closing, uneven=samples.sheared)
+        return Track(self.number, look_at.turned, first, every, look_at.moved, moves, shapes, uneven=samples.sheared)

@@ -40,7 +40,7 @@ _WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
-_NOTE, _LIDS = "lookat_pd_solved_from", "lookat_pd_lids_"
+_NOTE, _SHAPES = "lookat_pd_solved_from", "lookat_pd_shapes_"
 Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
 
@@ -161,7 +161,7 @@ def _remove_constraints(armature: bpy.types.Object, number: int | None) -> bool:
             slot = layer_action.slot_of(action, place)
             if slot is not None and action.users > 0 and not _is_shared(armature, action):
                 action.slots.remove(slot)
-                action.pop(f"{_LIDS}{_number_of_place(place)}", None)
+                action.pop(f"{_SHAPES}{_number_of_place(place)}", None)
             layer_action.remove_unused(action)
     return bool(gone)
 
@@ -332,20 +332,20 @@ def set_note(armature: bpy.types.Object, text: str) -> None:
         action[_NOTE] = text
 
 
-def lids(armature: bpy.types.Object, number: int) -> Array | None:
-    """How far a look-at closes shape keys (F,), as noted beside its offsets; None where that is not noted."""
+def shapes(armature: bpy.types.Object, number: int, frames: int, count: int) -> Array | None:
+    """How much a look-at changes `count` shape keys (F, s), as noted beside its offsets; None where it is not noted."""
     action = _action(armature)
-    found = None if action is None or _is_shared(armature, action) else action.get(f"{_LIDS}{number}")
-    return None if found is None else np.array(found, dtype=float)
+    found = None if action is None or _is_shared(armature, action) else action.get(f"{_SHAPES}{number}")
+    return None if found is None or len(found) != frames * count else np.array(found, float).reshape(frames, count)
 
 
-def set_lids(armature: bpy.types.Object, number: int, closing: Array | None) -> None:
-    """Note how far a look-at closes shape keys (F,): no constraint can show it. None: it closes none."""
-    action, key = _action(armature), f"{_LIDS}{number}"
+def set_shapes(armature: bpy.types.Object, number: int, amounts: Array | None) -> None:
+    """Note how much a look-at changes shape keys (F, s): no constraint can show it. None: it changes none."""
+    action, key = _action(armature), f"{_SHAPES}{number}"
     if action is None:
         return
-    if closing is not None:
-        action[key] = closing.tolist()
+    if amounts is not None:
+        action[key] = amounts.ravel().tolist()
     else:
         action.pop(key, None)
 

@@ -12,8 +12,9 @@ class Track:
     """What a look-at adds at whole frames.
 
     offsets: (F, b, 4) local rotations of the bones `turned` from frame `first` on; moves: (F, m, 3) displacements of
-    the bones `moved` in their own frames; closing: (F,) how far shape keys close the lids, 0 to 1. uneven: some bone is
-    scaled unevenly. Before and after them the nearest one holds; between two frames numbers are linear.
+    the bones `moved` in their own frames; shapes: (F, s) how much the shape keys of the look-at change, in their order.
+    uneven: some bone is scaled unevenly. Before and after them the nearest one holds; between two frames numbers are
+    linear.
     """
 
     def __init__(
@@ -24,7 +25,7 @@ class Track:
         offsets: Array,
         moved: Sequence[str] = (),
         moves: Array | None = None,
-        closing: Array | None = None,
+        shapes: Array | None = None,
         *,
         uneven: bool = False,
     ) -> None:
@@ -32,7 +33,7 @@ class Track:
         self.turned, self.moved = tuple(turned), tuple(moved)
         self.offsets = offsets
         self.moves = np.zeros((len(offsets), len(moved), 3)) if moves is None else moves
-        self.closing = np.zeros(len(offsets)) if closing is None else closing
+        self.shapes = np.zeros((len(offsets), 0)) if shapes is None else shapes
         self.uneven = uneven
 
     @classmethod
@@ -50,16 +51,19 @@ class Track:
             return False
         if (self.turned, self.moved, self.uneven) != (other.turned, other.moved, other.uneven):
             return False
-        values = ((track.offsets, track.moves, track.closing) for track in (self, other))
+        values = ((track.offsets, track.moves, track.shapes) for track in (self, other))
         return all(np.array_equal(one, same) for one, same in zip(*values, strict=True))
 
     def offsets_at(self, frame: int) -> Array:
         """(b, 4) local rotations at a whole frame."""
         return self.offsets[int(np.clip(frame - self.first, 0, len(self.offsets) - 1))]
 
-    def closed(self, frame: float) -> float:
-        """How far the lids are closed at a frame."""
-        return float(np.interp(frame - self.first, np.arange(len(self.closing)), self.closing))
+    def shapes_at(self, frame: float) -> Array:
+        """(s,) how much the shape keys change at a frame."""
+        place = float(np.clip(frame - self.first, 0, len(self.shapes) - 1))
+        low = int(place)
+        high = min(low + 1, len(self.shapes) - 1)
+        return (1.0 - (place - low)) * self.shapes[low] + (place - low) * self.shapes[high]
 
     def channels(self) -> list[tuple[str, str, Array]]:
         """A row for each place: the bone, what of it, "ROTATION" or "LOCATION", and its numbers (F, 4) or (F, 3)."""

@@ -14,6 +14,7 @@ look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 actions = load("rig.animation.actions")
 current = load("operators.current")
+layers = load("rig.look_at.body.layers")
 presets = load("rig.look_at.presets")
 
 BONES = (
@@ -147,7 +148,9 @@ def defaults(armature: bpy.types.Object, bone: str) -> bool:
 
 def _set(group) -> list[str]:
     """Settings of a group, and of groups in it, that have a value of their own."""
-    names = [name for name in group.bl_rna.properties.keys() if name not in ("rna_type", "name", "target")]
+    # The gains and the text of the table are not stored: they show other settings.
+    no_values = ("rna_type", "name", "target", "k_p", "k_d", "shape_map")
+    names = [name for name in group.bl_rna.properties.keys() if name not in no_values]
     groups = [name for name in names if isinstance(getattr(group, name), bpy.types.PropertyGroup)]
     # Merely to read a pointer that is not set makes Blender set it to nothing, or to a group that holds nothing.
     own = [name for name in names if name not in groups and group.is_property_set(name)]
@@ -309,6 +312,42 @@ def test_broken_preset_says_so_and_changes_nothing(hero, tmp_path: Path) -> None
     with pytest.raises(RuntimeError, match="'damping'"):
         bpy.ops.lookat_pd.preset(filepath=str(path))
     assert settings(hero).settle_time == pytest.approx(0.6)
+
+
+# The whole body
+
+
+def test_one_switch_for_the_whole_body(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    found = settings(hero)
+    assert layers.extent(found) == "NONE" and found.body.use_planted_feet
+    found.body.weight_side = 9.0
+    found.body.use_weight_shift = True
+    assert layers.extent(found) == "SOME"
+    assert bpy.ops.lookat_pd.whole_body(use=True) == {"FINISHED"}
+    assert layers.extent(found) == "ALL" and len(layers.enabled(found)) == len(layers.LAYERS)
+    found.body.use_planted_feet = False
+    assert layers.extent(found) == "SOME"
+    assert bpy.ops.lookat_pd.whole_body(use=False) == {"FINISHED"}
+    assert layers.extent(found) == "NONE" and [layer.id for layer in layers.enabled(found)] == ["feet"]
+    assert found.body.weight_side == pytest.approx(9.0)
+
+
+# Settings for an engine
+
+
+def test_settings_go_to_the_clipboard_or_in_background_to_the_console(hero, capsys) -> None:
+    bpy.ops.lookat_pd.add()
+    assert bpy.ops.lookat_pd.copy_settings() == {"FINISHED"}
+    if bpy.app.background:
+        assert '"k_p"' in capsys.readouterr().out
+
+
+def test_settings_of_a_look_at_that_cannot_move_are_refused(hero) -> None:
+    bpy.ops.lookat_pd.add()
+    settings(hero).chain.add().bone = "gone"
+    with pytest.raises(RuntimeError, match="'gone', which does not exist"):
+        bpy.ops.lookat_pd.copy_settings()
 
 
 # Copy and mirror

@@ -1,11 +1,11 @@
-"""Shape keys that close the eyes: detection, and showing blinks.
+"""Shape keys that close or turn the eyes: detection of lids, and showing what a look-at does to shape keys.
 
 While a blink is shown, the animator's value is stored with the shape keys, `keys.lookat_pd_blinks`, so that an undo, a
 save or a copy includes both or neither.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
@@ -21,10 +21,14 @@ from ...sampling import targets
 
 @dataclass(frozen=True)
 class Lid:
-    """A shape key that closes eyes. keys: the shape keys of its mesh; name: of the shape key."""
+    """A shape key that closes eyes. keys: the shape keys of its mesh; name: of the shape key.
+
+    adds: the look-at adds to the animator's value, as to turn an eye; otherwise it closes what that leaves open.
+    """
 
     keys: bpy.types.Key
     name: str
+    adds: bool = field(default=False, compare=False)
 
     @property
     def block(self) -> bpy.types.ShapeKey | None:
@@ -82,8 +86,9 @@ def state(lid: Lid) -> str:
 
 
 def signature(armature: bpy.types.Object, lids: Iterable[Lid]) -> tuple[object, ...]:
-    """A value that changes with the shape keys that are found and their states."""
-    return [(keys.name_full, keys.key_blocks.keys()) for keys in _keys_of(armature)], [state(lid) for lid in lids]
+    """A value that changes with the shape keys that are found and their states, and where these turn the eyes."""
+    names = [(keys.name_full, keys.key_blocks.keys()) for keys in _keys_of(armature)]
+    return names, [(state(lid), base(lid) if lid.adds else None) for lid in lids]
 
 
 def note(lids: Iterable[Lid], notes: list[str]) -> None:
@@ -93,8 +98,8 @@ def note(lids: Iterable[Lid], notes: list[str]) -> None:
         if how == "KEYED":
             notes.append(
                 Message(
-                    "Shape key '{name}' is already animated, so the live look-at does not blink with it; "
-                    "bake to see the blinks.",
+                    "Shape key '{name}' is already animated, so the live look-at does not change it; bake to see "
+                    "what it does.",
                     name=name,
                 )
             )
@@ -102,7 +107,7 @@ def note(lids: Iterable[Lid], notes: list[str]) -> None:
             notes.append(
                 Message(
                     "Shape key '{name}' has a driver, is animated by the NLA or is not editable, so it "
-                    "does not blink; choose another shape key.",
+                    "does not move; choose another shape key.",
                     name=name,
                 )
             )
@@ -111,6 +116,15 @@ def note(lids: Iterable[Lid], notes: list[str]) -> None:
 def closed(base: Array | float, closing: Array | float, top: float) -> Array:
     """Values of a shape key that is set to `base`, with the lids closed by 0 to 1; top: the end of its slider."""
     return base + np.maximum(min(top, 1.0) - np.asarray(base), 0.0) * closing
+
+
+def changed(lid: Lid, base: Array | float, amount: Array | float) -> Array:
+    """Values of a shape key that is set to `base` and that a look-at changes by `amount`."""
+    block = lid.block
+    assert block is not None
+    if lid.adds:
+        return np.clip(np.asarray(base) + amount, block.slider_min, block.slider_max)
+    return closed(base, amount, block.slider_max)
 
 
 def base(lid: Lid) -> float:
@@ -131,18 +145,18 @@ def _shown(lid: Lid):
     return lid.keys.lookat_pd_blinks.get(lid.name)
 
 
-def show(closing: Mapping[Lid, tuple[float, str]]) -> None:
-    """Close lids by 0 to 1, for the armature of that name; restore those that are not closed.
+def show(amounts: Mapping[Lid, tuple[float, str]]) -> None:
+    """Change shape keys by these amounts, for the armature of that name; restore those that are not changed.
 
     Equal values are not written, because a write makes Blender evaluate the mesh.
     """
-    for lid, (share, owner) in closing.items():
-        if share <= 0.0:
+    for lid, (amount, owner) in amounts.items():
+        if amount == 0.0:
             if _shown(lid) is not None:
                 _give_back(lid)
         elif state(lid) == "FREE":
             remember(lid, owner)
-            _set(lid, float(closed(base(lid), share, lid.block.slider_max)))
+            _set(lid, float(changed(lid, base(lid), amount)))
 
 
 def _set(lid: Lid, value: float) -> None:

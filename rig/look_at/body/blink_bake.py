@@ -1,6 +1,6 @@
-"""Baking blinks: keys on the shape keys that close the eyes, only where they are closed, plus one frame on either side.
+"""Baking shape keys that close or turn the eyes: keys only where they do, plus one frame on either side.
 
-The existing value or keys of a shape key are kept as the minimum.
+Blinks keep the existing value or keys of a shape key as the minimum.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,15 +40,15 @@ class BlinkBake:
         self._source = data.action if data else None
         self._free: list[Lid] = []
 
-    def write(self, frames: Array, closing: Mapping[Lid, Array], into: str, action: bpy.types.Action) -> None:
-        """Key shape keys that are closed by 0 to 1 (F,) at whole frames (F,).
+    def write(self, frames: Array, amounts: Mapping[Lid, Array], into: str, action: bpy.types.Action) -> None:
+        """Key shape keys that look-ats change by amounts (F,) at whole frames (F,).
 
         action: that of the bake of the armature; shape keys without an action get a slot in it.
         """
         wanted: dict[bpy.types.Key, dict[Lid, Array]] = {}
-        for lid, shares in closing.items():
-            if np.any(shares > 0.0) and blink.state(lid) != "HELD":
-                wanted.setdefault(lid.keys, {})[lid] = shares
+        for lid, values in amounts.items():
+            if np.any(values != 0.0) and blink.state(lid) != "HELD":
+                wanted.setdefault(lid.keys, {})[lid] = values
         for item, lids in wanted.items():
             self._free += [lid for lid in lids if blink.state(lid) == "FREE"]
             self._write(item, frames, lids, into, action)
@@ -56,7 +56,7 @@ class BlinkBake:
     def _write(self, item: bpy.types.Key, frames: Array, lids: Mapping[Lid, Array], into: str, action) -> None:
         data = item.animation_data
         source, slot = (data.action, data.action_slot) if data is not None else (None, None)
-        found = {lid: _blinking(lid, source, slot, frames, shares) for lid, shares in lids.items()}
+        found = {lid: _changing(lid, source, slot, frames, amounts) for lid, amounts in lids.items()}
         if _place(item, into) != "CURRENT":
             source, slot = self._new_home(item, into, action)
         bag = actions.channelbag(source, slot, ensure=True)
@@ -106,13 +106,13 @@ class BlinkBake:
         self._undo.close()
 
 
-def _blinking(lid: Lid, source: Any, slot: Any, frames: Array, closing: Array) -> keys.Keys:
-    """The keys of a shape key including its blinks."""
+def _changing(lid: Lid, source: Any, slot: Any, frames: Array, amounts: Array) -> keys.Keys:
+    """The keys of a shape key including what look-ats add."""
     curve = actions.curves_at(source, slot, lid.path, 1)[0]
     value = blink.base(lid)
     before = curve.evaluate if curve is not None else lambda frame: value
-    result, at = keys.Keys.read(curve), np.flatnonzero(closing > 0.0)
+    result, at = keys.Keys.read(curve), np.flatnonzero(amounts != 0.0)
     for run in np.split(at, np.flatnonzero(np.diff(at) > 1) + 1):
-        values = blink.closed(np.array([before(frame) for frame in frames[run]]), closing[run], lid.block.slider_max)
+        values = blink.changed(lid, np.array([before(frame) for frame in frames[run]]), amounts[run])
         result = keys.replace(result, frames[run], values, before)
     return result

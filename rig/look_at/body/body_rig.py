@@ -19,10 +19,12 @@ from ....lookat_pd.skeleton import Skeleton
 from ...detection import limbs, stance
 from ...detection.limbs import ArmBones, EyeBone, LegBones
 from ...sampling import plain_chain
-from . import blink
+from . import blink, shape_eyes, shape_table
+from .shape_eyes import ShapeEye
 
 _COMFORTABLE = 2.0 / 3.0
 """Fraction of the ocular range in which eyes settle; the rest is used while the head has not turned yet."""
+_NO_EYE_BONE = Message("No eye bone was found, so only the head turns; choose one in the Eyes panel.")
 _AT_EYE = 0.12
 """Largest distance of the pivot of a lid from the center of its eye, as a fraction of the distance of the eyes."""
 
@@ -32,13 +34,14 @@ class BodyRig:
     """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty.
 
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
-    keys that close the eyes. legs, arms: without those that the rig's own inverse kinematics holds; reaching: all legs.
-    handles: bones that hold feet by it, which are put back where the chain carries them along. missed: goals of legs
-    with the deforming bones that they miss, which are brought back by moving the goal. turned, moved: bones beyond the
-    chain that get offsets and displacements. sampled: bones to sample beyond the chain; anchors: for each the index in
-    the chain of the bone that carries it, -1 for none. forward: of the character in the rest frame of the hips control;
-    upright: up in armature space. plain: forward kinematics predicts where the chain carries all of these. responses:
-    what adds to a `response.BodyMotion` what each enabled layer does, in order. notes: what was not found.
+    keys that close the eyes. looks: eyes that shape keys turn. legs, arms: without those that the rig's own inverse
+    kinematics holds; reaching: all legs. handles: bones that hold feet by it, which are put back where the chain
+    carries them along. missed: goals of legs with the deforming bones that they miss, which are brought back by moving
+    the goal. turned, moved: bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond
+    the chain; anchors: for each the index in the chain of the bone that carries it, -1 for none. forward: of the
+    character in the rest frame of the hips control; upright: up in armature space. plain: forward kinematics predicts
+    where the chain carries all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does,
+    in order. notes: what was not found.
     """
 
     hips_control: str = ""
@@ -50,11 +53,13 @@ class BodyRig:
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
     shapes: tuple[blink.Lid, ...] = ()
+    looks: tuple[ShapeEye, ...] = ()
     shift: WeightShift | None = None
     recoil: Recoil | None = None
     ocular: Eyes | None = None
     head_delay: float = 0.0
     blink_angle: float = 0.0
+    lid_follow: float = 0.0
     drift: float = 0.0
     seed: int = 0
     turned: tuple[str, ...] = ()
@@ -67,6 +72,11 @@ class BodyRig:
     plain: bool = True
     responses: tuple[Callable[..., None], ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def all_shapes(self) -> tuple[blink.Lid, ...]:
+        """The shape keys that close and that turn the eyes."""
+        return tuple(dict.fromkeys((*self.shapes, *shape_eyes.lids(self.looks))))
 
 
 def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
@@ -191,16 +201,68 @@ def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
-    return replace(body, eyes=_eyes(request.armature, request.chain, request.settings.eyes, request.notes))
+    """Eye bones, or shape keys that turn the eyes: those of the table, or where there is no bone."""
+    chosen, notes = request.settings.eyes, request.notes
+    by_shapes = chosen.turned_by == "SHAPE_KEYS" or (chosen.turned_by == "AUTO" and shape_table.rows(chosen))
+    eyes: tuple[EyeBone, ...] = () if by_shapes else _eyes(request.armature, request.chain, chosen, notes)
+    if eyes or chosen.turned_by == "BONES":
+        return replace(body, eyes=eyes)
+    looks, lacking = _looks(request)
+    if looks:
+        # They need no bone.
+        notes[:] = [note for note in notes if note != _NO_EYE_BONE]
+        blink.note(shape_eyes.lids(looks), notes)
+    elif lacking:
+        notes += lacking
+    elif by_shapes:
+        notes.append("No shape keys that turn the eyes were found, so only the head turns; add them in the Eyes panel.")
+    return replace(body, looks=looks)
+
+
+def _looks(request: BodyRequest) -> tuple[tuple[ShapeEye, ...], list[str]]:
+    """The eyes that shape keys turn."""
+    assert request.axes is not None
+    head = request.chain[0]
+    back = rotation.inverse(request.skeleton.rotations[request.skeleton.index(head)])
+    forward, up = (rotation.rotate(back, axis) for axis in request.axes)
+    return shape_eyes.find(request.armature, request.skeleton, head, (forward, up), request.settings.eyes)
 
 
 def find_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     """The lids of a body with eyes."""
-    if not body.eyes:
+    if not (body.eyes or body.looks):
         return body
     chosen = request.settings.eyes.blink_key
-    lids, shapes = _lids(request.armature, request.chain, request.skeleton, body.eyes, chosen, request.notes)
+    middles = _middles(request, body)
+    lids, shapes = _lids(request.armature, request.chain, request.skeleton, middles, chosen, request.notes)
     return replace(body, lids=lids, shapes=shapes)
+
+
+def find_following_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """The same lids, also if they do not blink."""
+    if not (body.eyes or body.looks):
+        return body
+    if not (body.lids or body.shapes):
+        quiet = replace(request, notes=[])
+        body = find_lids(quiet, body)
+        if body.lids or body.shapes:
+            request.notes += [note for note in quiet.notes if note not in request.notes]
+        else:
+            request.notes.append(
+                "No eyelid bone or shape key was found, so the eyelids do not follow the eyes; choose a shape key in "
+                "the Eyes panel."
+            )
+    return body
+
+
+def _middles(request: BodyRequest, body: BodyRig) -> Array:
+    """The centers (k, 3) of the eyes at rest, in armature space."""
+    skeleton = request.skeleton
+    if body.eyes:
+        return np.array([skeleton.heads[skeleton.index(eye.bone)] for eye in body.eyes])
+    head = skeleton.index(request.chain[0])
+    centers = np.array([eye.center for eye in body.looks])
+    return skeleton.heads[head] + rotation.rotate(skeleton.rotations[head], centers)
 
 
 def tune_weight(request: BodyRequest, body: BodyRig) -> BodyRig:
@@ -226,17 +288,22 @@ def tune_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
-    if not body.eyes:
+    if not (body.eyes or body.looks):
         return body
     eyes, aim = request.settings.eyes, request.aim
     assert aim is not None
+    limits = eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit
+    if body.looks:
+        limits = tuple(map(min, limits, shape_eyes.reach(body.looks)))
     ocular = Eyes(
-        forward=_eye_axes(request.skeleton, request.chain, body.eyes, aim),
+        forward=np.tile(aim[0], (len(body.looks), 1))
+        if body.looks
+        else _eye_axes(request.skeleton, request.chain, body.eyes, aim),
         head_forward=aim[0],
         head_up=aim[1],
-        yaw_limit=eyes.yaw_limit,
-        pitch_up_limit=eyes.pitch_up_limit,
-        pitch_down_limit=eyes.pitch_down_limit,
+        yaw_limit=limits[0],
+        pitch_up_limit=limits[1],
+        pitch_down_limit=limits[2],
         vergence=eyes.vergence,
         vergence_limit=eyes.vergence_limit,
         blink_from=eyes.blink_from,
@@ -249,6 +316,11 @@ def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 def tune_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     return replace(body, blink_angle=request.settings.eyes.blink_angle)
+
+
+def tune_following(request: BodyRequest, body: BodyRig) -> BodyRig:
+    eyes = request.settings.eyes
+    return replace(body, lid_follow=eyes.lid_follow, blink_angle=eyes.blink_angle)
 
 
 def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[str]) -> tuple[EyeBone, ...]:
@@ -269,7 +341,7 @@ def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[
         known = {eye.bone: eye for eye in found}
         found = [known.get(name, EyeBone(name)) for name in dict.fromkeys(names)]
     if not found:
-        notes.append("No eye bone was found, so only the head turns; choose one in the Eyes panel.")
+        notes.append(_NO_EYE_BONE)
     return tuple(found)
 
 
@@ -277,12 +349,12 @@ def _lids(
     armature: bpy.types.Object,
     chain: Sequence[str],
     skeleton: Skeleton,
-    eyes: Sequence[EyeBone],
+    middles: Array,
     chosen: str,
     notes: list[str],
 ) -> tuple[tuple[str, ...], tuple[blink.Lid, ...]]:
     """Lid bones or, without any, shape keys that close the eyes."""
-    lids = () if chosen else _lid_bones(armature, chain, skeleton, eyes)
+    lids = () if chosen else _lid_bones(armature, chain, skeleton, middles)
     shapes = () if lids else tuple(blink.find(armature, chosen))
     if not lids and not shapes:
         notes.append(
@@ -292,14 +364,11 @@ def _lids(
     return lids, shapes
 
 
-def _lid_bones(
-    armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, eyes: Sequence[EyeBone]
-) -> tuple[str, ...]:
+def _lid_bones(armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, middles: Array) -> tuple[str, ...]:
     """Upper lids whose pivot is at the center of their eye, so that rotation closes them."""
     lids = limbs.find_lids(armature)
-    if len(lids) != len(eyes) or set(lids) & set(chain) or not _is_plain(armature, lids, chain):
+    if len(lids) != len(middles) or set(lids) & set(chain) or not _is_plain(armature, lids, chain):
         return ()
-    middles = np.array([skeleton.heads[skeleton.index(eye.bone)] for eye in eyes])
     pivots = np.array([skeleton.heads[skeleton.index(lid)] for lid in lids])
     size = np.linalg.norm(np.ptp(middles, axis=0))
     return tuple(lids) if np.all(np.linalg.norm(pivots - middles, axis=1) < _AT_EYE * size) else ()

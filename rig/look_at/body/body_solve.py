@@ -79,15 +79,16 @@ class BodySolve:
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:
-            now = response.carried(body, s, self._carried(offsets, displacement))
-            head = solution.wanted[:, 0]
+            carrying = self._carried(offsets, displacement)
+            now, head, place = response.carried(body, s, carrying), solution.wanted[:, 0], carrying.places[:, 0]
         else:
             moving = np.any(offsets != rotation.IDENTITY, axis=(1, 2)) | np.any(displacement != 0.0, axis=1)
             now = response.where(moving, response.posed(body, seen), self._animated)
             head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
+            place = np.where(moving[:, None], seen.positions[:, 0], s.positions[:, 0])
             targets = seen.targets
         targets = mixed(targets)[0]
         if body.drift:
             times = float(s.frames[0]) * self.dt + np.arange(len(s.frames)) * self.dt
             targets = drifting_targets(body, targets, s.positions[:, 0], times)
-        return response.respond(body, s, head, now, displacement, targets, events, self.dt, influence)
+        return response.respond(body, s, (head, place), now, displacement, targets, events, self.dt, influence)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import bpy
 
+from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
-from . import body_rig, response
+from . import body_rig, response, shape_eyes
 from .body_rig import BodyRequest, BodyRig
 from .response import BodyMotion
 
@@ -100,7 +101,10 @@ LAYERS: dict[str, Layer] = {
             find=body_rig.find_eyes,
             respond=(response.turn_eyes,),
             report="eyes",
-            reported=lambda body: [eye.bone for eye in body.eyes],
+            reported=lambda body: [
+                *(eye.bone for eye in body.eyes),
+                *dict.fromkeys(lid.name for lid in shape_eyes.lids(body.looks)),
+            ],
             tune=body_rig.tune_eyes,
             amounts=(
                 "head_share",
@@ -127,6 +131,20 @@ LAYERS: dict[str, Layer] = {
             amounts=("blink_from", "blink_angle"),
             needs="eyes",
         ),
+        Layer(
+            "lids",
+            "eyes",
+            "use_lids",
+            "Lids Follow",
+            "Move the upper eyelids with the eyes as these look up and down",
+            find=body_rig.find_following_lids,
+            respond=(response.follow_eyes,),
+            report="following_lids",
+            reported=lambda body: body.lid_follow > 0.0 and bool(body.lids or body.shapes),
+            tune=body_rig.tune_following,
+            amounts=("lid_follow",),
+            needs="eyes",
+        ),
     )
 }
 
@@ -143,14 +161,46 @@ def switch_on(settings, layers: Iterable[str] | None = None) -> None:
         setattr(getattr(settings, layer.group), layer.switch, True)
 
 
+def switch_off(settings, layer: Layer) -> None:
+    """Disable a layer in the settings of a look-at."""
+    setattr(getattr(settings, layer.group), layer.switch, False)
+
+
+def extent(settings) -> str:
+    """How much of the body responds: "ALL" layers, "NONE" but those that are on from the start, or "SOME"."""
+    on = [is_switched_on(layer, settings) for layer in LAYERS.values()]
+    if all(on):
+        return "ALL"
+    more = [state for state, layer in zip(on, LAYERS.values(), strict=True) if not layer.default]
+    return "SOME" if any(more) else "NONE"
+
+
+def switch_whole_body(settings, on: bool) -> None:
+    """Enable all layers, or return to those that are on from the start."""
+    if on:
+        switch_on(settings)
+        return
+    for layer in LAYERS.values():
+        if layer.default:
+            getattr(settings, layer.group).property_unset(layer.switch)
+    # Unsetting calls no update, switching does: so it comes last.
+    for layer in LAYERS.values():
+        if not layer.default:
+            switch_off(settings, layer)
+
+
+def is_switched_on(layer: Layer, settings) -> bool:
+    """Whether the switch of a layer is on; it may need another layer all the same."""
+    return bool(getattr(getattr(settings, layer.group), layer.switch))
+
+
 def enabled(settings) -> list[Layer]:
     """The enabled layers, in order."""
     return [layer for layer in LAYERS.values() if _is_on(layer, settings)]
 
 
 def _is_on(layer: Layer, settings) -> bool:
-    on = getattr(getattr(settings, layer.group), layer.switch)
-    return on and (not layer.needs or _is_on(LAYERS[layer.needs], settings))
+    return is_switched_on(layer, settings) and (not layer.needs or _is_on(LAYERS[layer.needs], settings))
 
 
 def is_wanted(settings) -> bool:
@@ -178,6 +228,18 @@ def find(
     return body_rig.placed(request, replace(body, responses=responses, notes=notes)), ()
 
 
+def fits(layer: Layer, armature: bpy.types.Object, chain: Sequence[str], settings, axes: tuple[Array, Array]) -> bool:
+    """Whether a layer can respond to this chain: none of its bones is in it."""
+    request, body = BodyRequest(armature, chain, settings, axes=axes), BodyRig()
+    try:
+        for row in (LAYERS[layer.needs], layer) if layer.needs else (layer,):
+            body = row.find(request, body)
+        body_rig.placed(request, body)
+    except RigError as error:
+        return error.args[0].values.get("bone") not in chain
+    return True
+
+
 def tuned(
     body: BodyRig, armature: bpy.types.Object, chain: Sequence[str], settings, aim: tuple[Array, Array]
 ) -> BodyRig:
@@ -192,6 +254,7 @@ def tuned(
         recoil=None,
         ocular=None,
         head_delay=0.0,
+        lid_follow=0.0,
         drift=settings.eyes.drift,
         seed=settings.eyes.seed,
     )

@@ -4,7 +4,7 @@ At frames at which the look-at has no effect, the response is exactly zero.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from ....lookat_pd import eyes, gaze, rotation
 from ....lookat_pd.body import legs, recoil
 from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import CarriedBody
+from ....lookat_pd.eyes import shape_gaze
 from ....lookat_pd.rotation import Array
 from ...animation import channels
 from ...sampling.sampler import Samples
+from . import shape_eyes
+from .blink import Lid
 from .body_rig import BodyRig
 
 Posed = dict[str, tuple[Array, Array]]
@@ -26,12 +29,14 @@ class BodyResponse:
     """Offsets (F, t, 4) and displacements (F, m, 3) of the bones `turned` and `moved` of a body.
 
     gaze: solution of the eyes, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
+    shapes: (F, s) how much `body.all_shapes` change.
     """
 
     offsets: Array
     moves: Array
     gaze: eyes.EyeSolution | None = None
     closing: Array | None = None
+    shapes: Array | None = None
 
 
 def posed(body: BodyRig, samples: Samples) -> Posed:
@@ -102,15 +107,18 @@ def _legs(chosen: Sequence, posed: Posed) -> legs.Leg:
 class BodyMotion:
     """The input of the layers of a body, and the motion that they have added so far.
 
-    head: (F, 4) orientation of the aiming bone. animated, now: the bones as animated, and as moved by the chain and the
-    hips. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in armature space. influence: (F,).
-    offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both written by the layers.
-    gaze, closing: as in `BodyResponse`.
+    head, place: (F, 4) orientation and (F, 3) position of the aiming bone. animated, now: the bones as animated, and as
+    moved by the chain and the hips. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in armature
+    space. influence: (F,). offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both
+    written by the layers. gaze, closing: as in `BodyResponse`; closed: (F,) how far the lids do close.
+    raised: (F,) angle [rad] by which the eyes look up further in the head than in the animation. shapes: (F,) how much
+    each shape key changes.
     """
 
     body: BodyRig
     samples: Samples
     head: Array
+    place: Array
     animated: Posed
     now: Posed
     displacement: Array
@@ -122,12 +130,15 @@ class BodyMotion:
     moves: dict[str, Array]
     gaze: eyes.EyeSolution | None = None
     closing: Array | None = None
+    closed: Array | None = None
+    raised: Array | None = None
+    shapes: dict[Lid, Array] = field(default_factory=dict)
 
 
 def respond(
     body: BodyRig,
     samples: Samples,
-    head: Array,
+    head: tuple[Array, Array],
     posed_now: Posed,
     displacement: Array,
     targets: Array,
@@ -137,13 +148,13 @@ def respond(
 ) -> BodyResponse:
     """The body response, with the bones moved to `posed_now`. displacement: (F, 3) of the hips, included in it.
 
-    head: (F, 4) orientation of the aiming bone. targets: (n, F, 3) in armature space.
+    head: (F, 4) orientation and (F, 3) position of the aiming bone. targets: (n, F, 3) in armature space.
     """
     frames = len(samples.frames)
     motion = BodyMotion(
         body,
         samples,
-        head,
+        *head,
         posed(body, samples),
         posed_now,
         displacement,
@@ -157,7 +168,11 @@ def respond(
     for add in body.responses:
         add(motion)
     turned = _stacked(motion.offsets, body.turned, (frames, 4))
-    return BodyResponse(turned, _stacked(motion.moves, body.moved, (frames, 3)), motion.gaze, motion.closing)
+    moved = _stacked(motion.moves, body.moved, (frames, 3))
+    shapes = np.zeros((frames, len(body.all_shapes)))
+    for n, lid in enumerate(body.all_shapes):
+        shapes[:, n] = motion.shapes.get(lid, 0.0)
+    return BodyResponse(turned, moved, motion.gaze, motion.closing, shapes)
 
 
 def move_hips(motion: BodyMotion) -> None:
@@ -218,12 +233,19 @@ def turn_eyes(motion: BodyMotion) -> None:
     body, now, samples, influence = motion.body, motion.now, motion.samples, motion.influence
     if body.ocular is None:
         return
+    if body.looks:
+        _turn_by_shapes(motion)
+        return
     first = float(samples.frames[0]) * motion.dt
     centers, turns = (np.stack([now[eye.bone][n] for eye in body.eyes], axis=1) for n in (1, 0))
     before = np.stack([motion.animated[eye.bone][0] for eye in body.eyes], axis=1)
     seen = eyes.solve(
         body.ocular, motion.head, turns, centers, before, motion.targets, motion.dt, motion.events, time=first
     )
+    ahead = rotation.rotate(turns, body.ocular.forward)
+    looking = rotation.rotate(rotation.multiply(turns, seen.offsets), body.ocular.forward)
+    back = rotation.inverse(motion.head)[:, None]
+    motion.raised = _raised(motion, rotation.rotate(back, ahead), rotation.rotate(back, looking), seen.offsets)
     turned = seen.offsets
     if np.any(influence != 1.0):
         turned = rotation.exp(influence[:, None, None] * rotation.log(turned))
@@ -241,15 +263,91 @@ def turn_eyes(motion: BodyMotion) -> None:
     motion.gaze, motion.closing = seen, seen.blink * influence
 
 
+def _turn_by_shapes(motion: BodyMotion) -> None:
+    """Turn eyes by shape keys: each is fixed in the head, and looks where the animator's values say at first."""
+    body, samples = motion.body, motion.samples
+    assert body.ocular is not None
+    ahead = body.ocular.head_forward
+    values = shape_eyes.animated(body.looks, samples.frames)
+    shifts = [eye.shifts(ahead) for eye in body.looks]
+    natural = np.stack([shape_gaze.direction(values[:, n], ahead, shift) for n, shift in enumerate(shifts)], axis=1)
+    in_head = rotation.shortest_arc(np.broadcast_to(ahead, natural.shape), natural)
+    turns = rotation.multiply(motion.head[:, None], in_head)
+    before = rotation.multiply(samples.rotations[:, :1], in_head)
+    centers = np.stack(
+        [
+            motion.place + rotation.rotate(motion.head, np.array(eye.center) * samples.sizes[:, :1])
+            for eye in body.looks
+        ],
+        axis=1,
+    )
+    seen = eyes.solve(
+        body.ocular,
+        motion.head,
+        turns,
+        centers,
+        before,
+        motion.targets,
+        motion.dt,
+        motion.events,
+        time=float(samples.frames[0]) * motion.dt,
+    )
+    looking = rotation.rotate(rotation.multiply(in_head, seen.offsets), ahead)
+    motion.raised = _raised(motion, natural, looking, seen.offsets)
+    found: dict[Lid, list[Array]] = {}
+    for n, (eye, shift) in enumerate(zip(body.looks, shifts, strict=True)):
+        amounts = shape_gaze.weights(looking[:, n], ahead, shift) - shape_gaze.weights(natural[:, n], ahead, shift)
+        still = np.all(seen.offsets[:, n] == rotation.IDENTITY, axis=-1)
+        amounts = np.where(still[:, None], 0.0, amounts * motion.influence[:, None])
+        for where, lids in enumerate(eye.lids):
+            for lid in lids:
+                found.setdefault(lid, []).append(amounts[:, where])
+    # What turns both eyes turns them by the mean.
+    motion.shapes |= {lid: np.mean(several, axis=0) for lid, several in found.items()}
+    motion.gaze, motion.closing = seen, seen.blink * motion.influence
+
+
+def _raised(motion: BodyMotion, natural: Array, looking: Array, offsets: Array) -> Array:
+    """Angle (F,) [rad] by which eyes look up further than they naturally do; directions (F, k, 3) in the head."""
+    assert motion.body.ocular is not None
+    up = motion.body.ocular.head_up
+    pitch, before = (np.arcsin(np.clip(directions @ up, -1.0, 1.0)).mean(axis=1) for directions in (looking, natural))
+    still = np.all(offsets == rotation.IDENTITY, axis=(1, 2))
+    return np.where(still, 0.0, motion.influence * (pitch - before))
+
+
 def close_lids(motion: BodyMotion) -> None:
     """Rotate the upper lids down about the lateral axis of the head."""
     body = motion.body
     if body.ocular is None or motion.closing is None:
         return
+    motion.closed = motion.closing
+    motion.shapes |= dict.fromkeys(body.shapes, motion.closing)
     axis = rotation.rotate(motion.head, body.ocular.head_right)
     for lid in body.lids:
         local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
         motion.offsets[lid] = rotation.exp(-body.blink_angle * motion.closing[:, None] * local)
+
+
+def follow_eyes(motion: BodyMotion) -> None:
+    """Turn the upper lids with the eyes up and down, as far as they are open.
+
+    Shape keys close them as the eyes go down; those that turn the eyes bring the lids along.
+    """
+    body = motion.body
+    if body.ocular is None or motion.raised is None:
+        return
+    opened = 1.0 - motion.closed if motion.closed is not None else np.ones(len(motion.head))
+    turn = body.lid_follow * motion.raised
+    axis = rotation.rotate(motion.head, body.ocular.head_right)
+    for lid in body.lids:
+        local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
+        follow = rotation.exp((opened * turn)[:, None] * local)
+        motion.offsets[lid] = rotation.multiply(motion.offsets[lid], follow)
+    if not body.looks and body.blink_angle > 0.0:
+        share = np.clip(-turn / body.blink_angle, 0.0, 1.0)
+        for lid in body.shapes:
+            motion.shapes[lid] = motion.shapes.get(lid, 0.0) + opened * share
 
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:

@@ -7,10 +7,18 @@ from collections.abc import Callable
 from math import radians
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from ...sampling.targets import Target
-from . import layers
+from . import layers, shape_table
 
 EDITABLE = {"LIBRARY_OVERRIDABLE"}
 """Editable on a library override as well."""
@@ -35,6 +43,12 @@ def needs_others(settings: bpy.types.PropertyGroup, context: bpy.types.Context) 
 def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Library overrides identify the items of a collection by name."""
     item.name = item.label
+    needs_others(item, context)
+
+
+def _named_after_shape_key(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """The same for the table of shape keys, whose rows may name one several times."""
+    item.name = f"{item.shape_key} {item.eye} {item.direction}"
     needs_others(item, context)
 
 
@@ -102,6 +116,55 @@ class LookAtTarget(bpy.types.PropertyGroup):
     def label(self) -> str:
         """Its name in lists and messages."""
         return Target(self.object, self.bone).label
+
+
+class LookAtEyeShape(bpy.types.PropertyGroup):
+    """A shape key that turns an eye: a row of the table of a look-at's eyes."""
+
+    shape_key: StringProperty(
+        override=EDITABLE,
+        update=_named_after_shape_key,
+        name="Shape Key",
+        description="Shape key that turns the eye, on all meshes of the character that have it",
+    )
+    eye: EnumProperty(
+        override=EDITABLE,
+        update=_named_after_shape_key,
+        name="Eye",
+        description="Eye that the shape key turns",
+        items=(
+            ("LEFT", "Left Eye", "The left eye of the character"),
+            ("RIGHT", "Right Eye", "The right eye of the character"),
+            ("BOTH", "Both Eyes", "Both eyes at once"),
+        ),
+        default="BOTH",
+        options=set(),
+    )
+    direction: EnumProperty(
+        override=EDITABLE,
+        update=_named_after_shape_key,
+        name="Direction",
+        description="Direction in which the shape key turns the eye, as seen by the character",
+        items=(
+            ("LEFT", "Left", "To the left of the character"),
+            ("RIGHT", "Right", "To the right of the character"),
+            ("UP", "Up", "Upwards"),
+            ("DOWN", "Down", "Downwards"),
+        ),
+        default="LEFT",
+        options=set(),
+    )
+    angle: FloatProperty(
+        override=EDITABLE,
+        update=needs_others,
+        name="Angle",
+        description="Angle by which the shape key turns the eye at value 1; 0 to measure it on the mesh",
+        default=0.0,
+        min=0.0,
+        max=radians(90.0),
+        subtype="ANGLE",
+        options=set(),
+    )
 
 
 class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
@@ -193,6 +256,34 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
         name="Right Eye",
         description="Bone of the right eye; leave empty to detect it from the rig",
     )
+    turned_by: EnumProperty(
+        override=EDITABLE,
+        update=needs_others,
+        name="Turned By",
+        description="What turns the eyes of the character",
+        items=(
+            (
+                "AUTO",
+                "Automatic",
+                "The shape keys of the table or, without any, eye bones or, without any, detected shape keys",
+            ),
+            ("BONES", "Bones", "Eye bones, or the control that they track"),
+            ("SHAPE_KEYS", "Shape Keys", "Shape keys for left, right, up and down, from the table or detected by name"),
+        ),
+        default="AUTO",
+        options=set(),
+    )
+    shapes: CollectionProperty(
+        type=LookAtEyeShape,
+        name="Shape Keys",
+        description="Shape keys that turn the eyes; leave empty to detect them by name",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    # The table as one text, for presets and copies. Not stored.
+    shape_map: StringProperty(
+        override=EDITABLE, name="Shape Key Table", options={"HIDDEN"}, get=shape_table.text, set=shape_table.set_text
+    )
+    shapes_index: IntProperty(override=EDITABLE, name="Highlighted Shape Key", options={"HIDDEN"})
     head_share: _number(
         "Head Share",
         "Part of the gaze shift taken by the head: at 1 all of it, at 0 only what is out of reach of the eyes",
@@ -221,6 +312,13 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
     vergence_limit: _angle("Vergence Limit", "Largest angle between the two lines of sight", 12.0, 60.0)
     blink_from: _angle("Blink Threshold", "Angle of a gaze shift above which the eyes blink", 33.0, 180.0)
     blink_angle: _angle("Lid Angle", "Angle by which the bones of the upper eyelids turn to close the eyes", 30.0, 90.0)
+    lid_follow: _number(
+        "Amount",
+        "Turn of the upper eyelids relative to that of the eyes up and down; shape keys only close them",
+        0.5,
+        1.0,
+        subtype="FACTOR",
+    )
     blink_key: StringProperty(
         override=EDITABLE,
         update=needs_others,
@@ -252,7 +350,7 @@ class LookAtBlink(bpy.types.PropertyGroup):
     owner: StringProperty(override=EDITABLE, options={"HIDDEN"})
 
 
-CLASSES = (LookAtTarget, LookAtBody, LookAtEyes, LookAtBlink)
+CLASSES = (LookAtTarget, LookAtEyeShape, LookAtBody, LookAtEyes, LookAtBlink)
 
 
 def _amounts(group: str) -> tuple[str, ...]:
@@ -265,7 +363,7 @@ def _enabling(group: str) -> tuple[str, ...]:
 
 TUNING = {"body": (*_amounts("body"), "torso_from", "torso_more"), "eyes": (*_amounts("eyes"), "drift", "seed")}
 """Settings that change how the body moves, but not which bones do."""
-BONES = {"body": (*_enabling("body"), "mover"), "eyes": (*_enabling("eyes"), "left", "right", "blink_key")}
+BONES = {"body": (*_enabling("body"), "mover"), "eyes": (*_enabling("eyes"), "left", "right", "blink_key", "turned_by")}
 """Settings that decide which bones move."""
 
 

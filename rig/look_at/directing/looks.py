@@ -50,9 +50,9 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
         if target in found:
             return found.index(target)
         if settings.target is None and not setting_keys.frames(armature, bone, "active_target"):
-            _write(settings, [target, *found[1:]])
+            write(settings, [target, *found[1:]])
             return 0
-    _write(settings, [*found, target])
+    write(settings, [*found, target])
     return len(found)
 
 
@@ -76,7 +76,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     _check_number(bone, found, number)
     setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
     weight_keys.remove(armature, bone, number)
-    _write(settings, found[:number] + found[number + 1 :] or [Target()])
+    write(settings, found[:number] + found[number + 1 :] or [Target()])
 
 
 def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
@@ -88,7 +88,7 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     setting_keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
     weight_keys.swap(armature, bone, number, to)
     found[number], found[to] = found[to], found[number]
-    _write(settings, found)
+    write(settings, found)
 
 
 def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: int, frame: float) -> None:
@@ -218,7 +218,7 @@ def _check_number(bone: str, found: Sequence[Target], number: int) -> None:
         )
 
 
-def _write(settings, wanted: Sequence[Target]) -> None:
+def write(settings, wanted: Sequence[Target]) -> None:
     """Set the targets, the main one first; rows that a library override cannot remove are emptied."""
     items = settings.targets
     if (settings.target, settings.subtarget) != (wanted[0].object, wanted[0].bone):

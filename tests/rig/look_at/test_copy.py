@@ -55,7 +55,26 @@ def copy(armature: bpy.types.Object, source: str, *bones: str, **options) -> Non
 
 
 def mirror(armature: bpy.types.Object, source: str) -> str:
-    return look_at_copy.mirror(bpy.context.scene, armature, source)
+    return look_at_copy.mirror(bpy.context.scene, armature, source)[0]
+
+
+def with_body(settings, *more: str) -> None:
+    """Amounts of the body and the eyes that are not the default ones, and two additional targets."""
+    settings.body.use_weight_shift, settings.body.weight_side, settings.body.mover = True, 8.0, "hips"
+    settings.eyes.head_share, settings.eyes.seed, settings.eyes.blink_key = 0.25, 5, "Blink"
+    for name in ("", *more):
+        item = settings.targets.add()
+        item.object = bpy.data.objects[name] if name else None
+    settings.active_target = 1
+
+
+def body(settings) -> dict[str, object]:
+    return {
+        f"{group}.{name}": getattr(getattr(settings, group), name)
+        for group in ("body", "eyes")
+        for name, prop in getattr(settings, group).bl_rna.properties.items()
+        if prop.type not in ("POINTER", "COLLECTION")
+    }
 
 
 def test_copy_has_the_same_tuning_and_target(hero) -> None:
@@ -121,7 +140,71 @@ def test_a_target_that_a_copy_would_carry_changes_nothing(hero) -> None:
     assert hero.pose.bones["upper_arm.L"].lookat_pd.exists
 
 
+def test_copy_takes_body_eyes_and_additional_targets_along(hero) -> None:
+    source = add(hero, "eye.L", ["eye.L", "head"])
+    other = ball((1.0, -2.0, 1.5), "Other")
+    with_body(source, "Other")
+    copy(hero, "eye.L", "eye.R")
+    found = hero.pose.bones["eye.R"].lookat_pd
+    assert body(found) == body(source)
+    assert [(item.object, item.name) for item in found.targets] == [(None, ""), (other, "Other")]
+    assert found.active_target == 1
+
+
+def test_copy_without_the_target_keeps_all_of_its_own(hero) -> None:
+    source = add(hero, "eye.L", ["eye.L", "head"])
+    ball((1.0, -2.0, 1.5), "Other")
+    with_body(source, "Other")
+    add(hero, "eye.R").targets.add().object = bpy.data.objects["Other"]
+    copy(hero, "eye.L", "eye.R", with_target=False)
+    found = hero.pose.bones["eye.R"].lookat_pd
+    assert [item.object.name for item in found.targets] == ["Other"] and found.active_target == 0
+    assert body(found) == body(source)
+
+
+def test_copy_replaces_additional_targets(hero) -> None:
+    add(hero, "eye.L", ["eye.L"])
+    found = add(hero, "eye.R")
+    found.targets.add().object = bpy.data.objects["Ball"]
+    copy(hero, "eye.L", "eye.R")
+    assert len(found.targets) == 0
+
+
+def test_an_additional_target_that_the_copy_would_carry_changes_nothing(hero) -> None:
+    source = add(hero, "eye.L", ["eye.L"])
+    item = source.targets.add()
+    item.object, item.bone = hero, "hand.L"
+    with pytest.raises(errors.RigError, match="moves with"):
+        copy(hero, "eye.L", "upper_arm.L")
+    assert not look_at.exists_on(hero.pose.bones["upper_arm.L"])
+
+
+def test_an_eye_that_looks_by_itself_is_no_eye_of_its_copy(hero) -> None:
+    """A copy whose chain contains the bones of a response does without it, and can be solved."""
+    source = add(hero, "head")
+    source.eyes.use = True
+    left_off = look_at_copy.copy(bpy.context.scene, hero, "head", ["eye.L"])
+    found = hero.pose.bones["eye.L"].lookat_pd
+    assert [layer.id for layer in left_off] == ["eyes"] and not found.eyes.use and source.eyes.use
+    look_at.resolve(hero, "eye.L")
+
+
 # Mirror
+
+
+def test_mirror_image_has_body_eyes_and_additional_targets(hero) -> None:
+    for side in "LR":
+        ball((0.3, -2.0, 1.7), f"Target.{side}")
+    source = add(hero, "hand.L")
+    with_body(source, "Target.L")
+    source.eyes.left, source.eyes.right = "eye.L", "eye.R"
+    mirror(hero, "hand.L")
+    found = hero.pose.bones["hand.R"].lookat_pd
+    assert body(found) == body(source)
+    assert [item.object and item.object.name for item in found.targets] == [None, "Target.R"]
+    source.eyes.right = ""
+    mirror(hero, "hand.L")
+    assert (found.eyes.left, found.eyes.right) == ("", "eye.R")
 
 
 def test_mirroring_twice_changes_nothing(hero) -> None:

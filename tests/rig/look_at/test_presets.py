@@ -105,6 +105,13 @@ def test_blender_itself_can_run_them(settings) -> None:
         ("look_at.damping = 1", "'damping'"),
         ("look_at.target = None", "'target'"),
         ("look_at.use = False", "'use'"),
+        ("look_at.body.use_arm_recoil = 1.0", "'body.use_arm_recoil'"),
+        ("look_at.body.weight_shift = True", "'body.weight_shift'"),
+        ("look_at.body.mover = 'hips'", "'body.mover'"),
+        ("look_at.eyes.seed = 4", "'eyes.seed'"),
+        ("look_at.eyes.nonsense = 1.0", "'eyes.nonsense'"),
+        ("look_at.body.eyes.use = True", "Line 1"),
+        ("look_at().use = True", "Line 1"),
         ("look_at.nonsense = 1.0", "'nonsense'"),
     ],
 )
@@ -149,6 +156,41 @@ def test_a_file_too_large_for_a_preset_is_not_read(tmp_path) -> None:
     path.write_text("# nothing\n" * 200_000, "utf-8")
     with pytest.raises(errors.FileError, match="'Large'"):
         presets.read(path)
+
+
+def everything(settings) -> dict[str, object]:
+    return {name: presets.value(settings, name) for name in presets.contents()}
+
+
+def test_body_and_eyes_are_saved_too(settings, tmp_path) -> None:
+    """But neither the bones of one rig nor the seed of one shot."""
+    settings.body.use_weight_shift, settings.body.weight_side, settings.body.torso_from = True, -7.5, 0.3
+    settings.body.use_planted_feet, settings.body.mover = False, "hips"
+    settings.eyes.use, settings.eyes.head_share, settings.eyes.drift, settings.eyes.seed = True, 0.4, 0.1, 7
+    saved = everything(settings)
+    presets.write(settings, tmp_path / "Mine.py")
+    for group in (settings.body, settings.eyes):
+        look_at_edit.unset(group)
+    presets.apply(presets.read(tmp_path / "Mine.py"), settings)
+    assert everything(settings) == saved
+    assert settings.body.mover == "" and settings.eyes.seed == 0
+
+
+def test_ffxvi_has_its_published_layers(settings) -> None:
+    """Weight shift, arm recoil and planted feet; nothing of the eyes is in the publication."""
+    settings.body.use_planted_feet, settings.body.weight_shift, settings.eyes.use = False, 3.0, True
+    presets.apply(presets.read(presets.available()["FFXVI"]), settings)
+    body = settings.body
+    assert body.use_weight_shift and body.use_arm_recoil and body.use_planted_feet and body.weight_shift == 1.0
+    assert not settings.eyes.use
+
+
+def test_the_other_presets_leave_the_body_as_it_is(settings) -> None:
+    settings.body.use_weight_shift, settings.eyes.use = True, True
+    before = everything(settings)
+    presets.apply(presets.read(presets.available()["Bird"]), settings)
+    after = everything(settings)
+    assert {name for name in after if after[name] != before[name]} <= set(presets.SETTINGS)
 
 
 def test_some_settings_are_enough(settings, tmp_path) -> None:

@@ -46,9 +46,10 @@ def face(armature: bpy.types.Object, *names: str, name: str = "Face", deformed: 
 
 
 def looking(place=FAR, **settings: Any):
-    """A person whose eyes look at a ball for a while, and the settings."""
+    """A person whose eyes look at a ball for a while and whose lids only blink, and the settings."""
     armature = bodies.person(moving=False)
     found = bodies.look(armature, scenes.ball(place), **settings)
+    found.eyes.use_lids = False
     scenes.settings_keyed(armature, "head", "use", [(1, False), (ON, True), (OFF, False)])
     return armature, found
 
@@ -227,11 +228,11 @@ def test_an_opened_file_whose_shape_keys_were_renamed_is_solved_again(tmp_path) 
 def test_a_look_at_that_goes_takes_its_note_of_the_lids_along() -> None:
     armature, _ = looking()
     values(face(armature, "Blink"), "Blink", [ON])
-    noted = [action for action in bpy.data.actions if any(key.startswith("lookat_pd_lids") for key in action.keys())]
+    noted = [action for action in bpy.data.actions if any(key.startswith("lookat_pd_shapes") for key in action.keys())]
     assert len(noted) == 1
     look_at_edit.remove(armature, "head")
     bpy.context.view_layer.update()
-    assert not any(key.startswith("lookat_pd_lids") for action in bpy.data.actions for key in action.keys())
+    assert not any(key.startswith("lookat_pd_shapes") for action in bpy.data.actions for key in action.keys())
 
 
 def test_undo_takes_the_value_and_what_is_remembered_together() -> None:
@@ -273,7 +274,7 @@ def test_characters_that_share_a_face_blink_when_either_does() -> None:
     keys = face(armature, "Blink")
     alone = values(keys, "Blink")
     other = bodies.person("Other", moving=False)
-    bodies.look(other, scenes.ball((0.0, -2.0, 1.7), "Straight"))
+    bodies.look(other, scenes.ball((0.0, -2.0, 1.7), "Straight")).eyes.use_lids = False
     twin = bpy.data.objects.new("Twin", keys.user)
     bpy.context.scene.collection.objects.link(twin)
     scenes.child(twin, other)
@@ -287,6 +288,7 @@ def test_of_two_look_ats_the_one_that_closes_more_has_the_word() -> None:
     keys = face(armature, "Blink")
     alone = values(keys, "Blink")
     other = bodies.look(armature, scenes.ball((0.0, -2.0, 1.7), "Straight"), "neck")
+    other.eyes.use_lids = False
     other.chain.clear()
     other.chain.add().bone = "neck"
     settings.influence = 0.999
@@ -415,7 +417,7 @@ def with_lids(pivot=(0.032, -0.075, 1.68)) -> bpy.types.Object:
         x, y, z = pivot
         rows.append((f"lid.{side}", "head", (sign * x, y, z), (sign * x, y - 0.015, z + 0.008)))
     armature = scenes.figure("Lidded", rows)
-    bodies.look(armature, scenes.ball(FAR))
+    bodies.look(armature, scenes.ball(FAR)).eyes.use_lids = False
     scenes.settings_keyed(armature, "head", "use", [(1, False), (ON, True), (OFF, False)])
     return armature
 
@@ -445,6 +447,65 @@ def test_lids_that_do_not_turn_about_the_eye_are_left_to_shape_keys() -> None:
     keys = face(armature, "Blink")
     assert values(keys, "Blink").max() > 0.9
     assert look_at.resolve(armature, "head").body.lids == ()
+
+
+# Lids that follow the eyes
+
+
+def _low_and_level(**shown) -> tuple[Any, Any]:
+    """A person with eyes that look down at a ball without a blink, and the settings."""
+    armature = bodies.person(moving=False)
+    found = bodies.look(armature, scenes.ball((0.0, -1.0, 1.25)), **shown)
+    found.eyes.head_share, found.eyes.use_blink = 0.0, False
+    scenes.settings_keyed(armature, "head", "use", [(1, False), (ON, True), (OFF, False)])
+    return armature, found
+
+
+def test_shape_keys_close_the_lids_part_of_the_way_as_the_eyes_look_down() -> None:
+    armature, settings = _low_and_level()
+    keys = face(armature, "Blink")
+    settings.eyes.lid_follow = 0.5
+    half = values(keys, "Blink")
+    assert np.all(half[: ON - 1] == 0.0) and half[-1] == 0.0 and 0.1 < half[50] < 0.9
+    settings.eyes.lid_follow = 0.25
+    assert values(keys, "Blink")[50] == pytest.approx(0.5 * half[50], abs=1e-4)
+    settings.eyes.use_lids = False
+    assert np.all(values(keys, "Blink") == 0.0)
+
+
+def test_looking_up_closes_no_lid() -> None:
+    armature, _ = _low_and_level()
+    keys = face(armature, "Blink")
+    bpy.data.objects["Ball"].location.z = 2.1
+    assert np.all(values(keys, "Blink", range(1, OFF)) == 0.0)
+
+
+@pytest.mark.parametrize("height", [1.25, 2.0])
+def test_bones_of_lids_turn_with_the_eyes(height) -> None:
+    """By the amount of their turn, up and down."""
+    armature = with_lids()
+    bpy.data.objects["Ball"].location = (0.0, -1.0, height)
+    settings = armature.pose.bones["head"].lookat_pd
+    settings.eyes.head_share, settings.eyes.use_blink = 0.0, False
+    settings.eyes.use_lids, settings.eyes.lid_follow = True, 0.6
+    poses = scenes.poses(armature, [1, 55])
+    head, eye, lid = (poses[:, n] for n in bodies.bones(armature, "head", "eye.L", "lid.L"))
+
+    def pitch(bone) -> float:
+        """By how much the bone turns in the head about its lateral axis between the two frames [rad]."""
+        local = np.linalg.inv(head) @ bone
+        return float(np.arctan2(*(local[1, :3, :3] @ local[0, :3, :3].T)[[2, 2], [1, 2]]))
+
+    assert abs(pitch(eye)) > np.radians(5.0)
+    assert pitch(lid) == pytest.approx(0.6 * pitch(eye), abs=np.radians(0.6))
+
+
+def test_a_bake_keeps_lids_that_follow() -> None:
+    armature, _ = _low_and_level()
+    keys = face(armature, "Blink")
+    shown = values(keys, "Blink")
+    scenes.run_bake(armature, last=LAST)
+    assert values(keys, "Blink") == pytest.approx(shown, abs=1e-6) and shown.max() > 0.1
 
 
 # Baked

@@ -1,0 +1,71 @@
+"""The table of shape keys that turn the eyes of a look-at."""
+
+import bpy
+
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
+from ..rig.look_at.body import shape_eyes, shape_table
+from . import current
+
+
+class LOOKAT_PD_OT_eye_shape_add(current.OfLookAt, bpy.types.Operator):
+    """Add an empty row for a shape key that turns an eye"""
+
+    bl_idname = "lookat_pd.eye_shape_add"
+    bl_label = "Add Eye Shape Key"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        eyes = current.look_at_bone(context).lookat_pd.eyes
+        eyes.shapes.add()
+        eyes.shapes_index = len(eyes.shapes) - 1
+        return {"FINISHED"}
+
+
+def why_no_row(context: bpy.types.Context) -> str | None:
+    """The reason why no row can be removed; None if one can."""
+    reason = current.why_no_look_at(context)
+    if reason is None and not len(current.look_at_bone(context).lookat_pd.eyes.shapes):
+        reason = "The table is empty"
+    return reason
+
+
+class LOOKAT_PD_OT_eye_shape_remove(current.Explained, bpy.types.Operator):
+    """Remove the highlighted row from the table of shape keys that turn the eyes"""
+
+    bl_idname = "lookat_pd.eye_shape_remove"
+    bl_label = "Remove Eye Shape Key"
+    why_not = staticmethod(why_no_row)
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        eyes = current.look_at_bone(context).lookat_pd.eyes
+        place = min(max(eyes.shapes_index, 0), len(eyes.shapes) - 1)
+        shape_table.take(eyes, place)
+        eyes.shapes_index = max(min(place, len(eyes.shapes) - 1), 0)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_eye_shapes_detect(current.OfLookAt, bpy.types.Operator):
+    """Fill the table with the shape keys whose names say that they turn the eyes"""
+
+    bl_idname = "lookat_pd.eye_shapes_detect"
+    bl_label = "Detect Eye Shape Keys"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bone = current.look_at_bone(context)
+        rows = shape_eyes.detected_rows(bone.id_data)
+        if not rows:
+            raise RigError(
+                "No shape key of '{armature}' has a name that says that it turns the eyes; add rows to the table.",
+                armature=bone.id_data.name,
+            )
+        shape_table.write(bone.lookat_pd.eyes, rows)
+        current.tell(self, Message("Found {count} shape keys that turn the eyes.", count=len(rows)))
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_eye_shape_add, LOOKAT_PD_OT_eye_shape_remove, LOOKAT_PD_OT_eye_shapes_detect)
+)

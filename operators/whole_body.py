@@ -1,0 +1,28 @@
+"""Switch the whole body response on or off."""
+
+import bpy
+from bpy.props import BoolProperty
+
+from ..rig.look_at.body import layers
+from . import current
+
+
+class LOOKAT_PD_OT_whole_body(current.OfLookAt, bpy.types.Operator):
+    """Include hips, arms, feet and eyes in the motion, where the rig has them; the amounts are kept"""
+
+    bl_idname = "lookat_pd.whole_body"
+    bl_label = "Whole Body"
+
+    use: BoolProperty(
+        name="Whole Body",
+        description="Enable all responses of the body and the eyes; otherwise only those that are on from the start",
+        default=True,
+    )
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        layers.switch_whole_body(current.look_at_bone(context).lookat_pd, self.use)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_whole_body,))

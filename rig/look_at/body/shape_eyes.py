@@ -1,0 +1,252 @@
+"""Eyes that shape keys turn: which shape keys, where the eyes are in the head, and the values that look somewhere."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ....lookat_pd import rotation
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.eyes import shape_gaze
+from ....lookat_pd.message import Message
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.skeleton import Skeleton
+from ...animation import actions
+from ...detection import eye_shapes
+from ...sampling import targets
+from . import blink, shape_table
+from .blink import Lid
+from .shape_table import ShapeRow
+
+NOMINAL = np.radians(30.0)
+"""Angle [rad] of an eye at value 1 of a shape key whose mesh does not show it."""
+SIDES = {"L": "LEFT", "R": "RIGHT"}
+_AXES = {"LEFT": (0.0, 1.0), "RIGHT": (0.0, -1.0), "UP": (1.0, 0.0), "DOWN": (-1.0, 0.0)}
+"""Parts of the right and the up axis of the head about which an eye turns that way."""
+_ASTRAY = np.cos(np.radians(60.0))
+
+
+@dataclass(frozen=True)
+class ShapeEye:
+    """An eye that shape keys turn. side: "L" or "R". center: (3,) in the frame of the aiming bone.
+
+    lids: the shape keys of each of `shape_gaze.DIRECTIONS`. turns: for each the rotation vector (3,) [rad] at value 1.
+    """
+
+    side: str
+    center: tuple[float, float, float]
+    lids: tuple[tuple[Lid, ...], ...]
+    turns: tuple[tuple[float, float, float], ...]
+
+    def shifts(self, forward: Array) -> Array:
+        """Shifts (4, 3) of the pupil, for `shape_gaze`."""
+        return np.stack([shape_gaze.shift(forward, turn, float(np.linalg.norm(turn))) for turn in self.turns])
+
+    @property
+    def reach(self) -> tuple[float, float, float]:
+        """How far [rad] the eye turns to the lesser of both sides, up and down."""
+        angles = [float(np.linalg.norm(turn)) for turn in self.turns]
+        return min(angles[:2]), angles[2], angles[3]
+
+
+@dataclass
+class _Found:
+    """A shape key that turns an eye: the keys of all meshes that have it, with their meshes."""
+
+    lids: list[Lid] = field(default_factory=list)
+    items: list[bpy.types.Object] = field(default_factory=list)
+    angle: float = 0.0
+
+
+def find(
+    armature: bpy.types.Object, skeleton: Skeleton, head: str, aim: tuple[Array, Array], settings: Any
+) -> tuple[tuple[ShapeEye, ...], list[str]]:
+    """The eyes that shape keys turn, left before right, and what is to be noted. Raises RigError.
+
+    aim: forward and up (3,) in the frame of the bone `head`.
+    """
+    table = shape_table.rows(settings)
+    found = _chosen(armature, table) if table else _detected(armature)
+    if not found:
+        return (), []
+    eyes = [side for side in SIDES if any(role[0] == side for role in found)]
+    missing = [(side, where) for side in eyes for where in shape_gaze.DIRECTIONS if (side, where) not in found]
+    if missing or len(eyes) < len(SIDES):
+        missing += [(side, where) for side in SIDES if side not in eyes for where in shape_gaze.DIRECTIONS]
+        side, where = missing[0]
+        message = Message(
+            "No shape key of '{armature}' turns the {side} eye {direction}, so shape keys do not turn the eyes; add it "
+            "to the table in the Eyes panel.",
+            armature=armature.name,
+            side=Message("left" if side == "L" else "right"),
+            direction=_TOLD[where],
+        )
+        if table:
+            raise RigError(message)
+        return (), [message]
+    frames = {item: _to_head(armature, skeleton, head, item) for row in found.values() for item in row.items}
+    return tuple(_eye(side, found, frames, aim) for side in eyes), []
+
+
+_TOLD = {
+    "LEFT": Message("to the left"),
+    "RIGHT": Message("to the right"),
+    "UP": Message("up"),
+    "DOWN": Message("down"),
+}
+
+
+def _meshes(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.types.Key]]:
+    """The meshes of a character with relative shape keys."""
+    seen = set()
+    for item in bpy.data.objects:
+        keys = item.data.shape_keys if item.type == "MESH" else None
+        if keys is not None and keys.use_relative and keys not in seen and targets.belongs_to(item, armature):
+            seen.add(keys)
+            yield item, keys
+
+
+def _detected(armature: bpy.types.Object) -> dict[tuple[str, str], _Found]:
+    found: dict[tuple[str, str], _Found] = {}
+    for item, keys in _meshes(armature):
+        for (side, where), name in eye_shapes.looking(keys.key_blocks.keys()[1:]).items():
+            for own in (side,) if side else SIDES:
+                _note(found.setdefault((own, where), _Found()), keys, name, item)
+    return found
+
+
+def _chosen(armature: bpy.types.Object, table: Sequence[ShapeRow]) -> dict[tuple[str, str], _Found]:
+    found: dict[tuple[str, str], _Found] = {}
+    for name, eye, where, angle in table:
+        if not np.isfinite(angle):
+            raise RigError(
+                "The angle of the shape key '{shape_key}' is not a number; enter one in the Eyes panel.",
+                shape_key=name,
+            )
+        holders = [(item, keys) for item, keys in _meshes(armature) if name in keys.key_blocks.keys()[1:]]
+        if not holders:
+            raise RigError(
+                "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
+                armature=armature.name,
+                shape_key=name,
+            )
+        for side in SIDES if eye == "BOTH" else (eye[0],):
+            place = found.setdefault((side, where), _Found())
+            place.angle = angle
+            for item, keys in holders:
+                _note(place, keys, name, item)
+    return found
+
+
+def _note(found: _Found, keys: bpy.types.Key, name: str, item: bpy.types.Object) -> None:
+    found.lids.append(Lid(keys, name, adds=True))
+    found.items.append(item)
+
+
+def _to_head(armature: bpy.types.Object, skeleton: Skeleton, head: str, item: bpy.types.Object) -> tuple[Array, Array]:
+    """Matrix (3, 3) and origin (3,) that bring the vertices of a mesh at rest into the frame of the aiming bone."""
+    world = np.array(armature.matrix_world)
+    if item.find_armature() == armature:
+        row = skeleton.index(head)
+        bone = np.eye(4)
+        bone[:3, :3] = rotation.to_matrix(skeleton.rotations[row])
+        bone[:3, 3] = skeleton.heads[row]
+    else:
+        # It moves with a bone as a whole.
+        bone = np.array(armature.pose.bones[head].matrix)
+    matrix = np.linalg.inv(world @ bone) @ np.array(item.matrix_world)
+    return matrix[:3, :3], matrix[:3, 3]
+
+
+def _eye(
+    side: str,
+    found: dict[tuple[str, str], _Found],
+    frames: dict[bpy.types.Object, tuple[Array, Array]],
+    aim: tuple[Array, Array],
+) -> ShapeEye:
+    forward, up = aim
+    right = rotation.cross(forward, up)
+    turns, centers, guesses = [], [], []
+    for where in shape_gaze.DIRECTIONS:
+        row = found[side, where]
+        about_right, about_up = _AXES[where]
+        axis, angle = about_right * right + about_up * up, row.angle or NOMINAL
+        for lid, item in zip(row.lids, row.items, strict=True):
+            shared = sum(lid in found[other, where].lids for other in SIDES if (other, where) in found) > 1
+            turn, place = _measured(lid, item, frames[item], -right if side == "L" else right, shared)
+            if place is not None:
+                guesses.append(place)
+            if turn is None or np.dot(turn.axis, axis) < _ASTRAY:
+                continue
+            centers.append(turn.place)
+            if not row.angle:
+                axis, angle = np.array(turn.axis), turn.angle
+            break
+        turns.append(tuple((angle * axis).tolist()))
+    places = centers or guesses or [(0.0, 0.0, 0.0)]
+    center = tuple(np.mean(places, axis=0).tolist())
+    return ShapeEye(
+        side, center, tuple(tuple(found[side, where].lids) for where in shape_gaze.DIRECTIONS), tuple(turns)
+    )
+
+
+def _measured(
+    lid: Lid, item: bpy.types.Object, frame: tuple[Array, Array], outward: Array, shared: bool
+) -> tuple[eye_shapes.ShapeTurn | None, Array | None]:
+    """What a shape key does to an eye, in the frame of the head. shared: it turns both, and only this side counts."""
+    block, mesh = lid.block, item.data
+    assert block is not None
+    matrix, origin = frame
+    points = _coordinates(block.relative_key.data) @ matrix.T + origin
+    moved = _coordinates(block.data) @ matrix.T + origin
+    edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    counts = (points @ outward > 0.0).tobytes() if shared else b""
+    turn, place = eye_shapes.cached(points.tobytes(), moved.tobytes(), edges.tobytes(), counts)
+    return turn, None if place is None else np.array(place)
+
+
+def _coordinates(data: Any) -> Array:
+    values = np.empty(3 * len(data), dtype=np.float32)
+    data.foreach_get("co", values)
+    return values.reshape(-1, 3).astype(float)
+
+
+def detected_rows(armature: bpy.types.Object) -> list[ShapeRow]:
+    """The table of the shape keys that are detected by their names, each to be measured."""
+    rows: list[ShapeRow] = []
+    for _, keys in _meshes(armature):
+        for (side, where), name in eye_shapes.looking(keys.key_blocks.keys()[1:]).items():
+            rows.append((name, SIDES.get(side, "BOTH"), where, 0.0))
+    return list(dict.fromkeys(rows))
+
+
+def lids(eyes: Sequence[ShapeEye]) -> tuple[Lid, ...]:
+    """All shape keys that turn these eyes."""
+    return tuple(dict.fromkeys(lid for eye in eyes for row in eye.lids for lid in row))
+
+
+def animated(eyes: Sequence[ShapeEye], frames: Array) -> Array:
+    """The values (F, k, 4) of the shape keys of k eyes as the animator has them."""
+    found = np.zeros((len(frames), len(eyes), 4))
+    for (n, eye), where in product(enumerate(eyes), range(4)):
+        found[:, n, where] = animated_values(eye.lids[where][0], frames)
+    return np.clip(found, 0.0, 1.0)
+
+
+def animated_values(lid: Lid, frames: Array) -> Array:
+    """The values (F,) of a shape key without the look-at, on these frames."""
+    data = lid.keys.animation_data
+    curve = actions.curves_at(data.action, data.action_slot, lid.path, 1)[0] if data is not None else None
+    if curve is None or blink.state(lid) != "KEYED":
+        return np.full(len(frames), blink.base(lid))
+    return np.array([curve.evaluate(frame) for frame in frames])
+
+
+def reach(eyes: Sequence[ShapeEye]) -> tuple[float, float, float]:
+    """How far [rad] all of the eyes turn to either side, up and down."""
+    every = np.array([eye.reach for eye in eyes])
+    return tuple(every.min(axis=0).tolist())
