@@ -48,8 +48,18 @@ def chain_values(look_at) -> tuple[tuple, ...]:
 
 
 def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Library overrides tell the items of a collection apart by their names."""
-    item.name = item.bone
+    """Library overrides tell the items of a collection apart by their names, which there stay as they were first."""
+    owner = item.id_data
+    if owner.override_library is None:
+        item.name = item.bone
+    elif not item.name:
+        chains = (bone.lookat_pd.chain for bone in owner.pose.bones)
+        taken = {other.name for other in next((chain for chain in chains if item in list(chain)), ())}
+        name, number = item.bone, 1
+        while name and name in taken:
+            number += 1
+            name = f"{item.bone} {number}"
+        item.name = name
     changed(item, context)
 
 

@@ -16,10 +16,12 @@ from ..scenes import aim, animate, ball, child, figure, poses
 from .test_live import ours
 
 clock = load("rig.offset_layer.clock")
+detect = load("rig.detection.detect")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.offset_layer.constraints")
+stance = load("rig.detection.stance")
 
 FRAMES = (1, 7, 16, 24)
 
@@ -181,6 +183,34 @@ def test_the_last_look_at_of_an_override_leaves_no_clock(tmp_path) -> None:
     assert clocks()
     look_at_edit.remove(guest, "head")
     assert not clocks() and not any(offsets.on(guest))
+
+
+def test_the_chain_of_an_override_is_the_same_when_opened(tmp_path) -> None:
+    """Also where a bone that it has from its library was taken out, and comes back as a line of its own."""
+    path = library(str(tmp_path / "cast.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(path, link=True) as (_, data):
+        data.collections = ["Cast"]
+    made = data.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    guest = next(item for item in made.all_objects if item.type == "ARMATURE")
+    guest_name = guest.name
+
+    def chain() -> list[tuple[str, float]]:
+        return [(item.bone, item.share) for item in guest.pose.bones["head"].lookat_pd.chain if item.bone]
+
+    links = detect.find_chain(stance.skeleton(guest), "head")
+    names = [link.bone for link in links]
+    assert [bone for bone, _ in chain()] == names and len(names) > 3
+    look_at_edit.write_chain(guest.pose.bones["head"].lookat_pd, [links[0], *links[2:]])
+    look_at_edit.write_chain(guest.pose.bones["head"].lookat_pd, [links[0], *links[2:], links[1]])
+    added = guest.pose.bones["head"].lookat_pd.chain.add()
+    added.bone, added.share = "upper_arm.L", 0.125
+    before = chain()
+    assert [bone for bone, _ in before] == [names[0], *names[2:], names[1], "upper_arm.L"]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    guest = bpy.data.objects[guest_name]
+    assert chain() == before
 
 
 def test_undo_after_a_rig_was_cut_down_shows_what_was_before(capfd) -> None:
