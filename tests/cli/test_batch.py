@@ -323,7 +323,14 @@ def test_a_signal_ends_all_processes_and_leaves_a_report(number, walk_glb, tmp_p
     inputs = [shutil.copy(walk_glb, tmp_path / f"{n}.glb") for n in range(12)]
     out, report = tmp_path / "out", tmp_path / "report.json"
     words = ["bake", *inputs, "--output", out, AIM, "--jobs", "2", "--report", report, "--skip-done"]
-    process = subprocess.Popen([sys.executable, "cli", *map(str, words)], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    # A shell has what it runs in the background ignore SIGINT, which children would inherit.
+    before = {item: signal.signal(item, signal.default_int_handler) for item in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        start = [sys.executable, "cli", *map(str, words)]
+        process = subprocess.Popen(start, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    finally:
+        for item, handler in before.items():
+            signal.signal(item, handler)
     until = time.monotonic() + 60.0
     while not list(out.glob("[0-9]*.glb")) and time.monotonic() < until:
         time.sleep(0.01)

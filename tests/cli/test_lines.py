@@ -92,7 +92,8 @@ def test_progress_is_one_line(nasty, monkeypatch, capsys) -> None:
     console = load("cli.console")
     monkeypatch.setattr(console, "_FIRST_LINE", 0.0)
     with console.Console() as shown:
-        shown.begin(nasty, 1, 2)
+        shown.tally(2)
+        shown.begin(nasty, 1)
         shown.progress(0.5, "reading a\nfile")
     err = capsys.readouterr().err
     assert err and all(map(is_plain, filter(None, err.split("\n"))))

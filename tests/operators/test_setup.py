@@ -143,17 +143,19 @@ def test_add_is_grey_without_an_armature() -> None:
 
 def defaults(armature: bpy.types.Object, bone: str) -> bool:
     found = settings(armature, bone)
-    return found.target is None and not len(found.chain) and not _set(found)
+    assert not (own := _set(found)), own
+    return found.target is None and not len(found.chain)
 
 
 def _set(group) -> list[str]:
     """Settings of a group, and of groups in it, that have a value of their own."""
     # The gains and the text of the table are not stored: they show other settings.
-    no_values = ("rna_type", "name", "target", "k_p", "k_d", "shape_map")
+    no_values = ("rna_type", "name", "k_p", "k_d", "shape_map")
     names = [name for name in group.bl_rna.properties.keys() if name not in no_values]
     groups = [name for name in names if isinstance(getattr(group, name), bpy.types.PropertyGroup)]
     # Merely to read a pointer that is not set makes Blender set it to nothing, or to a group that holds nothing.
-    own = [name for name in names if name not in groups and group.is_property_set(name)]
+    nothing = [name for name in names if getattr(group, name) is None]
+    own = [name for name in names if name not in (*groups, *nothing) and group.is_property_set(name)]
     return own + [name for inner in groups for name in _set(getattr(group, inner))]
 
 
