@@ -1,6 +1,5 @@
 """The laws of joined clips on rigs of other makers, over many pairs of their clips."""
 
-import time
 from dataclasses import dataclass
 
 import bpy
@@ -153,37 +152,6 @@ def test_joints_keep_their_velocity(rigs) -> None:
     ratio = np.median(np.concatenate(soft)) / np.median(np.concatenate(hard))
     print(f"median change of velocity: {100 * ratio:.1f} % of a plain cut's")
     assert ratio < 0.1
-
-
-@pytest.mark.slow
-def test_speed(rigs) -> None:
-    """Joining takes no longer than one and a half times what sampling both clips takes."""
-    armature = load_rig(rigs / "gltf" / "kaykit_knight.glb")
-    sample = load("rig.sampling.sampler")
-    a, b = bpy.data.actions["Lie_Down"], bpy.data.actions["Sit_Chair_Idle"]
-    spans = {item: ranges(armature, item) for item in (a, b)}
-
-    def sampled() -> None:
-        for action, (first, last) in spans.items():
-            use(armature, action)
-            with sample.Sampler(bpy.context.scene, armature, armature.pose.bones.keys()) as sampler:
-                sample.run(sampler.sample(range(first, last + 1)))
-
-    def joined() -> None:
-        result = join.join(armature, join.ClipRef(a, spans[a][1]), join.ClipRef(b, spans[b][0]), assign=False)
-        bpy.data.actions.remove(result.action)
-
-    times = {}
-    for work in (sampled, joined):
-        work()
-        best = []
-        for _ in range(7):
-            started = time.perf_counter()
-            work()
-            best.append(time.perf_counter() - started)
-        times[work.__name__] = min(best)
-    print(times)
-    assert times["joined"] < 1.5 * times["sampled"]
 
 
 def captured(rigs, *names):
