@@ -29,7 +29,7 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     if eyes.turned_by != "SHAPE_KEYS":
         for name in ("left", "right"):
             column.prop_search(eyes, name, settings.id_data.pose, "bones", icon="BONE_DATA")
-    if eyes.turned_by != "BONES":
+    if eyes.turned_by == "SHAPE_KEYS" or (eyes.turned_by == "AUTOMATIC" and len(eyes.shapes)):
         _draw_shapes(column, eyes)
     limits = column.column(align=True)
     for name in ("yaw_limit", "pitch_up_limit", "pitch_down_limit"):
