@@ -99,14 +99,15 @@ def run(
     """
     shard: tuple[int, int] | None = arguments.shard
     items = jobs.in_shard(items, path_of, shard)
-    rows = [report.new_row(path_of(item), fields) for item in items]
-    for row in rows:
-        row["shard"] = None if shard is None else f"{shard[0]}/{shard[1]}"
+    paths = [path_of(item) for item in items]
+    rows = [report.new_row(path, fields) for path in paths]
+    if shard is not None:
+        for row in rows:
+            row["shard"] = f"{shard[0]}/{shard[1]}"
 
     def one(index: int) -> None:
         _attempt(lambda row: work(items[index], row), rows[index], paths[index], console)
 
-    paths = [path_of(item) for item in items]
     if arguments.worker is not None:
         workers.serve(arguments.worker, paths, rows, one, console)
         return DONE, []
