@@ -185,7 +185,10 @@ class _Run:
             if ended is None:
                 return
             number, message = ended, None
-        worker = self.pool.workers[number]
+        worker = self.pool.workers.get(number)
+        if worker is None:
+            # It was connected just as it was found to have ended.
+            return
         if message is None:
             del self.pool.workers[number]
             self._ended(worker)
