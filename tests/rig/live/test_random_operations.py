@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from attack import attack
+from attack import IS_RANDOM, attack
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
@@ -487,5 +487,5 @@ def test_any_operations_end_in_the_pose_of_a_new_file(empty_file, capfd) -> None
 
 @pytest.mark.slow
 def test_many_operations_end_in_the_pose_of_a_new_file(empty_file, capfd) -> None:
-    run_state_machine_as_test(Shot, settings=attack(30, stateful_step_count=40, **OPTIONS))
+    run_state_machine_as_test(Shot, settings=attack(30, stateful_step_count=100 if IS_RANDOM else 40, **OPTIONS))
     assert not ours(capfd.readouterr().err)
