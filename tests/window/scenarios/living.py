@@ -2,15 +2,21 @@
 
 import bpy
 import numpy as np
-from character import armature, look_at_ball, miss, pose, select, settings
+from character import HEAD, armature, look_at_ball, miss, pose, select, settings
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
+
+from extension import load
 
 LIVE = ("rig.live.handlers",)
 
 
 def _scene() -> bpy.types.Scene:
     return bpy.context.window_manager.windows[0].scene
+
+
+def _is_solved() -> bool:
+    return load("rig.live.handlers").status(_scene(), armature(), HEAD).state == "SOLVED"
 
 
 @script(needs=LIVE)
@@ -156,6 +162,29 @@ def opened_while_solving(hands: Hands) -> Waiting:
         bpy.ops.wm.read_homefile(use_factory_startup=True, load_ui=False)
     yield 0.5
     assert "Hero" not in bpy.data.objects
+
+
+@script(needs=LIVE)
+def undone_while_solving(hands: Hands) -> Waiting:
+    """Ctrl+Z while a long shot is being solved: the pose that was seen before comes back, and stays."""
+    yield from look_at_ball(hands)
+    _scene().frame_end = 10000
+    _scene().frame_set(25)
+    assert (yield from hands.until(_is_solved, 30.0)), "the long shot is not solved"
+    before, time = pose(), settings().settle_time
+    with hands.override():
+        bpy.ops.ed.undo_push(message="Ready")
+    slider = yield from hands.find("settle_time")
+    yield from hands.drag((slider.x, slider.y), (slider.x + 30, slider.y), steps=4)
+    assert settings().settle_time != time
+    assert not _is_solved(), "the shot is too short to be undone while it is solved"
+    yield from hands.undo()
+    assert abs(settings().settle_time - time) < 1e-6
+    assert (yield from hands.until(_is_solved, 30.0)), "the shot is not solved after the undo"
+    assert (yield from hands.until(lambda: np.array_equal(pose(), before))), abs(pose() - before).max()
+    for frame in (3000, 25):
+        _scene().frame_set(frame)
+    assert np.array_equal(pose(), before), f"differs by {abs(pose() - before).max():.3g}"
 
 
 @script(needs=LIVE)
