@@ -39,6 +39,7 @@ class TransitionRequest:
         return Blend(
             None if isinstance(seconds, str) else seconds,
             methods.METHODS[self.options.method or methods.default().id].identifier,
+            damping_ratio=1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
         )
 
     @property
@@ -50,9 +51,9 @@ class TransitionRequest:
 class Made:
     """What came of it.
 
-    clips: names of the actions; begins: the frame of each at which it begins. cuts, blends [s]: one a transition, and
-    places: the two steps whose speeds are compared there. root: bone by which clips were placed. missing: bones that
-    the rig lacks.
+    clips: names of the actions; begins: the frame of each at which it begins. cuts, blends [s], methods: one a
+    transition, and places: the two steps whose speeds are compared there. root: bone by which clips were placed.
+    missing: bones that the rig lacks.
     """
 
     action: bpy.types.Action
@@ -64,6 +65,7 @@ class Made:
     begins: list[float] = field(default_factory=list)
     root: str | None = None
     missing: list[str] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
 
 
 def make(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
@@ -233,16 +235,21 @@ def _in_range(rig: bpy.types.Object, joined: join.Joined, names: list[str], want
         join.use(rig, action, slot)
         bpy.data.actions.remove(joined.action)
         action.name = name
-    cuts = [(cut, blend) for cut, blend in zip(joined.cuts, joined.blends, strict=True) if first < cut <= last]
+    cuts = [
+        (cut, blend, method)
+        for cut, blend, method in zip(joined.cuts, joined.blends, joined.methods, strict=True)
+        if first < cut <= last
+    ]
     return Made(
         action,
         slot,
         names,
-        [cut for cut, _ in cuts],
-        [blend for _, blend in cuts],
-        [velocity_jump.across(cut) for cut, _ in cuts],
+        [cut for cut, _, _ in cuts],
+        [blend for _, blend, _ in cuts],
+        [velocity_jump.across(cut) for cut, _, _ in cuts],
         root=joined.root or None,
         missing=list(joined.missing),
+        methods=[method for _, _, method in cuts],
     )
 
 

@@ -24,11 +24,11 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 from lookat_pd import rotation  # noqa: E402
 from lookat_pd.rotation import Array  # noqa: E402
-from lookat_pd.transitions import inertialization  # noqa: E402
+from lookat_pd.transitions import inertialization, spring  # noqa: E402
 
 PICTURE = ROOT / "docs" / "images" / "transitions.png"
-METHODS = ("plain cut", "cross-fade", "inertialization", "dead blending")
-COLORS = dict(zip(METHODS, ("#c1c1c1", "#e69f00", "#0072b2", "#d1495b"), strict=True))
+METHODS = ("plain cut", "cross-fade", "inertialization", "dead blending", "spring")
+COLORS = dict(zip(METHODS, ("#c1c1c1", "#e69f00", "#0072b2", "#d1495b", "#2a9d5c"), strict=True))
 
 # The picture: one angle [degrees] at RATE frames a second, source and destinations as (offset, speed, sway).
 RATE = 120
@@ -67,6 +67,8 @@ def shown(method: str, source: Motion, cuts: list[tuple[float, Motion]], t: Arra
             new = inertialization.transition(old, new, dt, BLEND, kind="vector")
         elif method == "dead blending":
             new = inertialization.dead_blend(old, new, dt, BLEND, kind="vector")
+        elif method == "spring":
+            new = spring.transition(old, new, dt, BLEND, kind="vector")
         result = np.concatenate((result[~after], new[:, 0]))
     return result
 
@@ -152,6 +154,7 @@ def measure(folder: Path) -> None:
                 inertialization.cross_fade(on[:count], target[:count], dt, DURATION),
                 inertialization.transition(previous, target, dt, DURATION),
                 inertialization.dead_blend(previous, target, dt, DURATION),
+                spring.transition(previous, target, dt, DURATION),
             )
             for method, result in zip(METHODS, results, strict=True):
                 found[method].append(jumps(previous, result))

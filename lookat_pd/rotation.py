@@ -139,6 +139,20 @@ def log(q: ArrayLike) -> Array:
     return vector * vector_scale(w, np.sqrt(dot(vector, vector)))[..., None]
 
 
+def log_rate(v: ArrayLike, angular_velocity: ArrayLike) -> Array:
+    """The rate of the rotation vector v (..., 3), shorter than 2 pi, of a rotation with this angular velocity (..., 3).
+
+    Both in the space in which it rotates; units as given. Inverse of the left Jacobian of the rotation group.
+    """
+    v, w = np.asarray(v, float), np.asarray(angular_velocity, float)
+    angle = np.linalg.norm(v, axis=-1)
+    small = angle < 1e-3
+    safe = np.where(small, 1.0, angle)
+    factor = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, 1.0 / safe**2 - 0.5 / (safe * np.tan(0.5 * safe)))
+    turned = cross(v, w)
+    return w - 0.5 * turned + factor[..., None] * cross(v, turned)
+
+
 def vector_scale(w: Array, sine: Array) -> Array:
     """What turns the vector parts of quaternions into rotation vectors (...), from w and their lengths (...)."""
     angle = 2.0 * np.arctan2(sine, np.abs(w))

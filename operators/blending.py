@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..rig.transitions.settings import AutoBlend
+from ..rig.transitions.settings import AutoBlend, has_damping
 
 
 class Blended(AutoBlend):
@@ -21,6 +21,13 @@ class Blended(AutoBlend):
         row = layout.row()
         row.active = not self.use_auto_blend
         row.prop(self, "blend")
+
+
+def draw_method(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> None:
+    """The method of settings or of an operator, and its damping ratio where it has one."""
+    layout.prop(settings, "method")
+    if has_damping(settings):
+        layout.prop(settings, "damping_ratio")
 
 
 class Played:

@@ -7,7 +7,7 @@ import bpy
 from ..rig.transitions import chains, join, splice
 from ..rig.transitions.settings import Blending, blend_time, placement
 from . import current, inertialize
-from .blending import Blended, Played
+from .blending import Blended, Played, draw_method
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -30,14 +30,15 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
-        for name in ("method", "use_auto_blend", "blend", "root", "assign"):
+        draw_method(layout, self)
+        for name in ("use_auto_blend", "blend", "root", "assign"):
             layout.prop(self, name)
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         started = time.perf_counter()
         armature, scene = current.armature(context), context.scene
-        blend = splice.Blend(self.seconds, self.method)
+        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
         steps = chains.from_markers(armature, scene, blend)
         result = join.chain(armature, steps, root=self.root, assign=self.assign, scene=scene)
         current.tell(self, inertialize.summary(result, time.perf_counter() - started))

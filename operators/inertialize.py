@@ -3,14 +3,16 @@
 import time
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
+from ..lookat_pd.transitions import methods
 from ..rig.transitions import join, sequence, splice
 from ..rig.transitions.settings import Blending, blends
 from . import current
-from .blending import Blended, Played
+from .blending import Blended, Played, draw_method
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -44,7 +46,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         settings = context.scene.lookat_pd_transition
-        for name in ("source", "destination", "use_auto_blend", "blend", "root", "method"):
+        for name in ("source", "destination", "use_auto_blend", "blend", "root", "method", "damping_ratio"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
         if not self.source:
@@ -62,7 +64,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
             column = layout.column(align=True)
             column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
             column.prop(self, frame)
-        layout.prop(self, "method")
+        draw_method(layout, self)
         column = layout.column(align=True)
         column.active = blends(self)
         self.draw_blend(column)
@@ -88,7 +90,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
             armature,
             join.ClipRef(source, self.source_frame),
             join.ClipRef(destination, self.destination_frame),
-            splice.Blend(self.seconds, self.method),
+            splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio),
             root=self.root,
             assign=self.assign,
             scene=context.scene,
@@ -118,8 +120,13 @@ def summary(result: join.Joined, seconds: float) -> str:
     cut = joined(
         ", ",
         (
-            Message("frame {cut} ({blend:.2f} s)", cut=cut, blend=blend)
-            for cut, blend in zip(result.cuts, result.blends, strict=True)
+            Message(
+                "frame {cut} ({blend:.2f} s, {method})",
+                cut=cut,
+                blend=blend,
+                method=iface_(methods.METHODS[how].label),
+            )
+            for cut, blend, how in zip(result.cuts, result.blends, result.methods, strict=True)
         ),
     )
     missing = (

@@ -6,9 +6,9 @@ from bpy.props import EnumProperty
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.transitions import splice, strips
-from ..rig.transitions.settings import BLEND_ITEMS, blend_time
+from ..rig.transitions.settings import BLEND_ITEMS, blend_time, damping_ratio
 from . import current
-from .blending import Blended
+from .blending import Blended, draw_method
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -34,10 +34,11 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, Blended, bpy.types.Operat
 
     blend: blend_time("Time in seconds until only the second strip plays")
     method: EnumProperty(name="Method", description="Method of blending the difference", items=BLEND_ITEMS)
+    damping_ratio: damping_ratio()
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
-        layout.prop(self, "method")
+        draw_method(layout, self)
         self.draw_blend(layout)
 
     @current.reports_errors
@@ -50,7 +51,7 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, Blended, bpy.types.Operat
                 strips=len(chosen),
                 armature=armature.name,
             )
-        blend = splice.Blend(self.seconds, self.method)
+        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
         made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
         current.tell(
             self,

@@ -7,10 +7,10 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
 from ..rig.transitions import decay_preview
-from ..rig.transitions.settings import blends
+from ..rig.transitions.settings import blends, has_damping
 from . import plots
 
-_BLEND = ("method", "use_auto_blend", "blend")
+_BLEND = ("method", "use_auto_blend", "blend", "damping_ratio")
 _PARTS = {"head": "Head", "torso": "Torso", "arms": "Arms", "legs": "Legs"}
 
 
@@ -62,6 +62,8 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row = column.row()
         row.active = not settings.use_auto_blend
         row.prop(settings, "blend", text="Blend (s)")
+        if has_damping(settings):
+            column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
         found = decay_preview.decays(context.scene, current.armature(context))
         if found is not None:

@@ -35,7 +35,7 @@ WITHIN = {
         "gaze": {"pd"},
         "body": {"gaze", "pd"},
         "eyes": {"gaze"},
-        "transitions": set(),
+        "transitions": {"pd"},
         "ik": set(),
         "dynamics": {"ik"},
     },

@@ -173,7 +173,7 @@ def test_a_method_of_transitions_is_one_row(jump) -> None:
     made = join.join(armature, join.ClipRef(run, 21), join.ClipRef(walk, 9), splice.Blend(10 / 24, "JUMP"), root="NONE")
     held = motions.poses(armature, made.action, range(20, 30))
     assert np.allclose(held, held[:1], atol=1e-6)
-    with pytest.raises(InvalidArgument, match="INERTIAL, DEAD, FADE, CUT, JUMP"):
+    with pytest.raises(InvalidArgument, match="INERTIAL, DEAD, FADE, CUT, AUTO, SPRING, LINEAR, UNCLAMPED, JUMP"):
         splice.Blend(0.1, "UNKNOWN")
 
 
@@ -194,9 +194,8 @@ def test_a_method_of_transitions_is_on_the_command_line(jump, capsys: pytest.Cap
     options = parsed("inertialize", "a.blend", "--to", "Walk", "--output", "b.blend", "--method", "jump")
     requests = load("cli.transitions")
     assert requests.TransitionRequest(options, "to", (), None).blend(0.5).how is jump
-    assert "inertialization, dead blending, cross-fade, none or a jump (default: inertial)" in help_of(
-        "inertialize", capsys
-    )
+    assert "cross-fade, none, automatic choice, a damped spring" in help_of("inertialize", capsys)
+    assert "or a jump (default: inertial)" in help_of("inertialize", capsys)
 
 
 def test_methods_of_transitions_are_documented() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 
 from ...lookat_pd.errors import FileError
-from ...lookat_pd.transitions import methods
+from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
 from ...rig.transitions import sequence
 from .. import arguments as words
@@ -22,7 +22,7 @@ from ..transitions import AUTO, Made, TransitionRequest
 
 NAME = "inertialize"
 SUMMARY = "join clips, loop them, or smooth pops"
-FIELDS = ("clips", "clip_frames", "cuts", "blends", "root", "missing_bones", "velocity_jump_deg_per_s")
+FIELDS = ("clips", "clip_frames", "cuts", "blends", "methods", "root", "missing_bones", "velocity_jump_deg_per_s")
 """What its report has beside the fields of every verb."""
 EPILOG = """\
 Choose one of --to, --list, --markers, --loop and --smooth-pops. The result is a new action, which is assigned to the
@@ -47,6 +47,7 @@ _MEANT_FOR = {
     "best_cut": ("to",),
     "root": ("to", "list", "markers"),
     "method": ("to", "list", "markers"),
+    "damping_ratio": ("to", "list", "markers"),
 }
 """Flags that mean something only beside these others."""
 
@@ -91,6 +92,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{_listed(row.summary for row in methods.METHODS.values())} (default: {methods.default().id})",
     )
     parser.add_argument(
+        "--damping-ratio",
+        type=words.number(*spring.DAMPING_RATIOS),
+        metavar="Z",
+        help="with --method spring: 1 has no overshoot, below 1 overshoots (default: 1)",
+    )
+    parser.add_argument(
         "--clips", nargs="+", action="extend", type=Path, default=[], metavar="FILE", help="additional files with clips"
     )
     parser.add_argument("--name", metavar="NAME", help="name of the new action")
@@ -133,6 +140,8 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
     for flag, ways in _MEANT_FOR.items():
         if _given(options, flag) and not any(_given(options, way) for way in ways):
             raise Misuse(f"{_flag(flag)} means nothing without {' or '.join(map(_flag, ways))}")
+    if options.damping_ratio is not None and not methods.METHODS[options.method or methods.default().id].has_damping:
+        raise Misuse("--damping-ratio means nothing without --method spring")
     if options.best_cut and (options.source_frame is not None or options.destination_frame is not None):
         raise Misuse("--best-cut finds the frames itself; leave --source-frame and --destination-frame out")
     if options.range is not None and options.range[1] <= options.range[0]:
@@ -198,6 +207,7 @@ def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
     row["action"], row["clips"] = made.action.name, made.clips
     row["clip_frames"] = made.begins
     row["cuts"], row["blends"] = made.cuts, [round(blend, 4) for blend in made.blends]
+    row["methods"] = made.methods
     row["root"], row["missing_bones"] = made.root, made.missing
     row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
     if made.missing:

@@ -9,14 +9,13 @@ sign of a quaternion does not matter.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import checks, rotation
 from ..errors import InvalidArgument
-from ..message import Message
 from ..rotation import Array
+from . import cut
 
-KINDS = ("rotation", "vector")
 BLEND_TIMES = (0.1, 0.6)
 """Shortest and longest blend [s] that `blend_time` gives."""
 BLEND_ACCELERATION = 25.0
@@ -24,22 +23,21 @@ BLEND_ACCELERATION = 25.0
 GLIDE = 0.4
 """Fraction of the blend for which a velocity would persist: an offset of -GLIDE v T moving with v decays within T
 without acceleration or overshoot."""
-_HALF_TURN = 1e-6
-"""Tolerances of the angle from half a turn [rad] and of the speed [rad/s], within which both directions are
-equivalent."""
 _MOST = 1e300
 """`decay` computes with larger numbers than other solvers."""
-_FRAME = 1e-6
-"""Tolerance for the end of a blend, as a fraction of a frame: times are multiples of a rounded time step."""
 
 
-def decay(x0: ArrayLike, v0: ArrayLike, duration: ArrayLike, t: ArrayLike) -> Array:
+def decay(
+    x0: ArrayLike, v0: ArrayLike, duration: ArrayLike, t: ArrayLike, *, clamps_acceleration: bool = True
+) -> Array:
     """The offset at time t [s] of a value with x0 and velocity v0 [1/s] at time 0 that decays within `duration` [s].
 
     All arguments broadcast. A velocity that points away from zero is dropped, and if one towards zero is so large that
     the offset would cross zero, the duration is shortened: the offset never grows. Value, velocity and acceleration are
-    zero at the end. With a duration of 0 the offset is x0 at t = 0 and zero after. Before 0 it is x0. Raises
-    InvalidArgument if a number is not finite or the duration is negative. Source: Bollo 2018.
+    zero at the end. With a duration of 0 the offset is x0 at t = 0 and zero after. Before 0 it is x0.
+    clamps_acceleration: the acceleration at the start is at least 0; without that, as in most descriptions of the
+    method, an offset at rest jumps to a large acceleration. Raises InvalidArgument if a number is not finite or the
+    duration is negative. Source: Bollo 2018.
     """
     x0, v0, duration, t = (
         checks.array(name, values, most=_MOST)
@@ -66,7 +64,9 @@ def decay(x0: ArrayLike, v0: ArrayLike, duration: ArrayLike, t: ArrayLike) -> Ar
     s = np.clip(t, 0.0, end) / np.where(end > 0.0, end, 1.0)
     # The quintic over s has a triple root at its end; factoring it out is accurate near zero.
     slope = np.maximum(v * end, -5.0 * x)
-    bend = np.maximum(0.0, -8.0 * slope - 20.0 * x)
+    bend = -8.0 * slope - 20.0 * x
+    if clamps_acceleration:
+        bend = np.maximum(0.0, bend)
     factor = ((0.5 * bend + 3.0 * slope + 6.0 * x) * s + (slope + 3.0 * x)) * s + x
     left = 1.0 - s
     value = np.clip(left * left * left * factor, 0.0, x)
@@ -74,28 +74,37 @@ def decay(x0: ArrayLike, v0: ArrayLike, duration: ArrayLike, t: ArrayLike) -> Ar
 
 
 def transition(
-    previous: ArrayLike, target: ArrayLike, dt: float, duration: ArrayLike, *, kind: str = "rotation"
+    previous: ArrayLike,
+    target: ArrayLike,
+    dt: float,
+    duration: ArrayLike,
+    *,
+    kind: str = "rotation",
+    clamps_acceleration: bool = True,
 ) -> Array:
     """The destination `target` (F, B, ...) with a decaying difference to the previous output.
 
     previous: (2, B, ...) the last two frames of the output, oldest first; target[0] is shown one dt [s] after
     previous[1]. A transition may therefore interrupt another one. duration: blend time [s], a number or (B,). kind:
     "rotation", quaternions (..., 4) whose difference decays about its axis, or "vector", whose difference decays along
-    its direction. From `duration` after previous[1] the result is exactly the target.
+    its direction. From `duration` after previous[1] the result is exactly the target. clamps_acceleration: as for
+    `decay`.
 
     Returns (F, B, ...). Raises InvalidArgument. Source: Bollo 2018. The difference is computed at the time of
     previous[1] with the target extrapolated backwards by a frame, and the velocity is that of the difference, which
     includes the velocity of the destination. For a difference of half a turn, the direction is that of the motion.
     """
-    previous, target = _cut(previous, target, kind)
-    duration = _blend(dt, duration, target)
-    result, count = target.copy(), _frames_blended(dt, duration, target)
+    previous, target = cut.checked(previous, target, kind)
+    duration = cut.checked_duration(dt, duration, target)
+    result, count = target.copy(), cut.frames_blended(dt, duration, target)
     if not count:
         return result
-    direction, x0, v0 = (_vector_offset if kind == "vector" else _rotation_offset)(previous, target, dt)
+    direction, x0, v0 = (cut.vector_offset if kind == "vector" else cut.rotation_offset)(previous, target, dt)
     target = target[:count]
-    times = _times(dt, target)
-    offset = np.where(times >= duration - _FRAME * dt, 0.0, decay(x0, v0, duration, times))
+    times = cut.times(dt, target)
+    offset = np.where(
+        times >= duration - cut.FRAME * dt, 0.0, decay(x0, v0, duration, times, clamps_acceleration=clamps_acceleration)
+    )
     if kind == "vector":
         moved = target + offset[..., None] * direction
     else:
@@ -105,30 +114,36 @@ def transition(
 
 
 def cross_fade(
-    source: ArrayLike, target: ArrayLike, dt: float, duration: ArrayLike, *, kind: str = "rotation"
+    source: ArrayLike,
+    target: ArrayLike,
+    dt: float,
+    duration: ArrayLike,
+    *,
+    kind: str = "rotation",
+    is_linear: bool = False,
 ) -> Array:
     """`source` (F, B, ...), the continued motion before the cut, blended smoothly into `target` over `duration`.
 
     The frames are those after the cut, the first one dt [s] after the last frame before the cut; the weight is a smooth
-    step. Rotations are blended along an arc that is the short one at first and stays on the same side while both move.
-    Durations, kinds, result and errors as for `transition`.
+    step, or is_linear. Rotations are blended along an arc that is the short one at first and stays on the same side
+    while both move. Durations, kinds, result and errors as for `transition`.
     """
-    source, target = _poses("source", source, kind), _poses("target", target, kind)
+    source, target = cut.checked_poses("source", source, kind), cut.checked_poses("target", target, kind)
     if source.shape != target.shape:
         raise InvalidArgument(
             "The source {source} and the target {target} of a cross-fade must have the same shape.",
             source=source.shape,
             target=target.shape,
         )
-    duration = _blend(dt, duration, target)
-    result, count = target.copy(), _frames_blended(dt, duration, target)
+    duration = cut.checked_duration(dt, duration, target)
+    result, count = target.copy(), cut.frames_blended(dt, duration, target)
     if not count:
         return result
     source, target = source[:count], target[:count]
-    times = _times(dt, target)
-    done = times >= duration - _FRAME * dt
+    times = cut.times(dt, target)
+    done = times >= duration - cut.FRAME * dt
     s = np.where(done, 1.0, times / np.where(duration > 0.0, duration, 1.0))
-    result[:count] = _mixed(source, target, s * s * (3.0 - 2.0 * s), kind)
+    result[:count] = _mixed(source, target, s if is_linear else s * s * (3.0 - 2.0 * s), kind)
     return result
 
 
@@ -146,14 +161,14 @@ def dead_blend(
 
     Source: D. Holden, "Dead Blending", 2023; Unreal Engine 5.3.
     """
-    previous, target = _cut(previous, target, kind)
-    duration = _blend(dt, duration, target)
+    previous, target = cut.checked(previous, target, kind)
+    duration = cut.checked_duration(dt, duration, target)
     checks.number("half-life", half_life, checks.SHORTEST_STEP, checks.LATEST)
-    result, count = target.copy(), _frames_blended(dt, duration, target)
+    result, count = target.copy(), cut.frames_blended(dt, duration, target)
     rate = np.log(2.0) / half_life
-    distance = -np.expm1(-rate * _times(dt, target[:count])) / rate
-    way = distance[..., None] * _step(previous[0], previous[1], kind) / dt
-    result[:count] = cross_fade(_moved(previous[1], way, kind), target[:count], dt, duration, kind=kind)
+    distance = -np.expm1(-rate * cut.times(dt, target[:count])) / rate
+    way = distance[..., None] * cut.displacement(previous[0], previous[1], kind) / dt
+    result[:count] = cross_fade(cut.displaced(previous[1], way, kind), target[:count], dt, duration, kind=kind)
     return result
 
 
@@ -168,12 +183,12 @@ def blend_time(
     second the deceleration of v. The result is sufficient for nine of ten bones, within BLEND_TIMES. Raises
     InvalidArgument.
     """
-    previous, target = _cut(previous, target, kind)
-    _blend(dt, 0.0, target)
+    previous, target = cut.checked(previous, target, kind)
+    cut.checked_duration(dt, 0.0, target)
     checks.number("size", size, 1e-9)
     if not target.size:
         return BLEND_TIMES[0]
-    difference, velocity = _difference(previous, target, dt, kind)
+    difference, velocity = cut.deviation(previous, target, dt, kind)
     unit = size if kind == "vector" else 1.0
     x, v = np.linalg.norm(difference, axis=-1) / unit, np.linalg.norm(velocity, axis=-1) / unit
     a = BLEND_ACCELERATION
@@ -181,119 +196,20 @@ def blend_time(
     return float(np.clip(np.quantile(wanted, 0.9), *BLEND_TIMES))
 
 
-def _cut(previous: ArrayLike, target: ArrayLike, kind: str) -> tuple[Array, Array]:
-    """Both as arrays, checked."""
-    target, previous = _poses("target", target, kind), _poses("previous poses", previous, kind)
-    if previous.shape != (2, *target.shape[1:]):
-        raise InvalidArgument(
-            "The previous poses {previous} must be the last two frames of the bones of the target {target}.",
-            previous=previous.shape,
-            target=target.shape,
-        )
-    return previous, target
+def discarded_velocity(
+    previous: ArrayLike, target: ArrayLike, dt: float, *, kind: str = "rotation"
+) -> tuple[Array, Array]:
+    """Speeds [1/s] (B) that `transition` discards at a cut, and distances (B): away from the target, and across.
 
-
-def _poses(name: str, poses: ArrayLike, kind: str) -> Array:
-    if not checks.is_one_of(kind, KINDS):
-        raise InvalidArgument("Kind {kind!r} is unknown; use rotation or vector.", kind=checks.shown(kind))
-    poses = checks.animated(name, poses)
-    if poses.ndim < 2 or (kind == "rotation" and poses.shape[-1] != 4):
-        wanted = "(frames, bones, 4)" if kind == "rotation" else "(frames, bones, coordinates)"
-        raise InvalidArgument(
-            "Shape {shape} of the {name} must be {wanted}.",
-            shape=poses.shape,
-            name=Message(name),
-            wanted=Message(wanted),
-        )
-    if kind == "rotation" and np.any(np.all(np.abs(poses) < 1e-6, axis=-1)):
-        raise InvalidArgument(
-            "A quaternion of the {name} has length 0; fix the keys of the animation.", name=Message(name)
-        )
-    return poses
-
-
-def _blend(dt: float, duration: ArrayLike, target: Array) -> Array:
-    """The duration as an array, both times checked."""
-    checks.time_step(dt)
-    duration = checks.numbers("blend time", duration)
-    if not np.all((duration >= 0.0) & (duration <= checks.LATEST)):
-        raise InvalidArgument(
-            "The blend time must be 0 or more seconds, not {duration}.", duration=checks.shown(duration)
-        )
-    bones = target.shape[1:-1]
-    try:
-        fits = np.broadcast_shapes(duration.shape, bones) == bones
-    except ValueError:
-        fits = False
-    if not fits:
-        raise InvalidArgument(
-            "Blend times of shape {shape} must be one number or one for each bone {bones}.",
-            shape=duration.shape,
-            bones=bones,
-        )
-    return duration
-
-
-def _times(dt: float, poses: Array) -> Array:
-    """Times [s] since the frame before the first of poses (F, B, ...), to broadcast against them without last axis."""
-    return dt * np.arange(1.0, len(poses) + 1.0).reshape(-1, *(1,) * (poses.ndim - 2))
-
-
-def _frames_blended(dt: float, duration: Array, target: Array) -> int:
-    """Number of frames that differ from the target, for the slowest bone."""
-    return int(np.count_nonzero(_times(dt, target) < np.max(duration, initial=0.0) - _FRAME * dt))
-
-
-def _step(a: Array, b: Array, kind: str) -> Array:
-    """The displacement from poses a to b: a difference, or a rotation vector in the space of the poses."""
-    return b - a if kind == "vector" else rotation.log(rotation.multiply(b, rotation.inverse(a)))
-
-
-def _moved(poses: Array, way: Array, kind: str) -> Array:
-    return poses + way if kind == "vector" else rotation.multiply(rotation.exp(way), poses)
-
-
-def _difference(previous: Array, target: Array, dt: float, kind: str) -> tuple[Array, Array]:
-    """Displacement from the target to previous[1] at that time (B, ...), and the relative velocity of the output.
-
-    The pose of the target at that time is extrapolated backwards by a frame from its start: its motion before the first
-    frame does not matter, and the output continues into the first frame with its speed.
+    Arguments and errors as for `transition`.
     """
-    ahead = _step(target[0], target[min(1, len(target) - 1)], kind)
-    difference = _step(_moved(target[0], -ahead, kind), previous[1], kind)
-    return difference, (_step(previous[0], previous[1], kind) - ahead) / dt
-
-
-def _vector_offset(previous: Array, target: Array, dt: float) -> tuple[Array, Array, Array]:
-    """Direction (B, n), length (B) and its rate of the difference."""
-    difference, velocity = _difference(previous, target, dt, "vector")
+    previous, target = cut.checked(previous, target, kind)
+    cut.checked_duration(dt, 0.0, target)
+    difference, velocity = cut.deviation(previous, target, dt, kind)
     direction = rotation.normalize(difference)
-    return direction, np.linalg.norm(difference, axis=-1), np.sum(velocity * direction, axis=-1)
-
-
-def _rotation_offset(previous: Array, target: Array, dt: float) -> tuple[Array, Array, Array]:
-    """Axis (B, 3), angle (B) in [0, pi] and its rate of the difference.
-
-    The angle of d = p t^-1 about its axis n changes at n . (w_p - w_t), w being angular velocities, because a rotation
-    about n does not change n. It is the limit of Bollo's twist of the previous frame about n, the same at any frame
-    rate.
-    """
-    difference, velocity = _difference(previous, target, dt, "rotation")
-    angle, axis = np.linalg.norm(difference, axis=-1), rotation.normalize(difference)
-    rate = np.sum(velocity * axis, axis=-1)
-    half_turn = np.pi - angle < _HALF_TURN
-    if np.any(half_turn):
-        # Both directions are equally long. The motion, else the axis, decides, not the sign of a quaternion.
-        back = half_turn & np.where(np.abs(rate) < _HALF_TURN, _points_back(axis), rate > 0.0)
-        axis, rate = np.where(back[..., None], -axis, axis), np.where(back, -rate, rate)
-        angle = np.where(back, 2.0 * np.pi - angle, angle)
-    return axis, angle, rate
-
-
-def _points_back(axis: Array) -> NDArray[np.bool_]:
-    """Whether the first non-zero component of unit vectors (..., 3) is negative: true for either n or -n."""
-    first = np.argmax(np.abs(axis) > 0.1, axis=-1)[..., None]
-    return np.take_along_axis(axis, first, axis=-1)[..., 0] < 0.0
+    inward = np.minimum(np.sum(velocity * direction, axis=-1), 0.0)
+    discarded = np.linalg.norm(velocity - inward[..., None] * direction, axis=-1)
+    return discarded, np.linalg.norm(difference, axis=-1)
 
 
 def _mixed(source: Array, target: Array, weight: Array, kind: str) -> Array:
@@ -309,7 +225,7 @@ def _arc(source: Array, target: Array) -> Array:
     between = rotation.normalize(rotation.multiply(rotation.inverse(source), target))
     between = rotation.align_hemisphere(between)
     w = between[0, ..., 0]
-    back = np.where(np.abs(w) < _HALF_TURN, _points_back(between[0, ..., 1:]), w < 0.0)
+    back = np.where(np.abs(w) < cut.HALF_TURN, cut.points_back(between[0, ..., 1:]), w < 0.0)
     between = np.where(back[..., None], -between, between)
     sine = np.linalg.norm(between[..., 1:], axis=-1)
     return (2.0 * np.arctan2(sine, between[..., 0]))[..., None] * rotation.normalize(between[..., 1:])

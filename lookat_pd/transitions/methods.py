@@ -6,9 +6,12 @@ row.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
 
 from ..rotation import Array
-from . import inertialization
+from . import inertialization, spring
 
 
 @dataclass(frozen=True)
@@ -18,19 +21,23 @@ class TransitionMethod:
     id: the word on the command line; in capitals the identifier in Blender. label, description: name and tooltip.
     summary: the method within a sentence that lists all of them. blend: from (previous, target, source, dt, duration,
     kind), as for `inertialization.transition`, to the output (F, B, ...); source is the continued previous clip (F, B,
-    ...), or None if it is not used or not known. plays_both: needs it. blends: has a blend time. carries_velocity: the
-    difference decays with its initial velocity, so the root is placed ahead and its height decays separately.
-    is_default: true for exactly one row.
+    ...), or None if it is not used or not known. plays_both: needs it. blends: has a blend time. glide: fraction of the
+    blend for which a velocity of the difference would persist, from the damping ratio; the root is placed ahead by that
+    and its height decays separately. None if the blend does not start from a difference. has_damping: `blend` takes a
+    damping_ratio. chooses: stands for another method, which `choose` gives for a cut. is_default: true for exactly one
+    row.
     """
 
     id: str
     label: str
     description: str
     summary: str
-    blend: Callable[[Array, Array, Array | None, float, Array, str], Array]
+    blend: Callable[..., Array]
     plays_both: bool = False
     blends: bool = True
-    carries_velocity: bool = False
+    glide: Callable[[float], float] | None = None
+    has_damping: bool = False
+    chooses: bool = False
     is_default: bool = False
 
     @property
@@ -39,20 +46,63 @@ class TransitionMethod:
         return self.id.upper()
 
 
-def _inertialize(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
-    return inertialization.transition(previous, target, dt, duration, kind=kind)
+def _inertialize(
+    previous: Array,
+    target: Array,
+    source: Array | None,
+    dt: float,
+    duration: Array,
+    kind: str,
+    *,
+    clamps_acceleration: bool = True,
+) -> Array:
+    return inertialization.transition(
+        previous, target, dt, duration, kind=kind, clamps_acceleration=clamps_acceleration
+    )
 
 
 def _dead_blend(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
     return inertialization.dead_blend(previous, target, dt, duration, kind=kind)
 
 
-def _cross_fade(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
-    return target if source is None else inertialization.cross_fade(source, target, dt, duration, kind=kind)
+def _spring(
+    previous: Array,
+    target: Array,
+    source: Array | None,
+    dt: float,
+    duration: Array,
+    kind: str,
+    *,
+    damping_ratio: float = 1.0,
+) -> Array:
+    return spring.transition(previous, target, dt, duration, kind=kind, damping_ratio=damping_ratio)
+
+
+def _cross_fade(
+    previous: Array,
+    target: Array,
+    source: Array | None,
+    dt: float,
+    duration: Array,
+    kind: str,
+    *,
+    is_linear: bool = False,
+) -> Array:
+    if source is None:
+        return target
+    return inertialization.cross_fade(source, target, dt, duration, kind=kind, is_linear=is_linear)
 
 
 def _cut(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
     return target
+
+
+def _automatic(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
+    return choose(previous, target, dt, kind).blend(previous, target, source, dt, duration, kind)
+
+
+def _glide(damping_ratio: float) -> float:
+    return inertialization.GLIDE
 
 
 # Blender saves the number of a row with the scene: append new ones at the end.
@@ -65,7 +115,7 @@ METHODS: dict[str, TransitionMethod] = {
             "Play only the destination, and decay its difference from the source",
             "inertialization",
             _inertialize,
-            carries_velocity=True,
+            glide=_glide,
             is_default=True,
         ),
         TransitionMethod(
@@ -79,6 +129,39 @@ METHODS: dict[str, TransitionMethod] = {
             "fade", "Cross-Fade", "Play both clips and mix them", "cross-fade", _cross_fade, plays_both=True
         ),
         TransitionMethod("cut", "Cut", "No blending", "none", _cut, blends=False),
+        TransitionMethod(
+            "auto",
+            "Automatic",
+            "Choose inertialization or dead blending for each cut, by the distance and speed of the joints",
+            "automatic choice",
+            _automatic,
+            chooses=True,
+        ),
+        TransitionMethod(
+            "spring",
+            "Spring",
+            "Let the difference move as a damped spring: joints keep their velocity, also away from the destination",
+            "a damped spring",
+            _spring,
+            glide=spring.glide,
+            has_damping=True,
+        ),
+        TransitionMethod(
+            "linear",
+            "Linear Cross-Fade",
+            "Play both clips and mix them with a weight that changes at constant speed; for comparison",
+            "linear cross-fade",
+            partial(_cross_fade, is_linear=True),
+            plays_both=True,
+        ),
+        TransitionMethod(
+            "unclamped",
+            "Unclamped Inertialization",
+            "Inertialization with the initial acceleration as most descriptions give it; for comparison",
+            "unclamped inertialization",
+            partial(_inertialize, clamps_acceleration=False),
+            glide=_glide,
+        ),
     )
 }
 
@@ -91,3 +174,23 @@ def default() -> TransitionMethod:
 def of_identifier(identifier: str) -> TransitionMethod | None:
     """The method with this identifier in Blender; None if there is none."""
     return next((row for row in METHODS.values() if row.identifier == identifier), None)
+
+
+FAST = np.radians(60.0)
+"""Discarded speed [rad/s] above which `choose` prefers dead blending; it shows as a jump of the velocity."""
+FAR = np.radians(75.0)
+"""Distance [rad] above which `choose` prefers dead blending."""
+
+
+def choose(previous: Array, target: Array, dt: float, kind: str = "rotation", size: float = 1.0) -> TransitionMethod:
+    """The method for a cut between the last two frames of the output and a target, as for `inertialization.transition`.
+
+    Inertialization, or dead blending if for one of ten joints the velocity that inertialization would discard exceeds
+    FAST, or the distance exceeds FAR. size: with vectors the length that counts as one radian.
+    """
+    speed, distance = inertialization.discarded_velocity(previous, target, dt, kind=kind)
+    if not speed.size:
+        return default()
+    unit = size if kind == "vector" else 1.0
+    dead = np.quantile(speed, 0.9) / unit > FAST or np.quantile(distance, 0.9) / unit > FAR
+    return METHODS["dead"] if dead else default()

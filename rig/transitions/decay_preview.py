@@ -37,7 +37,7 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
     except LookAtError:
         return None
     numbers = (settings.source_frame, settings.destination_frame, settings.use_auto_blend, settings.blend)
-    key = (armature.name, settings.method, dt, *numbers, *contents)
+    key = (armature.name, settings.method, settings.damping_ratio, dt, *numbers, *contents)
     if _last.get("key") != key:
         try:
             answer = _decays(armature, source, destination, settings, dt)
@@ -67,7 +67,8 @@ def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, 
     seconds = None if settings.use_auto_blend else settings.blend
     if seconds is None:
         seconds = splice.blend_time(before, after, dt, 1.0)
-    blend, going_on = splice.Blend(seconds, settings.method), None
+    blend = splice.Blend(seconds, settings.method, damping_ratio=settings.damping_ratio)
+    blend, going_on = splice.with_method(blend, before, after, dt), None
     if blend.how.plays_both:
         going_on = _rotations(armature, source, cut + np.arange(count), list(after.raw))
     blended = splice.splice(before, after, dt, blend, going_on)

@@ -20,7 +20,8 @@ from .splice import Blend
 
 @dataclass(frozen=True)
 class Joined:
-    """The result. cuts: first frame of each clip in it; blends: length of each transition [s].
+    """The result. cuts: first frame of each clip in it; blends: length of each transition [s]; methods: id of its
+    method, which for an automatic choice is the one that was chosen.
 
     root: the bone that places clips, "" for the object or none; missing: bones of the actions that the armature lacks.
     """
@@ -34,6 +35,7 @@ class Joined:
     bones: int
     root: str
     missing: tuple[str, ...]
+    methods: tuple[str, ...] = ()
 
 
 def join(
@@ -110,6 +112,7 @@ def chain(
         len(clip.bones()),
         played.ground.root if placed and played.ground else "",
         tuple(sorted(missing)),
+        tuple(played.methods),
     )
 
 

@@ -1,7 +1,7 @@
 """Clips on a timeline: read, placed where the previous one ends, and spliced, all as arrays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -10,7 +10,6 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import inertialization
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from . import animated, clips, splice
@@ -166,7 +165,8 @@ def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) ->
 
 
 class ClipSequence:
-    """Playback of clips one after another. placements: of each clip; blends: length [s] of each transition."""
+    """Playback of clips one after another. placements: of each clip; blends, methods: length [s] and method of each
+    transition."""
 
     def __init__(
         self, armature: bpy.types.Object, steps: Sequence[ClipStep], used: Sequence[Used], root: str, dt: float
@@ -174,6 +174,7 @@ class ClipSequence:
         self.armature, self.steps, self.used, self.root, self.dt = armature, steps, used, root, dt
         self.placements: list[Placement] = []
         self.blends: list[float] = []
+        self.methods: list[str] = []
         self.ground: Ground | None = None
         keyed = (channel for item in used for channel in item.contents.channels)
         self.animated: list[Channel] = list(dict.fromkeys(keyed))
@@ -233,6 +234,7 @@ class ClipSequence:
         before = running.part(slice(0, cut))
         blend = self._timed(step.blend, before, clip)
         self.blends.append(blend.seconds or 0.0)
+        self.methods.append(blend.how.id)
         if self.ground is not None:
             glide = Placement(rotation.IDENTITY.copy(), self._glide(self.ground, before, clip, blend))
             clip = self.ground.place(clip, glide)
@@ -247,9 +249,9 @@ class ClipSequence:
         A clip placed exactly at the root would have no difference to continue its speed.
         """
         name = ground.carrier()
-        if not blend.how.carries_velocity or name is None:
+        if blend.glide is None or name is None:
             return np.zeros(3)
-        frames = inertialization.GLIDE * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
+        frames = blend.glide * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
         # One frame is included already: at the last frame before the cut the root is not yet at the placement.
         return max(frames - 1.0, 0.0) * (ground.step(before, len(before.frames) - 2) - ground.step(after, 0))
 
@@ -267,14 +269,16 @@ class ClipSequence:
         return position, turn
 
     def _timed(self, blend: Blend, before: Clip, after: Clip) -> Blend:
-        """The blend with its length; an automatic one is no longer than the clip."""
+        """The blend with its method and its length; an automatic one is no longer than the clip."""
         if not blend.how.blends:
-            return Blend(0.0, blend.method)
+            return replace(blend, seconds=0.0)
+        size = 0.5 * float(np.linalg.norm(self.armature.dimensions)) or 1.0
+        size = self.ground.size if self.ground else size
+        blend = splice.with_method(blend, before, after, self.dt, size)
         if blend.seconds is not None:
             return blend
-        size = 0.5 * float(np.linalg.norm(self.armature.dimensions)) or 1.0
-        seconds = splice.blend_time(before, after, self.dt, self.ground.size if self.ground else size)
-        return Blend(min(seconds, len(after.frames) * self.dt / blend.longest), blend.method, blend.factors)
+        seconds = splice.blend_time(before, after, self.dt, size)
+        return replace(blend, seconds=min(seconds, len(after.frames) * self.dt / blend.longest))
 
 
 def _held(clip: Clip, frames: int) -> Clip:

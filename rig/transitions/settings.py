@@ -16,7 +16,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...lookat_pd.transitions import methods
+from ...lookat_pd.transitions import methods, spring
 
 ROOT_ITEMS = (
     ("NONE", "None", "Play the destination at its original position"),
@@ -61,6 +61,19 @@ def placement(description: str) -> Any:
     return EnumProperty(name="Root", description=description, items=ROOT_ITEMS, default="HEADING")
 
 
+def damping_ratio() -> Any:
+    """The property of the damping ratio, for methods that have one."""
+    least, most = spring.DAMPING_RATIOS
+    return FloatProperty(
+        name="Damping Ratio",
+        description="1 returns without overshoot, below 1 overshoots the destination, above 1 returns more slowly",
+        default=1.0,
+        min=least,
+        max=most,
+        soft_max=2.0,
+    )
+
+
 class AutoBlend:
     """Mixin of settings and operators: automatic blend time."""
 
@@ -75,6 +88,7 @@ class Blending(AutoBlend):
     blend: blend_time("Time in seconds until only the destination plays")
     root: placement("Placement of the destination relative to the source")
     method: EnumProperty(name="Method", description="Method of blending the difference", items=METHOD_ITEMS)
+    damping_ratio: damping_ratio()
 
 
 class TransitionSettings(Blending, bpy.types.PropertyGroup):
@@ -92,6 +106,12 @@ class TransitionSettings(Blending, bpy.types.PropertyGroup):
         type=TransitionCut, name="Found Cuts", description="Candidates for the cut, the best one first"
     )
     cut_index: IntProperty(name="Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
+
+
+def has_damping(settings) -> bool:
+    """Whether the method of settings or of an operator has a damping ratio."""
+    row = methods.of_identifier(settings.method)
+    return row is not None and row.has_damping
 
 
 def blends(settings) -> bool:

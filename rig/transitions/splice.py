@@ -1,14 +1,14 @@
 """Splicing clips: the channels of one clip continued by those of another with a decaying difference."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...lookat_pd import rotation
+from ...lookat_pd import checks, rotation
 from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import inertialization, methods
+from ...lookat_pd.transitions import inertialization, methods, spring
 from ...lookat_pd.transitions.methods import TransitionMethod
 from ..animation import channels
 from .animated import Channel
@@ -20,12 +20,13 @@ class Blend:
     """Settings of a blend. seconds: its length, None for automatic.
 
     method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays). factors:
-    factors of the length by bone, default 1.
+    factors of the length by bone, default 1. damping_ratio: for methods that have one.
     """
 
     seconds: float | None = None
     method: str = methods.default().identifier
     factors: Mapping[str, float] = field(default_factory=dict)
+    damping_ratio: float = 1.0
 
     def __post_init__(self) -> None:
         if methods.of_identifier(self.method) is None:
@@ -35,6 +36,7 @@ class Blend:
             )
         if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds >= 0.0):
             raise InvalidArgument("The blend time must be 0 or more seconds, not {duration}.", duration=self.seconds)
+        checks.number("damping ratio", self.damping_ratio, *spring.DAMPING_RATIOS)
         for bone, factor in self.factors.items():
             if not (np.isfinite(factor) and factor >= 0.0):
                 raise InvalidArgument(
@@ -47,6 +49,11 @@ class Blend:
         found = methods.of_identifier(self.method)
         assert found is not None
         return found
+
+    @property
+    def glide(self) -> float | None:
+        """Fraction of the blend for which the velocity of the difference would persist; None if it does not."""
+        return None if self.how.glide is None else self.how.glide(self.damping_ratio)
 
     @property
     def longest(self) -> float:
@@ -62,13 +69,33 @@ def blend_time(before: Clip, after: Clip, dt: float, size: float) -> float:
 
     size: length in the armature's space that counts as one radian, used only if nothing rotates.
     """
+    sides = _sides(before, after)
+    if sides is None:
+        return inertialization.BLEND_TIMES[0]
+    return inertialization.blend_time(*sides[1:], dt, kind=sides[0], size=size)
+
+
+def _sides(before: Clip, after: Clip) -> tuple[str, Array, Array] | None:
+    """The kind of the channels that represent a cut, its last two poses before and its first two after it (2, B, n).
+
+    Rotations, or vectors if nothing rotates; None if there are neither.
+    """
     for kind in ("rotation", "vector"):
-        chosen = [channel for channel in after.raw if channel.kind == kind]
-        if chosen:
-            previous = np.concatenate([_ends(before, group, slice(-2, None)) for group in _groups(chosen)], axis=1)
-            target = np.concatenate([_ends(after, group, slice(0, 2)) for group in _groups(chosen)], axis=1)
-            return inertialization.blend_time(previous, target, dt, kind=kind, size=size)
-    return inertialization.BLEND_TIMES[0]
+        wanted = [channel for channel in after.raw if channel.kind == kind]
+        if wanted:
+            previous = np.concatenate([_ends(before, group, slice(-2, None)) for group in _groups(wanted)], axis=1)
+            target = np.concatenate([_ends(after, group, slice(0, 2)) for group in _groups(wanted)], axis=1)
+            return kind, previous, target
+    return None
+
+
+def with_method(blend: Blend, before: Clip, after: Clip, dt: float, size: float = 1.0) -> Blend:
+    """The blend with the method that an automatic choice gives for a cut; arguments as for `blend_time`."""
+    if not blend.how.chooses:
+        return blend
+    sides = _sides(before, after)
+    how = methods.default() if sides is None else methods.choose(*sides[1:], dt, sides[0], size)
+    return replace(blend, method=how.identifier)
 
 
 def splice(
@@ -86,6 +113,7 @@ def splice(
     blend.seconds must be a number. After the blend, the stored numbers are exactly those of `after`, or another
     representation of the same rotations if that is continuous.
     """
+    blend = with_method(blend, before, after, dt)
     raw: dict[Channel, Array] = {}
     for group in _groups(after.raw):
         durations = np.array([(blend.seconds or 0.0) * blend.factors.get(channel.bone, 1.0) for channel in group])
@@ -100,10 +128,10 @@ def splice(
         source = None
         if blend.how.plays_both and going_on is not None:
             source = _ends(going_on, group, slice(0, frames))
-        result = _blended(kind, previous, target, source, dt, durations, blend.how)
+        result = _blended(kind, previous, target, source, dt, durations, blend)
         for n, channel in enumerate(group):
-            if upright and channel in upright and blend.how.carries_velocity:
-                result[:, n] = _blended_upright(previous[:, n], target[:, n], upright[channel], dt, durations[n])
+            if upright and channel in upright and blend.glide is not None:
+                result[:, n] = _blended_upright(previous[:, n], target[:, n], upright[channel], dt, durations[n], blend)
         column = (
             _continued(mode, stored, target, result, last) if kind == "rotation" else _joined(stored, target, result)
         )
@@ -140,16 +168,19 @@ def _values(channel: Channel, raw: Array) -> Array:
 
 
 def _blended(
-    kind: str, previous: Array, target: Array, source: Array | None, dt: float, durations: Array, how: TransitionMethod
+    kind: str, previous: Array, target: Array, source: Array | None, dt: float, durations: Array, blend: Blend
 ) -> Array:
-    return how.blend(previous, target, source, dt, durations, "rotation" if kind == "rotation" else "vector")
+    options = {"damping_ratio": blend.damping_ratio} if blend.how.has_damping else {}
+    return blend.how.blend(
+        previous, target, source, dt, durations, "rotation" if kind == "rotation" else "vector", **options
+    )
 
 
-def _blended_upright(previous: Array, target: Array, height: Array, dt: float, duration: float) -> Array:
+def _blended_upright(previous: Array, target: Array, height: Array, dt: float, duration: float, blend: Blend) -> Array:
     """Locations (F, 3) whose difference decays separately along up and on the ground plane."""
     parts = np.stack((height, np.eye(3) - height))
     before, there = (np.einsum("pij,fj->fpi", parts, values) for values in (previous, target))
-    return target + np.sum(inertialization.transition(before, there, dt, duration, kind="vector") - there, axis=1)
+    return target + np.sum(_blended("vector", before, there, None, dt, np.asarray(duration), blend) - there, axis=1)
 
 
 def _joined(stored: Array, target: Array, result: Array) -> Array:

@@ -6,7 +6,7 @@ which the second strip is never visible. The root is not placed: the second stri
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -114,9 +114,10 @@ def join(
             "Strip '{second}' is too short for a transition; extend it to at least two frames.", second=second.name
         )
     before, after, going_on = _read(armature, a, b, cut, int(left))
+    blend = splice.with_method(blend, before, after, dt, pops.skeleton_size(armature))
     if blend.seconds is None:
         length = splice.blend_time(before, after, dt, pops.skeleton_size(armature))
-        blend = Blend(min(length, left * dt / blend.longest), blend.method, blend.factors)
+        blend = replace(blend, seconds=min(length, left * dt / blend.longest))
     seconds = blend.seconds or 0.0
     frames = max(1, int(np.ceil(seconds * blend.longest / dt - 1e-6)))
     if frames > left:

@@ -12,11 +12,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lookat_pd import rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.rotation import Array
-from lookat_pd.transitions import inertialization
+from lookat_pd.transitions import inertialization, spring
 
 DT = 1.0 / 30.0
 KINDS = ("rotation", "vector")
-BLENDS = (inertialization.transition, inertialization.dead_blend)
+CALM = (inertialization.transition, inertialization.dead_blend)
+"""Blends that begin without much acceleration, as a spring does not."""
+BLENDS = (*CALM, spring.transition)
 numbers = st.floats(-1e3, 1e3).map(lambda number: round(number, 6))
 times = st.floats(1e-3, 1e2)
 
@@ -194,7 +196,7 @@ def test_after_the_blend_zero_is_zero(blend, fps):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("blend", BLENDS)
+@pytest.mark.parametrize("blend", CALM)
 def test_at_the_cut_nothing_pops(blend, kind):
     """The step into the first frame is what source and target move in a frame, and what the blend begins with."""
     for seed in range(20):
@@ -272,7 +274,7 @@ def test_bones_may_be_any_array(blend, kind, shape):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cut", [1, 2, 4, 8])
-@pytest.mark.parametrize("blend", BLENDS)
+@pytest.mark.parametrize("blend", CALM)
 def test_a_transition_may_interrupt_a_transition(blend, kind, cut):
     """Fed its own last two frames, it neither pops in value nor adds speed beyond a plain step of the motions."""
     first, second, third = (clip(kind, seed, 40) for seed in (6, 7, 8))
