@@ -43,6 +43,32 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     )
 
 
+def accumulate(start: Array, steps: Array) -> Array:
+    """The products start, start steps[:, 0], start steps[:, 0] steps[:, 1], ... of quaternions: (F, n + 1, 4).
+
+    start: (F, 4). steps: (F, n, 4). One product leads to the next, so each is of few numbers: a quaternion as
+    a pair of complex numbers, a + b j, takes a quarter of the operations of `multiply`.
+    """
+    frames, count = steps.shape[:2]
+    one, other, both = (np.empty((count, 2, frames), complex) for _ in range(3))
+    one.view(float).reshape(count, 2, frames, 2)[:] = steps.reshape(frames, count, 2, 2).transpose(1, 2, 0, 3)
+    # (a + b j) (c + d j) = (a c - b d*) + (a d + b c*) j
+    np.conjugate(one[:, ::-1], out=other)
+    np.negative(other[:, 0], out=other[:, 0])
+    first = np.empty((2, frames), complex)
+    first.view(float).reshape(2, frames, 2)[:] = start.reshape(frames, 2, 2).transpose(1, 0, 2)
+    a, b = first
+    for step in range(count):
+        np.multiply(a, one[step], out=both[step])
+        both[step] += b * other[step]
+        a, b = both[step]
+    result = np.empty((frames, count + 1, 4), order="F")
+    result[:, 0] = start
+    parts = both.view(float).reshape(count, 2, frames, 2).transpose(2, 0, 1, 3)
+    result.reshape(frames, count + 1, 2, 2)[:, 1:] = parts
+    return result
+
+
 def _components(a: ArrayLike) -> tuple[Array, ...]:
     """The elements along the last axis, each (...); moveaxis and unpacking are slower than the arithmetic."""
     a = np.asarray(a, dtype=float)

@@ -100,8 +100,9 @@ class Timeline:
         frames, bones = rotations.shape[:2]
         self.all = Follower(self.tuning, self.settle_times, dt)
         self.followers = [self.all.part(stage) for stage in self.stages]
-        self.states = np.zeros((frames, *self.state.shape))
-        self.goals = np.zeros((frames, bones, self.tuning.width))
+        # In the order of memory in which followers and goals come.
+        self.states = np.zeros((2, bones, self.tuning.width, frames)).transpose(3, 1, 2, 0)
+        self.goals = np.zeros((bones, self.tuning.width, frames)).transpose(2, 0, 1)
         self.reachable = np.zeros(frames, dtype=bool)
         self.looked_at = np.full(frames, -1)
         self._done: list[_Done] = []

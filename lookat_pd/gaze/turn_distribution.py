@@ -95,13 +95,13 @@ class TurnLimits:
         above, aside, ahead = (rotation.dot(vector, axis) for axis in (self.up, self.right, forward))
         yaw = np.arctan2(above, w)
         # Without the yaw, no rotation about `up` remains.
-        upright = np.hypot(w, above)
+        upright = np.sqrt(w * w + above * above)
         aside, ahead = np.cos(yaw) * aside + np.sin(yaw) * ahead, np.cos(yaw) * ahead - np.sin(yaw) * aside
         pitch = np.arctan2(aside, upright)
         new_yaw = self._held(yaw, self.yaw)
         new_pitch = self._held(pitch, np.where(pitch > 0.0, self.pitch_up, self.pitch_down))
         free = (new_yaw == yaw) & (new_pitch == pitch)
-        length = np.hypot(upright, aside)
+        length = np.sqrt(upright * upright + aside * aside)
         upright, aside = length * np.cos(new_pitch), length * np.sin(new_pitch)
         rest = np.concatenate((upright[..., None], aside[..., None] * self.right + ahead[..., None] * forward), axis=-1)
         held = rotation.multiply(rotation.exp(2.0 * new_yaw[..., None] * self.up), rest)
