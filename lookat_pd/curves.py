@@ -18,6 +18,8 @@ CATMULL_ROM = np.array([[0.0, 1.0, 0.0, 0.0], [-0.5, 0.0, 0.5, 0.0], [1.0, -2.5,
 """From four samples in a row to the cubic between the middle two, time in samples."""
 _DOUBT = np.radians(0.2)
 _JUMP_ANGLE, _JUMP_RATIO = np.radians(5.0), 5.0
+_SURELY_SMALL = np.cos(0.49 * _JUMP_ANGLE)
+"""Quaternions with a larger inner product are nearer to each other than a jump."""
 
 
 def sudden(changes: Array) -> Array:
@@ -69,11 +71,16 @@ def refined(
     """
     distance = np.linalg.norm(targets - positions[:, 0], axis=-1)
     distance = np.maximum(np.minimum(distance[:, 1:], distance[:, :-1]), 1e-12)
-    turns = rotation.distance(rotations[:-1], rotations[1:])
     moves = np.linalg.norm(np.diff(positions[:, 0], axis=0), axis=-1) / distance.min(axis=0, initial=np.inf)
-    body = np.any(sudden(turns), axis=-1) | sudden(moves)
+    body = sudden(moves)
+    if np.any(np.abs(rotation.dot(rotations[:-1], rotations[1:])) < _SURELY_SMALL):
+        body |= np.any(sudden(rotation.distance(rotations[:-1], rotations[1:])), axis=-1)
     target_moves = np.linalg.norm(np.diff(targets, axis=1), axis=-1) / distance
-    finer_targets = [curve(path, sudden(change), count) for path, change in zip(targets, target_moves, strict=True)]
+    target_jumps = [sudden(change) for change in target_moves]
+    if np.any(target_jumps):
+        finer_targets = [curve(path, jumps, count) for path, jumps in zip(targets, target_jumps, strict=True)]
+    else:
+        finer_targets = _curves(targets, np.zeros_like(body), count)
     finer_rotations, finer_positions, finer_shift = _curves(
         (rotation.align_hemisphere(rotations), positions, shift), body, count
     )
@@ -96,7 +103,7 @@ def curve(values: Array, jumps: Array, count: int) -> Array:
 
 def _curves(values: Sequence[Array], jumps: Array, count: int) -> list[Array]:
     """As `curve`, of several arrays over the same frames with the same jumps."""
-    frames = len(values[0])
+    frames = len(jumps) + 1
     if frames < 2:
         return list(values)
     columns = np.concatenate([some.T.reshape(-1, frames) for some in values])

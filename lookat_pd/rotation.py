@@ -241,7 +241,8 @@ def align_hemisphere(q: ArrayLike) -> Array:
     q = np.asarray(q, dtype=float)
     if not len(q):
         return q
-    return np.where(_changed_so_far(np.sum(q[1:] * q[:-1], axis=-1) < 0.0)[..., None], -q, q)
+    opposite = dot(q[1:], q[:-1]) < 0.0
+    return np.where(_changed_so_far(opposite)[..., None], -q, q) if opposite.any() else q
 
 
 def _changed_so_far(changes: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -101,6 +101,8 @@ class TurnLimits:
         new_yaw = self._held(yaw, self.yaw)
         new_pitch = self._held(pitch, np.where(pitch > 0.0, self.pitch_up, self.pitch_down))
         free = (new_yaw == yaw) & (new_pitch == pitch)
+        if free.all():
+            return offsets
         length = np.sqrt(upright * upright + aside * aside)
         upright, aside = length * np.cos(new_pitch), length * np.sin(new_pitch)
         rest = np.concatenate((upright[..., None], aside[..., None] * self.right + ahead[..., None] * forward), axis=-1)
