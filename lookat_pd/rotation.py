@@ -27,8 +27,8 @@ def identity(*shape: int) -> Array:
 def normalize(v: ArrayLike) -> Array:
     """Vectors or quaternions (..., n) scaled to length 1; zero stays zero."""
     v = np.asarray(v, dtype=float)
-    length = _length(v)
-    return v / np.where(length > 0.0, length, 1.0)
+    norm = length(v)[..., None]
+    return v / np.where(norm > 0.0, norm, 1.0)
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
@@ -117,9 +117,9 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
     return total
 
 
-def _length(v: Array) -> Array:
-    """Length (..., 1) of vectors (..., n)."""
-    return np.sqrt(dot(v, v))[..., None]
+def length(v: ArrayLike) -> Array:
+    """Length (...) of vectors or quaternions (..., n)."""
+    return np.sqrt(dot(v, v))
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Array:
@@ -176,7 +176,7 @@ def vector_scale(w: Array, sine: Array) -> Array:
 def angle(q: ArrayLike) -> Array:
     """Angle (...) in [0, pi] of the rotations q (..., 4)."""
     q = np.asarray(q, dtype=float)
-    return 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
+    return 2.0 * np.arctan2(length(q[..., 1:]), np.abs(q[..., 0]))
 
 
 def distance(a: ArrayLike, b: ArrayLike) -> Array:
@@ -187,7 +187,7 @@ def distance(a: ArrayLike, b: ArrayLike) -> Array:
 def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
     """Angle (...) in [0, pi] between directions a and b (..., 3) of any length."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    return np.arctan2(np.linalg.norm(cross(a, b), axis=-1), np.sum(a * b, axis=-1))
+    return np.arctan2(length(cross(a, b)), dot(a, b))
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
@@ -225,8 +225,8 @@ def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Array, Array]:
     q, axis = np.asarray(q, dtype=float), normalize(axis)
     along = np.sum(q[..., 1:] * axis, axis=-1, keepdims=True)
     twist = np.concatenate((q[..., :1], along * axis), axis=-1)
-    length = np.linalg.norm(twist, axis=-1, keepdims=True)
-    twist = np.where(length > _TINY, twist / np.where(length > _TINY, length, 1.0), IDENTITY)
+    size = length(twist)[..., None]
+    twist = np.where(size > _TINY, twist / np.where(size > _TINY, size, 1.0), IDENTITY)
     return multiply(q, inverse(twist)), twist
 
 
