@@ -48,6 +48,8 @@ class LiveScene:
         """Names of armatures whose keys someone else has changed, so that they were written again."""
         self.previews = Previews()
         """What is shown of look-ats whose targets or bones are being moved."""
+        self.noted = False
+        """Whether the offsets are noted as the solution of what they were solved from."""
         self.wrote = False
         """Whether something was shown since the scene was last looked at."""
         self.settings: dict[Key, tuple] = {}
@@ -60,7 +62,8 @@ class LiveScene:
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
         self.first_step: tuple[float, float] | None = None
         """When the work first showed how far it is, and how far: what was known before took no time."""
-        self.check_at, self.drawn = np.inf, 0.0
+        self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
+        """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
         self.kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
 
@@ -274,6 +277,7 @@ class LiveScene:
                 done = False
                 break
         sampler.park_all()
+        self.worked = time.perf_counter()
         if done:
             self.job = None
             self.previews.clear()
@@ -286,7 +290,7 @@ class LiveScene:
         self.stop()
         for solve in self.solves.values():
             solve.restructured()
-        self.scene_solve, self.as_built = None, -1
+        self.scene_solve, self.as_built, self.noted = None, -1, False
         for solve in self.solves.values():
             # It names armatures, which an undo replaces.
             solve.kept.cut_down = None
@@ -328,9 +332,12 @@ class LiveScene:
                 offsets.hide(armature, solve.number)
                 self.shown.pop(key, None)
         self.wrote = self.wrote or shown
-        if shown:
-            solved = self.job is None and not self.errors and self.prints and not self.previews
+        known = self.job is None and not self.errors and bool(self.prints) and not self.previews
+        solved = known and all(solve.stale == FRESH and not solve.rough for solve in self.solves.values())
+        # The last of a solution may have been shown before all of it was known to be right.
+        if shown or (solved and not self.noted):
             saved_solution.store(self.solves.values(), self._digest() if solved else "")
+            self.noted = solved
         self.show_lids(scene)
 
     def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
