@@ -80,7 +80,7 @@ def refined(
     if np.any(target_jumps):
         finer_targets = [curve(path, jumps, count) for path, jumps in zip(targets, target_jumps, strict=True)]
     else:
-        finer_targets = _curves(targets, np.zeros_like(body), count)
+        finer_targets = _curves(list(targets), np.zeros_like(body), count)
     finer_rotations, finer_positions, finer_shift = _curves(
         (rotation.align_hemisphere(rotations), positions, shift), body, count
     )
@@ -109,8 +109,8 @@ def _curves(values: Sequence[Array], jumps: Array, count: int) -> list[Array]:
     columns = np.concatenate([some.T.reshape(-1, frames) for some in values])
     weights, rows = _with_jumps(columns, jumps, count) if jumps.any() else _smooth(columns, count)
     result = np.empty((len(columns), (frames - 1) * count + 1))
-    inside = (weights @ rows.reshape(4, -1)).reshape(count, len(columns), frames - 1)
-    result[:, :-1].reshape(-1, frames - 1, count)[:] = inside.transpose(1, 2, 0)
+    # Column by column, since BLAS divides large products among threads, which costs more than it saves here.
+    result[:, :-1].reshape(-1, frames - 1, count)[:] = (weights @ rows).swapaxes(1, 2)
     result[:, -1] = columns[:, -1]
     ends = np.cumsum([some[0].size for some in values])[:-1]
     parts = zip(values, np.split(result, ends), strict=True)
@@ -118,11 +118,16 @@ def _curves(values: Sequence[Array], jumps: Array, count: int) -> list[Array]:
 
 
 def _smooth(columns: Array, count: int) -> tuple[Array, Array]:
-    """Weights (count, 4) of four samples in a row, and those samples (4, n, F - 1), for curves without a jump."""
+    """Weights (count, 4) of four samples in a row, and those samples (n, 4, F - 1), for curves without a jump."""
     frames = columns.shape[1]
-    rows = np.empty((4, len(columns), frames - 1))
-    rows[0, :, 1:], rows[1], rows[2], rows[3, :, :-1] = columns[:, :-2], columns[:, :-1], columns[:, 1:], columns[:, 2:]
-    rows[0, :, 0], rows[3, :, -1] = beyond(columns.T), beyond(columns.T[::-1])
+    rows = np.empty((len(columns), 4, frames - 1))
+    rows[:, 0, 1:], rows[:, 1], rows[:, 2], rows[:, 3, :-1] = (
+        columns[:, :-2],
+        columns[:, :-1],
+        columns[:, 1:],
+        columns[:, 2:],
+    )
+    rows[:, 0, 0], rows[:, 3, -1] = beyond(columns.T), beyond(columns.T[::-1])
     return _powers(count) @ CATMULL_ROM, rows
 
 
@@ -131,8 +136,9 @@ def beyond(values: Array) -> Array:
 
     It is the slope of the parabola through the first three samples.
     """
-    weights = (2.0, -1.0) if len(values) == 2 else (3.0, -3.0, 1.0)
-    return sum(weight * values[n] for n, weight in enumerate(weights))
+    if len(values) == 2:
+        return 2.0 * values[0] - values[1]
+    return 3.0 * (values[0] - values[1]) + values[2]
 
 
 def _powers(count: int) -> Array:
@@ -141,8 +147,7 @@ def _powers(count: int) -> Array:
 
 
 def _with_jumps(columns: Array, jumps: Array, count: int) -> tuple[Array, Array]:
-    """Powers of time (count, 4), and coefficients of the cubics (4, n, F - 1), which are held in intervals with a jump.
-    """
+    """Powers of time (count, 4), and coefficients of cubics (n, 4, F - 1), which are held in intervals with a jump."""
     frames = columns.shape[1]
     rise = np.where(jumps, 0.0, np.diff(columns))
     before, after = np.concatenate((rise[:, :1], rise), axis=1), np.concatenate((rise, rise[:, -1:]), axis=1)
@@ -153,5 +158,5 @@ def _with_jumps(columns: Array, jumps: Array, count: int) -> tuple[Array, Array]
     if frames > 2:
         slopes[:, 0], slopes[:, -1] = 1.5 * rise[:, 0] - 0.5 * rise[:, 1], 1.5 * rise[:, -1] - 0.5 * rise[:, -2]
     enter, leave = np.where(jumps, 0.0, slopes[:, :-1]), np.where(jumps, 0.0, slopes[:, 1:])
-    rows = np.stack((columns[:, :-1], enter, 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise))
+    rows = np.stack((columns[:, :-1], enter, 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise), axis=1)
     return _powers(count), rows

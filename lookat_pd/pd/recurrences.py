@@ -105,7 +105,6 @@ class _Blocks:
         np.matmul(blocks, self.matrices[:, :, None], out=after)
         return states[..., : steps + 1].transpose(3, 1, 2, 0)
 
-
     def _begins(self, ends: Array, start: Array) -> Array:
         """States at the starts of blocks (m, w, count, 2), from what each block alone ends with and the first state."""
         systems, width, count, _ = ends.shape
@@ -141,7 +140,7 @@ def _cached_blocks(transition_bytes: bytes, taps_bytes: bytes, systems: int, str
         # From (step, step of the input, m, coordinate) to (coordinate, m, step of the input, step).
         matrices[:, :, tap : tap + stride * _BLOCK : stride] += driven[..., tap].transpose(3, 2, 1, 0)
     matrices[:, :, reach:] = powers[1:].transpose(2, 1, 3, 0)
-    # From (block, earlier block, m, coordinate, coordinate of that) to (m, earlier block with coordinate, block with it).
+    # From (block, earlier block, m, coordinate, that of the earlier) to (m, earlier block and its, block and its).
     chain = _toeplitz(_powers(powers[-1])[:-1]).transpose(2, 1, 4, 0, 3).reshape(systems, 2 * _BLOCK, 2 * _BLOCK)
     matrices.flags.writeable = chain.flags.writeable = False
     return _Blocks(matrices, chain, stride)
