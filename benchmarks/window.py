@@ -1,6 +1,6 @@
 """A generated Rigify human in Blender's window: how long each change takes until it is seen, and until it is verified.
 
-Runs the scripts of `in_window` in the Blender that BLENDER names, with the zip installed, as the tests of the window do.
+Runs the scripts of `in_window` in the Blender that BLENDER names, with the zip installed, as tests of the window do.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The demo's generated Rigify human in a window: how long every change takes until it is seen, and until it is verified.
+"""The demo's generated Rigify human in a window: how long a change takes until it is seen, and until it is verified.
 
 Each script prints a line of JSON with its figures; `benchmarks/window.py` makes rows of them.
 """
@@ -69,7 +69,7 @@ def _solved(hands: Hands) -> Waiting:
 
 
 def _answered(change: Callable[[], None]) -> Waiting:
-    """Change something and wait until it is solved: seconds until the pose that stays is seen, and until it is verified.
+    """Change something and wait until it is solved: seconds until the last pose is seen, and until it is verified.
 
     Poses are compared at each turn of the window's loop.
     """
