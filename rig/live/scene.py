@@ -62,8 +62,7 @@ class LiveScene:
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
         self.first_step: tuple[float, float] | None = None
         """When the work first showed how far it is, and how far: what was known before took no time."""
-        self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
-        """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
+        self.check_at, self.drawn = np.inf, 0.0
         self.kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
 
@@ -277,7 +276,6 @@ class LiveScene:
                 done = False
                 break
         sampler.park_all()
-        self.worked = time.perf_counter()
         if done:
             self.job = None
             self.previews.clear()
