@@ -29,6 +29,7 @@ MODULES = (
     "scene_solve",
     "bake",
     "live",
+    "window",
     "body",
     "inertialize",
     "join",

@@ -4,6 +4,7 @@ A smooth curve runs through the frames of the animation. A value that jumps from
 next frame, as with constant interpolation.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +14,12 @@ from .rotation import Array
 
 FINEST_STEP = 1.0 / 120.0
 """Longest time [s] between samples, so that the result does not depend on the frame rate."""
+CATMULL_ROM = np.array([[0.0, 1.0, 0.0, 0.0], [-0.5, 0.0, 0.5, 0.0], [1.0, -2.5, 2.0, -0.5], [-0.5, 1.5, -1.5, 0.5]])
+"""From four samples in a row to the cubic between the middle two, time in samples."""
 _DOUBT = np.radians(0.2)
 _JUMP_ANGLE, _JUMP_RATIO = np.radians(5.0), 5.0
+_SURELY_SMALL = np.cos(0.49 * _JUMP_ANGLE)
+"""Quaternions with a larger inner product are nearer to each other than a jump."""
 
 
 def sudden(changes: Array) -> Array:
@@ -66,16 +71,24 @@ def refined(
     """
     distance = np.linalg.norm(targets - positions[:, 0], axis=-1)
     distance = np.maximum(np.minimum(distance[:, 1:], distance[:, :-1]), 1e-12)
-    turns = rotation.distance(rotations[:-1], rotations[1:])
     moves = np.linalg.norm(np.diff(positions[:, 0], axis=0), axis=-1) / distance.min(axis=0, initial=np.inf)
-    body = np.any(sudden(turns), axis=-1) | sudden(moves)
+    body = sudden(moves)
+    if np.any(np.abs(rotation.dot(rotations[:-1], rotations[1:])) < _SURELY_SMALL):
+        body |= np.any(sudden(rotation.distance(rotations[:-1], rotations[1:])), axis=-1)
     target_moves = np.linalg.norm(np.diff(targets, axis=1), axis=-1) / distance
-    finer_targets = [curve(path, sudden(change), count) for path, change in zip(targets, target_moves, strict=True)]
+    target_jumps = [sudden(change) for change in target_moves]
+    if np.any(target_jumps):
+        finer_targets = [curve(path, jumps, count) for path, jumps in zip(targets, target_jumps, strict=True)]
+    else:
+        finer_targets = _curves(list(targets), np.zeros_like(body), count)
+    finer_rotations, finer_positions, finer_shift = _curves(
+        (rotation.align_hemisphere(rotations), positions, shift), body, count
+    )
     return (
-        rotation.normalize(curve(rotation.align_hemisphere(rotations), body, count)),
-        curve(positions, body, count),
+        rotation.normalize(finer_rotations),
+        finer_positions,
         np.stack(finer_targets) if len(targets) else np.empty((0, (len(rotations) - 1) * count + 1, 3)),
-        curve(shift, body, count),
+        finer_shift,
     )
 
 
@@ -85,23 +98,65 @@ def curve(values: Array, jumps: Array, count: int) -> Array:
 
     Each column of the result is in one piece of memory.
     """
-    frames, shape = len(values), values.shape[1:]
+    return _curves((values,), jumps, count)[0]
+
+
+def _curves(values: Sequence[Array], jumps: Array, count: int) -> list[Array]:
+    """As `curve`, of several arrays over the same frames with the same jumps."""
+    frames = len(jumps) + 1
     if frames < 2:
-        return values
-    columns = np.ascontiguousarray(values.T).reshape(-1, frames)
+        return list(values)
+    columns = np.concatenate([some.T.reshape(-1, frames) for some in values])
+    weights, rows = _with_jumps(columns, jumps, count) if jumps.any() else _smooth(columns, count)
+    result = np.empty((len(columns), (frames - 1) * count + 1))
+    # Column by column, since BLAS divides large products among threads, which costs more than it saves here.
+    result[:, :-1].reshape(-1, frames - 1, count)[:] = (weights @ rows).swapaxes(1, 2)
+    result[:, -1] = columns[:, -1]
+    ends = np.cumsum([some[0].size for some in values])[:-1]
+    parts = zip(values, np.split(result, ends), strict=True)
+    return [part.reshape(*some.shape[:0:-1], -1).T for some, part in parts]
+
+
+def _smooth(columns: Array, count: int) -> tuple[Array, Array]:
+    """Weights (count, 4) of four samples in a row, and those samples (n, 4, F - 1), for curves without a jump."""
+    frames = columns.shape[1]
+    rows = np.empty((len(columns), 4, frames - 1))
+    rows[:, 0, 1:], rows[:, 1], rows[:, 2], rows[:, 3, :-1] = (
+        columns[:, :-2],
+        columns[:, :-1],
+        columns[:, 1:],
+        columns[:, 2:],
+    )
+    rows[:, 0, 0], rows[:, 3, -1] = beyond(columns.T), beyond(columns.T[::-1])
+    return _powers(count) @ CATMULL_ROM, rows
+
+
+def beyond(values: Array) -> Array:
+    """The sample (...) before the first one of values (F, ...), F > 1, that gives a Catmull-Rom curve its slope there.
+
+    It is the slope of the parabola through the first three samples.
+    """
+    if len(values) == 2:
+        return 2.0 * values[0] - values[1]
+    return 3.0 * (values[0] - values[1]) + values[2]
+
+
+def _powers(count: int) -> Array:
+    """Powers 0 to 3 of the times of `count` samples in an interval, (count, 4)."""
+    return np.vander(np.arange(count) / count, 4, increasing=True)
+
+
+def _with_jumps(columns: Array, jumps: Array, count: int) -> tuple[Array, Array]:
+    """Powers of time (count, 4), and coefficients of cubics (n, 4, F - 1), which are held in intervals with a jump."""
+    frames = columns.shape[1]
     rise = np.where(jumps, 0.0, np.diff(columns))
     before, after = np.concatenate((rise[:, :1], rise), axis=1), np.concatenate((rise, rise[:, -1:]), axis=1)
-    if jumps.any():
-        # Next to a jump, the slope is that of the other side.
-        before[:, 1:] = np.where(jumps, after[:, 1:], before[:, 1:])
-        after[:, :-1] = np.where(jumps, before[:, :-1], after[:, :-1])
+    # Next to a jump, the slope is that of the other side.
+    before[:, 1:] = np.where(jumps, after[:, 1:], before[:, 1:])
+    after[:, :-1] = np.where(jumps, before[:, :-1], after[:, :-1])
     slopes = 0.5 * (before + after)
     if frames > 2:
         slopes[:, 0], slopes[:, -1] = 1.5 * rise[:, 0] - 0.5 * rise[:, 1], 1.5 * rise[:, -1] - 0.5 * rise[:, -2]
     enter, leave = np.where(jumps, 0.0, slopes[:, :-1]), np.where(jumps, 0.0, slopes[:, 1:])
-    cubics = np.stack((columns[:, :-1], enter, 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise), axis=-1)
-    powers = np.vander(np.arange(count) / count, 4, increasing=True)
-    result = np.empty((len(columns), (frames - 1) * count + 1))
-    np.matmul(cubics, powers.T, out=result[:, :-1].reshape(-1, frames - 1, count))
-    result[:, -1] = columns[:, -1]
-    return result.reshape(*shape[::-1], -1).T
+    rows = np.stack((columns[:, :-1], enter, 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise), axis=1)
+    return _powers(count), rows

@@ -27,8 +27,8 @@ def identity(*shape: int) -> Array:
 def normalize(v: ArrayLike) -> Array:
     """Vectors or quaternions (..., n) scaled to length 1; zero stays zero."""
     v = np.asarray(v, dtype=float)
-    length = _length(v)
-    return v / np.where(length > 0.0, length, 1.0)
+    norm = length(v)[..., None]
+    return v / np.where(norm > 0.0, norm, 1.0)
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
@@ -41,6 +41,32 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
         aw * by - ax * bz + ay * bw + az * bx,
         aw * bz + ax * by - ay * bx + az * bw,
     )
+
+
+def accumulate(start: Array, steps: Array) -> Array:
+    """The products start, start steps[:, 0], start steps[:, 0] steps[:, 1], ... of quaternions: (F, n + 1, 4).
+
+    start: (F, 4). steps: (F, n, 4). One product leads to the next, so each is of few numbers: a quaternion as
+    a pair of complex numbers, a + b j, takes a quarter of the operations of `multiply`.
+    """
+    frames, count = steps.shape[:2]
+    one, other, both = (np.empty((count, 2, frames), complex) for _ in range(3))
+    one.view(float).reshape(count, 2, frames, 2)[:] = steps.reshape(frames, count, 2, 2).transpose(1, 2, 0, 3)
+    # (a + b j) (c + d j) = (a c - b d*) + (a d + b c*) j
+    np.conjugate(one[:, ::-1], out=other)
+    np.negative(other[:, 0], out=other[:, 0])
+    first = np.empty((2, frames), complex)
+    first.view(float).reshape(2, frames, 2)[:] = start.reshape(frames, 2, 2).transpose(1, 0, 2)
+    a, b = first
+    for step in range(count):
+        np.multiply(a, one[step], out=both[step])
+        both[step] += b * other[step]
+        a, b = both[step]
+    result = np.empty((frames, count + 1, 4), order="F")
+    result[:, 0] = start
+    parts = both.view(float).reshape(count, 2, frames, 2).transpose(2, 0, 1, 3)
+    result.reshape(frames, count + 1, 2, 2)[:, 1:] = parts
+    return result
 
 
 def _components(a: ArrayLike) -> tuple[Array, ...]:
@@ -91,9 +117,9 @@ def dot(a: ArrayLike, b: ArrayLike) -> Array:
     return total
 
 
-def _length(v: Array) -> Array:
-    """Length (..., 1) of vectors (..., n)."""
-    return np.sqrt(dot(v, v))[..., None]
+def length(v: ArrayLike) -> Array:
+    """Length (...) of vectors or quaternions (..., n)."""
+    return np.sqrt(dot(v, v))
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Array:
@@ -164,7 +190,7 @@ def vector_scale(w: Array, sine: Array) -> Array:
 def angle(q: ArrayLike) -> Array:
     """Angle (...) in [0, pi] of the rotations q (..., 4)."""
     q = np.asarray(q, dtype=float)
-    return 2.0 * np.arctan2(np.linalg.norm(q[..., 1:], axis=-1), np.abs(q[..., 0]))
+    return 2.0 * np.arctan2(length(q[..., 1:]), np.abs(q[..., 0]))
 
 
 def distance(a: ArrayLike, b: ArrayLike) -> Array:
@@ -175,7 +201,7 @@ def distance(a: ArrayLike, b: ArrayLike) -> Array:
 def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
     """Angle (...) in [0, pi] between directions a and b (..., 3) of any length."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    return np.arctan2(np.linalg.norm(cross(a, b), axis=-1), np.sum(a * b, axis=-1))
+    return np.arctan2(length(cross(a, b)), dot(a, b))
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
@@ -213,8 +239,8 @@ def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Array, Array]:
     q, axis = np.asarray(q, dtype=float), normalize(axis)
     along = np.sum(q[..., 1:] * axis, axis=-1, keepdims=True)
     twist = np.concatenate((q[..., :1], along * axis), axis=-1)
-    length = np.linalg.norm(twist, axis=-1, keepdims=True)
-    twist = np.where(length > _TINY, twist / np.where(length > _TINY, length, 1.0), IDENTITY)
+    size = length(twist)[..., None]
+    twist = np.where(size > _TINY, twist / np.where(size > _TINY, size, 1.0), IDENTITY)
     return multiply(q, inverse(twist)), twist
 
 
@@ -229,7 +255,8 @@ def align_hemisphere(q: ArrayLike) -> Array:
     q = np.asarray(q, dtype=float)
     if not len(q):
         return q
-    return np.where(_changed_so_far(np.sum(q[1:] * q[:-1], axis=-1) < 0.0)[..., None], -q, q)
+    opposite = dot(q[1:], q[:-1]) < 0.0
+    return np.where(_changed_so_far(opposite)[..., None], -q, q) if opposite.any() else q
 
 
 def _changed_so_far(changes: NDArray[np.bool_]) -> NDArray[np.bool_]:

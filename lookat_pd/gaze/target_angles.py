@@ -40,10 +40,8 @@ class Carried:
         own[..., 0] = offsets[..., 0]
         own[..., 1:] = rotation.rotate(self.rotations[:, stage], offsets[..., 1:])
         # What carries each bone, and after the last one what that carries.
-        deltas = np.empty((len(own), own.shape[1] + 1, 4), order="F")
-        deltas[:, 0] = self.delta
-        for bone in range(own.shape[1]):
-            self.delta = deltas[:, bone + 1] = rotation.multiply(self.delta, own[:, bone])
+        deltas = rotation.accumulate(self.delta, own)
+        self.delta = deltas[:, -1]
         first = max(stage.start, 1)
         if stage.stop > first:
             arms = self.positions[:, first : stage.stop] - self.positions[:, first - 1 : stage.stop - 1]
@@ -88,7 +86,7 @@ class TargetAngles:
         yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)
         distance = np.sqrt(rotation.dot(local, local))
         nearness = np.clip(distance / near, 0.0, 1.0) if near > 0.0 else (distance > 0.0).astype(float)
-        return cls(yaw, np.arctan2(above, np.hypot(ahead, aside)), nearness**2 * (3.0 - 2.0 * nearness))
+        return cls(yaw, np.arctan2(above, np.sqrt(ahead * ahead + aside * aside)), nearness**2 * (3.0 - 2.0 * nearness))
 
     def __getitem__(self, frames: slice) -> "TargetAngles":
         return TargetAngles(self.yaw[frames], self.pitch[frames], self.near[frames])

@@ -15,7 +15,7 @@ from .chain import Chain, Solution
 from .leveling import roll_to_level
 from .target_angles import Carried, TargetAngles, near_branch, nearest_turn
 from .timeline_parts import INSTANT, frames_of, split
-from .turn_distribution import TurnDistribution, TurnLimits, turn_vectors
+from .turn_distribution import TurnDistribution, TurnLimits, turn_axes, turn_vectors
 
 _SETTLED = np.radians(0.08), np.radians(0.5)
 _MOST_OVERSHOOT = 2.0
@@ -74,6 +74,7 @@ class Timeline:
     def __init__(self, chain: Chain, tuning: Tuning) -> None:
         self.chain, self.tuning = chain, tuning
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
+        self.axes = turn_axes(self.up, self.right)
         factors, compensates_lag = chain.settle_factors[::-1], chain.compensates_lag[::-1]
         self.compensates_lag, torso = compensates_lag, int(np.sum(~compensates_lag))
         self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, len(chain))]
@@ -100,8 +101,9 @@ class Timeline:
         frames, bones = rotations.shape[:2]
         self.all = Follower(self.tuning, self.settle_times, dt)
         self.followers = [self.all.part(stage) for stage in self.stages]
-        self.states = np.zeros((frames, *self.state.shape))
-        self.goals = np.zeros((frames, bones, self.tuning.width))
+        # In the order of memory in which followers and goals come.
+        self.states = np.zeros((2, bones, self.tuning.width, frames)).transpose(3, 1, 2, 0)
+        self.goals = np.zeros((bones, self.tuning.width, frames)).transpose(2, 0, 1)
         self.reachable = np.zeros(frames, dtype=bool)
         self.looked_at = np.full(frames, -1)
         self._done: list[_Done] = []
@@ -270,7 +272,7 @@ class Timeline:
         else:
             down = -downward.divide(np.maximum(-pitch, 0.0), size)
             pitches = np.where(is_up[:, None], upward.divide(np.maximum(pitch, 0.0), size), down)
-        return turn_vectors(yaws, pitches, self.up[stage], self.right[stage])
+        return turn_vectors(yaws, pitches, self.axes[stage])
 
     def _reached(
         self, sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution], yaw: Array, pitch: Array
@@ -287,7 +289,7 @@ class Timeline:
         """
         last, bone = len(self.chain) - 1, stage.start
         yaw, pitch = (angle[:, None] for angle in turned)
-        turn = rotation.exp(turn_vectors(yaw, pitch, self.up[-1:], self.right[-1:]))[:, 0]
+        turn = rotation.exp(turn_vectors(yaw, pitch, self.axes[-1:]))[:, 0]
         roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
         shares = self.chain.shares[::-1]
         part = 1.0 if bone == last else shares[bone] / shares[bone:].sum()
@@ -325,8 +327,8 @@ class Timeline:
         angle = rotation.angle_between(aim, direction)
         error[on] = angle[on]
         # The errors of the bones add up along the chain, and so does the motion that the head anticipates.
-        away = self.tuning.radians * np.linalg.norm(states[..., 0] - goals, axis=-1).sum(axis=-1)
-        speed = self.tuning.radians * np.linalg.norm(states[..., 1], axis=-1).sum(axis=-1)
+        away = self.tuning.radians * rotation.length(states[..., 0] - goals).sum(axis=-1)
+        speed = self.tuning.radians * rotation.length(states[..., 1]).sum(axis=-1)
         settled = (away + self.all.lag[-1] * speed < _SETTLED[0]) & (speed < _SETTLED[1])
         return Solution(
             offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable[frames] & on, looked_at

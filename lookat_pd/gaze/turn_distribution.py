@@ -25,17 +25,22 @@ def soft_limit(angle: ArrayLike, limit: ArrayLike, edge: ArrayLike) -> Array:
     return np.where(below, angle, np.where(edge > 0.0, bend, limit))
 
 
-def turn_vectors(yaw: Array, pitch: Array, up: Array, right: Array) -> Array:
+def turn_axes(up: Array, right: Array) -> Array:
+    """Columns (n, 3, 3) up, right and forward, from the first two (n, 3): unit axes, square to each other."""
+    return np.stack((up, right, rotation.cross(up, right)), axis=-1)
+
+
+def turn_vectors(yaw: Array, pitch: Array, axes: Array) -> Array:
     """Rotation vectors (F, n, 3) of yaws (F, n) [rad] about `up` after pitches (F, n) about `right`.
 
-    up, right: (n, 3) unit axes, square to each other. The same as the logarithm of the product of both rotations.
+    axes: (n, 3, 3), as `turn_axes` makes them. The same as the logarithm of the product of both rotations.
     """
     cos_yaw, sin_yaw, cos_pitch, sin_pitch = (f(0.5 * angle.T) for angle in (yaw, pitch) for f in (np.cos, np.sin))
     aside = cos_yaw * sin_pitch
     scale = rotation.vector_scale(cos_yaw * cos_pitch, np.sqrt(sin_yaw * sin_yaw + aside * aside))
     sin_yaw = scale * sin_yaw
-    parts = np.stack((sin_yaw * cos_pitch, scale * aside, sin_yaw * sin_pitch), axis=1)
-    axes = np.stack((up, right, rotation.cross(up, right)), axis=-1)
+    parts = np.empty((len(aside), 3, aside.shape[1]))
+    parts[:, 0], parts[:, 1], parts[:, 2] = sin_yaw * cos_pitch, scale * aside, sin_yaw * sin_pitch
     return (axes @ parts).transpose(2, 0, 1)
 
 
@@ -65,12 +70,16 @@ class TurnLimits:
         """Rotations (..., n, 4) within the limits: values beyond the range of the goals are compressed smoothly."""
         # A rotation no larger than the smallest goal of its bone is within all goals.
         least = self.goal * np.minimum(self.yaw, np.minimum(self.pitch_up, self.pitch_down))
-        far = np.nonzero(offsets[..., 0] < np.cos(0.5 * least))[-1]
+        far = np.flatnonzero(np.any(offsets[..., 0] < np.cos(0.5 * least), axis=tuple(range(offsets.ndim - 2))))
         if not len(far):
             return offsets
-        bones, result = slice(far.min(), far.max() + 1), offsets.copy(order="K")
-        some = self[bones]
-        result[..., bones, :] = (some._bent_aim if self.rolled else some._bent)(offsets[..., bones, :])
+        bones = slice(far[0], far[-1] + 1)
+        some, free = self[bones], offsets[..., bones, :]
+        bent = (some._bent_aim if self.rolled else some._bent)(free)
+        if bent is free:
+            return offsets
+        result = offsets.copy(order="K")
+        result[..., bones, :] = bent
         return result
 
     def _bent_aim(self, offsets: Array) -> Array:
@@ -95,13 +104,15 @@ class TurnLimits:
         above, aside, ahead = (rotation.dot(vector, axis) for axis in (self.up, self.right, forward))
         yaw = np.arctan2(above, w)
         # Without the yaw, no rotation about `up` remains.
-        upright = np.hypot(w, above)
+        upright = np.sqrt(w * w + above * above)
         aside, ahead = np.cos(yaw) * aside + np.sin(yaw) * ahead, np.cos(yaw) * ahead - np.sin(yaw) * aside
         pitch = np.arctan2(aside, upright)
         new_yaw = self._held(yaw, self.yaw)
         new_pitch = self._held(pitch, np.where(pitch > 0.0, self.pitch_up, self.pitch_down))
         free = (new_yaw == yaw) & (new_pitch == pitch)
-        length = np.hypot(upright, aside)
+        if free.all():
+            return offsets
+        length = np.sqrt(upright * upright + aside * aside)
         upright, aside = length * np.cos(new_pitch), length * np.sin(new_pitch)
         rest = np.concatenate((upright[..., None], aside[..., None] * self.right + ahead[..., None] * forward), axis=-1)
         held = rotation.multiply(rotation.exp(2.0 * new_yaw[..., None] * self.up), rest)
@@ -146,7 +157,7 @@ class TurnDistribution:
         count: of so many bones only, the first ones.
         """
         level = np.interp(turn, self.sums, self.levels)
-        turns = np.moveaxis(np.multiply.outer(self.shares[:count], level), 0, -1)
+        turns = np.multiply(np.asarray(level)[..., None], self.shares[:count], order="F")
         return soft_limit(turns, self.limits[:count], self.edges[:count])
 
 

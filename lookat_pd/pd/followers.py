@@ -12,12 +12,15 @@ from math import ceil
 import numpy as np
 
 from .. import checks, rotation
+from ..curves import CATMULL_ROM, beyond
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .integrators import INTEGRATORS, check_integrator, make_step, step_limit
 from .recurrences import filtered, recurrence, undriven
 from .second_order import CLAMPED_STEP, Step, apply, check_tuning, free_decay, stable_substeps, substeps
 
+_CHUNK = 240
+"""Steps of a release that are looked at together for the first calm one."""
 _INSTANT = 1e-9
 """Times closer than this [s] are one instant."""
 
@@ -109,17 +112,11 @@ def cubic_coefficients(goals: Array, dt: float) -> Array:
     return np.stack((goals[:-1], slopes[:-1], (3 * rise - 2 * a - b) / dt**2, (a + b - 2 * rise) / dt**3), axis=-1)
 
 
-_CATMULL_ROM = np.array([[0.0, 1.0, 0.0, 0.0], [-0.5, 0.0, 0.5, 0.0], [1.0, -2.5, 2.0, -0.5], [-0.5, 1.5, -1.5, 0.5]])
-"""From four samples in a row to the cubic between the middle two, time in samples."""
-
-
 def _with_ends(goals: Array) -> Array:
     """Goals (n, b, width), n > 1, as (b, width, n + 2): beyond either end the sample that gives the slope there."""
     result = np.empty((*goals.shape[1:], len(goals) + 2))
     result[..., 1:-1] = goals.transpose(1, 2, 0)
-    ahead = (2.0, -1.0) if len(goals) == 2 else (3.0, -3.0, 1.0)
-    result[..., 0] = sum(weight * goals[n] for n, weight in enumerate(ahead))
-    result[..., -1] = sum(weight * goals[-1 - n] for n, weight in enumerate(ahead))
+    result[..., 0], result[..., -1] = beyond(goals), beyond(goals[::-1])
     return result
 
 
@@ -156,6 +153,17 @@ def _cached_step(
     if not ahead:
         return plain
     return Step(plain.transition, np.concatenate((plain.response, ahead[0].response - plain.response), axis=-1))
+
+
+@lru_cache(maxsize=16)
+def _decay(settle_times: tuple[float, ...], damping_ratio: float, first: int) -> Array:
+    """Free motion of b bones over _CHUNK steps of CLAMPED_STEP from number `first` on: (b, 2, 2 _CHUNK).
+
+    A state (width, 2) is multiplied with it from the left; the coordinates stand before the steps.
+    """
+    omega = 2.0 * np.pi / np.array(settle_times)[:, None]
+    decay = free_decay(CLAMPED_STEP * (first + np.arange(_CHUNK)), omega, damping_ratio)
+    return decay.transpose(0, 3, 2, 1).reshape(len(settle_times), 2, -1)
 
 
 class Follower:
@@ -282,7 +290,7 @@ class Follower:
         if self.tuning.feed_forward:
             coefficients = self._drive(cubic_coefficients(goals, self.dt)[first:])
             return recurrence(self._full.transition, apply(self._full.response, coefficients), state)
-        taps = (self._full.response / self.dt ** np.arange(4))[:, 0] @ _CATMULL_ROM
+        taps = (self._full.response / self.dt ** np.arange(4))[:, 0] @ CATMULL_ROM
         return filtered(self._full.transition[:, 0], taps, _with_ends(goals)[..., first:], state)
 
     def release(self, samples: int, start: float, end: float, state: Array) -> tuple[Array, Array]:
@@ -291,8 +299,11 @@ class Follower:
             return np.zeros((samples, *state.shape)), state
         states, last = self.run(np.zeros((samples, *state.shape[:-1])), start, end, state)
         settled = self._settled_at(states, start, end, state)
+        faded = self._faded(last[None], np.array([end]), settled)[0]
         times = self.dt * np.arange(samples)
-        return self._faded(states, times, settled), self._faded(last[None], np.array([end]), settled)[0]
+        fading = slice(int(np.searchsorted(times, settled)), None)
+        states[fading] = self._faded(states[fading], times[fading], settled)
+        return states, faded
 
     def _settled_at(self, states: Array, start: float, end: float, state: Array) -> float:
         """When the free motion is first within the release thresholds; infinite if not before `end`."""
@@ -310,19 +321,18 @@ class Follower:
 
     def _calm_from(self, start: float, end: float, state: Array) -> float:
         """When the unclamped motion from `state` at `start` is calm, to 1/240 s; infinite if not by `end`."""
-        omega, chunk = 2.0 * np.pi / self.settle_times[:, None], 240
-        for first in range(0, ceil((end - start) / CLAMPED_STEP) + 1, chunk):
-            steps = CLAMPED_STEP * (first + np.arange(chunk))
-            decay = free_decay(steps, omega, self.tuning.damping_ratio)
-            calm = np.flatnonzero(self._is_calm(state[:, None] @ decay.transpose(0, 2, 3, 1)))
+        settle_times = tuple(self.settle_times.tolist())
+        for first in range(0, ceil((end - start) / CLAMPED_STEP) + 1, _CHUNK):
+            decay = _decay(settle_times, self.tuning.damping_ratio, first)
+            calm = np.flatnonzero(self._is_calm((state @ decay).reshape(*state.shape, _CHUNK).swapaxes(1, 2)))
             if len(calm):
-                return float(start + steps[calm[0]])
+                return float(start + CLAMPED_STEP * (first + calm[0]))
         return np.inf
 
     def _is_calm(self, states: Array) -> Array:
         """Of states (b, 2, width, n), coordinates before the components of a rotation: (n,)."""
         t = self.tuning
-        size, speed = t.radians * np.sqrt(np.square(states).sum(axis=2).max(axis=0))
+        size, speed = t.radians * np.sqrt(np.einsum("bcwn,bcwn->bcn", states, states).max(axis=0))
         slow = min(t.release_speed, 0.5 * t.max_speed) if t.max_speed else t.release_speed
         return (size < t.release_angle) & (speed < slow)
 
@@ -332,7 +342,9 @@ class Follower:
         left = np.clip(1.0 - (times - settled) / duration, 0.0, 1.0)[:, None, None]
         weight, falling = left**2 * (3.0 - 2.0 * left), 6.0 * left * (1.0 - left) / duration
         x, v = states[..., 0], states[..., 1]
-        return np.stack((weight * x, weight * v - falling * x), axis=-1)
+        result = np.empty_like(states)
+        result[..., 0], result[..., 1] = weight * x, weight * v - falling * x
+        return result
 
     def _fade_time(self) -> float:
         """The release time, or longer where fading a release angle in it would take more than half the speed limit."""

@@ -74,10 +74,12 @@ class _Blocks:
     """A block of steps of m systems as matrices; a step takes L samples of a signal, the next one `stride` further on.
 
     matrices: (2, m, K + 2, _BLOCK), from the block's K samples and the two coordinates at its start to each coordinate
-    after each step.
+    after each step. chain: (m, 2 _BLOCK, 2 _BLOCK), from what _BLOCK blocks in a row add to the state that the one
+    before each of them ends with, to the states at their starts.
     """
 
     matrices: Array
+    chain: Array
     stride: int
 
     def run(self, signal: Array | None, steps: int, start: Array) -> Array:
@@ -95,15 +97,28 @@ class _Blocks:
                 blocks[:, :, :-1, :reach] = windows[:, :, : count - 1]
         last = self.matrices[..., -1].transpose(1, 2, 0)
         ends = blocks[..., :reach] @ last[:, None, :reach]
-        transition = last[:, reach:].swapaxes(-1, -2)
-        begins = _by_doubling(transition[:, None], ends.transpose(2, 0, 1, 3), start)[:-1]
-        blocks[..., reach:] = begins.transpose(1, 2, 0, 3)
+        blocks[..., reach:] = self._begins(ends, start)
         states = np.empty((2, systems, width, 1 + count * _BLOCK))
         states[..., 0] = start.transpose(2, 0, 1)
         # In the memory of `states`, so that the products are written there.
         after = states[..., 1:].reshape(2, systems, width, count, _BLOCK)
         np.matmul(blocks, self.matrices[:, :, None], out=after)
         return states[..., : steps + 1].transpose(3, 1, 2, 0)
+
+    def _begins(self, ends: Array, start: Array) -> Array:
+        """States at the starts of blocks (m, w, count, 2), from what each block alone ends with and the first state."""
+        systems, width, count, _ = ends.shape
+        added = np.concatenate((start[:, :, None], ends[:, :, :-1]), axis=2)
+        transition = self.chain[:, :2, 2:4]
+        result = np.empty_like(added)
+        for first in range(0, count, _BLOCK):
+            some = added[:, :, first : first + _BLOCK]
+            if first:
+                some[:, :, 0] += result[:, :, first - 1] @ transition
+            numbers = 2 * some.shape[2]
+            chained = some.reshape(systems, width, numbers) @ self.chain[:, :numbers, :numbers]
+            result[:, :, first : first + _BLOCK] = chained.reshape(some.shape)
+        return result
 
 
 def _blocks_of(transition: Array, taps: Array, stride: int) -> _Blocks:
@@ -116,19 +131,32 @@ def _cached_blocks(transition_bytes: bytes, taps_bytes: bytes, systems: int, str
     """By content: bones are solved again and again with the same tuning."""
     transition = np.frombuffer(transition_bytes).reshape(systems, 2, 2)
     taps = np.frombuffer(taps_bytes).reshape(systems, 2, -1)
-    powers = np.empty((_BLOCK + 1, systems, 2, 2))
-    powers[0], powers[1], known = np.eye(2), transition, 1
-    while known < _BLOCK:
-        powers[known + 1 : 2 * known + 1] = powers[1 : known + 1] @ powers[known]
-        known *= 2
+    powers = _powers(transition)
     length = taps.shape[-1]
     reach = stride * (_BLOCK - 1) + length if length else 0
     matrices = np.zeros((2, systems, reach + 2, _BLOCK))
-    age = np.subtract.outer(np.arange(_BLOCK), np.arange(_BLOCK))
-    driven = np.where((age >= 0)[..., None, None, None], (powers[:-1] @ taps)[np.maximum(age, 0)], 0.0)
+    driven = _toeplitz(powers[:-1] @ taps)
     for tap in range(length):
         # From (step, step of the input, m, coordinate) to (coordinate, m, step of the input, step).
         matrices[:, :, tap : tap + stride * _BLOCK : stride] += driven[..., tap].transpose(3, 2, 1, 0)
     matrices[:, :, reach:] = powers[1:].transpose(2, 1, 3, 0)
-    matrices.flags.writeable = False
-    return _Blocks(matrices, stride)
+    # From (block, earlier block, m, coordinate, that of the earlier) to (m, earlier block and its, block and its).
+    chain = _toeplitz(_powers(powers[-1])[:-1]).transpose(2, 1, 4, 0, 3).reshape(systems, 2 * _BLOCK, 2 * _BLOCK)
+    matrices.flags.writeable = chain.flags.writeable = False
+    return _Blocks(matrices, chain, stride)
+
+
+def _powers(transition: Array) -> Array:
+    """Powers 0 to _BLOCK of matrices (m, 2, 2): (_BLOCK + 1, m, 2, 2)."""
+    powers = np.empty((_BLOCK + 1, *transition.shape))
+    powers[0], powers[1], known = np.eye(2), transition, 1
+    while known < _BLOCK:
+        powers[known + 1 : 2 * known + 1] = powers[1 : known + 1] @ powers[known]
+        known *= 2
+    return powers
+
+
+def _toeplitz(by_age: Array) -> Array:
+    """Values (_BLOCK, ...) by the steps that have passed, as (step, earlier step, ...); 0 for later steps."""
+    age = np.subtract.outer(np.arange(_BLOCK), np.arange(_BLOCK))
+    return np.where((age >= 0).reshape(*age.shape, *(1,) * (by_age.ndim - 1)), by_age[np.maximum(age, 0)], 0.0)

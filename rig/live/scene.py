@@ -48,6 +48,8 @@ class LiveScene:
         """Names of armatures whose keys someone else has changed, so that they were written again."""
         self.previews = Previews()
         """What is shown of look-ats whose targets or bones are being moved."""
+        self.noted = False
+        """Whether the offsets are noted as the solution of what they were solved from."""
         self.wrote = False
         """Whether something was shown since the scene was last looked at."""
         self.settings: dict[Key, tuple] = {}
@@ -286,7 +288,7 @@ class LiveScene:
         self.stop()
         for solve in self.solves.values():
             solve.restructured()
-        self.scene_solve, self.as_built = None, -1
+        self.scene_solve, self.as_built, self.noted = None, -1, False
         for solve in self.solves.values():
             # It names armatures, which an undo replaces.
             solve.kept.cut_down = None
@@ -328,9 +330,12 @@ class LiveScene:
                 offsets.hide(armature, solve.number)
                 self.shown.pop(key, None)
         self.wrote = self.wrote or shown
-        if shown:
-            solved = self.job is None and not self.errors and self.prints and not self.previews
+        known = self.job is None and not self.errors and bool(self.prints) and not self.previews
+        solved = known and all(solve.stale == FRESH and not solve.rough for solve in self.solves.values())
+        # The last of a solution may have been shown before all of it was known to be right.
+        if shown or (solved and not self.noted):
             saved_solution.store(self.solves.values(), self._digest() if solved else "")
+            self.noted = solved
         self.show_lids(scene)
 
     def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:

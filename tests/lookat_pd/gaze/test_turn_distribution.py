@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from lookat_pd import rotation
-from lookat_pd.gaze.turn_distribution import TurnDistribution, TurnLimits, soft_limit, turn_vectors
+from lookat_pd.gaze.turn_distribution import TurnDistribution, TurnLimits, soft_limit, turn_axes, turn_vectors
 from lookat_pd.rotation import Array
 
 UP, RIGHT = np.array([0.0, 1.0, 0.0]), np.array([-1.0, 0.0, 0.0])
@@ -91,7 +91,7 @@ def test_the_first_bones_turn_alike_whoever_else_is_asked_for(chain, edge, count
 @given(st.lists(st.tuples(angles, angles), min_size=1))
 def test_turn_vectors_are_the_logarithm_of_a_yaw_after_a_pitch(turns):
     yaw, pitch = np.array(turns).T
-    got = turn_vectors(yaw[:, None], pitch[:, None], UP[None], RIGHT[None])[:, 0]
+    got = turn_vectors(yaw[:, None], pitch[:, None], turn_axes(UP[None], RIGHT[None]))[:, 0]
     # As quaternions: a half turn has two rotation vectors.
     difference = rotation.multiply(rotation.inverse(rotation.exp(got)), turned(yaw, pitch))
     assert_allclose(rotation.angle(difference), 0.0, atol=1e-12)

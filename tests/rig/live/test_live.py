@@ -660,6 +660,22 @@ def test_file_opened_solves_nothing_that_has_not_changed(tmp_path, monkeypatch) 
     assert np.array_equal(solved_anew(armature), seen)
 
 
+def test_what_is_verified_after_it_was_shown_is_noted_as_solved() -> None:
+    """Also where the last slice of the work shows nothing new: the file is not solved again when it is opened."""
+    scene = flying()
+    update()
+    current = bpy.context.scene
+    found = live._scenes[current.session_uid]
+    with suspend.suspend_live():
+        found.job = iter(())
+        found.shown.clear()
+        found.show(current)
+        assert not offsets.note(scene.armature)
+        assert found.advance(None)
+        found.show(current)
+    assert offsets.note(scene.armature)
+
+
 def other_settle_time(armature) -> None:
     settings_of(armature).settle_time = 1.1
 

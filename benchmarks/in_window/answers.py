@@ -1,0 +1,196 @@
+"""The demo's generated Rigify human in a window: how long a change takes until it is seen, and until it is verified.
+
+Each script prints a line of JSON with its figures; `benchmarks/window.py` makes rows of them.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+import numpy as np
+from windowed.hands import Hands, Waiting
+from windowed.scripts import script
+
+from extension import load
+
+LIVE = ("rig.live.handlers",)
+MARK = "@figures "
+FRAMES, MANY = 250, 1_000
+_AT = 60
+_STEPS = 12
+"""Of the mouse in a drag."""
+_CORRECT = 0.05
+"""Degrees within which a pose is the one that is verified."""
+_LIMIT = 60.0
+
+
+def prepare(hands: Hands) -> None:
+    """A generated human that looks at a ball, with as many frames as are keyed."""
+    bpy.context.preferences.system.viewport_aa = "OFF"
+    demo = load("assets.demo.human").build_scene(bpy.context.scene)
+    load("rig.look_at.edit").add(demo.scene, demo.rig, "head", demo.ball)
+    # Rigify, which was enabled to generate the human only, leaves a handler that fails in the files to come.
+    for handler in [found for found in bpy.app.handlers.load_post if found.__module__.startswith("rigify")]:
+        bpy.app.handlers.load_post.remove(handler)
+
+
+def _tell(**figures: float) -> None:
+    print(MARK + json.dumps(figures), flush=True)
+
+
+def _scene() -> bpy.types.Scene:
+    return bpy.context.window_manager.windows[0].scene
+
+
+def _human() -> bpy.types.Object:
+    return bpy.data.objects["Human"]
+
+
+def _state() -> str:
+    return load("rig.live.handlers").status(_scene(), _human(), "head").state
+
+
+def _facing() -> np.ndarray:
+    layer = bpy.context.window_manager.windows[0].view_layer
+    return np.array(_human().evaluated_get(layer.depsgraph).pose.bones["head"].matrix)[:3, :3]
+
+
+def _away(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.degrees(np.linalg.norm(one - other) / np.sqrt(2.0)))
+
+
+def _solved(hands: Hands) -> Waiting:
+    yield 0.3
+    assert (yield from hands.until(lambda: _state() == "SOLVED", _LIMIT)), _state()
+    _scene().frame_set(_AT)
+    yield 0.3
+
+
+def _answered(change: Callable[[], None]) -> Waiting:
+    """Change something and wait until it is solved: seconds until the last pose is seen, and until it is verified.
+
+    Poses are compared at each turn of the window's loop.
+    """
+    poses: list[tuple[float, np.ndarray]] = []
+    estimates: list[tuple[float, float]] = []
+    change()
+    begin = time.perf_counter()
+    worked = False
+    while time.perf_counter() - begin < _LIMIT:
+        yield 0.0
+        now = load("rig.live.handlers").status(_scene(), _human(), "head")
+        poses.append((time.perf_counter() - begin, _facing()))
+        if np.isfinite(now.remaining) and now.state == "SOLVING":
+            estimates.append((poses[-1][0], now.remaining))
+        state = now.state
+        worked = worked or state != "SOLVED"
+        # What needs no solve never leaves that state.
+        if state == "SOLVED" and (worked or time.perf_counter() - begin > 2.0):
+            break
+    assert _state() == "SOLVED" and worked, _state()
+    verified, last = poses[-1]
+    known = [(seconds, left / (verified - seconds)) for seconds, left in estimates if verified - seconds > 0.3]
+    print("time left, as a multiple of what it took:", [(round(at, 2), round(ratio, 2)) for at, ratio in known])
+    wrong = [seconds for seconds, pose in poses if _away(pose, last) > _CORRECT]
+    seen = next(seconds for seconds, _ in poses if not wrong or seconds > wrong[-1])
+    return seen, verified
+
+
+@script(needs=LIVE)
+def stepping(hands: Hands) -> Waiting:
+    """What all figures are compared with: the whole rig, once over all frames."""
+    yield from _solved(hands)
+    times = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        for frame in range(1, FRAMES + 1):
+            _scene().frame_set(frame)
+        times.append(time.perf_counter() - begin)
+        yield 0.1
+    _tell(stepping=min(times), bones=len(_human().pose.bones))
+
+
+@script(needs=LIVE)
+def settle_time_dragged(hands: Hands) -> Waiting:
+    yield from _solved(hands)
+    settings, layer, spent, pose = _human().pose.bones["head"].lookat_pd, hands.window.view_layer, [], _facing()
+    for step in range(1, _STEPS + 1):
+        settings.settle_time = 0.6 + 0.03 * step
+        begin = time.perf_counter()
+        layer.update()
+        spent.append(time.perf_counter() - begin)
+        pose = _facing()
+        yield 0.0
+        yield 0.0
+    assert (yield from hands.until(lambda: _state() == "SOLVED", _LIMIT)), _state()
+    verified = time.perf_counter() - begin
+    yield 0.2
+    _tell(drag=float(np.median(spent)), drag_verified=verified, drag_off=_away(pose, _facing()))
+
+
+@script(needs=LIVE)
+def keys_edited(hands: Hands) -> Waiting:
+    """A key of the target is moved, then one of the chest."""
+    yield from _solved(hands)
+    ball = bpy.data.objects["Ball"]
+
+    def key_ball() -> None:
+        ball.location.x += 0.3
+        ball.keyframe_insert("location", frame=_AT)
+
+    seen, verified = yield from _answered(key_ball)
+    _tell(target_seen=seen, target=verified)
+    yield 0.5
+    chest = _human().pose.bones["chest"]
+
+    def key_chest() -> None:
+        chest.rotation_mode = "QUATERNION"
+        chest.rotation_quaternion = (0.99, 0.1, 0.05, 0.0)
+        chest.keyframe_insert("rotation_quaternion", frame=_AT)
+
+    key_chest()
+    yield from _solved(hands)
+    chest.rotation_quaternion = (0.99, -0.1, 0.02, 0.0)
+    seen, verified = yield from _answered(lambda: chest.keyframe_insert("rotation_quaternion", frame=_AT))
+    _tell(chest_seen=seen, chest=verified)
+
+
+@script(needs=LIVE)
+def whole_body_of_many_frames(hands: Hands) -> Waiting:
+    """All of Body and Eyes over a long range: a changed settle time, and the first solve before it."""
+    human, scene = _human(), _scene()
+    for item in (human, bpy.data.objects["Ball"]):
+        for curve in load("rig.animation.actions").curves(item.animation_data.action, item.animation_data.action_slot):
+            cycles = curve.modifiers.new("CYCLES")
+            cycles.mode_before = cycles.mode_after = "MIRROR"
+    scene.frame_end = MANY
+    yield from _solved(hands)
+    settings, layers = human.pose.bones["head"].lookat_pd, load("rig.look_at.body.layers")
+    seen, verified = yield from _answered(lambda: layers.switch_on(settings, tuple(layers.LAYERS)))
+    _tell(long_first_seen=seen, long_first=verified)
+    yield 0.5
+
+    def slide() -> None:
+        settings.settle_time = 0.8
+
+    seen, verified = yield from _answered(slide)
+    _tell(long_seen=seen, long=verified)
+
+
+@script(needs=LIVE)
+def file_opened(hands: Hands) -> Waiting:
+    yield from _solved(hands)
+    path, before = str(Path(bpy.data.filepath).with_name("opened.blend")), _facing()
+    with hands.override():
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
+    hands.window.view_layer.update()
+    begin = late = time.perf_counter()
+    while time.perf_counter() - begin < 3.0:
+        if _away(_facing(), before) > _CORRECT:
+            late = time.perf_counter()
+        yield 0.05
+    assert _away(_facing(), before) <= _CORRECT and _state() == "SOLVED", _state()
+    _tell(opened=late - begin, solving=load("rig.live.handlers").status(_scene(), _human(), "head").seconds)
