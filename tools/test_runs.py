@@ -14,9 +14,11 @@ from pathlib import Path
 NOTHING_CHOSEN = 5
 """What pytest ends with where no test was chosen: of a part of the runs, with arguments that name few tests."""
 
+COMPILED = Path(__file__).resolve().parent.parent / "build" / "compiled"
+"""Where all runs, and the many processes that tests start, share what Python has compiled."""
 
-HALVES = {"bridge": ["tests/rig"], "rest": ["tests", "--ignore=tests/rig"]}
-"""Two parts of the suite that take about as long, so that all cores have work to the end."""
+HALVES = {"rest": ["tests", "--ignore=tests/rig"], "bridge": ["tests/rig"]}
+"""Two parts of the suite, the longer first, so that all cores have work to the end."""
 
 
 def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str, list[list[str]]]:
@@ -28,8 +30,8 @@ def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str
         # The window's tests want the zip that the first command has built.
         real = [["tools/test-in-blender", first, *arguments], ["tools/test-in-window", first, *arguments]]
         runs[f"in {blender}"] = real
-    for python in pythons:
-        for part, paths in ({"": []} if named else HALVES).items():
+    for part, paths in ({"": []} if named else HALVES).items():
+        for python in pythons:
             name = " ".join(["with", Path(python).parents[1].name, *([part] if part else [])])
             runs[name] = [[python, "-m", "pytest", *arguments, *paths]]
     return runs
@@ -39,10 +41,14 @@ def run(steps: list[list[str]]) -> tuple[bool, str, float]:
     """Whether all commands of a run passed, what they printed, and how many seconds they took."""
     begin = time.perf_counter()
     passed = True
+    environment = os.environ | {"PYTHONPYCACHEPREFIX": str(COMPILED)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         for step in steps:
-            code = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT).returncode
-            passed &= code in (0, NOTHING_CHOSEN)
+            done = subprocess.run(
+                step, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment
+            )
+            passed &= done.returncode in (0, NOTHING_CHOSEN)
         output.seek(0)
         return passed, output.read(), time.perf_counter() - begin
 
