@@ -58,20 +58,24 @@ def make_clips(tools):
     return hero
 
 
+def opened_clips(tools):
+    """The same, made once a run."""
+    kept.scene(make_clips, tools)
+    return bpy.data.objects["Hero"]
+
+
 def write(tools, path: Path) -> Path:
     return (tools.save if path.suffix == ".blend" else tools.export)(path)
 
 
 @pytest.fixture(params=[".blend", ".glb"])
 def source(request, tools, tmp_path) -> Path:
-    make_clips(tools)
-    return write(tools, tmp_path / f"hero{request.param}")
+    return tools.written(tmp_path / f"hero{request.param}", make_clips, tools)
 
 
 @pytest.fixture
 def blend_file(tools, tmp_path) -> Path:
-    make_clips(tools)
-    return write(tools, tmp_path / "hero.blend")
+    return tools.written(tmp_path / "hero.blend", make_clips, tools)
 
 
 def motion(tools, path: Path, action: str, frames, rate: int = RATE, rig: str | None = None, beside: str = ""):
@@ -234,8 +238,7 @@ def test_frame_rate_of_a_blend_makes_the_blend_longer_in_frames(blend_file, call
 
 
 def test_imported_clips_keep_their_speed(tools, call, tmp_path) -> None:
-    make_clips(tools)
-    source = write(tools, tmp_path / "hero.glb")
+    source = tools.written(tmp_path / "hero.glb", make_clips, tools)
     words = ["--output", tmp_path / "out.glb", "--action", "Run", "--to", "Walk", "--fps", 48]
     row = call("inertialize", source, *words).row
     assert row["error"] is None and row["frames"] == [2, 2 * 31 + 2 * 40] and row["cuts"] == [62]
@@ -295,7 +298,7 @@ def test_blend_of_the_command_line_is_that_of_steps_without_one(blend_file, call
 
 
 def test_markers(tools, call, tmp_path) -> None:
-    make_clips(tools)
+    opened_clips(tools)
     for name, frame in (("Walk @ 9.5", 25), ("Run", 3), ("Beat", 10), ("Jump@3", 12), ("Run", 50)):
         bpy.context.scene.timeline_markers.new(name, frame=frame)
     source = tools.save(tmp_path / "hero.blend")
@@ -376,7 +379,7 @@ def test_loop(source, call, tools, tmp_path) -> None:
 
 
 def test_smooth_pops(tools, call, tmp_path) -> None:
-    hero = make_clips(tools)
+    hero = opened_clips(tools)
     bag = hero.animation_data.action.layers[0].strips[0].channelbags[0]
     path = hero.pose.bones["head"].path_from_id("rotation_quaternion")
     turn = Quaternion((0, 1, 0), 0.8)
@@ -410,8 +413,7 @@ def split(tools, folder: Path, suffix: str, second: str = "Walk") -> tuple[Path,
     """Two files of the same character: one with "Run", one with the other clip, called `second`."""
     paths = []
     for own, name in (("Run", "Run"), ("Walk", second)):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        hero = make_clips(tools)
+        hero = opened_clips(tools)
         while hero.animation_data.nla_tracks:
             hero.animation_data.nla_tracks.remove(hero.animation_data.nla_tracks[0])
         bpy.data.actions.remove(bpy.data.actions["Walk" if own == "Run" else "Run"])
@@ -471,7 +473,7 @@ def test_clips_made_for_another_frame_rate(tools, call, tmp_path) -> None:
 
 
 def test_clips_with_other_rotation_modes(tools, call, tmp_path) -> None:
-    hero = make_clips(tools)
+    hero = opened_clips(tools)
     source = tools.save(tmp_path / "hero.blend")
     hero.pose.bones["head"].rotation_mode = "XZY"
     hero.pose.bones["head"].keyframe_insert("rotation_euler", frame=3)
@@ -587,12 +589,12 @@ def test_what_the_clips_do_not_allow(blend_file, call, tmp_path, words, expected
 
 
 def test_clips_of_another_rig(tools, call, tmp_path) -> None:
-    hero = make_clips(tools)
+    hero = opened_clips(tools)
     for bone in hero.pose.bones:
         bone.name = f"mixamorig:{bone.name}"
     other = tools.save(tmp_path / "mixamo.blend")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    make_clips(tools)
+    opened_clips(tools)
     source = tools.save(tmp_path / "hero.blend")
     words = ["--output", tmp_path / "out.blend", "--clips", other, "--to", "mixamo Walk"]
     outcome = call("inertialize", source, *words)
@@ -600,7 +602,7 @@ def test_clips_of_another_rig(tools, call, tmp_path) -> None:
 
 
 def test_a_few_missing_bones_are_told(tools, call, tmp_path) -> None:
-    hero = make_clips(tools)
+    hero = opened_clips(tools)
     hero.pose.bones["shin.L"].name = "calf.L"
     for action in bpy.data.actions:
         for curve in action.layers[0].strips[0].channelbags[0].fcurves:
@@ -613,7 +615,7 @@ def test_a_few_missing_bones_are_told(tools, call, tmp_path) -> None:
 
 
 def test_rig_that_plays_nothing(tools, call, tmp_path) -> None:
-    hero = make_clips(tools)
+    hero = opened_clips(tools)
     hero.animation_data.action = None
     source = tools.save(tmp_path / "hero.blend")
     outcome = call("inertialize", source, "--output", tmp_path / "out.blend", "--to", "Walk")
@@ -621,7 +623,7 @@ def test_rig_that_plays_nothing(tools, call, tmp_path) -> None:
 
 
 def test_tweak_mode(tools, call, tmp_path) -> None:
-    hero = make_clips(tools)
+    hero = opened_clips(tools)
     hero.animation_data.action = None
     hero.animation_data.nla_tracks[0].mute = False
     hero.animation_data.nla_tracks[0].select = hero.animation_data.nla_tracks[0].strips[0].select = True
