@@ -20,6 +20,10 @@ COMPILED = Path(__file__).resolve().parent.parent / "build" / "compiled"
 HALVES = {"rest": ["tests", "--ignore=tests/rig"], "bridge": ["tests/rig"]}
 """Two parts of the suite, the longer first, so that all cores have work to the end."""
 
+SOLVERS = "--ignore-glob=tests/lookat_pd/*/*"
+"""What a real Blender does not repeat: the laws of the solvers, which know nothing of Blender and run with two versions
+of Python and numpy already. It does run those beside these rooms, which call every solver with any input."""
+
 
 def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str, list[list[str]]]:
     """Each run by its name: commands that follow each other. The longest run first."""
@@ -28,7 +32,8 @@ def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str
     runs = {}
     if blender:
         # The window's tests want the zip that the first command has built.
-        real = [["tools/test-in-blender", first, *arguments], ["tools/test-in-window", first, *arguments]]
+        inside = arguments if named else [SOLVERS, *arguments]
+        real = [["tools/test-in-blender", first, *inside], ["tools/test-in-window", first, *arguments]]
         runs[f"in {blender}"] = real
     for part, paths in ({"": []} if named else HALVES).items():
         for python in pythons:
@@ -37,11 +42,14 @@ def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str
     return runs
 
 
-def run(steps: list[list[str]]) -> tuple[bool, str, float]:
-    """Whether all commands of a run passed, what they printed, and how many seconds they took."""
+def run(steps: list[list[str]], kept: str) -> tuple[bool, str, float]:
+    """Whether all commands of a run passed, what they printed, and how many seconds they took.
+
+    kept: the folder of the scenes that the runs share (tests/kept.py).
+    """
     begin = time.perf_counter()
     passed = True
-    environment = os.environ | {"PYTHONPYCACHEPREFIX": str(COMPILED)}
+    environment = os.environ | {"PYTHONPYCACHEPREFIX": str(COMPILED), "LOOKAT_PD_KEPT": kept}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         for step in steps:
@@ -62,8 +70,8 @@ def main(words: list[str]) -> int:
         arguments = ["-m", "not slow", *arguments]
     runs = commands(pythons, arguments, os.environ.get("BLENDER", ""))
     failed = []
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        waiting = {pool.submit(run, steps): name for name, steps in runs.items()}
+    with tempfile.TemporaryDirectory() as kept, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        waiting = {pool.submit(run, steps, kept): name for name, steps in runs.items()}
         for done in as_completed(waiting):
             passed, output, seconds = done.result()
             name = waiting[done]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import struct
 from functools import cache
 from pathlib import Path
 
@@ -674,6 +675,19 @@ jumps_of_cuts: dict[str, float] = {}
 """By file: a plain cut is the same whichever format it is compared with."""
 
 
+def with_clips(path: Path, names: set[str], folder: Path) -> Path:
+    """A .glb with these clips only: Blender takes most of a minute to export the 76 of the knight."""
+    document, binary = load("cli.gltf").read(path)
+    document["animations"] = [clip for clip in document["animations"] if clip["name"] in names]
+    assert len(document["animations"]) == len(names)
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(binary), b"BIN\0") + binary
+    folder.mkdir()
+    (folder / path.name).write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks)
+    return folder / path.name
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
 @pytest.mark.parametrize("case", SHARED, ids=lambda case: Path(case[0]).stem)
@@ -682,9 +696,11 @@ def test_shared_rigs(rigs, call, tools, tmp_path, case, suffix) -> None:
     if suffix == ".glb" and name.endswith(".bvh"):
         pytest.skip("bones without a mesh come back from glTF with another rest pose")
     output = tmp_path / f"out{suffix}"
+    many = name == "gltf/kaykit_knight.glb"
+    source = with_clips(rigs / name, {first, second}, tmp_path / "in") if many else rigs / name
     words = ["--action", first, "--to", second, "--source-frame", cut, "--destination-frame", enter, "--blend", 0.3]
     words += ["--clips", rigs / other] if other else []
-    soft = call("inertialize", rigs / name, "--output", output, *words, "--root", "none").row
+    soft = call("inertialize", source, "--output", output, *words, "--root", "none").row
     assert soft["error"] is None and soft["cuts"] == [cut] and soft["fps"] == rate
     stop = cut + int(np.ceil(0.3 * rate))
     before = np.unique(np.linspace(soft["frames"][0], cut - 1, 8).astype(int))
@@ -702,6 +718,6 @@ def test_shared_rigs(rigs, call, tools, tmp_path, case, suffix) -> None:
         out, wanted = (np.diff(part, axis=0)[len(before) :] for part in (out, wanted))
     assert np.abs(out - wanted).max() < 1e-3 * np.ptp(wanted, axis=(0, 1)).max()
     if name not in jumps_of_cuts:
-        plain = call("inertialize", rigs / name, "--output", tmp_path / "cut.blend", *words, "--method", "cut").row
+        plain = call("inertialize", source, "--output", tmp_path / "cut.blend", *words, "--method", "cut").row
         jumps_of_cuts[name] = plain["velocity_jump_deg_per_s"][0]
     assert soft["velocity_jump_deg_per_s"][0] < 0.3 * jumps_of_cuts[name]
