@@ -101,7 +101,8 @@ def test_signals_leave_a_report_and_whole_files(number, walk, tmp_path) -> None:
         process = subprocess.Popen([*map(str, [*start, *words])], stderr=subprocess.PIPE, cwd=ROOT, text=True)
     finally:
         for item, handler in before.items():
-            signal.signal(item, handler)
+            # Of a handler that was not Python's, Python gives none back.
+            signal.signal(item, signal.SIG_DFL if handler is None else handler)
     with process:
         until = time.monotonic() + 120.0
         while not (folder / "1.blend").exists() and time.monotonic() < until and process.poll() is None:
