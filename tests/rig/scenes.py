@@ -409,8 +409,7 @@ class Scene:
 
 
 def swaying(**options: Any) -> Scene:
-    """A character that sways and then stands still, and looks at a ball; all frames of the scene are solved, LAST."""
-    bpy.context.scene.frame_end = LAST
+    """A character that sways and then stands still, and looks at a ball."""
     armature, target = figure(), ball()
     animate(armature, **options)
     aim(armature, target)
