@@ -11,7 +11,6 @@ from ..lookat_pd.rotation import Array
 from ..rig.look_at import mixing
 from ..rig.look_at.bake import BakeResult
 from ..rig.sampling.sampler import Sampler, Samples
-from ..rig.sampling.targets import Target
 
 
 def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[float | None]]:
@@ -83,9 +82,8 @@ def _largest_error(result: BakeResult, seen: Samples, worlds: Array, bones: Arra
     aim = (linear[:, None] @ bones[chosen, :, :3, :3] @ axes[..., None])[..., 0].mean(axis=1)
     # Samples hold the targets in the armature's space.
     one, targets = result.look_at, seen.targets
-    if one.schedule is None and one.armature.pose.bones[one.bone].lookat_pd.use_mix:
-        named = np.array([[float(target != Target())] for target in one.targets])
-        targets, _ = mixing.mixed(targets, len(named), seen.weights * named, seen.positions[:, 0])
+    if one.mixes:
+        targets, _ = mixing.mixed(targets, one.targets, seen.weights, seen.positions[:, 0])
     away = targets[solution.looked_at[chosen], chosen] - bones[chosen, :, :3, 3].mean(axis=1)
     direction = (linear @ away[..., None])[..., 0]
     angles = rotation.angle_between(aim, direction)

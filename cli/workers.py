@@ -148,21 +148,18 @@ def share(paths: Sequence[Path], rows: list[Row], arguments: Any, console: Conso
     """Let workers do all files, the largest first, and fill their rows."""
     waiting = sorted(range(len(paths)), key=lambda index: _size(paths[index]))
     count = min(arguments.jobs, len(paths))
-    with _Pool(arguments, console) as pool:
+    # A signal waits for the end of `take`: it would lose the row that is being taken.
+    with console.interruption.held(), _Pool(arguments, console) as pool:
         run = _Run(pool, paths, rows, waiting)
-        try:
-            for _ in range(count):
-                pool.start()
-            while run.done < len(paths):
-                if console.interruption.number is not None:
-                    raise KeyboardInterrupt
-                console.overall(sum(worker.fraction for worker in pool.workers.values()))
-                run.take(count)
-        except KeyboardInterrupt:
-            with console.interruption.held():
+        for _ in range(count):
+            pool.start()
+        while run.done < len(paths):
+            if console.interruption.number is not None:
                 pool.end()
                 run.take_last()
-            raise
+                raise KeyboardInterrupt
+            console.overall(sum(worker.fraction for worker in pool.workers.values()))
+            run.take(count)
     console.summary(count, pool.memory)
 
 
@@ -314,7 +311,8 @@ def serve(
                 except KeyboardInterrupt:
                     if not rows[index]["ok"]:
                         raise
-                send("row", report.plain(rows[index]), _memory())
+                with console.interruption.held():
+                    send("row", report.plain(rows[index]), _memory())
                 if console.interruption.number is not None:
                     raise KeyboardInterrupt
 

@@ -2,8 +2,12 @@
 
 What makes a scene is a function of the test's own that fills an empty file. All tests get what was opened, also the
 one that comes first, so that none depends on the order. Opening keeps everything but datablocks that nothing uses.
+
+The parts of a run that tools/test starts side by side, and that the same Blender executes, share them in FOLDER.
 """
 
+import hashlib
+import os
 import tempfile
 from collections.abc import Callable, Hashable
 from functools import cache
@@ -13,15 +17,28 @@ import bpy
 
 from extension import load
 
+FOLDER = os.environ.get("LOOKAT_PD_KEPT")
+
 
 @cache
 def _file(make: Callable[..., object], *arguments: Hashable) -> str:
+    shared = _shared(make, arguments)
+    if shared is not None and shared.exists():
+        return str(shared)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     make(*arguments)
     # Blender removes its own temporary folder when it ends.
-    path = str(Path(tempfile.mkdtemp(dir=bpy.app.tempdir)) / "kept.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True, compress=False)
-    return path
+    path = Path(tempfile.mkdtemp(dir=shared.parent if shared else bpy.app.tempdir)) / "kept.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=False)
+    return str(path if shared is None else path.replace(shared))
+
+
+def _shared(make: Callable[..., object], arguments: tuple[Hashable, ...]) -> Path | None:
+    """Where all processes of the run find it; None where it is for this one alone."""
+    if FOLDER is None or make.__module__ != __name__:
+        return None
+    words = repr((bpy.app.version_string, bool(bpy.app.binary_path), make.__name__, *arguments))
+    return Path(FOLDER) / f"{hashlib.sha256(words.encode()).hexdigest()[:16]}.blend"
 
 
 def scene(make: Callable[..., object], *arguments: Hashable) -> None:

@@ -14,9 +14,15 @@ from pathlib import Path
 NOTHING_CHOSEN = 5
 """What pytest ends with where no test was chosen: of a part of the runs, with arguments that name few tests."""
 
+COMPILED = Path(__file__).resolve().parent.parent / "build" / "compiled"
+"""Where all runs, and the many processes that tests start, share what Python has compiled."""
 
-HALVES = {"bridge": ["tests/rig"], "rest": ["tests", "--ignore=tests/rig"]}
-"""Two parts of the suite that take about as long, so that all cores have work to the end."""
+HALVES = {"rest": ["tests", "--ignore=tests/rig"], "bridge": ["tests/rig"]}
+"""Two parts of the suite, the longer first, so that all cores have work to the end."""
+
+SOLVERS = "--ignore-glob=tests/lookat_pd/*/*"
+"""What a real Blender does not repeat: the laws of the solvers, which know nothing of Blender and run with two versions
+of Python and numpy already. It does run those beside these rooms, which call every solver with any input."""
 
 
 def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str, list[list[str]]]:
@@ -26,23 +32,31 @@ def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str
     runs = {}
     if blender:
         # The window's tests want the zip that the first command has built.
-        real = [["tools/test-in-blender", first, *arguments], ["tools/test-in-window", first, *arguments]]
+        inside = arguments if named else [SOLVERS, *arguments]
+        real = [["tools/test-in-blender", first, *inside], ["tools/test-in-window", first, *arguments]]
         runs[f"in {blender}"] = real
-    for python in pythons:
-        for part, paths in ({"": []} if named else HALVES).items():
+    for part, paths in ({"": []} if named else HALVES).items():
+        for python in pythons:
             name = " ".join(["with", Path(python).parents[1].name, *([part] if part else [])])
             runs[name] = [[python, "-m", "pytest", *arguments, *paths]]
     return runs
 
 
-def run(steps: list[list[str]]) -> tuple[bool, str, float]:
-    """Whether all commands of a run passed, what they printed, and how many seconds they took."""
+def run(steps: list[list[str]], kept: str) -> tuple[bool, str, float]:
+    """Whether all commands of a run passed, what they printed, and how many seconds they took.
+
+    kept: the folder of the scenes that the runs share (tests/kept.py).
+    """
     begin = time.perf_counter()
     passed = True
+    environment = os.environ | {"PYTHONPYCACHEPREFIX": str(COMPILED), "LOOKAT_PD_KEPT": kept}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         for step in steps:
-            code = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT).returncode
-            passed &= code in (0, NOTHING_CHOSEN)
+            done = subprocess.run(
+                step, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment
+            )
+            passed &= done.returncode in (0, NOTHING_CHOSEN)
         output.seek(0)
         return passed, output.read(), time.perf_counter() - begin
 
@@ -56,8 +70,8 @@ def main(words: list[str]) -> int:
         arguments = ["-m", "not slow", *arguments]
     runs = commands(pythons, arguments, os.environ.get("BLENDER", ""))
     failed = []
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        waiting = {pool.submit(run, steps): name for name, steps in runs.items()}
+    with tempfile.TemporaryDirectory() as kept, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        waiting = {pool.submit(run, steps, kept): name for name, steps in runs.items()}
         for done in as_completed(waiting):
             passed, output, seconds = done.result()
             name = waiting[done]

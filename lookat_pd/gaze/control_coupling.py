@@ -2,7 +2,7 @@
 
 On a plain chain each bone inherits all rotations below it. Controls of a generated rig act through constraints: a head
 may inherit nothing from the neck, or a chest nothing from the hips. The fraction that each inherits is measured once
-(`carry`) and gives the offsets; the error that remains when the result is evaluated becomes a correction for each
+(`coupling`) and gives the offsets; the error that remains when the result is evaluated becomes a correction for each
 frame.
 """
 
@@ -28,24 +28,24 @@ def measure(animated: Array, turned: Array, offset: Array, bone: int) -> Array:
     return received @ own / np.dot(own, own)
 
 
-def inherited(animated: Array, offsets: Array, carry: Array, bone: int) -> Array:
-    """The rotation (F, 4) that `bone` inherits from those below it, by the measured fractions carry (b, b): carry[n, m]
-    from m to n.
+def inherited(animated: Array, offsets: Array, coupling: Array, bone: int) -> Array:
+    """The rotation (F, 4) that `bone` inherits from those below it, by the measured fractions
+    coupling (b, b): coupling[n, m] from m to n.
 
     animated, offsets: (F, b, 4), head first, so that the bones below follow.
     """
     turn = rotation.identity(len(animated))
     for below in range(animated.shape[1] - 1, bone, -1):
-        if carry[bone, below]:
+        if coupling[bone, below]:
             here = animated[:, below]
             own = rotation.multiply(here, rotation.multiply(offsets[:, below], rotation.inverse(here)))
-            turn = rotation.multiply(turn, rotation.exp(carry[bone, below] * rotation.log(own)))
+            turn = rotation.multiply(turn, rotation.exp(coupling[bone, below] * rotation.log(own)))
     return turn
 
 
-def own_response(carry: Array, bone: int) -> float:
+def own_response(coupling: Array, bone: int) -> float:
     """The fraction of its own offset with which a bone responds: constraints may reduce it."""
-    own = float(carry[bone, bone])
+    own = float(coupling[bone, bone])
     return 1.0 if abs(own - 1.0) < _WHOLE else float(np.clip(own, *_ANSWER))
 
 
@@ -53,7 +53,7 @@ def _scaled(q: Array, factor: float) -> Array:
     return q if factor == 1.0 else rotation.exp(factor * rotation.log(q))
 
 
-def realize(wanted: Array, animated: Array, carry: Array, correction: Array, active: Array) -> Array:
+def realize(wanted: Array, animated: Array, coupling: Array, correction: Array, active: Array) -> Array:
     """Local offsets (F, b, 4) of the controls that change the orientations (F, b, 4) from `animated` to `wanted`.
 
     correction: (F, b, 4) measured inheritance of each bone beyond the model. active: (F,) frames with any rotation; at
@@ -61,26 +61,26 @@ def realize(wanted: Array, animated: Array, carry: Array, correction: Array, act
     """
     offsets = rotation.identity(*wanted.shape[:2])
     for bone in range(wanted.shape[1] - 1, -1, -1):
-        below = rotation.multiply(correction[:, bone], inherited(animated, offsets, carry, bone))
-        carried = rotation.multiply(below, animated[:, bone])
-        own = rotation.multiply(rotation.inverse(carried), wanted[:, bone])
-        own = _scaled(np.where(own[:, :1] < 0.0, -own, own), 1.0 / own_response(carry, bone))
+        below = rotation.multiply(correction[:, bone], inherited(animated, offsets, coupling, bone))
+        inheriting = rotation.multiply(below, animated[:, bone])
+        own = rotation.multiply(rotation.inverse(inheriting), wanted[:, bone])
+        own = _scaled(np.where(own[:, :1] < 0.0, -own, own), 1.0 / own_response(coupling, bone))
         offsets[:, bone] = np.where(active[:, None], own, rotation.IDENTITY)
     return offsets
 
 
-def correct(measured: Array, animated: Array, offsets: Array, carry: Array) -> Array:
+def correct(measured: Array, animated: Array, offsets: Array, coupling: Array) -> Array:
     """The correction (F, b, 4) with which the model gives the `measured` orientations (F, b, 4) for these offsets."""
     correction = np.empty_like(measured)
     for bone in range(measured.shape[1]):
-        own = rotation.multiply(animated[:, bone], _scaled(offsets[:, bone], own_response(carry, bone)))
+        own = rotation.multiply(animated[:, bone], _scaled(offsets[:, bone], own_response(coupling, bone)))
         received = rotation.multiply(measured[:, bone], rotation.inverse(own))
-        model = inherited(animated, offsets, carry, bone)
+        model = inherited(animated, offsets, coupling, bone)
         correction[:, bone] = rotation.multiply(received, rotation.inverse(model))
     return correction
 
 
-def without(measured: Array, offsets: Array, carry: Array, correction: Array, guess: Array) -> Array:
+def without(measured: Array, offsets: Array, coupling: Array, correction: Array, guess: Array) -> Array:
     """The animated orientations (F, b, 4) from those `measured` with offsets (F, b, 4) on the controls.
 
     The inverse of `correct`. guess: (F, b, 4) near the result, the axes about which controls turn those above them.
@@ -89,8 +89,8 @@ def without(measured: Array, offsets: Array, carry: Array, correction: Array, gu
     for _ in range(_TURNS):
         better = np.empty_like(measured)
         for bone in range(measured.shape[1]):
-            below = rotation.multiply(correction[:, bone], inherited(animated, offsets, carry, bone))
-            own = _scaled(offsets[:, bone], own_response(carry, bone))
+            below = rotation.multiply(correction[:, bone], inherited(animated, offsets, coupling, bone))
+            own = _scaled(offsets[:, bone], own_response(coupling, bone))
             received = rotation.multiply(rotation.inverse(below), measured[:, bone])
             better[:, bone] = rotation.multiply(received, rotation.inverse(own))
         animated = better

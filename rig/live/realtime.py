@@ -13,7 +13,6 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.gaze import control_coupling, realtime
-from ...lookat_pd.gaze import mixing as mix
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..look_at import constraint_sync, coupling_probe, mixing, settings
@@ -130,11 +129,11 @@ class FollowSession:
         """Where the target is in the world, (3,), or the mix of all. Raises RigError."""
         if not self._settings.use_mix:
             return self._target_view.place(self.target)
-        named = [(n, target) for n, target in enumerate(self.look_at.targets) if target.object is not None]
-        places = np.array([[self._target_view.place(target)] for _, target in named])
-        shares = np.array([[mixing.weights(self._settings)[n]] for n, _ in named])
+        targets = self.look_at.targets
+        places = [None if target.object is None else self._target_view.place(target) for target in targets]
         world = np.array(self.armature.matrix_world) @ np.array(self.armature.pose.bones[self.bone].matrix)
-        return mix.mixed(places, shares, world[None, :3, 3])[0][0]
+        point = mixing.point(self._settings, places, world[:3, 3])
+        return next(place for place in places if place is not None) if point is None else point
 
     # Ticks
 

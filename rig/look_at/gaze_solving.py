@@ -42,22 +42,20 @@ class GazeSolver:
     @property
     def mixes(self) -> bool:
         """Whether all targets are looked at by their weights."""
-        return self.look_at.schedule is None and self._settings.use_mix
+        return self.look_at.mixes
 
     def mixed(self, targets: Array) -> tuple[Array, Array]:
         """Targets (n, F, 3) with the mix, if there is one, as the first; and whether there is something (F,) to see."""
         frames = len(self.samples.frames)
         if not self.mixes:
             return targets, np.ones(frames, dtype=bool)
-        named = np.array([target != Target() for target in self.look_at.targets])
-        shares = self.samples.weights
-        if mixing.KEYED not in self.kept.keyed or len(shares) != len(named):
-            now = mixing.weights(self._settings)[: len(named)]
+        shares, count = self.samples.weights, len(self.look_at.targets)
+        if mixing.KEYED not in self.kept.keyed or len(shares) != count:
+            now = mixing.weights(self._settings)[:count]
             shares = np.repeat(np.array(now, dtype=float)[:, None], frames, axis=1)
-        shares = shares * named[:, None]
         if self.kept.hidden is not None:
             shares = np.where(self.kept.hidden, 0.0, shares)
-        return mixing.mixed(targets, len(named), shares, self.chain[1][:, 0])
+        return mixing.mixed(targets, self.look_at.targets, shares, self.chain[1][:, 0])
 
     def setting(self, name: str) -> Array:
         """One of the `KEYABLE` settings at every frame (F,): as sampled where it is keyed, else its value now."""

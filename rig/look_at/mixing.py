@@ -1,6 +1,6 @@
 """Which of its targets a look-at looks at: the active one or a mix of all, unless it lets go of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import bpy
 import numpy as np
@@ -64,13 +64,23 @@ def occluders(armature: bpy.types.Object, bone: str) -> tuple[bpy.types.Object, 
     return tuple(found)
 
 
-def mixed(targets: Array, count: int, shares: Array, head: Array) -> tuple[Array, Array]:
-    """Targets (m, F, 3) of which the first is the mix of the first `count`, and whether there is any (F,).
+def mixed(places: Array, targets: Sequence[Target], shares: Array, head: Array) -> tuple[Array, Array]:
+    """Places (m, F, 3), first those of the targets, with their mix as the first; and whether there is any (F,).
 
-    shares: (count, F) weights. head: (F, 3).
+    shares: (n, F) weights of the targets; those that are nothing count as 0. head: (F, 3).
     """
-    point, there = mixing.mixed(targets[:count], shares, head)
-    return np.concatenate((point[None], targets[1:])), there
+    named = np.array([[target != Target()] for target in targets])
+    point, there = mixing.mixed(places[: len(named)], shares * named, head)
+    return np.concatenate((point[None], places[1:])), there
+
+
+def point(settings, places: Sequence[Array | None], eye: Array) -> Array | None:
+    """The mix (3,), now, of the places (3,) of the targets by number; None if none that has a place has a weight."""
+    there = [(place, share) for place, share in zip(places, weights(settings), strict=False) if place is not None]
+    if not any(share for _, share in there):
+        return None
+    seen, shares = (np.array(values)[:, None] for values in zip(*there, strict=True))
+    return mixing.mixed(seen, shares, eye[None])[0][0]
 
 
 def gone(settings, targets: Array, active: Array, worlds: Array, head: Array, aim: Array) -> Array:

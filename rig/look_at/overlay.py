@@ -11,7 +11,6 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.gaze import mixing as mix
 from ...lookat_pd.rotation import Array
 from ..detection import detect, limbs, rest, stance
 from ..detection.chain_defaults import ChainDefault
@@ -128,13 +127,7 @@ class Posed:
         """What is looked at (3,), where there is such a thing."""
         if not self.settings.use_mix:
             return _place(looks.chosen(self.settings))
-        places = [_place(target) for target in targets.listed(self.settings)]
-        shares = mixing.weights(self.settings)
-        there = [(place, share) for place, share in zip(places, shares, strict=True) if place is not None]
-        if not any(share for _, share in there):
-            return None
-        seen, weights = (np.array(values)[:, None] for values in zip(*there, strict=True))
-        return mix.mixed(seen, weights, self.eye[None])[0][0]
+        return mixing.point(self.settings, [_place(target) for target in targets.listed(self.settings)], self.eye)
 
     @property
     def sight(self) -> Array:

@@ -53,6 +53,11 @@ class LookAt:
     occluders: tuple[bpy.types.Object, ...] = ()
 
     @property
+    def mixes(self) -> bool:
+        """Whether all targets are looked at by their weights."""
+        return self.schedule is None and self.armature.pose.bones[self.bone].lookat_pd.use_mix
+
+    @property
     def watched(self) -> tuple[Target, ...]:
         """All points whose motion matters: the targets, then those that show which way is up."""
         return (*self.targets, *self.world_up.points)

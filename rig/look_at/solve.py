@@ -103,7 +103,7 @@ class LookAtSolve:
                 self._finish(solver, body, self.solution.offsets, displacement, None)
             else:
                 if predicted:
-                    # Only the samples have told that it must be verified: what stands in for the rig is made anew.
+                    # Only the samples have shown that it must be verified: what stands in for the rig is made anew.
                     context.install(self.look_at, self.number)
                     sampler.park()
                 verification = Verification(

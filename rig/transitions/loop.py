@@ -159,9 +159,9 @@ def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
         ends, starts = clip.part(slice(-2, None)), again.part(slice(0, 2))
         kind = "rotation" if channel.kind == "rotation" else "vector"
         last, first = clips.to_values(channel, ends.raw[channel]), clips.to_values(channel, starts.raw[channel])
-        apart = _way(kind, first[0], last[1])
-        pose = _gone(kind, first[0], 0.5 * apart)
-        step = _speed(apart, _way(kind, last[0], last[1]), _way(kind, first[0], first[1]))
+        difference = _way(kind, first[0], last[1])
+        pose = _gone(kind, first[0], 0.5 * difference)
+        step = _speed(difference, _way(kind, last[0], last[1]), _way(kind, first[0], first[1]))
         for target, way in ((before, -step), (after, step)):
             poses = np.stack((_gone(kind, pose, way), pose))
             near = stored[-1:] if target is after else again.raw[channel][:1]
@@ -171,10 +171,10 @@ def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
     return before, after
 
 
-def _speed(apart: Array, last: Array, first: Array) -> Array:
-    """The step (n,) at the seam of two ends with the difference `apart` and the steps `last` and `first`."""
+def _speed(difference: Array, last: Array, first: Array) -> Array:
+    """The step (n,) at the seam of two ends with the `difference` and the steps `last` and `first`."""
     mean = 0.5 * (last + first)
-    direction = rotation.normalize(apart)
+    direction = rotation.normalize(difference)
     return mean + direction * (min(last @ direction, first @ direction) - mean @ direction)
 
 

@@ -258,10 +258,10 @@ def find_root(skeleton: Skeleton, read: Sequence[Clip], size: float) -> str:
     for bone in range(len(skeleton) - 1, -1, -1):
         if skeleton.parents[bone] >= 0:
             below[skeleton.parents[bone]] += 1 + below[bone]
-    carried = dict(zip(skeleton.names, below.tolist(), strict=True))
+    descendants = dict(zip(skeleton.names, below.tolist(), strict=True))
     moves = _moving(read, size)
-    moving = [name for name in placed if name in moves and carried[name] >= _MOST * len(skeleton)]
-    return max(moving or placed, key=carried.__getitem__, default="")
+    moving = [name for name in placed if name in moves and descendants[name] >= _MOST * len(skeleton)]
+    return max(moving or placed, key=descendants.__getitem__, default="")
 
 
 def _moving(read: Sequence[Clip], size: float) -> set[str]:
@@ -279,10 +279,10 @@ def _changes(channel: Channel, read: Sequence[Clip], size: float) -> bool:
     if np.all(stored == stored[0]):
         return False
     if channel.kind == "rotation":
-        apart = rotation.multiply(
+        difference = rotation.multiply(
             clips.to_values(channel, stored), rotation.inverse(clips.to_values(channel, stored[:1]))
         )
-        return bool(2.0 * np.linalg.norm(apart[:, 1:], axis=-1).max() > _TURNS)
+        return bool(2.0 * np.linalg.norm(difference[:, 1:], axis=-1).max() > _TURNS)
     least = _MOVES * size if channel.name == "location" else _TURNS
     return bool(np.ptp(stored, axis=0).max() > least)
 

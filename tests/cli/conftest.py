@@ -3,8 +3,10 @@
 import json
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Vector
 
+import kept
 from extension import load
 
 from ..rig import scenes
@@ -84,18 +87,33 @@ def export(path: Path) -> Path:
     return path
 
 
+@cache
+def _exported(make: Callable[..., object], *arguments: Hashable) -> bytes:
+    kept.scene(make, *arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        return export(Path(folder) / "made.glb").read_bytes()
+
+
+def written(path: Path, make: Callable[..., object], *arguments: Hashable) -> Path:
+    """A .blend or .glb of what `make(*arguments)` makes of an empty file, made once a run; open afterwards."""
+    data = _exported(make, *arguments) if path.suffix == ".glb" else None
+    kept.scene(make, *arguments)
+    if data is None:
+        return save(path)
+    path.write_bytes(data)
+    return path
+
+
 @pytest.fixture
 def walk(tmp_path: Path) -> Path:
     """The character as a .blend."""
-    make_character()
-    return save(tmp_path / "walk.blend")
+    return written(tmp_path / "walk.blend", make_character)
 
 
 @pytest.fixture
 def walk_glb(tmp_path: Path) -> Path:
     """The character as a .glb made at 24 frames per second."""
-    make_character()
-    return export(tmp_path / "walk.glb")
+    return written(tmp_path / "walk.glb", make_character)
 
 
 @dataclass(frozen=True)

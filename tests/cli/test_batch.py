@@ -317,6 +317,23 @@ def test_processes_that_do_not_start_are_told_of(shots, call, tmp_path, monkeypa
 
 @needs_module
 @no_signals
+def test_a_signal_loses_no_row_that_a_process_has_sent(shots, call, tmp_path, monkeypatch) -> None:
+    run = load("cli.workers")._Run
+    fill = run._fill
+
+    def interrupted(*arguments: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        fill(*arguments)
+
+    monkeypatch.setattr(run, "_fill", interrupted)
+    outcome = call("bake", shots, "--output", tmp_path / "out", AIM, "--jobs", "2")
+    assert outcome.code == 128 + signal.SIGTERM
+    done = [Path(row["output"]) for row in outcome.rows if row["ok"]]
+    assert done and sorted(done) == sorted((tmp_path / "out").iterdir())
+
+
+@needs_module
+@no_signals
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_signal_ends_all_processes_and_leaves_a_report(number, walk_glb, tmp_path) -> None:

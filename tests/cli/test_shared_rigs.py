@@ -35,6 +35,7 @@ def test_format_goes_in_and_comes_out(rigs, call, tools, tmp_path, name, head, r
     assert row["action"] in bpy.data.actions.keys() and scene.objects[row["rig"]].type == "ARMATURE"
 
 
+@pytest.mark.slow
 def test_several_formats_in_one_run(rigs, call, tmp_path) -> None:
     inputs = [rigs / name for name, *_ in FILES]
     outcome = call("bake", *inputs, "--output", tmp_path / "out", "--point=0,-5,1", "--range", 1, 20)

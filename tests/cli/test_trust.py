@@ -288,14 +288,14 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
         assert all(row["ok"] is (row["error"] is None) for row in json.loads(after[report] or b"[]"))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs)
 def test_any_run_keeps_to_its_own(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> None:
     check_run(inputs, capsys, run)
 
 
 @pytest.mark.slow
-@attack(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@attack(290, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs)
 def test_any_run_keeps_to_its_own_many_times(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> None:
     check_run(inputs, capsys, run)
@@ -336,13 +336,11 @@ def outside(trace: str, allowed: list[Path]) -> set[str]:
 
 
 def is_known(entry: str) -> bool:
-    """Devices that everybody may write to, what Python keeps of what it has read, and the folders that Blender makes
-    for thumbnails when it starts, which stay empty."""
+    """Devices that everybody may write to, and the folders that Blender makes for thumbnails when it starts, which stay
+    empty."""
     call, _, path = entry.partition(" ")
     is_thumbnails = call == "mkdir" and re.search(r"/\.cache(/thumbnails(/.*)?)?$", path) is not None
-    return (
-        path.startswith(("/dev/null", "/dev/tty", "/dev/shm", "/proc/self")) or "__pycache__" in path or is_thumbnails
-    )
+    return path.startswith(("/dev/null", "/dev/tty", "/dev/shm", "/proc/self")) or is_thumbnails
 
 
 @needs_module
@@ -354,7 +352,8 @@ def test_the_system_is_asked_for_nothing_outside(verb, walk, tmp_path) -> None:
     for folder in folders.values():
         folder.mkdir()
     environment = os.environ | {"HOME": str(folders["home"]), "TMPDIR": str(folders["temporary"])}
-    environment |= {"BLENDER_USER_RESOURCES": str(folders["home"])}
+    # Python writes what it compiles beside the source, or where the variable PYTHONPYCACHEPREFIX says.
+    environment |= {"BLENDER_USER_RESOURCES": str(folders["home"]), "PYTHONDONTWRITEBYTECODE": "1"}
     log, report = tmp_path / "trace", folders["out"] / "report.json"
     output = [] if verb == "inspect" else ["--output", str(folders["out"])]
     words = [verb, str(walk), str(conftest.export(tmp_path / "other.glb"))]
@@ -416,13 +415,7 @@ def kill_runs(count: int, walk_glb: Path, folder: Path) -> None:
 
 
 @needs_module
-@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
-def test_a_killed_run_leaves_whole_files(walk_glb, tmp_path) -> None:
-    kill_runs(1, walk_glb, tmp_path)
-
-
-@needs_module
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
 def test_killed_runs_leave_whole_files(walk_glb, tmp_path) -> None:
-    kill_runs(5 * FACTOR, walk_glb, tmp_path)
+    kill_runs(6 * FACTOR, walk_glb, tmp_path)

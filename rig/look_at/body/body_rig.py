@@ -36,11 +36,11 @@ class BodyRig:
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
     keys that close the eyes. looks: eyes that shape keys turn. legs, arms: without those that the rig's own inverse
     kinematics holds; reaching: all legs. handles: bones that hold feet by it, which are put back where the chain
-    carries them along. missed: goals of legs with the deforming bones that they miss, which are brought back by moving
+    moves them. missed: goals of legs with the deforming bones that they miss, which are brought back by moving
     the goal. turned, moved: bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond
-    the chain; anchors: for each the index in the chain of the bone that carries it, -1 for none. forward: of the
+    the chain; anchors: for each the index in the chain of the bone that moves it, -1 for none. forward: of the
     character in the rest frame of the hips control; upright: up in armature space. plain: forward kinematics predicts
-    where the chain carries all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does,
+    where the chain moves all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does,
     in order. notes: what was not found.
     """
 

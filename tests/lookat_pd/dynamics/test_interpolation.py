@@ -337,7 +337,15 @@ def test_joints_stay_within_their_limits() -> None:
 
 
 @engine
-@pytest.mark.parametrize("hindrance", [{}, {"torque_limit": 5.0}, {"inertia": "reference"}, {"damping": 0.1}])
+@pytest.mark.parametrize(
+    "hindrance",
+    [
+        {},
+        {"torque_limit": 5.0},
+        pytest.param({"inertia": "reference"}, marks=pytest.mark.slow),
+        {"damping": 0.1},
+    ],
+)
 @pytest.mark.parametrize("gravity", [0.0, pytest.param(-9.81, marks=pytest.mark.slow)])
 def test_the_worst_input_stays_bounded(hindrance: dict, gravity: float) -> None:
     """Seventy bones with masses a thousandfold apart and keys far apart in space and close in time."""

@@ -28,6 +28,7 @@ into_any = pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 
 def lively():
     """A character with everything in its scene that a bake might disturb."""
+    bpy.context.scene.frame_end = scenes.LAST
     scene = swaying(modes=("QUATERNION", "XYZ"))
     armature = scene.armature
     bpy.context.scene.frame_set(7, subframe=0.25)
