@@ -97,13 +97,10 @@ def run(
 
     With several jobs, processes with the same arguments do the work, and this one tells them which is next.
     """
-    shard: tuple[int, int] | None = arguments.shard
-    items = jobs.in_shard(items, path_of, shard)
+    found = jobs.in_shards(items, path_of, arguments.shard)
+    items = [item for item, _ in found]
     paths = [path_of(item) for item in items]
-    rows = [report.new_row(path, fields) for path in paths]
-    if shard is not None:
-        for row in rows:
-            row["shard"] = f"{shard[0]}/{shard[1]}"
+    rows = [{**report.new_row(path, fields), "shard": shard} for path, (_, shard) in zip(paths, found, strict=True)]
 
     def one(index: int) -> None:
         _attempt(lambda row: work(items[index], row), rows[index], paths[index], console)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from ..lookat_pd.errors import FileError
 from . import report, whole_file
-from .arguments import INPUTS, OUTPUTS, Misuse
+from .arguments import INPUTS, OUTPUTS, Misuse, Shards
 
 Item = TypeVar("Item")
 _BINARY_GLTF = (".glb", ".gltf", ".vrm")
@@ -37,12 +37,21 @@ def expand(inputs: Sequence[Path]) -> list[Path]:
     return found
 
 
-def in_shard(items: Sequence[Item], path_of: Callable[[Item], Path], shard: tuple[int, int] | None) -> list[Item]:
-    """The items of one shard, or all. They are dealt out in the order of their names, on every machine alike."""
-    if shard is None:
-        return list(items)
-    number, count = shard
-    return sorted(items, key=lambda item: (path_of(item).name, str(path_of(item))))[number - 1 :: count]
+def in_shards(
+    items: Sequence[Item], path_of: Callable[[Item], Path], shards: Shards | None
+) -> list[tuple[Item, str | None]]:
+    """The items of some shards, each with the name of its shard such as "1/4", or all with None.
+
+    They are dealt out in the order of their names, on every machine alike.
+    """
+    if shards is None:
+        return [(item, None) for item in items]
+    in_order = sorted(items, key=lambda item: (path_of(item).name, str(path_of(item))))
+    return [
+        (item, f"{place % shards.count + 1}/{shards.count}")
+        for place, item in enumerate(in_order)
+        if shards.first <= place % shards.count + 1 <= shards.last
+    ]
 
 
 def plan(inputs: Sequence[Path], output: Path) -> list[FileJob]:

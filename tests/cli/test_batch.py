@@ -76,7 +76,20 @@ def test_a_shard_may_be_empty(walk, call) -> None:
     assert outcome.code == 0 and outcome.rows == []
 
 
-@pytest.mark.parametrize("shard", ["3/2", "0/2", "1", "1/0", "a/b", "-1/2", "1/2/3", "1/9" + "9" * 40])
+def test_several_shards_at_once_are_those_shards(shots, call, tmp_path) -> None:
+    alone = [row for number in (2, 3) for row in call("inspect", shots, "--shard", f"{number}/4").rows]
+    together = call("inspect", shots, "--shard", "2-3/4").rows
+    assert names(together) == sorted(names(alone))
+    assert {row["input"]: row["shard"] for row in together} == {row["input"]: row["shard"] for row in alone}
+    for words in ("1", "2-3", "4-4"):
+        call("inspect", shots, "--shard", f"{words}/4", "--report", tmp_path / f"{words}.json")
+    assert merge(tmp_path, tmp_path / "all.json") == 0 and len(json.loads((tmp_path / "all.json").read_text())) == 5
+
+
+@pytest.mark.parametrize(
+    "shard",
+    ["3/2", "0/2", "1", "1/0", "a/b", "-1/2", "1/2/3", "2-1/3", "1-4/3", "0-1/3", "1-/3", "1/9" + "9" * 40],
+)
 def test_a_shard_that_cannot_be_is_refused(shard, walk, call) -> None:
     outcome = call("inspect", walk, "--shard", shard)
     assert outcome.code == 2 and len(outcome.errors) == 1 and "--shard" in outcome.errors[0]
