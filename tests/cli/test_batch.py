@@ -407,7 +407,9 @@ def children(number: int) -> list[int]:
 
 def kill(process: subprocess.Popen, *, all_of_it: bool) -> None:
     """Kill a run; its processes too, or wait until they have ended by themselves."""
-    others = children(process.pid) if process.poll() is None else []
+    if process.poll() is not None:
+        return
+    others = children(process.pid)
     for number in [process.pid, *(others if all_of_it else [])]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
@@ -478,7 +480,8 @@ def test_progress_for_programs(shots, call, tmp_path) -> None:
     outcome = call("inspect", shots, "--progress", "json")
     lines = [json.loads(line) for line in outcome.errors]
     assert lines[-1] == {"done": 5, "failed": 0, "total": 5, "fraction": 1.0, "seconds_left": 0.0}
-    assert [line["done"] for line in lines] == sorted(line["done"] for line in lines)
+    # One at the beginning and one after each file, where none takes long.
+    assert [line["done"] for line in lines if line["fraction"] == line["done"] / 5] == [0, 1, 2, 3, 4, 5]
     outcome = call("inspect", shots, "--progress", "openjd", "--shard", "1/2")
     told = [line for line in outcome.out.splitlines() if line.startswith("openjd_")]
     assert told[-2:] == ["openjd_progress: 100.0", "openjd_status: 3 of 3 files, 0 failed"]
