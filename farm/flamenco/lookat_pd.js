@@ -31,7 +31,7 @@ function compileJob(job) {
     const shards = count(settings.shards, 8, "Shards");
     const processes = count(settings.processes, 1, "Processes");
     const verb = settings.verb || "bake";
-    const options = shellSplit(settings.options || "");
+    const options = plainArray(shellSplit(settings.options || ""));
     const reports = path.join(outputs, "reports", `of-${shards}`);
 
     const merge = task("merge-reports", ["report", "merge", reports, "--output", path.join(outputs, "report.json")]);
@@ -63,6 +63,15 @@ function task(name, words) {
         args: ["--command", "lookat_pd"].concat(words),
     }));
     return made;
+}
+
+// What the Manager's own functions return has an index and a length; not all methods of arrays take it for one.
+function plainArray(found) {
+    const words = [];
+    for (let i = 0; i < found.length; i++) {
+        words.push(found[i]);
+    }
+    return words;
 }
 
 function folder(value, label) {

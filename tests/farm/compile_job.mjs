@@ -29,7 +29,11 @@ const context = vm.createContext({
     path: { ...posix, stem: path => posix.parse(path).name },
     print() {},
     alert() {},
-    shellSplit: text => (text.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) || []).map(word => word.replace(/^['"]|['"]$/g, "")),
+    // A list of Go: no Array in the sense of concat().
+    shellSplit(text) {
+        const words = (text.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) || []).map(word => word.replace(/^['"]|['"]$/g, ""));
+        return { ...words, length: words.length };
+    },
     formatTimestampLocal: () => "2006-01-02_150405",
     frameChunker: range => [range],
     frameCount: () => 1,
