@@ -20,7 +20,7 @@ const JOB_TYPE = {
           visible: "submission", description: "Number of tasks among which the files are distributed" },
         { key: "processes", type: "int32", required: false, default: 1, propargs: {min: 1, max: 256},
           visible: "submission",
-          description: "Number of processes of a task, each with a Blender of its own; about 500 MB of memory each" },
+          description: "Number of processes of a task, each with a Blender of its own and some hundred MB of memory" },
     ],
 };
 

@@ -20,7 +20,6 @@ yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUNDLE = ROOT / "farm" / "openjd"
-AIM = "--point=0.5,-2,1.7"
 needs_shell = pytest.mark.skipif(os.name == "nt", reason="the programs that stand for Blender are shell scripts")
 
 
