@@ -6,6 +6,7 @@ less; only two processes are compared with one by the clock. Nothing is repeated
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from time import perf_counter, process_time
+from time import perf_counter, process_time, sleep
 
 import bpy
 
@@ -31,9 +31,10 @@ KINDS = (".blend", ".glb")
 LIMBS, FRAMES = 20, 60
 FEW, MORE = 10, 30
 """Files of the two runs whose difference is the time per file."""
-TRIAL, COMPARED, END = 500, 200, 100
-"""Files of the trial, and of the comparison of one process with two; how many at the begin and end show growth."""
+TRIAL, COMPARED = 500, 200
+"""Files of the trial, and of the comparison of one process with two."""
 MANY, WORKERS = 100_000, 200
+_POLL = 0.05
 ROWS = MANY // WORKERS
 
 jobs = load("cli.jobs")
@@ -62,11 +63,10 @@ def _measure(folder: Path) -> Iterator[Row]:
     sources = _characters(folder)
     start = _bake(_copies(sources, folder / "one", 1), folder / "none", "--shard", "2/2").seconds
     yield Row("scale.parts.start", "Start of a process, until its end without a file", start)
-    per_file, memory = {}, 0.0
+    per_file = {}
     for kind in KINDS:
         few, more = (_bake(_copies(sources, folder / f"{n}", n, kind), folder / f"out {n}") for n in (FEW, MORE))
         per_file[kind] = (more.seconds - few.seconds) / (MORE - FEW)
-        memory = max(memory, more.memory)
         size = sources[kind].stat().st_size / 1e3
         what = f"A {kind} file, {FRAMES} frames of {LIMBS + 10} bones"
         also = f"most memory {more.memory:.0f} MB; the file has {size:.0f} kB"
@@ -86,35 +86,16 @@ def _measure(folder: Path) -> Iterator[Row]:
         merge.seconds,
         also=f"{merge.memory:.0f} MB",
     )
-    yield from _trial(sources, folder, start, per_file, memory)
+    yield from _trial(sources, folder, start, per_file)
     yield from _farm(sources, start + plan, per_file, merge.seconds)
 
 
-def _trial(
-    sources: dict[str, Path], folder: Path, start: float, per_file: dict[str, float], memory: float
-) -> Iterator[Row]:
+def _trial(sources: dict[str, Path], folder: Path, start: float, per_file: dict[str, float]) -> Iterator[Row]:
     inputs = _copies(sources, folder / "trial", TRIAL)
     whole = _bake(inputs, folder / "out")
     predicted = start + TRIAL / len(KINDS) * sum(per_file.values())
     yield Row("scale.trial.predicted", f"{TRIAL} files, half of each kind: by the model", predicted)
     yield Row("scale.trial.measured", f"{TRIAL} files: measured", whole.seconds, whole.seconds / predicted, "the model")
-    seconds = [row["seconds"] for row in whole.rows]
-    first, last = median(seconds[:END]), median(seconds[-END:])
-    yield Row(
-        "scale.trial.growth",
-        f"The last {END} files, by the clock, their median",
-        last,
-        last / first,
-        f"the first {END}",
-        per="a file",
-    )
-    yield Row(
-        "scale.trial.memory",
-        "Most memory",
-        ratio=whole.memory / memory,
-        peer=f"that of {MORE} files",
-        also=f"{whole.memory:.0f} MB",
-    )
     again = _bake(inputs, folder / "out")
     assert all(row["skipped"] for row in again.rows)
     skip = (again.seconds - start) / TRIAL
@@ -123,17 +104,17 @@ def _trial(
     shutil.rmtree(folder / "out")
     inputs = _copies(sources, folder / "compared", COMPARED)
     one, two = (_bake(inputs, folder / f"by {n}", "--jobs", f"{n}") for n in (1, 2))
+    growth = (whole.seconds - one.seconds) / (TRIAL - COMPARED) / ((one.seconds - start) / COMPARED)
+    first = f"one of the first {COMPARED}"
+    yield Row("scale.trial.growth", f"A file of the last {TRIAL - COMPARED}", ratio=growth, peer=first)
+    size = f"{whole.memory:.0f} MB"
+    peer = f"that of {COMPARED}"
+    yield Row("scale.trial.memory", f"Most memory of {TRIAL} files", None, whole.memory / one.memory, peer, also=size)
     yield Row("scale.trial.one", f"{COMPARED} files by one process, by the clock", one.clock)
-    yield Row(
-        "scale.trial.two",
-        f"{COMPARED} files by two processes, by the clock",
-        two.clock,
-        two.clock / one.clock,
-        "one",
-        Goal(1.8, SPEEDUP),
-        faster=True,
-        also=f"most memory {two.memory:.0f} MB each",
-    )
+    also = f"most memory {two.memory:.0f} MB each"
+    goal = Goal(1.8, SPEEDUP)
+    what = f"{COMPARED} files by two processes, by the clock"
+    yield Row("scale.trial.two", what, two.clock, two.clock / one.clock, "one", goal, faster=True, also=also)
 
 
 def _farm(sources: dict[str, Path], start: float, per_file: dict[str, float], merge: float) -> Iterator[Row]:
@@ -182,17 +163,33 @@ def _bake(inputs: Path, output: Path, *more: str) -> Run:
 def _call(*words: str, report: Path | None = None) -> Run:
     given = [*words, *(["--report", str(report), "--progress", "none"] if report else [])]
     begin = perf_counter()
-    process = subprocess.Popen([*CLI, *given], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    said = process.stderr.read()
-    _, status, used = os.wait4(process.pid, 0)
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen([*CLI, *given], stdout=subprocess.DEVNULL, stderr=errors)
+        memory, ended = 0.0, 0
+        while not ended:
+            memory = max(memory, _most_memory(process.pid))
+            ended, status, used = os.wait4(process.pid, os.WNOHANG)
+            sleep(_POLL)
+        clock = perf_counter() - begin
+        errors.seek(0)
+        said = errors.read()
+    memory = memory or used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
     process.returncode = os.waitstatus_to_exitcode(status)
-    clock = perf_counter() - begin
     if process.returncode:
         raise RuntimeError(said)
     of_workers = [line.partition("at most ")[2].split(" ")[0] for line in said.splitlines() if "MB each" in line]
-    memory = max(used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), *map(float, of_workers), 0.0)
-    return Run(used.ru_utime + used.ru_stime, clock, memory, json.loads(report.read_text("utf-8")) if report else [])
+    rows = json.loads(report.read_text("utf-8")) if report else []
+    return Run(used.ru_utime + used.ru_stime, clock, max(memory, *map(float, of_workers), 0.0), rows)
+
+
+def _most_memory(process: int) -> float:
+    """Megabytes. What the system counts for a process that has ended includes the process that has started it."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0.0
+    found = re.search(r"^VmHWM:\s+(\d+)", status, re.MULTILINE)
+    return int(found[1]) / 2**10 if found else 0.0
 
 
 def _busy(work: Callable[[], object]) -> float:
