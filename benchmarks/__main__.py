@@ -1,7 +1,8 @@
 """The speed figures: prints them, writes them down, or compares them with those that were written down.
 
 `python benchmarks [NAME...]` prints one table; `--check [NAME...]` compares ratios with the committed ones;
-`--write` runs all and writes benchmarks/baseline.json and docs/benchmarks.md.
+`--write` runs all and writes benchmarks/baseline.json and docs/benchmarks.md. Those that take long are run only where
+they are named, and `--write NAME` writes their own page.
 """
 
 import os
@@ -38,10 +39,15 @@ MODULES = (
     "dynamics",
     # Each further module stands here, and has a place in page.md; its run() returns rows.
 )
+LONG = ("scale",)
+"""Benchmarks with a page of their own, docs/NAME.md, made from the prose NAME.md; they are compared with nothing."""
 ATTEMPTS = 3
 """How often a benchmark is run before one of its ratios is called worse: a disturbance does not come back."""
 
-USAGE = f"usage: python benchmarks [--check] [NAME...] | --write\n\nNAME: {', '.join(MODULES)}"
+USAGE = (
+    "usage: python benchmarks [--check] [NAME...] | --write | [--write] LONG\n\n"
+    f"NAME: {', '.join(MODULES)}\nLONG: {', '.join(LONG)}"
+)
 
 Run = Callable[[str], Sequence[Row]]
 
@@ -88,6 +94,8 @@ def parse(arguments: Sequence[str]) -> tuple[str, tuple[str, ...]]:
             raise UsageError(f"There is no argument {flag}; there are --check and --write.")
     if len(set(flags)) > 1:
         raise UsageError("--check and --write exclude each other.")
+    if len(names) == 1 and names[0] in LONG and "--check" not in flags:
+        return flags[0].removeprefix("--") if flags else "print", names
     for name in names:
         if name not in MODULES:
             raise UsageError(f"No benchmark is called {name}; there are {', '.join(MODULES)}.")
@@ -142,7 +150,9 @@ def main(arguments: Sequence[str], run: Run = run) -> int:
         print("\n".join(complaints) or f"\nNo ratio is worse than the committed one by more than {WORSE:g}.")
         return 1 if complaints else 0
     tables = measure(names, run)
-    if action == "write":
+    if action == "write" and names[0] in LONG:
+        page.write_own(names[0], Baseline(date.today().isoformat(), machine(), tables))
+    elif action == "write":
         written = Baseline(date.today().isoformat(), machine(), tables)
         written.write()
         page.FILE.write_text(page.render(written), "utf-8")

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from .baseline import WORSE, Baseline
 from .rows import Row, table
 
-FILE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parent.parent / "docs"
+FILE = DOCS / "benchmarks.md"
 PROSE = Path(__file__).with_name("page.md")
 _SLOT = re.compile(r"^<!-- ([a-z ]+): ?([a-z_ ]*) -->$|\{(date|machine|worse)\}", re.MULTILINE)
 
@@ -31,6 +33,16 @@ def render(baseline: Baseline, prose: str | None = None) -> str:
         raise KeyError(kind)
 
     return _SLOT.sub(fill, PROSE.read_text("utf-8") if prose is None else prose)
+
+
+def write_own(name: str, measured: Baseline) -> None:
+    """The page of one benchmark by itself, docs/NAME.md from NAME.md. A slot names the second part of keys."""
+    parts: dict[str, list[Row]] = {}
+    for row in measured.tables[name]:
+        parts.setdefault(row.key.split(".")[1], []).append(row)
+    tables = {part: tuple(rows) for part, rows in parts.items()}
+    prose = PROSE.with_name(f"{name}.md").read_text("utf-8")
+    (DOCS / f"{name}.md").write_text(render(replace(measured, tables=tables), prose), "utf-8")
 
 
 def goals(tables: Mapping[str, Iterable[Row]]) -> str:

@@ -2,7 +2,9 @@
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..lookat_pd.checks import shown
@@ -12,6 +14,7 @@ INPUTS = (".blend", ".glb", ".gltf", ".vrm", ".fbx", ".bvh")
 OUTPUTS = (".blend", ".glb")
 _SLOWEST, _FASTEST = 0.1, 32767.0
 _DIGITS = 12
+_SHARDS = re.compile("([0-9]{1,12})(?:-([0-9]{1,12}))?/([0-9]{1,12})")
 MOST_JOBS = 256
 PROGRESS = ("auto", "json", "openjd", "none")
 FARTHEST = 1e12
@@ -70,9 +73,10 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     )
     batch.add_argument(
         "--shard",
-        type=shard,
+        type=shards,
         metavar="I/N",
-        help="the I-th of N parts of the inputs, sorted by name: for N machines, each with its own I from 1 to N",
+        help="the I-th of N parts of the inputs, sorted by name: for N machines, each with its own I from 1 to N; "
+        "I-J/N for several parts at once",
     )
     batch.add_argument(
         "--progress",
@@ -115,16 +119,28 @@ def jobs(word: str) -> int:
     return count
 
 
-def shard(word: str) -> tuple[int, int]:
-    parts = word.split("/")
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) <= _DIGITS for part in parts):
-        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a shard; give I/N, such as 1/4")
-    number, count = map(int, parts)
-    if not 1 <= number <= count:
-        raise argparse.ArgumentTypeError(
-            f"there is no shard {number} of {count}; give a number from 1 to {max(count, 1)}"
-        )
-    return number, count
+@dataclass(frozen=True)
+class Shards:
+    """Some of `count` parts of the inputs: those from `first` to `last`, counted from 1."""
+
+    first: int
+    last: int
+    count: int
+
+
+def shards(word: str) -> Shards:
+    found = _SHARDS.fullmatch(word)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a shard; give I/N, such as 1/4, or I-J/N")
+    first, last, count = int(found[1]), int(found[2] or found[1]), int(found[3])
+    if last < first:
+        raise argparse.ArgumentTypeError(f"the shards {first} to {last} are reversed; give the smaller number first")
+    for number in (first, last):
+        if not 1 <= number <= count:
+            raise argparse.ArgumentTypeError(
+                f"there is no shard {number} of {count}; give a number from 1 to {max(count, 1)}"
+            )
+    return Shards(first, last, count)
 
 
 def add_chain(parser: argparse.ArgumentParser, tip: str) -> None:

@@ -156,8 +156,9 @@ class Console:
 
     def begin(self, path: Path, number: int) -> None:
         """A file is begun, by its number from 1."""
-        self._path, self._number = path, number
-        self._doing, self._shown = "", time.monotonic() - (_NEXT_LINE - _FIRST_LINE)
+        self._path, self._number, self._doing = path, number, ""
+        if self._progress == "auto":
+            self._shown = time.monotonic() - (_NEXT_LINE - _FIRST_LINE)
         self.progress(0.0, "reading")
 
     def end(self, *, failed: bool) -> None:
@@ -165,7 +166,7 @@ class Console:
         self._done += 1
         self._failed += failed
         if self._progress in ("json", "openjd"):
-            self._doing = ""
+            self._doing, self._shown = "", time.monotonic()
             self._report(0.0)
 
     def progress(self, fraction: float, doing: str) -> None:

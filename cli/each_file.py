@@ -32,13 +32,14 @@ def convert(
     """
     planned = jobs.plan(arguments.inputs, arguments.output)
     jobs.check_report(arguments, (job.output for job in planned))
+    read = jobs.FilesRead(arguments.inputs)
 
     def make(job: FileJob, row: Row) -> None:
         scene = scene_files.load(job.input, arguments.fps, console, trust=arguments.trust_scripts)
         work(scene, job, row)
 
     def one(job: FileJob, row: Row) -> None:
-        produce(job, row, arguments, console, make, arguments.inputs, _result)
+        produce(job, row, arguments, console, make, read, _result)
 
     return run(planned, lambda job: job.input, one, arguments, console, fields)[0]
 
@@ -49,7 +50,7 @@ def produce(
     arguments: argparse.Namespace,
     console: Console,
     make: Callable[[FileJob, Row], None],
-    inputs: Sequence[Path],
+    read: jobs.FilesRead,
     result: Callable[[Row], str],
 ) -> None:
     """Check a job, let `make` bring its result into the present file, and write that; or leave out what is done.
@@ -57,7 +58,7 @@ def produce(
     result: one line about a row that is done. Whoever interrupts while it is written gets the file: it is all but done.
     """
     jobs.check_input(job.input)
-    jobs.check_output(job, inputs)
+    jobs.check_output(job, read)
     made_from = provenance.digest(job, arguments) if arguments.skip_done else None
     if made_from is not None and _is_done(job, row, made_from, console):
         return
@@ -97,13 +98,10 @@ def run(
 
     With several jobs, processes with the same arguments do the work, and this one tells them which is next.
     """
-    shard: tuple[int, int] | None = arguments.shard
-    items = jobs.in_shard(items, path_of, shard)
+    found = jobs.in_shards(items, path_of, arguments.shard)
+    items = [item for item, _ in found]
     paths = [path_of(item) for item in items]
-    rows = [report.new_row(path, fields) for path in paths]
-    if shard is not None:
-        for row in rows:
-            row["shard"] = f"{shard[0]}/{shard[1]}"
+    rows = [{**report.new_row(path, fields), "shard": shard} for path, (_, shard) in zip(paths, found, strict=True)]
 
     def one(index: int) -> None:
         _attempt(lambda row: work(items[index], row), rows[index], paths[index], console)
@@ -148,6 +146,8 @@ def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console
         row["ok"] = True
     except LookAtError as error:
         row["error"] = one_line(str(error))
+    except MemoryError:
+        row["error"] = "There is not enough memory for the file; close other programs, or give fewer --jobs."
     except Exception as error:
         console.traceback()
         if console.interruption.number is not None:

@@ -1,14 +1,17 @@
 """Which input becomes which output, decided and checked before any work."""
 
 import argparse
+import contextlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from ..lookat_pd.errors import FileError
 from . import report, whole_file
-from .arguments import INPUTS, OUTPUTS, Misuse
+from .arguments import INPUTS, OUTPUTS, Misuse, Shards
 
 Item = TypeVar("Item")
 _BINARY_GLTF = (".glb", ".gltf", ".vrm")
@@ -29,20 +32,33 @@ def expand(inputs: Sequence[Path]) -> list[Path]:
         if not path.is_dir() or path.suffix.lower() in INPUTS:
             found.append(path)
             continue
-        inside = (item for item in path.iterdir() if item.suffix.lower() in INPUTS and not item.name.startswith("."))
-        files = sorted(item for item in inside if item.is_file())
-        if not files:
+        with os.scandir(path) as inside:
+            names = sorted(item.name for item in inside if _is_input(item.name) and item.is_file())
+        if not names:
             raise Misuse(f"there is no file to read in the folder {path}: {', '.join(INPUTS)}")
-        found += files
+        found += [path / name for name in names]
     return found
 
 
-def in_shard(items: Sequence[Item], path_of: Callable[[Item], Path], shard: tuple[int, int] | None) -> list[Item]:
-    """The items of one shard, or all. They are dealt out in the order of their names, on every machine alike."""
-    if shard is None:
-        return list(items)
-    number, count = shard
-    return sorted(items, key=lambda item: (path_of(item).name, str(path_of(item))))[number - 1 :: count]
+def _is_input(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in INPUTS and not name.startswith(".")
+
+
+def in_shards(
+    items: Sequence[Item], path_of: Callable[[Item], Path], shards: Shards | None
+) -> list[tuple[Item, str | None]]:
+    """The items of some shards, each with the name of its shard such as "1/4", or all with None.
+
+    They are dealt out in the order of their names, on every machine alike.
+    """
+    if shards is None:
+        return [(item, None) for item in items]
+    in_order = sorted(items, key=lambda item: (path_of(item).name, str(path_of(item))))
+    return [
+        (item, f"{place % shards.count + 1}/{shards.count}")
+        for place, item in enumerate(in_order)
+        if shards.first <= place % shards.count + 1 <= shards.last
+    ]
 
 
 def plan(inputs: Sequence[Path], output: Path) -> list[FileJob]:
@@ -94,12 +110,40 @@ def check_input(path: Path) -> None:
         raise FileError("The file is empty; save or export it again.")
 
 
-def check_output(job: FileJob, inputs: Sequence[Path]) -> None:
-    """Raise FileError where the output is one of the inputs, or cannot be written."""
-    for path in inputs:
-        if _same(job.output, path):
-            what = "the input itself" if path == job.input else f"the input {path}"
-            raise FileError("The output {output} is {what}; write to another file.", output=job.output, what=what)
+class FilesRead:
+    """The files that a run reads. Whether an output is one of them is found without a look at each, for each output."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
+
+    def at(self, path: Path) -> Path | None:
+        """The file that is read at a path, by whatever names and links; None where none is."""
+        try:
+            found = path.stat()
+        except OSError:
+            return self._by_name.get(os.path.abspath(path)) or self._by_name.get(os.path.realpath(path))
+        return self._by_identity.get((found.st_dev, found.st_ino))
+
+    @cached_property
+    def _by_name(self) -> dict[str, Path]:
+        return {os.path.abspath(path): path for path in self._paths}
+
+    @cached_property
+    def _by_identity(self) -> dict[tuple[int, int], Path]:
+        known = {}
+        for path in self._paths:
+            with contextlib.suppress(OSError):
+                found = path.stat()
+                known[found.st_dev, found.st_ino] = path
+        return known
+
+
+def check_output(job: FileJob, read: FilesRead) -> None:
+    """Raise FileError where the output is one of the files that are read, or cannot be written."""
+    path = read.at(job.output)
+    if path is not None:
+        what = "the input itself" if path == job.input else f"the input {path}"
+        raise FileError("The output {output} is {what}; write to another file.", output=job.output, what=what)
     whole_file.check_writable(job.output)
 
 

@@ -79,7 +79,7 @@ def writing(path: Path) -> Iterator[Path]:
     final = Path(os.path.realpath(path))
     check_regular(final)
     made = _make_folder(final.parent)
-    _remove_abandoned(final.parent)
+    _remove_abandoned_once(final.parent)
     temporary = final.parent / _temporary_name(final)
     try:
         yield temporary
@@ -90,7 +90,8 @@ def writing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise unwritable(path, error) from None
     finally:
-        for left in final.parent.glob(f"{temporary.stem}*"):
+        # Blender writes a .blend under a name of its own first.
+        for left in (temporary, temporary.with_name(f"{temporary.name}@")):
             left.unlink(missing_ok=True)
         for folder in made:
             # Only folders that stayed empty, since this work failed, go.
@@ -129,7 +130,12 @@ def obstacle(folder: Path, size: int) -> OSError | None:
 
 def _temporary_name(path: Path) -> str:
     # The suffix stays: Blender's exporters would add it.
-    return f".lookat_pd-{_machine()}-{os.getpid()}-{uuid.uuid4().hex}{path.suffix}"
+    return f"{temporary_prefix()}{uuid.uuid4().hex}{path.suffix}"
+
+
+def temporary_prefix() -> str:
+    """What the names of all temporary files and folders of this process begin with."""
+    return f".lookat_pd-{_machine()}-{os.getpid()}-"
 
 
 @cache
@@ -138,13 +144,19 @@ def _machine() -> str:
     return blake2b(f"{platform.node()} {uuid.getnode()}".encode(), digest_size=4).hexdigest()
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove what processes of this machine have left in a folder that were killed while they wrote."""
+@cache
+def _remove_abandoned_once(folder: Path) -> None:
+    # A folder may hold a hundred thousand outputs: it is not read again for each.
+    remove_abandoned(folder)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the temporary files and folders in a folder whose processes, of this machine, were killed."""
     for left in folder.glob(f".lookat_pd-{_machine()}-*"):
         number = left.name.split("-")[2]
         if number.isdigit() and not _is_running(int(number)):
             with contextlib.suppress(OSError):
-                left.unlink()
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _is_running(process: int) -> bool:

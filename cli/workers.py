@@ -24,7 +24,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import LookAtError
-from . import report
+from . import report, whole_file
 from .console import NAME, Console
 from .report import Row
 
@@ -32,6 +32,9 @@ _KEY = "LOOKAT_PD_WORKER_KEY"
 _MOST_MEMORY = 2048.0
 """Megabytes that a worker may have taken when it is given another file; else a new one takes its place."""
 _POLL = 0.2
+_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
+_LONGEST_FOLDER = 66
+"""Bytes of the name of a folder in which a socket still finds room: systems allow it 104 in all."""
 _END_WITHIN = 10.0
 """Seconds that a worker has to end by itself."""
 
@@ -63,9 +66,14 @@ class _Pool:
     memory: float = 0.0
 
     def __enter__(self) -> "_Pool":
-        self.folder = tempfile.TemporaryDirectory(prefix="lookat_pd-", ignore_cleanup_errors=True)
+        folder = tempfile.gettempdir()
+        if os.name != "nt" and len(os.fsencode(folder)) > _LONGEST_FOLDER:
+            folder = "/tmp"
+        whole_file.remove_abandoned(Path(folder))
+        prefix = whole_file.temporary_prefix()
+        self.folder = tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True)
         # Python's own place for it is not removed where a process ends as this one does.
-        place = (None, "AF_PIPE") if os.name == "nt" else (str(Path(self.folder.name) / "socket"), "AF_UNIX")
+        place = (None, "AF_PIPE") if os.name == "nt" else (str(Path(self.folder.name) / "s"), "AF_UNIX")
         self.listener = Listener(*place, authkey=self.key)
         threading.Thread(target=self._accept, daemon=True).start()
         return self
@@ -100,7 +108,8 @@ class _Pool:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=None if self.console.debug else errors,
-                env={**os.environ, _KEY: self.key.hex()},
+                # What a worker leaves in the folder for temporary files when it is killed goes with the folder.
+                env={**os.environ, **dict.fromkeys(_TEMPORARY, self.folder.name), _KEY: self.key.hex()},
                 # What the terminal sends goes to this process alone, which ends the others.
                 start_new_session=os.name != "nt",
             )
@@ -231,6 +240,9 @@ class _Run:
         if worker.index is not None:
             row, path = self.rows[worker.index], self.paths[worker.index]
             row["error"] = f"The process that worked on the file ended {reason}."
+            output: Path | None = getattr(self.pool.arguments, "output", None)
+            if output is not None:
+                whole_file.remove_abandoned(output if output.is_dir() else output.parent)
             self.pool.console.complain(row["error"], path)
             self._count(worker, failed=True)
         elif worker.connection is None:
@@ -319,6 +331,10 @@ def serve(
 
 def _memory() -> float | None:
     """The most memory [MB] that this process has taken; None where the system does not tell."""
+    with contextlib.suppress(OSError):
+        # What Linux counts otherwise includes the process that has started this one.
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
     try:
         import resource
     except ImportError:

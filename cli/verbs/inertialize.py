@@ -118,6 +118,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     planned = jobs.plan(options.inputs, options.output)
     read = [*options.inputs, *options.clips]
     jobs.check_report(options, [*read, *(job.output for job in planned)])
+    files_read = jobs.FilesRead(read)
     way = next(name for name in _WAYS if _given(options, name))
 
     with ClipFiles(options.clips, trust=options.trust_scripts) as clip_files:
@@ -130,7 +131,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
                 row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
 
         def one(job: FileJob, row: Row) -> None:
-            each_file.produce(job, row, options, console, make, read, _result)
+            each_file.produce(job, row, options, console, make, files_read, _result)
 
         return each_file.run(planned, lambda job: job.input, one, options, console, FIELDS)[0]
 

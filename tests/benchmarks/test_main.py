@@ -117,8 +117,30 @@ def test_printing_writes_nothing(files: tuple[Path, Path], capsys: pytest.Captur
     assert not any(path.exists() for path in files)
 
 
+@pytest.mark.parametrize("name", program.LONG)
+def test_what_takes_long_is_run_by_name_and_has_its_own_page(
+    name: str, files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "DOCS", tmp_path)
+    parts = page.shown(page.PROSE.with_name(f"{name}.md").read_text("utf-8"))
+
+    def run(asked: str) -> Sequence[Row]:
+        assert asked == name
+        return [row(f"{name}.{part}.a", 1.5) for part in parts]
+
+    assert program.main([name], run) == 0
+    assert not list(tmp_path.iterdir())
+    assert program.main(["--write", name], run) == 0
+    assert (tmp_path / f"{name}.md").read_text("utf-8").count("| what ") == 2 * len(parts)
+    assert not any(path.exists() for path in files)
+
+
 @pytest.mark.parametrize(
-    "arguments", [["nothing"], ["--chekc"], ["--check", "--write"], ["--write", "solver"], ["--check", "nothing"]]
+    "arguments",
+    [
+        *(["nothing"], ["--chekc"], ["--check", "--write"], ["--write", "solver"], ["--check", "nothing"]),
+        *(["--check", program.LONG[0]], [program.LONG[0], "solver"], ["--write", program.LONG[0], "solver"]),
+    ],
 )
 def test_bad_arguments_give_one_sentence(
     arguments: list[str], files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]

@@ -49,6 +49,16 @@ def test_the_prose_holds_no_figures_of_its_own() -> None:
     assert not re.search(r"\d\s*(s|ms|µs|times|%)(?!\w)", page.PROSE.read_text("utf-8"))
 
 
+@pytest.mark.parametrize("name", program.LONG)
+def test_pages_of_their_own_are_those_of_their_prose(name: str) -> None:
+    """Their figures are committed nowhere else."""
+    slot = re.compile(r"<!-- table: \w+ -->|\{\w+\}")
+    prose = page.PROSE.with_name(f"{name}.md").read_text("utf-8")
+    assert not re.search(r"\d\s*(s|ms|µs|times|%)(?!\w)", prose)
+    pattern = ".*".join(map(re.escape, slot.split(prose)))
+    assert re.fullmatch(pattern, (page.DOCS / f"{name}.md").read_text("utf-8"), re.DOTALL)
+
+
 def test_the_committed_page_shows_the_committed_figures() -> None:
     assert page.FILE.read_text("utf-8") == page.render(Baseline.read())
 

@@ -1,7 +1,10 @@
 """Many files: folders, shards, several processes, and runs that are begun again."""
 
+import contextlib
+import errno
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -12,6 +15,7 @@ from pathlib import Path
 
 import bpy
 import pytest
+from attack import FACTOR, IS_RANDOM
 
 from extension import load
 
@@ -76,7 +80,20 @@ def test_a_shard_may_be_empty(walk, call) -> None:
     assert outcome.code == 0 and outcome.rows == []
 
 
-@pytest.mark.parametrize("shard", ["3/2", "0/2", "1", "1/0", "a/b", "-1/2", "1/2/3", "1/9" + "9" * 40])
+def test_several_shards_at_once_are_those_shards(shots, call, tmp_path) -> None:
+    alone = [row for number in (2, 3) for row in call("inspect", shots, "--shard", f"{number}/4").rows]
+    together = call("inspect", shots, "--shard", "2-3/4").rows
+    assert names(together) == sorted(names(alone))
+    assert {row["input"]: row["shard"] for row in together} == {row["input"]: row["shard"] for row in alone}
+    for words in ("1", "2-3", "4-4"):
+        call("inspect", shots, "--shard", f"{words}/4", "--report", tmp_path / f"{words}.json")
+    assert merge(tmp_path, tmp_path / "all.json") == 0 and len(json.loads((tmp_path / "all.json").read_text())) == 5
+
+
+@pytest.mark.parametrize(
+    "shard",
+    ["3/2", "0/2", "1", "1/0", "a/b", "-1/2", "1/2/3", "2-1/3", "1-4/3", "0-1/3", "1-/3", "1/9" + "9" * 40],
+)
 def test_a_shard_that_cannot_be_is_refused(shard, walk, call) -> None:
     outcome = call("inspect", walk, "--shard", shard)
     assert outcome.code == 2 and len(outcome.errors) == 1 and "--shard" in outcome.errors[0]
@@ -264,8 +281,8 @@ def test_two_runs_at_the_same_output_are_told(walk, call, tmp_path, monkeypatch)
 
 
 def test_two_processes_do_what_one_does(shots, call, tmp_path, monkeypatch) -> None:
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "t").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
     (shots / "broken.glb").write_bytes(b"glTF")
     one = call("bake", shots, "--output", tmp_path / "one", AIM)
     two = call("bake", shots, "--output", tmp_path / "two", AIM, "--jobs", "2")
@@ -275,7 +292,7 @@ def test_two_processes_do_what_one_does(shots, call, tmp_path, monkeypatch) -> N
     for path in (tmp_path / "one").glob("*.glb"):
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
     assert any("broken.glb" in line for line in two.errors) and "by 2 processes" in two.errors[-1]
-    assert not list((tmp_path / "temporary").iterdir()), "something is left in the temporary folder"
+    assert not list((tmp_path / "t").iterdir()), "something is left in the temporary folder"
 
 
 DEADLY = """
@@ -283,13 +300,12 @@ import os, signal, sys
 sys.path.insert(0, {root!r})
 from standalone import load
 load().register()
-files = load("cli.scene_files")
-read = files.load
-def deadly(path, *arguments, **options):
-    if path.stem == "b":
+replace = os.replace
+def deadly(temporary, final):
+    if os.path.basename(final) == "b.blend":
         os.kill(os.getpid(), signal.SIGKILL)
-    return read(path, *arguments, **options)
-files.load = deadly
+    replace(temporary, final)
+os.replace = deadly
 os._exit(load("cli.program").main(sys.argv[1:], "test"))
 """
 
@@ -305,7 +321,40 @@ def test_a_process_that_is_killed_takes_its_file_alone(shots, call, tmp_path, mo
     failed = [row for row in outcome.rows if not row["ok"]]
     assert outcome.code == 1 and names(failed) == ["b.blend"]
     assert "SIGKILL" in failed[0]["error"] and "memory" in failed[0]["error"] and "--jobs" in failed[0]["error"]
-    assert len(list((tmp_path / "out").iterdir())) == 4
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.blend", "c.blend", "d.glb", "e.glb"]
+
+
+def test_a_file_for_which_memory_runs_out_is_told_of(shots, call, tmp_path, monkeypatch) -> None:
+    """Where the system refuses more memory; most kill the process instead."""
+    files = load("cli.scene_files")
+    read = files.load
+
+    def hungry(path: Path, *arguments: object, **options: object):
+        if path.stem == "b":
+            raise MemoryError
+        return read(path, *arguments, **options)
+
+    monkeypatch.setattr(files, "load", hungry)
+    outcome = call("inspect", shots)
+    failed = [row for row in outcome.rows if not row["ok"]]
+    assert outcome.code == 1 and names(failed) == ["b.blend"] and len(outcome.rows) == 5
+    assert "memory" in failed[0]["error"] and "--jobs" in failed[0]["error"] and "report" not in failed[0]["error"]
+
+
+def test_a_disk_that_is_full_for_one_file_stops_no_other(shots, call, tmp_path, monkeypatch) -> None:
+    whole_file = load("cli.whole_file")
+    replace = os.replace
+
+    def full(temporary: Path, final: Path) -> None:
+        if Path(final).name == "b.blend":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(temporary, final)
+
+    monkeypatch.setattr(whole_file.os, "replace", full)
+    outcome = call("bake", shots, "--output", tmp_path / "out", AIM)
+    failed = [row for row in outcome.rows if not row["ok"]]
+    assert outcome.code == 1 and names(failed) == ["b.blend"] and "the disk is full" in failed[0]["error"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.blend", "c.blend", "d.glb", "e.glb"]
 
 
 def test_processes_that_do_not_start_are_told_of(shots, call, tmp_path, monkeypatch) -> None:
@@ -366,6 +415,81 @@ def test_a_signal_ends_all_processes_and_leaves_a_report(number, walk_glb, tmp_p
     assert len(list(out.iterdir())) == 12
 
 
+# Kills
+
+
+def children(number: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+
+
+def kill(process: subprocess.Popen, *, all_of_it: bool) -> None:
+    """Kill a run; its processes too, or wait until they have ended by themselves."""
+    if process.poll() is not None:
+        return
+    others = children(process.pid)
+    for number in [process.pid, *(others if all_of_it else [])]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    process.wait(60)
+    until = time.monotonic() + 60.0
+    while any(Path(f"/proc/{number}/cmdline").exists() for number in others) and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def identities(folder: Path) -> dict[str, tuple[int, int]]:
+    """What tells whether a file was written again."""
+    found = {path.name: path.stat() for path in folder.glob("[0-9]*.glb")}
+    return {name: (status.st_ino, status.st_mtime_ns) for name, status in found.items()}
+
+
+@needs_module
+@pytest.mark.slow
+@pytest.mark.skipif(not Path(f"/proc/{os.getpid()}/task").exists(), reason="needs a /proc that lists processes")
+def test_kills_and_runs_again(walk_glb, tmp_path) -> None:
+    """The same bytes as without kills, nothing left behind, and nothing made twice. LOOKAT_PD_ATTACK=10 kills 30 times.
+
+    Blender itself leaves an empty folder in that for temporary files where it is killed.
+    """
+    chance = random.Random(None if IS_RANDOM else 16)
+    inputs = [shutil.copy(walk_glb, tmp_path / f"{n}.glb") for n in range(12)]
+    out, wanted, temporary = tmp_path / "out", tmp_path / "wanted", tmp_path / "t"
+    temporary.mkdir()
+
+    def start(output: Path) -> subprocess.Popen:
+        words = ["bake", *inputs, "--output", output, AIM, "--jobs", "2", "--report", output / "r.json", "--skip-done"]
+        nowhere, environment = subprocess.DEVNULL, {**os.environ, "TMPDIR": str(temporary)}
+        start = [sys.executable, "cli", *map(str, words)]
+        return subprocess.Popen(start, cwd=ROOT, stdout=nowhere, stderr=nowhere, env=environment)
+
+    began = time.monotonic()
+    assert start(wanted).wait(300) == 0
+    usual = time.monotonic() - began
+    files = {path.name: path.read_bytes() for path in wanted.glob("*.glb")}
+    made: dict[str, tuple[int, int]] = {}
+
+    def check() -> None:
+        for path in out.glob("[0-9]*.glb"):
+            assert path.read_bytes() == files[path.name]
+        now = identities(out)
+        assert made.items() <= now.items(), "a file was made twice"
+        made.update(now)
+
+    for number in range(3 * FACTOR):
+        process = start(out)
+        time.sleep(chance.uniform(0.0, usual))
+        kill(process, all_of_it=chance.random() < 0.5)
+        check()
+        if len(made) == len(files) or number == 3 * FACTOR - 1:
+            assert start(out).wait(300) == 0
+            check()
+            assert sorted(path.name for path in out.iterdir()) == sorted([*files, "r.json"])
+            assert all(row["ok"] for row in json.loads((out / "r.json").read_text("utf-8")))
+            shutil.rmtree(out)
+            made.clear()
+    left = [path for path in temporary.iterdir() if not (path.name.startswith("blender_") and path.is_dir())]
+    assert not left and not [path for path in temporary.rglob("*") if path.is_file()]
+
+
 # Progress
 
 
@@ -373,7 +497,8 @@ def test_progress_for_programs(shots, call, tmp_path) -> None:
     outcome = call("inspect", shots, "--progress", "json")
     lines = [json.loads(line) for line in outcome.errors]
     assert lines[-1] == {"done": 5, "failed": 0, "total": 5, "fraction": 1.0, "seconds_left": 0.0}
-    assert [line["done"] for line in lines] == sorted(line["done"] for line in lines)
+    # One at the beginning and one after each file, where none takes long.
+    assert [line["done"] for line in lines if line["fraction"] == line["done"] / 5] == [0, 1, 2, 3, 4, 5]
     outcome = call("inspect", shots, "--progress", "openjd", "--shard", "1/2")
     told = [line for line in outcome.out.splitlines() if line.startswith("openjd_")]
     assert told[-2:] == ["openjd_progress: 100.0", "openjd_status: 3 of 3 files, 0 failed"]
