@@ -10,6 +10,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.animation import actions
 from ..rig.look_at import resolve as look_at
+from ..rig.sampling import own_data
 
 _NAMED_AT_MOST = 12
 _TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
@@ -62,9 +63,7 @@ def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
     """Make the rig play the action of that name, with the slot made for it. Raises RigError."""
     action = bpy.data.actions.get(name)
     if action is None:
-        raise RigError(
-            "There is no action '{name}' {name_2}.", name=name, name_2=_instead(name, bpy.data.actions.keys())
-        )
+        raise no_action(armature, name)
     data = armature.animation_data or armature.animation_data_create()
     if data.use_tweak_mode:
         # Says what to do; an action cannot be changed there.
@@ -81,6 +80,45 @@ def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
     data.action_slot = slot
     actions.keep(before)
     _clear(armature, keyed_before - _channels(action, slot))
+
+
+def no_action(armature: bpy.types.Object, name: str) -> RigError:
+    """The complaint about a name, or a pattern of names, that no action of the rig has."""
+    return RigError(
+        "There is no action '{name}' {name_2}.",
+        name=name,
+        name_2=_instead(name, moving(armature) or bpy.data.actions.keys()),
+    )
+
+
+def moving(armature: bpy.types.Object) -> list[str]:
+    """Names of the actions that move bones of the armature, sorted."""
+    slots = {action: suitable_slot(armature, action) for action in bpy.data.actions}
+    return [
+        action.name
+        for action, slot in slots.items()
+        if slot is not None and not action.name.startswith(own_data.PREFIX) and moved_bones(armature, action, slot)
+    ]
+
+
+def check_moves(armature: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Raise RigError where an action has keys, but neither for bones of the armature nor for itself."""
+    slot = suitable_slot(armature, action)
+    if slot is None or actions.is_empty(action, slot) or moved_bones(armature, action, slot):
+        return
+    if slot.name_display != armature.name:
+        raise RigError(
+            "Action '{action}' does not move '{armature}' {instead}.",
+            action=action.name,
+            armature=armature.name,
+            instead=_instead(action.name, moving(armature)),
+        )
+
+
+def is_animated(data: bpy.types.AnimData) -> bool:
+    """Whether an action is assigned, or the NLA plays one."""
+    strips = any(track.strips for track in data.nla_tracks if not track.mute)
+    return data.action is not None or (data.use_nla and strips)
 
 
 def _channels(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> set[str]:
