@@ -120,7 +120,6 @@ def _animation(new: _New, written: Written) -> dict[str, Any]:
     samplers: list[dict[str, Any]] = []
     inputs: dict[bytes, int] = {}
     own: set[tuple[int, str]] = set()
-    bones = list(_bones(source, written.armature))
 
     def put(node: int, path: str, frames: Array, values: Array) -> None:
         seconds = (frames - clip.start) / retime.rate(bpy.context.scene)
@@ -133,13 +132,15 @@ def _animation(new: _New, written: Written) -> dict[str, Any]:
         if "matrix" in source.document["nodes"][node]:
             new.unlocked.add(node)
 
-    for bone, node in bones:
+    for bone, node in _bones(source, written.armature):
+        rest = None
         for path in _PROPERTIES:
             own.add((node, path))
             if _is_kept(clip, bone, node, path):
                 _share(clip, clip.shared[node, path], channels, samplers)
                 continue
-            found = _sampled(source, clip, bone, node, path)
+            rest = rest or _rest_of(source, clip, bone, node)
+            found = _sampled(source, clip, bone, node, path, rest)
             if found is not None:
                 put(node, path, *found)
     for place, channel in clip.shared.items():
@@ -219,18 +220,17 @@ def _are_same(one: Any, other: Any) -> bool:
 
 
 def _sampled(
-    source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: int, path: str
+    source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: int, path: str, rest: "_Rest"
 ) -> tuple[Array, Array] | None:
     """Frames and values of a node's channel; None where the node itself has what the action leaves alone."""
     curves = _curves(clip.curves, bone, path)
     if not any(curves):
-        value = _of_node(bone, path, np.array([clip.written.pose[bone.name][_PROPERTIES[path]]]))
+        value = _of_node(rest, path, np.array([clip.written.pose[bone.name][_PROPERTIES[path]]]))
         if _is_close(value[0], _rest(source.document["nodes"][node], path), path):
             return None
         return clip.frames[:1], value
     values = _evaluated(curves, clip, bone, path, clip.frames)
-    _check(source, clip, bone, node, path)
-    found = _of_node(bone, path, values)
+    found = _of_node(rest, path, values)
     if np.abs(found - found[0]).max() == 0.0 and len(found) > 2:
         return clip.frames[[0, -1]], found[[0, -1]]
     return clip.frames, found
@@ -245,15 +245,13 @@ def _evaluated(curves: list[Any], clip: _Clip, bone: bpy.types.PoseBone, path: s
     return np.array(columns, dtype=float).T
 
 
-def _of_node(bone: bpy.types.PoseBone, path: str, values: Array) -> Array:
+def _of_node(rest: "_Rest", path: str, values: Array) -> Array:
     """Channels of a pose bone (F, 3 or 4) as those of its node; quaternions are w, x, y, z before and last w after."""
     if path == "scale":
         return values
-    rest = bone.bone.matrix_local
-    rest = bone.parent.bone.matrix_local.inverted() @ rest if bone.parent is not None else _TO_GLTF @ rest
     if path == "translation":
-        return np.array(rest.translation) + values @ np.array(rest.to_3x3()).T
-    turned = rotation.multiply(np.array(rest.to_quaternion()), rotation.normalize(values))
+        return rest.place + rotation.rotate(rest.turn, values)
+    turned = rotation.multiply(rest.turn, rotation.normalize(values))
     return np.roll(rotation.align_hemisphere(turned), -1, axis=-1)
 
 
@@ -278,24 +276,55 @@ def _with_parts(node: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "translation": list(place), "rotation": [*turn[1:], turn[0]], "scale": list(scale)}
 
 
-def _check(source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: int, path: str) -> None:
-    """Raise WholeFileNeeded where the file's first key is not what Blender has there."""
+@dataclass(frozen=True)
+class _Rest:
+    """Where a bone without channels of its own has its node. place (3,), turn (4,): w, x, y, z."""
+
+    place: Array
+    turn: Array
+
+
+def _rest_of(source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: int) -> _Rest:
+    """Raises WholeFileNeeded where the file's first keys are not what Blender has there.
+
+    Edit bones are rounded: where the file has keys, these say more exactly what Blender made of them.
+    """
+    matrix = bone.bone.matrix_local
+    matrix = bone.parent.bone.matrix_local.inverted() @ matrix if bone.parent is not None else _TO_GLTF @ matrix
+    place, turn = np.array(matrix.translation), np.array(matrix.to_quaternion())
+    found = _first_key(source, clip, bone, node, "rotation")
+    if found is not None:
+        stored, channels = found
+        exact = rotation.multiply(np.roll(stored, 1), rotation.inverse(rotation.normalize(channels)))
+        if float(rotation.distance(exact, turn)) > _ALIKE:
+            raise WholeFileNeeded("Nodes that Blender imports in another way.")
+        turn = rotation.normalize(exact)
+    found = _first_key(source, clip, bone, node, "translation")
+    if found is not None:
+        stored, channels = found
+        exact = stored - rotation.rotate(turn, channels)
+        if not np.allclose(exact, place, rtol=_ALIKE, atol=_ALIKE * max(1.0, float(np.abs(stored).max()))):
+            raise WholeFileNeeded("Nodes that Blender imports in another way.")
+        place = exact
+    return _Rest(place, turn)
+
+
+def _first_key(
+    source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: int, path: str
+) -> tuple[Array, Array] | None:
+    """The first key of a node's channel, and what the bone has there; None where the file has none that is plain."""
     channel = clip.shared.get((node, path))
-    if channel is None:
-        return
+    curves = _curves(clip.before, bone, path)
+    if channel is None or not all(curves):
+        return None
     sampler = clip.base["samplers"][channel["sampler"]]
     skipped = 1 if sampler.get("interpolation") == "CUBICSPLINE" else 0
     seconds = _element(source, sampler["input"], 0, 1)
     stored = _element(source, sampler["output"], skipped, _SIZES[path])
-    curves = _curves(clip.before, bone, path)
-    if seconds is None or stored is None or not all(curves):
-        return
+    if seconds is None or stored is None:
+        return None
     frame = float(seconds[0]) * retime.rate(bpy.context.scene)
-    found = _of_node(bone, path, _evaluated(curves, clip, bone, path, np.array([frame])))[0]
-    if path == "rotation" and found @ stored < 0.0:
-        found = -found
-    if not np.allclose(found, stored, rtol=_ALIKE, atol=_ALIKE * max(1.0, float(np.abs(stored).max()))):
-        raise WholeFileNeeded("Nodes that Blender imports in another way.")
+    return stored, _evaluated(curves, clip, bone, path, np.array([frame]))[0]
 
 
 def _element(source: GltfSource, index: int, number: int, size: int) -> Array | None:

@@ -86,11 +86,14 @@ class GltfSource:
 
         patterns: of the names of the animations that are needed besides the first; None for all.
         """
-        with tempfile.TemporaryDirectory(dir=bpy.app.tempdir) as folder:
-            path = Path(folder) / "copy.glb"
-            text = gltf.dumped(_reduced(self, patterns))
-            path.write_bytes(gltf.assemble(text, self.binary))
+        content = gltf.assemble(gltf.dumped(_reduced(self, patterns)), self.binary)
+        with tempfile.NamedTemporaryFile(dir=bpy.app.tempdir, suffix=".glb", delete=False) as file:
+            file.write(content)
+        path = Path(file.name)
+        try:
             yield path
+        finally:
+            path.unlink()
 
 
 def read(path: Path) -> GltfSource:

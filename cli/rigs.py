@@ -92,13 +92,24 @@ def no_action(armature: bpy.types.Object, name: str) -> RigError:
 
 
 def moving(armature: bpy.types.Object) -> list[str]:
-    """Names of the actions that move bones of the armature, sorted."""
-    slots = {action: suitable_slot(armature, action) for action in bpy.data.actions}
-    return [
-        action.name
-        for action, slot in slots.items()
-        if slot is not None and not action.name.startswith(own_data.PREFIX) and moved_bones(armature, action, slot)
-    ]
+    """Names of the actions that move bones of the armature, sorted; not those that only another armature plays."""
+    mine = _slots(armature)
+    others = {slot for other in bpy.data.objects if other != armature for slot in _slots(other)} - mine
+    found = []
+    for action in bpy.data.actions:
+        slot = None if action.name.startswith(own_data.PREFIX) else suitable_slot(armature, action)
+        if slot is not None and (action, slot) not in others and moved_bones(armature, action, slot):
+            found.append(action.name)
+    return found
+
+
+def _slots(item: bpy.types.Object) -> set[tuple[bpy.types.Action, bpy.types.ActionSlot]]:
+    """What an object plays, and what is on its NLA tracks."""
+    data = item.animation_data
+    if data is None:
+        return set()
+    found = {(strip.action, strip.action_slot) for strip in _strips(data) if strip.action and strip.action_slot}
+    return found | ({(data.action, data.action_slot)} if data.action and data.action_slot else set())
 
 
 def check_moves(armature: bpy.types.Object, action: bpy.types.Action) -> None:
