@@ -5,12 +5,12 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 import bpy
 
 from ..lookat_pd.errors import RigError
-from ..rig.animation import actions
+from ..rig.detection import moving_actions
+from ..rig.detection.moving_actions import Playing
 from . import gltf_source, rigs
 from .arguments import Misuse
 from .console import Console
@@ -19,7 +19,6 @@ from .report import Row
 
 FIELD = "baked"
 """Field of the report with a row for each action, where there are several."""
-_TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,11 @@ def run(task: Task, one: Callable[[Row], bpy.types.Action]) -> None:
     its result does not depend on the others.
     """
     names = chosen(task.options, task.rig, task.job, task.others)
-    _check_results(task, names)
-    start = [_State.of(armature) for armature in task.armatures]
+    if task.into == "LAYER" and len(names) > 1:
+        raise RigError("--into layer adds a layer to one action; choose one action, or another --into.")
+    if task.into == "NEW" and len(names) > 1:
+        moving_actions.check_results([str(name) for name in names], task.result)
+    start = [Playing.of(armature) for armature in task.armatures]
     rows, made = [], []
     for number, name in enumerate(names):
         for state in start if number else ():
@@ -78,7 +80,7 @@ def run(task: Task, one: Callable[[Row], bpy.types.Action]) -> None:
         for state in start:
             state.restore()
         rigs.use_action(task.rig, str(names[0]), task.into)
-        _keep_on_tracks(task.rig, made)
+        moving_actions.keep_on_tracks(task.rig, made)
     _report(task.row, rows)
 
 
@@ -94,7 +96,7 @@ def note_written(
     """Have an action that the rig plays written to the output, where that is the input with edited animations."""
     if job.source is None:
         return
-    pose = {bone.name: {name: tuple(getattr(bone, name)) for name in _TRANSFORMS} for bone in rig.pose.bones}
+    pose = moving_actions.pose_of(rig)
     slot = rig.animation_data.action_slot
     old, old_slot = (None, None) if before is None else before
     name = "" if source is None else source.name
@@ -171,53 +173,6 @@ def matching(rig: bpy.types.Object, patterns: Sequence[str]) -> list[str]:
     return [*found]
 
 
-def _check_results(task: Task, names: Sequence[str | None]) -> None:
-    """Raise RigError where the results of two actions would have one name."""
-    taken: dict[str, str] = {}
-    for name in names if task.into == "NEW" and len(names) > 1 else ():
-        assert name is not None
-        result = task.result(name)
-        if result in taken:
-            raise RigError(
-                "'{one}' and '{other}' would both become '{result}'; choose one of them with --action.",
-                one=taken[result],
-                other=name,
-                result=result,
-            )
-        taken[result] = name
-
-
-# One after another
-
-
-@dataclass(frozen=True)
-class _State:
-    """What an armature plays and how it is posed."""
-
-    armature: bpy.types.Object
-    action: bpy.types.Action | None
-    slot: bpy.types.ActionSlot | None
-    pose: dict[str, dict[str, Any]]
-
-    @classmethod
-    def of(cls, armature: bpy.types.Object) -> "_State":
-        data = armature.animation_data
-        pose = {bone.name: {name: tuple(getattr(bone, name)) for name in _TRANSFORMS} for bone in armature.pose.bones}
-        return cls(armature, data.action if data else None, data.action_slot if data else None, pose)
-
-    def restore(self) -> None:
-        data = self.armature.animation_data
-        if data is not None:
-            made = data.action
-            data.action = self.action
-            if self.action is not None:
-                data.action_slot = self.slot
-            actions.keep(made)
-        for bone in self.armature.pose.bones:
-            for name, value in self.pose[bone.name].items():
-                setattr(bone, name, value)
-
-
 @contextlib.contextmanager
 def _named(name: str | None) -> Iterator[None]:
     """Errors say which action they are about, where there are several."""
@@ -227,19 +182,6 @@ def _named(name: str | None) -> Iterator[None]:
         if name is None:
             raise
         raise RigError("Action '{name}': {error}", name=name, error=error) from None
-
-
-def _keep_on_tracks(rig: bpy.types.Object, made: Sequence[tuple[bpy.types.Action, bpy.types.ActionSlot]]) -> None:
-    """Put each new action on a muted NLA track of its name, as Blender's importers do; the rig plays the first."""
-    data = rig.animation_data
-    for action, slot in made:
-        track = data.nla_tracks.new()
-        track.name = action.name
-        strip = track.strips.new(action.name, int(action.frame_range[0]), action)
-        strip.action_slot = slot
-        track.mute = True
-        action.use_fake_user = False
-    data.action, data.action_slot = made[0]
 
 
 def _report(row: Row, rows: Sequence[Row]) -> None:

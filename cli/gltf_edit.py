@@ -24,8 +24,8 @@ _AT_REST = {"translation": (0.0, 0.0, 0.0), "rotation": (0.0, 0.0, 0.0, 1.0), "s
 _SIZES = {"translation": 3, "rotation": 4, "scale": 3}
 _FLOAT = 5126
 _TO_GLTF = Matrix(((1, 0, 0, 0), (0, 0, 1, 0), (0, -1, 0, 0), (0, 0, 0, 1)))
-_SAME = 1e-6
-"""Values of a pose that differ by less from those of its node need no key."""
+_SAME = 1e-4
+"""A pose that differs by less from that of its node, as an angle or a fraction, is rounded and needs no key."""
 _ALIKE = 1e-3
 """How far a value of the file may be from what Blender made of it, as a fraction of its size."""
 
@@ -257,8 +257,8 @@ def _of_node(rest: "_Rest", path: str, values: Array) -> Array:
 
 def _is_close(value: Array, other: Array, path: str) -> bool:
     if path == "rotation":
-        return 1.0 - abs(float(value @ other)) / float(np.linalg.norm(other) or 1.0) < _SAME**2
-    return bool(np.allclose(value, other, rtol=_SAME, atol=_SAME))
+        return 1.0 - abs(float(value @ other)) / float(np.linalg.norm(other) or 1.0) < _SAME**2 / 8.0
+    return float(np.linalg.norm(value - other)) <= _SAME * float(np.linalg.norm(other))
 
 
 def _rest(node: dict[str, Any], path: str) -> Array:

@@ -74,7 +74,7 @@ def poses(path: Path, tools, clip: str, fps: int, frames: list[int]) -> dict[str
     rigs = [item for item in bpy.data.objects if item.type == "ARMATURE"]
     rig = max(rigs, key=lambda item: len(item.pose.bones))
     rig.animation_data.action = bpy.data.actions[clip]
-    rig.animation_data.action_slot = load("cli.rigs").suitable_slot(rig, bpy.data.actions[clip])
+    rig.animation_data.action_slot = load("rig.detection.moving_actions").suitable_slot(rig, bpy.data.actions[clip])
     found: dict[str, list] = {bone.name: [] for bone in rig.pose.bones}
     for frame in frames:
         bpy.context.scene.frame_set(frame)
