@@ -35,6 +35,7 @@ MODULES = (
     "ik",
     "ik_bake",
     "dynamics",
+    "gltf",
     # Each further module stands here, and has a place in page.md; its run() returns rows.
 )
 ATTEMPTS = 3

@@ -22,7 +22,7 @@ FIELD = "baked"
 
 
 @dataclass(frozen=True)
-class Task:
+class ActionTask:
     """What is done to each action. into: as of `BakeOptions`; result: from an action's name to that of its result.
 
     armatures: whose animation it changes, the first of which plays the actions. is_copy: whether a result has all
@@ -50,7 +50,7 @@ def check(options: argparse.Namespace, into: str) -> None:
         raise Misuse("--into layer adds a layer to one action; give one --action, or another --into")
 
 
-def run(task: Task, one: Callable[[Row], bpy.types.Action]) -> None:
+def run(task: ActionTask, one: Callable[[Row], bpy.types.Action]) -> None:
     """Let the rig play each chosen action, do the work and fill the row. Raises RigError.
 
     one: fills a row of its own and returns the action that it has made. Every action begins with the same pose, so that
@@ -103,7 +103,9 @@ def note_written(
     job.source.written.append(gltf_source.Written(rig, action, slot, pose, old, old_slot, name, in_place))
 
 
-def _reference(task: Task, source: bpy.types.Action | None) -> tuple[bpy.types.Action, bpy.types.ActionSlot] | None:
+def _reference(
+    task: ActionTask, source: bpy.types.Action | None
+) -> tuple[bpy.types.Action, bpy.types.ActionSlot] | None:
     """The action that is worked on, as it is before."""
     if task.job.source is None or source is None or not task.is_copy:
         return None

@@ -161,7 +161,7 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
                 settings.mute = mute
         return _bake_action(request, scene, job, places, own, console)
 
-    task = each_action.Task(request.options, job, row, console, armatures, request.into, baking.named(bake.BAKED))
+    task = each_action.ActionTask(request.options, job, row, console, armatures, request.into, baking.named(bake.BAKED))
     each_action.run(task, one)
 
 

@@ -157,7 +157,7 @@ def _work(request: _Wish, scene: bpy.types.Scene, job: FileJob, row: Row, consol
     options = request.options
     baking.check_output(request.into, job)
     rig = baking.choose_rig(options, scene, row, options.bone)
-    task = each_action.Task(options, job, row, console, [rig], request.into, baking.named(ik_bake.BAKED))
+    task = each_action.ActionTask(options, job, row, console, [rig], request.into, baking.named(ik_bake.BAKED))
     each_action.run(task, lambda own: _bake_action(request, scene, job, rig, own, console))
 
 

@@ -202,7 +202,7 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
 
     way = request.way
     if way in _OF_ONE:
-        task = each_action.Task(
+        task = each_action.ActionTask(
             request.options,
             job,
             row,

@@ -103,7 +103,7 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     if job.source is not None:
         job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
     _use(options, scene, rig)
-    task = each_action.Task(options, job, row, console, [rig], into, baking.named(interpolation.BAKED))
+    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(interpolation.BAKED))
     each_action.run(task, lambda own: _interpolate(options, scene, job, rig, own, console))
 
 

@@ -82,7 +82,7 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     dynamics_arguments.use_body(options, scene, rig)
     if job.source is not None:
         job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
-    task = each_action.Task(options, job, row, console, [rig], into, baking.named(reaching.REACHED))
+    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(reaching.REACHED))
     each_action.run(task, lambda own: _reach(options, scene, job, rig, own, console))
 
 
