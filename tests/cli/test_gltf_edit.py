@@ -211,7 +211,8 @@ def test_third_party_files(call, tools, tmp_path, name, action, fps) -> None:
     ours_and_whole = [
         poses(tmp_path / file, tools, ours["action"], fps, frames) for file in ("ours.glb", "whole.blend")
     ]
-    check_alike(*ours_and_whole, tolerance=1e-5)
+    # Bones that no key moves have the pose of their node, which Blender rounds in its edit bones.
+    check_alike(*ours_and_whole, tolerance=5e-5)
 
 
 def messages(path: Path) -> dict[str, int]:
