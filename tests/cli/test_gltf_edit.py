@@ -198,7 +198,7 @@ def rig_file(name: str) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "action", "fps"), zip(FILES, ("Walk", "walk", "Idle", "Walking"), (24, 30, 24, 24), strict=True)
+    ("name", "action", "fps"), [*zip(FILES, ("Walk", "walk", "Idle", "Walking"), (24, 30, 24, 24), strict=True)]
 )
 def test_third_party_files(call, tools, tmp_path, name, action, fps) -> None:
     source = rig_file(name)
