@@ -30,6 +30,7 @@ class LOOKAT_PD_UL_actions(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         first, last = item.frame_range
         row = layout.row()
+        row.use_property_split = False
         row.prop(item.lookat_pd, "checked", text="")
         row.label(text=item.name, icon="ACTION", translate=False)
         frames = row.row()
