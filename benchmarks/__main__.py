@@ -37,6 +37,7 @@ MODULES = (
     "ik",
     "ik_bake",
     "dynamics",
+    "gltf",
     # Each further module stands here, and has a place in page.md; its run() returns rows.
 )
 LONG = ("scale",)

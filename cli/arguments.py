@@ -100,7 +100,17 @@ def add_conversion(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="leave out outputs that were made by --skip-done from the same input, arguments and versions",
     )
-    parser.add_argument("--action", metavar="NAME", help="action to process (default: the action assigned to the rig)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--action",
+        action="append",
+        metavar="NAME",
+        help=(
+            "action to process, or a pattern such as 'Walk*'; can be repeated, each gets a result of its own (default: "
+            "the action assigned to the rig, or the only one)"
+        ),
+    )
+    which.add_argument("--all-actions", action="store_true", help="process every action that moves the rig")
     parser.add_argument(
         "--range",
         nargs=2,

@@ -1,15 +1,16 @@
 """What the verbs that bake share: where the keys go, over which frames, and how far they are."""
 
 import argparse
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from typing import TypeVar
 
 import bpy
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.progress import drain
-from ..rig.animation import bake_options
-from . import retime, rigs
+from ..rig.animation import actions, bake_options
+from . import each_action, retime, rigs
 from .arguments import Misuse
 from .console import Console
 from .jobs import FileJob
@@ -30,8 +31,9 @@ def add_into(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_range(options: argparse.Namespace) -> None:
+def check(options: argparse.Namespace) -> None:
     """Raises Misuse."""
+    each_action.check(options, INTO[options.into])
     if options.range is not None:
         try:
             bake_options.check_range(*options.range)
@@ -48,15 +50,18 @@ def check_output(into: str, job: FileJob) -> None:
 def choose_rig(
     options: argparse.Namespace, scene: bpy.types.Scene, row: Row, bone: str | None = None
 ) -> bpy.types.Object:
-    """The rig to work on, which plays --action from here on; it and `bone` are in the report's row. Raises RigError."""
+    """The rig to work on; it and `bone` are in the report's row. Raises RigError."""
     row["fps"] = retime.reported(scene)
     rig = rigs.choose(scene, options.rig, row["warnings"])
     row["rig"] = rig.name
     if bone is not None:
         row["bone"] = bone
-    if options.action is not None:
-        rigs.use_action(rig, options.action, INTO[options.into])
     return rig
+
+
+def named(ending: str) -> Callable[[str], str]:
+    """From the name of an action to that of the new action that a bake makes of it."""
+    return partial(actions.name_of_result, ending=ending)
 
 
 def work(steps: Generator[float, None, Returned], console: Console, doing: str) -> Returned:

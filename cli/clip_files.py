@@ -1,7 +1,7 @@
 """Clips of further files: each file is read by itself, its actions are kept aside and added to the file worked on."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,11 @@ class ClipFiles:
 
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
+
+    @property
+    def names(self) -> Collection[str]:
+        """Names of the actions that `add` has added."""
+        return self._origin.keys()
 
     def is_ready(self, rate: float) -> bool:
         """Whether `add` can do without reading files, which would take the place of the one worked on."""

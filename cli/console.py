@@ -99,6 +99,7 @@ class Console:
         self._width = 0
         self._path, self._number, self._doing, self._shown = Path(), 0, "", 0.0
         self._total = self._done = self._failed = 0
+        self._part = (0.0, 1.0)
         self._began = 0.0
 
     def __enter__(self) -> "Console":
@@ -169,8 +170,18 @@ class Console:
             self._doing, self._shown = "", time.monotonic()
             self._report(0.0)
 
+    @contextlib.contextmanager
+    def portion(self, number: int, count: int) -> Iterator[None]:
+        """Within it, progress is that of one of `count` equal parts of the present file; number: from 0."""
+        self._part = (number / count, 1.0 / count)
+        try:
+            yield
+        finally:
+            self._part = (0.0, 1.0)
+
     def progress(self, fraction: float, doing: str) -> None:
         """Show how far the present file is; in a terminal a line that changes, else a line now and then."""
+        fraction = self._part[0] + self._part[1] * fraction
         if self.relay is not None:
             if time.monotonic() - self._shown > _REDRAW:
                 self._shown = time.monotonic()

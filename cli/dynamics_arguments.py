@@ -10,6 +10,7 @@ from ..lookat_pd.errors import RigError
 from ..rig.dynamics import settings as body_settings
 from . import arguments as words
 from .arguments import Misuse
+from .jobs import FileJob
 
 
 def add_body(parser: argparse.ArgumentParser) -> None:
@@ -57,6 +58,13 @@ def check_engine() -> None:
     reason = engine.reason()
     if reason is not None:
         raise RigError(reason)
+
+
+def plots_name(options: argparse.Namespace, job: FileJob, action: bpy.types.Action) -> str:
+    """The name of plots without suffix: that of the output and, where several actions may have some, of the action."""
+    if not options.all_actions and len(options.action or ()) <= 1:
+        return job.output.stem
+    return f"{job.output.stem} {bpy.path.clean_name(action.name)}"
 
 
 def use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> None:

@@ -1,6 +1,8 @@
 """Doing one thing to many files: a bad one does not stop the others, and every one has a row in the report."""
 
 import argparse
+import copy
+import dataclasses
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -10,9 +12,9 @@ from typing import TypeVar
 import bpy
 
 from ..lookat_pd.errors import LookAtError, StabilityWarning
-from . import jobs, provenance, report, scene_files, workers
+from . import gltf_edit, gltf_source, jobs, provenance, report, scene_files, workers
 from .console import Console, crash, one_line
-from .jobs import FileJob
+from .jobs import GLTF, FileJob
 from .report import Row
 from .scripts import DriversLeftOut
 
@@ -35,7 +37,14 @@ def convert(
     read = jobs.FilesRead(arguments.inputs)
 
     def make(job: FileJob, row: Row) -> None:
-        scene = scene_files.load(job.input, arguments.fps, console, trust=arguments.trust_scripts)
+        scene = scene_files.load(
+            job.input,
+            arguments.fps,
+            console,
+            trust=arguments.trust_scripts,
+            source=job.source,
+            clips=arguments.action,
+        )
         work(scene, job, row)
 
     def one(job: FileJob, row: Row) -> None:
@@ -62,7 +71,9 @@ def produce(
     made_from = provenance.digest(job, arguments) if arguments.skip_done else None
     if made_from is not None and _is_done(job, row, made_from, console):
         return
-    make(job, row)
+    content = _edited(job, row, make)
+    if content is None:
+        make(job, row)
     console.progress(0.95, "writing")
     if made_from is not None and _is_done(job, row, made_from, console):
         row["warnings"].append(
@@ -71,10 +82,28 @@ def produce(
         return
     with console.interruption.held():
         note = None if made_from is None else provenance.note(job, made_from, row)
-        scene_files.save(job.output, job.input, console, note)
+        scene_files.save(job.output, job.input, console, note, content)
         row["output"], row["skipped"] = str(job.output), False
         console.say(result(row))
         row["ok"] = True
+
+
+def _edited(job: FileJob, row: Row, make: Callable[[FileJob, Row], None]) -> bytes | None:
+    """The content of a .glb that is its glTF input with edited animations; None where the file must be exported.
+
+    Whatever goes wrong with the copy without meshes is tried again with the whole file, which says what it is.
+    """
+    if job.input.suffix.lower() not in GLTF or job.output.suffix.lower() != ".glb":
+        return None
+    attempt = copy.deepcopy(row)
+    try:
+        source = gltf_source.read(job.input)
+        make(dataclasses.replace(job, source=source), attempt)
+        content = gltf_edit.edited(source)
+    except LookAtError:
+        return None
+    row.update(attempt)
+    return content
 
 
 def _is_done(job: FileJob, row: Row, made_from: str, console: Console) -> bool:
@@ -165,6 +194,8 @@ def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console
 
 def _result(row: Row) -> str:
     """One line about a file that was written."""
+    if row["baked"]:
+        return f"{row['input']} -> {row['output']}: {row['bone']}, {len(row['baked'])} actions"
     first, last = row["frames"]
     error = row["settled_error_deg"]
     aim = "" if error is None else f", aim error {error:.3f} degrees"

@@ -1,7 +1,10 @@
-"""glTF files as documents: reading the JSON part, finding the files it names, and adding a note to a written one."""
+"""glTF files as documents: reading the JSON part, finding the files it names, and replacing parts of one."""
 
+import base64
 import json
+import re
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -11,23 +14,36 @@ from ..lookat_pd.errors import FileError
 CURED = "export it again"
 _MAGIC, _JSON, _BINARY = b"glTF", 0x4E4F534A, 0x004E4942
 _HEADER = 12
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 def read(path: Path) -> tuple[dict[str, Any], bytes]:
     """The JSON part and the binary part. Raises FileError."""
+    text, binary = parts(path)
+    return json.loads(text), binary
+
+
+def parts(path: Path) -> tuple[str, bytes]:
+    """The text of the JSON part, which is an object, and the binary part. Raises FileError."""
     content = path.read_bytes()
     if content[:4] == _MAGIC:
-        return _binary(content)
+        text, binary = _chunks(content)
+        broken = FileError("The file's JSON part is broken; {cured}.", cured=CURED)
+    else:
+        text, binary = content, b""
+        broken = FileError("The content is not that of a glTF file; {cured}.", cured=CURED)
     try:
-        document = json.loads(content.decode("utf-8-sig"))
+        decoded = text.decode("utf-8-sig")
+        document = json.loads(decoded)
     except (ValueError, RecursionError):
-        document = None
+        raise broken from None
     if not isinstance(document, dict) or "asset" not in document:
-        raise FileError("The content is not that of a glTF file; {cured}.", cured=CURED)
-    return document, b""
+        raise broken
+    return decoded, binary
 
 
-def _binary(content: bytes) -> tuple[dict[str, Any], bytes]:
+def _chunks(content: bytes) -> tuple[bytes, bytes]:
     _, version, length = struct.unpack_from("<4sII", content.ljust(12, b"\0"))
     if version != 2:
         raise FileError(
@@ -51,11 +67,80 @@ def _binary(content: bytes) -> tuple[dict[str, Any], bytes]:
         elif kind == _BINARY and not binary:
             binary = chunk
         place += 8 + size
+    return document, binary
+
+
+def assemble(text: str, binary: bytes) -> bytes:
+    """The content of a .glb."""
+    document = text.encode("utf-8")
+    document += b" " * (-len(document) % 4)
+    binary += b"\0" * (-len(binary) % 4)
+    chunks = struct.pack("<II", len(document), _JSON) + document
+    if binary:
+        chunks += struct.pack("<II", len(binary), _BINARY) + binary
+    return struct.pack("<4sII", _MAGIC, 2, _HEADER + len(chunks)) + chunks
+
+
+def buffer_of(buffer: dict[str, Any], binary: bytes, folder: Path) -> bytes:
+    """The content of a buffer. Raises FileError where it is in a file that cannot be read."""
+    uri = buffer.get("uri")
+    return binary if uri is None else content_of(uri, folder)
+
+
+def content_of(uri: str, folder: Path) -> bytes:
+    """What a URI stands for, data or a file beside the document. Raises FileError."""
+    if uri.startswith("data:"):
+        return base64.b64decode(uri.partition(",")[2])
     try:
-        parsed = json.loads(document)
-    except (ValueError, RecursionError):
-        raise FileError("The file's JSON part is broken; {cured}.", cured=CURED) from None
-    return parsed, binary
+        return (folder / unquote(uri)).read_bytes()
+    except OSError as error:
+        raise FileError(
+            "The file {uri} of the glTF cannot be read ({reason}); place it in the same folder.",
+            uri=uri,
+            reason=error.strerror,
+        ) from None
+
+
+# Parts of a document as text, so that what is not replaced stays as it is to the byte
+
+
+def sections(text: str) -> dict[str, str]:
+    """The text of each value of a JSON object, by key."""
+    found = {}
+    place = _after_space(text, 0) + 1
+    while text[place := _after_space(text, place)] != "}":
+        key, place = _DECODER.raw_decode(text, place)
+        start = _after_space(text, _after_space(text, place) + 1)
+        _, end = _DECODER.raw_decode(text, start)
+        found[key] = text[start:end]
+        place = _after_space(text, end)
+        place += text[place] == ","
+    return found
+
+
+def items(text: str) -> Iterator[str]:
+    """The text of each item of a JSON array."""
+    place = _after_space(text, 0) + 1
+    while text[place := _after_space(text, place)] != "]":
+        _, end = _DECODER.raw_decode(text, place)
+        yield text[place:end]
+        place = _after_space(text, end)
+        place += text[place] == ","
+
+
+def joined(found: dict[str, str]) -> str:
+    """The text of a JSON object, from the texts of its values."""
+    return "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in found.items()) + "}"
+
+
+def dumped(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    assert found is not None
+    return found.end()
 
 
 def files(path: Path) -> list[Path]:
@@ -73,15 +158,8 @@ def extras(path: Path) -> dict[str, Any]:
 
 def add_extras(path: Path, key: str, value: Any) -> None:
     """Put a value under `asset.extras` of a .glb; everything else of it stays as it is."""
-    content = path.read_bytes()
-    size, _ = struct.unpack_from("<II", content, _HEADER)
-    start = _HEADER + 8
-    document = json.loads(content[start : start + size])
-    document["asset"].setdefault("extras", {})[key] = value
-    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
-    text += b" " * (-len(text) % 4)
-    rest = content[start + size :]
-    length = start + len(text) + len(rest)
-    path.write_bytes(
-        struct.pack("<4sIIII", _MAGIC, 2, length, len(text), _JSON) + text + rest,
-    )
+    text, binary = parts(path)
+    found = sections(text)
+    asset = json.loads(found["asset"])
+    asset.setdefault("extras", {})[key] = value
+    path.write_bytes(assemble(joined({**found, "asset": dumped(asset)}), binary))

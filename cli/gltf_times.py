@@ -1,11 +1,9 @@
 """The frame rate that a glTF file's keys were made at: glTF itself knows only seconds."""
 
-import base64
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
 
@@ -66,8 +64,8 @@ def _accessor(document: dict[str, Any], binary: bytes, folder: Path, index: int)
     if "bufferView" not in accessor or accessor["componentType"] != _FLOAT:
         return np.empty(0)
     view = document["bufferViews"][accessor["bufferView"]]
-    buffer = _buffer(document["buffers"][view["buffer"]], binary, folder)
-    if buffer is None:
+    buffer = gltf.buffer_of(document["buffers"][view["buffer"]], binary, folder)
+    if not buffer:
         return np.empty(0)
     start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
     stride = view.get("byteStride", 4)
@@ -80,19 +78,3 @@ def _accessor(document: dict[str, Any], binary: bytes, folder: Path, index: int)
             cured=gltf.CURED,
         )
     return np.ndarray((accessor["count"],), "<f4", buffer, start, (stride,)).astype(float)
-
-
-def _buffer(buffer: dict[str, Any], binary: bytes, folder: Path) -> bytes | None:
-    uri = buffer.get("uri")
-    if uri is None:
-        return binary or None
-    if uri.startswith("data:"):
-        return base64.b64decode(uri.partition(",")[2])
-    try:
-        return (folder / unquote(uri)).read_bytes()
-    except OSError as error:
-        raise FileError(
-            "The file {uri} of the glTF cannot be read ({reason}); place it in the same folder.",
-            uri=uri,
-            reason=error.strerror,
-        ) from None

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -12,17 +12,19 @@ from typing import TypeVar
 from ..lookat_pd.errors import FileError
 from . import report, whole_file
 from .arguments import INPUTS, OUTPUTS, Misuse, Shards
+from .gltf_source import GltfSource
 
 Item = TypeVar("Item")
-_BINARY_GLTF = (".glb", ".gltf", ".vrm")
+GLTF = (".glb", ".gltf", ".vrm")
 
 
 @dataclass(frozen=True)
 class FileJob:
-    """One input and where its result goes."""
+    """One input and where its result goes. source: of a glTF file whose animations alone are edited."""
 
     input: Path
     output: Path
+    source: GltfSource | None = field(default=None, compare=False)
 
 
 def expand(inputs: Sequence[Path]) -> list[Path]:
@@ -89,7 +91,7 @@ def _is_folder(output: Path, *, several: bool) -> bool:
 
 
 def _suffix(path: Path) -> str:
-    return ".glb" if path.suffix.lower() in _BINARY_GLTF else ".blend"
+    return ".glb" if path.suffix.lower() in GLTF else ".blend"
 
 
 def check_input(path: Path) -> None:

@@ -33,6 +33,7 @@ FIELDS = (
     "action",
     "passes",
     "look_ats",
+    "baked",
     "shard",
     "skipped",
     "version",

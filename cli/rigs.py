@@ -9,10 +9,10 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.animation import actions
+from ..rig.detection import moving_actions
 from ..rig.look_at import resolve as look_at
 
 _NAMED_AT_MOST = 12
-_TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -62,74 +62,42 @@ def use_action(armature: bpy.types.Object, name: str, into: str) -> None:
     """Make the rig play the action of that name, with the slot made for it. Raises RigError."""
     action = bpy.data.actions.get(name)
     if action is None:
+        raise no_action(armature, name)
+    moving_actions.play(armature, action, into)
+
+
+def no_action(armature: bpy.types.Object, name: str) -> RigError:
+    """The complaint about a name, or a pattern of names, that no action of the rig has."""
+    return RigError(
+        "There is no action '{name}' {name_2}.",
+        name=name,
+        name_2=_instead(name, moving(armature) or bpy.data.actions.keys()),
+    )
+
+
+def moving(armature: bpy.types.Object) -> list[str]:
+    """Names of the actions that move bones of the armature, sorted."""
+    return [action.name for action in moving_actions.moving(armature)]
+
+
+def check_moves(armature: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Raise RigError where an action has keys, but neither for bones of the armature nor for itself."""
+    slot = moving_actions.suitable_slot(armature, action)
+    if slot is None or actions.is_empty(action, slot) or moving_actions.moves_bones(armature, action, slot):
+        return
+    if slot.name_display != armature.name:
         raise RigError(
-            "There is no action '{name}' {name_2}.", name=name, name_2=_instead(name, bpy.data.actions.keys())
-        )
-    data = armature.animation_data or armature.animation_data_create()
-    if data.use_tweak_mode:
-        # Says what to do; an action cannot be changed there.
-        actions.check(armature, into)
-    slot = suitable_slot(armature, action)
-    if slot is None:
-        raise RigError(
-            "Action '{action}' has no slot for objects and cannot animate '{armature}'; choose another action.",
-            action=name,
+            "Action '{action}' does not move '{armature}' {instead}.",
+            action=action.name,
             armature=armature.name,
-        )
-    before, keyed_before = data.action, _channels(data.action, data.action_slot)
-    data.action = action
-    data.action_slot = slot
-    actions.keep(before)
-    _clear(armature, keyed_before - _channels(action, slot))
-
-
-def _channels(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> set[str]:
-    """Data paths that have F-curves."""
-    return {curve.data_path for curve in actions.curves(action, slot)}
-
-
-def _clear(armature: bpy.types.Object, channels: set[str]) -> None:
-    """Bring these transforms of bones to rest: where one action left them says nothing about another."""
-    for bone in armature.pose.bones:
-        path = bone.path_from_id()
-        for name in _TRANSFORMS:
-            if f"{path}.{name}" in channels:
-                setattr(bone, name, bone.bl_rna.properties[name].default_array)
-
-
-def suitable_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot | None:
-    """The slot of `action` meant for this armature: the one in use, else by name and by the bones it moves."""
-    data = armature.animation_data
-    in_use = data.action_slot if data and data.action == action else None
-    if in_use is not None:
-        return in_use
-    played = {strip.action_slot for strip in _strips(data) if strip.action == action and strip.action_slot}
-    last = data.last_slot_identifier if data else ""
-
-    def merit(slot: bpy.types.ActionSlot) -> tuple[bool, bool, int, bool, bool]:
-        return (
-            slot in played,
-            slot.identifier == last,
-            moved_bones(armature, action, slot),
-            slot.name_display == armature.name,
-            slot.target_id_type == "OBJECT",
+            instead=_instead(action.name, moving(armature)),
         )
 
-    fitting = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
-    return max(fitting, key=merit, default=None)
 
-
-def moved_bones(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> int:
-    """How many of the armature's bones that slot has keys for."""
-    if not armature.pose:
-        return 0
-    # Without the property's name, a path is what the bone's own path is.
-    keyed = {curve.data_path.rpartition(".")[0] for curve in actions.curves(action, slot)}
-    return sum(bone.path_from_id() in keyed for bone in armature.pose.bones)
-
-
-def _strips(data: bpy.types.AnimData | None) -> list[bpy.types.NlaStrip]:
-    return [strip for track in data.nla_tracks for strip in track.strips] if data else []
+def is_animated(data: bpy.types.AnimData) -> bool:
+    """Whether an action is assigned, or the NLA plays one."""
+    strips = any(track.strips for track in data.nla_tracks if not track.mute)
+    return data.action is not None or (data.use_nla and strips)
 
 
 def plays(rig: bpy.types.Object) -> bool:

@@ -4,13 +4,13 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, gltf_times, provenance, retime, scripts, still_pose, whole_file
+from . import bvh_axes, gltf_source, gltf_times, provenance, retime, scripts, still_pose, whole_file
 from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -23,23 +23,44 @@ _IMPORT_START = 1.0
 """Frame at which the importers of BVH and FBX put second 0."""
 
 
-def load(path: Path, rate: float | None, console: Console, *, trust: bool = False) -> bpy.types.Scene:
+def load(
+    path: Path,
+    rate: float | None,
+    console: Console,
+    *,
+    trust: bool = False,
+    source: gltf_source.GltfSource | None = None,
+    clips: Sequence[str] | None = None,
+) -> bpy.types.Scene:
     """Read a file into an otherwise empty Blender and return its scene. Raises FileError.
 
     rate: frames per second to work at, None for the file's own; motion keeps its speed in seconds, except in a .blend,
     whose keys are on frames. trust: whether Python in a .blend may run; if not, drivers that need it are told of.
+    source: of a glTF file that is read without its meshes; clips: patterns of the names of the animations to read.
     """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    read = _READERS[path.suffix.lower()]
     with console.hushed():
-        read(path.resolve(), rate, trust)
+        if source is None:
+            _READERS[path.suffix.lower()](path.resolve(), rate, trust)
+        else:
+            with source.copied(clips) as copy:
+                _import_gltf(copy, rate or gltf_times.frame_rate(path), disable_bone_shape=True)
     if not trust:
         scripts.tell_of_drivers()
     return bpy.context.scene
 
 
-def save(path: Path, source: Path, console: Console, note: provenance.Note | None = None) -> None:
-    """Write the present Blender file to `path`, whole or not at all. Raises FileError. note: kept within the output."""
+def save(
+    path: Path,
+    source: Path,
+    console: Console,
+    note: provenance.Note | None = None,
+    content: bytes | None = None,
+) -> None:
+    """Write the present Blender file to `path`, whole or not at all. Raises FileError.
+
+    note: kept within the output; content: what a .glb has, None to export it.
+    """
     with whole_file.writing(path) as temporary, console.hushed(), _no_thumbnail():
         try:
             if path.suffix.lower() == ".blend":
@@ -53,7 +74,10 @@ def save(path: Path, source: Path, console: Console, note: provenance.Note | Non
                         compress=is_compressed(source),
                     )
             else:
-                _export_gltf(path, temporary)
+                if content is None:
+                    _export_gltf(path, temporary)
+                else:
+                    temporary.write_bytes(content)
                 if note is not None:
                     provenance.write_to_gltf(temporary, note)
         except FileError as error:
@@ -99,10 +123,13 @@ def _read_blend(path: Path, rate: float | None, trust: bool) -> None:
 
 def _read_gltf(path: Path, rate: float | None, trust: bool) -> None:
     # Keys land on time x frame rate, so the rate must stand before the import.
-    found = gltf_times.frame_rate(path)
-    retime.set_rate(bpy.context.scene, rate or found)
+    _import_gltf(path, rate or gltf_times.frame_rate(path))
+
+
+def _import_gltf(path: Path, rate: float, **options: object) -> None:
+    retime.set_rate(bpy.context.scene, rate)
     _enable("io_scene_gltf2")
-    _call(bpy.ops.import_scene.gltf, _BROKEN, filepath=str(path))
+    _call(bpy.ops.import_scene.gltf, _BROKEN, filepath=str(path), **options)
     _check_content()
     retime.fit_scene(bpy.context.scene)
 

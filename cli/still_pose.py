@@ -7,7 +7,7 @@ import numpy as np
 
 from ..rig.animation import actions, keys
 from ..rig.animation.channels import channel
-from . import rigs
+from ..rig.detection import moving_actions
 
 _AT_REST = {"location": (0.0, 0.0, 0.0), "scale": (1.0, 1.0, 1.0)}
 _NO_TURN = {"rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_euler": (0.0, 0.0, 0.0)}
@@ -44,5 +44,5 @@ def _played(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Action, bpy.
     """Every action that moves the armature's bones: the exporter makes clips of those that nothing plays as well."""
     for action in bpy.data.actions:
         for slot in action.slots:
-            if action.is_editable and rigs.moved_bones(armature, action, slot):
+            if action.is_editable and moving_actions.moves_bones(armature, action, slot):
                 yield action, slot

@@ -68,13 +68,17 @@ class Made:
     methods: list[str] = field(default_factory=list)
 
 
-def make(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
-    """Raises LookAtError."""
+def check(rig: bpy.types.Object) -> None:
+    """Raise RigError where the rig cannot play another action."""
     if rig.animation_data is not None and rig.animation_data.use_tweak_mode:
         raise RigError(
             "'{rig}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and save the file again.",
             rig=rig.name,
         )
+
+
+def make(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
+    """Raises LookAtError."""
     if request.way == "loop":
         return _loop(request, scene, rig)
     if request.way == "smooth_pops":
@@ -94,7 +98,7 @@ class _Clip:
         return ClipRef(self.action, frame, self.slot)
 
 
-def _take(request: TransitionRequest, rig: bpy.types.Object, name: str | None) -> _Clip:
+def _take(request: TransitionRequest, rig: bpy.types.Object, name: str | None = None) -> _Clip:
     """The clip called so, None for the one that the rig plays; the rig plays it then. Raises RigError."""
     if name is not None:
         rigs.use_action(rig, name, "NEW")
@@ -115,7 +119,7 @@ def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
     options = request.options
     name = options.name or ""
     if request.way == "to":
-        source, destination = _take(request, rig, options.action), _take(request, rig, options.to)
+        source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")
         cut, enter = _frames(request, scene, rig, source, destination)
         joined = join.join(
@@ -255,7 +259,7 @@ def _in_range(rig: bpy.types.Object, joined: join.Joined, names: list[str], want
 
 def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:
     options = request.options
-    clip = _take(request, rig, options.action)
+    clip = _take(request, rig)
     first, last = options.range or (None, None)
     looped = loop.loop(
         rig, clip.action, first, last, request.blend().seconds, slot=clip.slot, name=options.name or "", scene=scene
@@ -276,7 +280,7 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
 
 def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
     options, seconds = request.options, request.blend().seconds
-    clip = _take(request, rig, options.action)
+    clip = _take(request, rig)
     fits = sequence.fitting(rig, clip.action, clip.slot)
     found = pops.by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
     begin, end = sequence.key_range(clip.action, clip.slot)

@@ -3,6 +3,7 @@
 from . import (
     add,
     bake,
+    bake_actions,
     best_cut,
     chain_actions,
     chain_edit,
@@ -52,6 +53,7 @@ LOOK_AT = (
     follow,
     solve,
     bake,
+    bake_actions,
 )
 TRANSITIONS = (
     inertialize,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import bake, current
+from ..operators import bake, bake_actions, current
 from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
@@ -22,6 +22,30 @@ class LOOKAT_PD_UL_chain(bpy.types.UIList):
         row = split.row(align=True)
         row.prop(item, "share", text="")
         row.prop(item, "settle_factor", text="")
+
+
+class LOOKAT_PD_UL_actions(bpy.types.UIList):
+    """The actions that move the armature, to be checked."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        first, last = item.frame_range
+        row = layout.row()
+        row.use_property_split = False
+        row.prop(item.lookat_pd, "checked", text="")
+        row.label(text=item.name, icon="ACTION", translate=False)
+        frames = row.row()
+        frames.alignment = "RIGHT"
+        frames.label(text=f"{first:g} - {last:g}", translate=False)
+
+    def filter_items(self, context, data, property) -> tuple[list[int], list[int]]:
+        names = [action.name for action in data.actions]
+        shown = {action.name for action in bake_actions.listed(context)}
+        flags = [self.bitflag_filter_item if name in shown else 0 for name in names]
+        if self.filter_name:
+            helper = bpy.types.UI_UL_list
+            matching = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, data.actions)
+            flags = [one & other for one, other in zip(flags, matching, strict=True)]
+        return flags, []
 
 
 class _Part:
@@ -259,7 +283,27 @@ class _Advanced(_SubPanel):
         layout.operator("lookat_pd.copy_settings", icon="COPYDOWN")
 
 
-_PARTS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced)
+class _Actions(_Part):
+    bl_label = "Bake onto Actions"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.prepared()
+        manager = context.window_manager
+        layout.template_list("LOOKAT_PD_UL_actions", "", bpy.data, "actions", manager, "lookat_pd_action", rows=4)
+        row = layout.row(align=True)
+        for which, text in (("ALL", "All"), ("NONE", "None"), ("INVERT", "Invert")):
+            row.operator("lookat_pd.check_actions", text=text).which = which
+        reason = bake_actions.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+        row = layout.row()
+        row.enabled = reason is None
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.bake_onto_actions", icon="KEYFRAME_HLT")
+
+
+_PARTS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced, _Actions)
 _SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Look-at PD"}
 _CONSTRAINTS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "bone_constraint"}
 
@@ -269,13 +313,14 @@ def _panels(place: str, where: dict[str, str], main: dict[str, object]) -> list[
     parent = f"LOOKAT_PD_PT_{place}"
     panels = [type(parent, (_Main, bpy.types.Panel), {**where, **main})]
     for part in _PARTS:
-        name = f"{parent}_{part.bl_label.lower()}"
+        name = f"{parent}_{part.bl_label.lower().replace(' ', '_')}"
         panels.append(type(name, (part, bpy.types.Panel), {**where, "bl_parent_id": parent}))
     return panels
 
 
 CLASSES = (
     LOOKAT_PD_UL_chain,
+    LOOKAT_PD_UL_actions,
     *_panels("sidebar", _SIDEBAR, {}),
     *_panels("bone_constraint", _CONSTRAINTS, {"bl_label": "Look-at PD"}),
 )

@@ -19,9 +19,10 @@ from ...rig.look_at.presets import apply as apply_preset
 from ...rig.look_at.resolve import LookAt, Schedule
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, each_file, gaze_file, measure, presets, retime, rigs
+from .. import baking, each_action, each_file, gaze_file, measure, presets, retime, rigs
 from ..console import Console
 from ..gaze_file import GazeEntry
+from ..gltf_source import WholeFileNeeded
 from ..jobs import FileJob
 from ..report import Row
 
@@ -127,7 +128,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _check(options: argparse.Namespace) -> _Request:
-    baking.check_range(options)
+    baking.check(options)
     always = None
     if options.target is not None:
         always = GazeEntry(0.0, target=options.target)
@@ -147,11 +148,37 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
     places = _places(request, scene, row)
     rig, bone = places[0]
     row["rig"], row["bone"] = rig.name, bone
-    if request.options.action is not None:
-        rigs.use_action(rig, request.options.action, request.into)
+    armatures = list(dict.fromkeys(rig for rig, _ in places))
+    if job.source is not None and len(armatures) > 1:
+        raise WholeFileNeeded("Several armatures are baked.")
+    found = [rig.pose.bones[bone].lookat_pd for rig, bone in places if bone in rig.pose.bones]
+    muted = [settings.mute for settings in found]
+
+    def one(own: Row) -> bpy.types.Action:
+        # A bake mutes its look-ats.
+        for settings, mute in zip(found, muted, strict=True):
+            if settings.mute != mute:
+                settings.mute = mute
+        return _bake_action(request, scene, job, places, own, console)
+
+    task = each_action.ActionTask(request.options, job, row, console, armatures, request.into, baking.named(bake.BAKED))
+    each_action.run(task, one)
+
+
+def _bake_action(
+    request: _Request,
+    scene: bpy.types.Scene,
+    job: FileJob,
+    places: Sequence[tuple[bpy.types.Object, str]],
+    row: Row,
+    console: Console,
+) -> bpy.types.Action:
+    """Bake the look-ats onto what the rigs play."""
     first, last = request.options.range or rigs.frame_range(scene, [rig for rig, _ in places])
     row["frames"] = [first, last]
     look_ats = [_resolve(request, scene, rig, bone) for rig, bone in places]
+    if job.source is not None:
+        job.source.check_meshes(any(one.shapes for one in look_ats))
     row["aim_axis"], row["chain"] = list(look_ats[0].aim_axis), list(look_ats[0].bones)
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
     steps = bake.bake(scene, look_ats, bake_options.BakeOptions(first, last, request.into))
@@ -162,11 +189,12 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
         for result in results:
             baking.trim(result.action, extents[result.look_at.armature.name], first, last)
     fill(row, results, errors)
+    return results[0].action
 
 
 def _check_job(request: _Request, job: FileJob, row: Row) -> None:
     baking.check_output(request.into, job)
-    if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb":
+    if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb" and job.source is None:
         row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
 
 

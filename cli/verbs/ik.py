@@ -18,7 +18,7 @@ from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.goals import Goal
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, each_file, gaze_file, rigs
+from .. import baking, each_action, each_file, gaze_file, rigs
 from ..arguments import Misuse
 from ..console import Console
 from ..gaze_file import GazeEntry
@@ -126,7 +126,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _check(options: argparse.Namespace) -> _Wish:
-    baking.check_range(options)
+    baking.check(options)
     if options.orientation == "target" and options.target is None:
         raise Misuse("--orientation target needs --target, whose orientation it is")
     if options.contacts is not None and options.tip:
@@ -157,6 +157,15 @@ def _work(request: _Wish, scene: bpy.types.Scene, job: FileJob, row: Row, consol
     options = request.options
     baking.check_output(request.into, job)
     rig = baking.choose_rig(options, scene, row, options.bone)
+    task = each_action.ActionTask(options, job, row, console, [rig], request.into, baking.named(ik_bake.BAKED))
+    each_action.run(task, lambda own: _bake_action(request, scene, job, rig, own, console))
+
+
+def _bake_action(
+    request: _Wish, scene: bpy.types.Scene, job: FileJob, rig: bpy.types.Object, row: Row, console: Console
+) -> bpy.types.Action:
+    """Bake onto what the rig plays."""
+    options = request.options
     first, last = options.range or rigs.frame_range(scene, [rig])
     row["frames"] = [first, last]
     chain = resolve(
@@ -178,6 +187,7 @@ def _work(request: _Wish, scene: bpy.types.Scene, job: FileJob, row: Row, consol
     if job.output.suffix.lower() == ".glb":
         baking.trim(result.action, extent, first, last)
     _fill(row, result)
+    return result.action
 
 
 def _steps(

@@ -11,11 +11,12 @@ from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
 from ...rig.transitions import sequence
 from .. import arguments as words
-from .. import clip_list, each_file, jobs, retime, rigs, scene_files, transitions, velocity_jump
+from .. import clip_list, each_action, each_file, jobs, retime, rigs, scene_files, transitions, velocity_jump
 from ..arguments import Misuse
 from ..clip_files import ClipFiles
 from ..clip_list import Entry
 from ..console import Console
+from ..gltf_source import WholeFileNeeded
 from ..jobs import FileJob
 from ..report import Row
 from ..transitions import AUTO, Made, TransitionRequest
@@ -40,8 +41,11 @@ range in which pops are detected."""
 
 _ROOTS = ("none", "position", "heading", "all")
 _WAYS = ("to", "list", "markers", "loop", "smooth_pops")
+_OF_ONE = {"loop": "loop", "smooth_pops": "smooth"}
+"""Ways that make something of each action, and what is added to its name."""
 _MEANT_FOR = {
-    "action": ("to", "loop", "smooth_pops"),
+    "action": ("to", *_OF_ONE),
+    "all_actions": tuple(_OF_ONE),
     "source_frame": ("to",),
     "destination_frame": ("to",),
     "best_cut": ("to",),
@@ -125,9 +129,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         request = TransitionRequest(options, way, entries, clip_files)
 
         def make(job: FileJob, row: Row) -> None:
-            scene = _load(request, job.input, row, console)
-            _inertialize(request, scene, row, console)
-            if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb":
+            scene = _load(request, job, row, console)
+            _inertialize(request, scene, job, row, console)
+            if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb" and job.source is None:
                 row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
 
         def one(job: FileJob, row: Row) -> None:
@@ -148,6 +152,8 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
     if options.range is not None and options.range[1] <= options.range[0]:
         first, last = options.range
         raise Misuse(f"--range {first} {last} holds less than two frames; put the smaller number first")
+    if options.name is not None and (options.all_actions or len(options.action or ()) > 1):
+        raise Misuse("--name is the name of one action; leave it out, or give one --action")
     if options.name is not None and not options.name.strip():
         raise Misuse("--name is empty; leave it out, or give a name")
     for path in options.clips:
@@ -168,30 +174,65 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _load(request: TransitionRequest, path: Path, row: Row, console: Console) -> bpy.types.Scene:
-    """Read an input, and add the clips of further files at its frame rate."""
-    scene = scene_files.load(path, request.options.fps, console, trust=request.options.trust_scripts)
+def _load(request: TransitionRequest, job: FileJob, row: Row, console: Console) -> bpy.types.Scene:
+    """Read an input, and add the clips of further files at its frame rate. Raises LookAtError."""
+    options = request.options
+    if job.source is not None and options.clips:
+        raise WholeFileNeeded("Clips of other files are added.")
+
+    def load() -> bpy.types.Scene:
+        return scene_files.load(job.input, options.fps, console, trust=options.trust_scripts, source=job.source)
+
+    scene = load()
     rate = retime.rate(scene)
     if not request.clip_files.is_ready(rate):
         request.clip_files.read(rate, console)
-        scene = scene_files.load(path, request.options.fps, console, trust=request.options.trust_scripts)
+        scene = load()
     request.clip_files.add(scene, rate, row["warnings"])
     row["fps"] = retime.reported(scene)
     return scene
 
 
-def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, row: Row, console: Console) -> None:
+def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
     rig = editable.check_armature(rigs.choose(scene, request.options.rig, row["warnings"]))
     row["rig"] = rig.name
-    console.progress(0.2, "joining")
-    made = transitions.make(request, scene, rig, row["warnings"])
-    console.progress(0.6, "verifying")
-    jumps = velocity_jump.velocity_jumps(scene, rig, made.places)
-    _keep_all()
-    _fill(row, made, jumps)
-    if row["frames"][0] >= 0:
-        scene.frame_start = min(scene.frame_start, row["frames"][0])
-    scene.frame_end = max(scene.frame_end, row["frames"][1])
+    transitions.check(rig)
+
+    def one(own: Row) -> bpy.types.Action:
+        console.progress(0.2, "joining")
+        made = transitions.make(request, scene, rig, own["warnings"])
+        console.progress(0.6, "verifying")
+        jumps = velocity_jump.velocity_jumps(scene, rig, made.places)
+        _keep_all()
+        _fill(own, made, jumps)
+        if own["frames"][0] >= 0:
+            scene.frame_start = min(scene.frame_start, own["frames"][0])
+        scene.frame_end = max(scene.frame_end, own["frames"][1])
+        return made.action
+
+    way = request.way
+    if way in _OF_ONE:
+        task = each_action.ActionTask(
+            request.options,
+            job,
+            row,
+            console,
+            [rig],
+            "NEW",
+            lambda name: f"{name} {_OF_ONE[way]}",
+            is_copy=way == "smooth_pops",
+            others=request.clip_files.names,
+        )
+        each_action.run(task, one)
+        return
+    if way == "to":
+        name = each_action.only(request.options, rig, job, request.clip_files.names)
+        if name is not None:
+            rigs.use_action(rig, name, "NEW")
+    own: Row = {"rig": rig.name, "warnings": row["warnings"]}
+    action = one(own)
+    row |= own
+    each_action.note_written(job, rig, action)
 
 
 # What is told
@@ -230,6 +271,8 @@ def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
 
 def _result(row: Row) -> str:
     """One line about a file that was written."""
+    if row["baked"]:
+        return f"{row['input']} -> {row['output']}: {', '.join(own['action'] for own in row['baked'])}"
     first, last = row["frames"]
     pairs = zip(row["cuts"], row["blends"], strict=True)
     cuts = ", ".join(f"{cut} ({blend:.2f} s)" for cut, blend in pairs)

@@ -13,7 +13,7 @@ from ...rig.dynamics import interpolation
 from ...rig.dynamics import settings as body_settings
 from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_file, rigs
+from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -85,7 +85,7 @@ def _frames(word: str) -> tuple[float, ...]:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    baking.check_range(options)
+    baking.check(options)
     dynamics_arguments.check(options)
     if options.keys is not None and sorted(set(options.keys)) != list(options.keys):
         raise Misuse("--keys: the frames must be in order, each only once")
@@ -99,10 +99,20 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     baking.check_output(into, job)
     dynamics_arguments.check_engine()
     rig = baking.choose_rig(options, scene, row)
+    dynamics_arguments.use_body(options, scene, rig)
+    if job.source is not None:
+        job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
+    _use(options, scene, rig)
+    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(interpolation.BAKED))
+    each_action.run(task, lambda own: _interpolate(options, scene, job, rig, own, console))
+
+
+def _interpolate(
+    options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, rig: bpy.types.Object, row: Row, console: Console
+) -> bpy.types.Action:
+    """Interpolate the keys of what the rig plays."""
     extent = rigs.frame_range(scene, [rig])
     first, last = options.range or extent
-    dynamics_arguments.use_body(options, scene, rig)
-    _use(options, scene, rig)
     request = InterpolationRequest(
         _bones(options, scene, rig),
         first,
@@ -113,12 +123,15 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
         gravity=not options.no_gravity,
         poses=options.keys or (),
     )
-    result = baking.work(interpolation.start(scene, rig, request, into), console, "interpolating")
+    result = baking.work(interpolation.start(scene, rig, request, baking.INTO[options.into]), console, "interpolating")
     if job.output.suffix.lower() == ".glb":
         baking.trim(result.action, extent, math.ceil(result.frames[0]), math.floor(result.frames[-1]))
     _fill(row, result)
     if options.plots is not None:
-        row["plots"] = dynamics_plots.write(options.plots, job.output.stem, _curves(result))
+        row["plots"] = dynamics_plots.write(
+            options.plots, dynamics_arguments.plots_name(options, job, result.action), _curves(result)
+        )
+    return result.action
 
 
 def _bones(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from ...rig.dynamics import reaching, settings
 from ...rig.dynamics.reaching import ReachRequest, ReachResult
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_file, rigs
+from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -69,7 +69,7 @@ def _via(word: str) -> tuple[float, Target]:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    baking.check_range(options)
+    baking.check(options)
     dynamics_arguments.check(options)
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
@@ -79,9 +79,19 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     baking.check_output(into, job)
     dynamics_arguments.check_engine()
     rig = baking.choose_rig(options, scene, row, options.bone)
+    dynamics_arguments.use_body(options, scene, rig)
+    if job.source is not None:
+        job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
+    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(reaching.REACHED))
+    each_action.run(task, lambda own: _reach(options, scene, job, rig, own, console))
+
+
+def _reach(
+    options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, rig: bpy.types.Object, row: Row, console: Console
+) -> bpy.types.Action:
+    """Bake a reach into what the rig plays."""
     extent = rigs.frame_range(scene, [rig])
     first, last = options.range or extent
-    dynamics_arguments.use_body(options, scene, rig)
     target = Target(point=options.point)
     if options.target is not None:
         target = Target(*rigs.find_target(scene, options.target))
@@ -100,14 +110,17 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
         limits=not options.no_limits,
         vias=tuple(sorted(options.via, key=lambda via: via[0])),
     )
-    result = baking.work(reaching.start(scene, rig, request, into), console, "reaching")
+    result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":
         plays = extent if rigs.plays(rig) else (first, last)
         baking.trim(result.action, plays, int(result.frames[0]), int(result.frames[-1]))
     _fill(row, result)
     if options.plots is not None:
         curves = {"frames": result.frames, "costs": result.costs, "path": result.path, "straight": result.straight}
-        row["plots"] = dynamics_plots.write(options.plots, job.output.stem, curves)
+        row["plots"] = dynamics_plots.write(
+            options.plots, dynamics_arguments.plots_name(options, job, result.action), curves
+        )
+    return result.action
 
 
 def _fill(row: Row, result: ReachResult) -> None:

@@ -46,7 +46,11 @@ def baked_name(item: bpy.types.ID, into: str, ending: str) -> str:
     ending."""
     data = item.animation_data
     source = data.action if data else None
-    name = item.name if into == "LAYER" or source is None else source.name
+    return name_of_result(item.name if into == "LAYER" or source is None else source.name, ending)
+
+
+def name_of_result(name: str, ending: str) -> str:
+    """The name of the action that a bake makes of an action."""
     return _COPIED.sub("", name).removesuffix(ending) + ending
 
 

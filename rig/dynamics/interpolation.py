@@ -27,7 +27,7 @@ from . import articulation as tree
 from .articulation import Articulation
 from .key_poses import KeyPoses
 
-_BAKED = " dynamics"
+BAKED = " dynamics"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FINE = 1.0 / 240.0
@@ -137,7 +137,7 @@ def _work(
         with BakeTransaction(armature) as work:
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
                 work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown])
-            action = work.commit(into, actions.baked_name(armature, into, _BAKED))
+            action = work.commit(into, actions.baked_name(armature, into, BAKED))
     if into == "NEW":
         armature.lookat_pd_body.before, armature.lookat_pd_body.after = source.name, action.name
     misses = _misses(body, found.frames, motion.missed_joints)

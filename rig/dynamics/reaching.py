@@ -30,7 +30,7 @@ from . import actuation, masses, meshes
 from . import articulation as tree
 from .articulation import Articulation
 
-_REACHED = " reach"
+REACHED = " reach"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FAR = 1e12
@@ -166,7 +166,7 @@ def _work(
             for bone, (mode, values, raw) in body.values(samples, motion.rotations).items():
                 work.write(bone, mode, frames, values, raw)
             seen = run(sampler.sample(frames[-1:].tolist()))
-        action = work.commit(into, actions.baked_name(armature, into, _REACHED))
+        action = work.commit(into, actions.baked_name(armature, into, REACHED))
     effector = seen.rotations[0, seen.bones.index(chain.effector)], seen.positions[0, seen.bones.index(chain.effector)]
     end = effector[1] + rotation.rotate(effector[0], _tip(chain))
     missed = seen.worlds[0, :3, :3] @ (end - seen.targets[0, 0])

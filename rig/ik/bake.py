@@ -28,7 +28,7 @@ from .chain_solve import IKTuning, Objectives, Turns
 from .goals import Following, Goal, check
 from .pose import Seen
 
-_BAKED = " IK"
+BAKED = " IK"
 _PASSES = 8
 _TURNED = np.radians(1.0)
 _GOOD_ENOUGH = 10.0
@@ -94,7 +94,7 @@ def bake_request(
     options: BakeOptions,
     oriented: Target | None = None,
     *,
-    called: str = _BAKED,
+    called: str = BAKED,
     verify: bool = False,
 ) -> Generator[float, None, IKBakeResult]:
     """Solve a chain for the objectives of `request` over the range; yields the completed fraction. Raises RigError.

@@ -29,7 +29,7 @@ from .resolve import LookAt
 from .scene_solve import SceneSolve
 from .solve import LookAtSolve
 
-_BAKED = " look-at"
+BAKED = " look-at"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _bake(
     undone = [unkeyed_pose.bring_back(item.armature, item.bone) for item in look_ats]
     still = [unkeyed_pose.standing(item.armature, item.turned, item.moved) for item in look_ats]
     works: dict[bpy.types.Object, BakeTransaction] = {}
-    blinks = {armature: blink_bake.BlinkBake(armature, _BAKED) for armature in armatures}
+    blinks = {armature: blink_bake.BlinkBake(armature, BAKED) for armature in armatures}
     frames = np.arange(options.first, options.last + 1)
     try:
         solves = _solves(scene, look_ats)
@@ -96,7 +96,7 @@ def _bake(
             _write(works[armature], frames, [solve for solve in wanted if solve.look_at.armature == armature])
         kept = {}
         for armature, work in works.items():
-            name = options.name or actions.baked_name(armature, options.into, _BAKED)
+            name = options.name or actions.baked_name(armature, options.into, BAKED)
             kept[armature] = work.commit(options.into, name)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
             blinks[armature].write(frames, _amounts(chosen, frames), options.into, kept[armature])

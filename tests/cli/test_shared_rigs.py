@@ -17,6 +17,12 @@ FILES = [
     ("bvh/fair1_zombie.bvh", "Head", 30, None),
     ("bvh/cmu_131_01_start_walk_stop.bvh", "Head", 120, None),
 ]
+SEVERAL = {
+    "gltf/godot_platformer_robot.glb": "falling",
+    "gltf/khronos_fox.glb": "Survey",
+    "gltf/robot_expressive.glb": "Dance",
+}
+"""An action of each file that has several."""
 
 
 @pytest.mark.slow
@@ -24,6 +30,7 @@ FILES = [
 def test_format_goes_in_and_comes_out(rigs, call, tools, tmp_path, name, head, rate, point) -> None:
     point = point or (0, -1000, 20)
     words = [f"--point={','.join(map(str, point))}", "--output", tmp_path]
+    words += ["--action", SEVERAL[name]] if name in SEVERAL else []
     outcome = call("bake", rigs / name, *words)
     row = outcome.row
     assert row["error"] is None and outcome.code == 0
@@ -39,7 +46,9 @@ def test_format_goes_in_and_comes_out(rigs, call, tools, tmp_path, name, head, r
 def test_several_formats_in_one_run(rigs, call, tmp_path) -> None:
     inputs = [rigs / name for name, *_ in FILES]
     outcome = call("bake", *inputs, "--output", tmp_path / "out", "--point=0,-5,1", "--range", 1, 20)
-    assert outcome.code == 0 and len(list((tmp_path / "out").iterdir())) == len(FILES)
+    asked = {row["input"] for row in outcome.rows if not row["ok"]}
+    assert asked == {str(rigs / name) for name in SEVERAL}, outcome.errors
+    assert len(list((tmp_path / "out").iterdir())) == len(FILES) - len(SEVERAL)
 
 
 def heads(tools, path: Path, action: str, frames: list[int]) -> np.ndarray:
@@ -50,6 +59,10 @@ def heads(tools, path: Path, action: str, frames: list[int]) -> np.ndarray:
     rig.animation_data.action_slot = next(
         slot for slot in rig.animation_data.action_suitable_slots if slot.target_id_type == "OBJECT"
     )
+    if path.suffix == ".glb":
+        # The first clip, which the importer lets it play, leaves bones posed that this one does not move.
+        for bone in rig.pose.bones:
+            bone.matrix_basis.identity()
     found = []
     for frame in frames:
         scene.frame_set(frame)

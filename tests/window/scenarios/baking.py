@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 from character import armature, look_at_ball, miss, pose, settings
 from windowed.hands import Hands, Waiting
+from windowed.panels import opened
 from windowed.scripts import script
 
 
@@ -55,3 +56,23 @@ def bake_stopped_by_esc(hands: Hands) -> Waiting:
     _scene().frame_end = 60
     same = yield from hands.until(lambda: np.array_equal(pose(), before), 5.0)
     assert same, f"another pose: {abs(pose() - before).max():.3g}"
+
+
+@script()
+def baked_onto_checked_actions(hands: Hands) -> Waiting:
+    """The list of actions and its buttons; one undo step."""
+    yield from look_at_ball(hands)
+    copy = armature().animation_data.action.copy()
+    copy.name, copy.use_fake_user = "Sway more", True
+    bpy.ops.ed.undo_push(message="Two actions")
+    with opened("sidebar_bake_onto_actions"):
+        yield from hands.click((yield from hands.find("lookat_pd.check_actions")))
+        assert (yield from hands.until(lambda: bpy.data.actions["Sway more"].lookat_pd.checked, 5.0)), "not checked"
+        hands.look("bake-onto-actions")
+        yield from hands.click((yield from hands.find("lookat_pd.bake_onto_actions")))
+        assert (yield from hands.until(lambda: settings().mute, 20.0)), "the bake does not end"
+    tracks = [track.name for track in armature().animation_data.nla_tracks]
+    assert tracks == ["Sway look-at", "Sway more look-at"], tracks
+    yield from hands.undo()
+    assert not armature().animation_data.nla_tracks and not settings().mute
+    assert not any("look-at" in name for name in bpy.data.actions.keys()), bpy.data.actions.keys()

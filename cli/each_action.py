@@ -1,0 +1,197 @@
+"""Which actions of a file a verb works on, and doing so for each of them."""
+
+import argparse
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import bpy
+
+from ..lookat_pd.errors import RigError
+from ..rig.detection import moving_actions
+from ..rig.detection.moving_actions import Playing
+from . import gltf_source, rigs
+from .arguments import Misuse
+from .console import Console
+from .jobs import FileJob
+from .report import Row
+
+FIELD = "baked"
+"""Field of the report with a row for each action, where there are several."""
+
+
+@dataclass(frozen=True)
+class ActionTask:
+    """What is done to each action. into: as of `BakeOptions`; result: from an action's name to that of its result.
+
+    armatures: whose animation it changes, the first of which plays the actions. is_copy: whether a result has all
+    F-curves of the action that are not replaced. others: as of `chosen`.
+    """
+
+    options: argparse.Namespace
+    job: FileJob
+    row: Row
+    console: Console
+    armatures: Sequence[bpy.types.Object]
+    into: str
+    result: Callable[[str], str]
+    is_copy: bool = True
+    others: Collection[str] = ()
+
+    @property
+    def rig(self) -> bpy.types.Object:
+        return self.armatures[0]
+
+
+def check(options: argparse.Namespace, into: str) -> None:
+    """Raises Misuse."""
+    if into == "LAYER" and (options.all_actions or len(options.action or ()) > 1):
+        raise Misuse("--into layer adds a layer to one action; give one --action, or another --into")
+
+
+def run(task: ActionTask, one: Callable[[Row], bpy.types.Action]) -> None:
+    """Let the rig play each chosen action, do the work and fill the row. Raises RigError.
+
+    one: fills a row of its own and returns the action that it has made. Every action begins with the same pose, so that
+    its result does not depend on the others.
+    """
+    names = chosen(task.options, task.rig, task.job, task.others)
+    if task.into == "LAYER" and len(names) > 1:
+        raise RigError("--into layer adds a layer to one action; choose one action, or another --into.")
+    if task.into == "NEW" and len(names) > 1:
+        moving_actions.check_results([str(name) for name in names], task.result)
+    start = [Playing.of(armature) for armature in task.armatures]
+    rows, made = [], []
+    for number, name in enumerate(names):
+        for state in start if number else ():
+            state.restore()
+        if name is not None:
+            rigs.use_action(task.rig, name, task.into)
+        source = task.rig.animation_data.action if task.rig.animation_data else None
+        before = _reference(task, source)
+        own: Row = {"rig": task.rig.name, "warnings": []}
+        with task.console.portion(number, len(names)), _named(name if len(names) > 1 else None):
+            action = one(own)
+        rows.append({"source": None if source is None else source.name, **own})
+        made.append((action, task.rig.animation_data.action_slot))
+        note_written(task.job, task.rig, action, before, source, in_place=task.into == "CURRENT")
+    if len(names) > 1 and task.into == "NEW":
+        for state in start:
+            state.restore()
+        rigs.use_action(task.rig, str(names[0]), task.into)
+        moving_actions.keep_on_tracks(task.rig, made)
+    _report(task.row, rows)
+
+
+def note_written(
+    job: FileJob,
+    rig: bpy.types.Object,
+    action: bpy.types.Action,
+    before: tuple[bpy.types.Action, bpy.types.ActionSlot] | None = None,
+    source: bpy.types.Action | None = None,
+    *,
+    in_place: bool = False,
+) -> None:
+    """Have an action that the rig plays written to the output, where that is the input with edited animations."""
+    if job.source is None:
+        return
+    pose = moving_actions.pose_of(rig)
+    slot = rig.animation_data.action_slot
+    old, old_slot = (None, None) if before is None else before
+    name = "" if source is None else source.name
+    job.source.written.append(gltf_source.Written(rig, action, slot, pose, old, old_slot, name, in_place))
+
+
+def _reference(
+    task: ActionTask, source: bpy.types.Action | None
+) -> tuple[bpy.types.Action, bpy.types.ActionSlot] | None:
+    """The action that is worked on, as it is before."""
+    if task.job.source is None or source is None or not task.is_copy:
+        return None
+    slot = task.rig.animation_data.action_slot
+    if task.into != "CURRENT":
+        return source, slot
+    copy = source.copy()
+    return copy, copy.slots[slot.identifier]
+
+
+# Choosing
+
+
+def chosen(
+    options: argparse.Namespace, rig: bpy.types.Object, job: FileJob, others: Collection[str] = ()
+) -> list[str | None]:
+    """Names of the actions to work on; None for what the rig plays. Raises RigError where that is no choice.
+
+    others: names of actions that are not of the file, and taken only by name.
+    """
+    own = [name for name in rigs.moving(rig) if name not in others]
+    if options.all_actions:
+        found = own
+        if not found:
+            raise RigError("No action of the file moves '{rig}'; leave --all-actions out.", rig=rig.name)
+        return [*found]
+    if options.action:
+        return [*matching(rig, options.action)]
+    data = rig.animation_data
+    is_choice = job.input.suffix.lower() == ".blend" and data is not None and rigs.is_animated(data)
+    candidates = [] if is_choice else own
+    if len(candidates) > 1:
+        raise RigError(
+            "Several actions of the file move '{rig}': {names}; choose with --action, or take all with --all-actions.",
+            rig=rig.name,
+            names=", ".join(f"'{name}'" for name in candidates),
+        )
+    plays = data is not None and data.action is not None
+    return [candidates[0] if candidates and not plays and job.input.suffix.lower() != ".blend" else None]
+
+
+def only(options: argparse.Namespace, rig: bpy.types.Object, job: FileJob, others: Collection[str] = ()) -> str | None:
+    """The name of the one action to work on, as of `chosen`. Raises RigError where there are several."""
+    found = chosen(options, rig, job, others)
+    if len(found) > 1:
+        raise RigError(
+            "--action stands for {count} actions: {names}; choose one of them.",
+            count=len(found),
+            names=", ".join(f"'{name}'" for name in found),
+        )
+    return found[0]
+
+
+def matching(rig: bpy.types.Object, patterns: Sequence[str]) -> list[str]:
+    """Names of the actions that move the rig and match the patterns, in their order. Raises RigError for a pattern
+    that matches none."""
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        if pattern in bpy.data.actions:
+            rigs.check_moves(rig, bpy.data.actions[pattern])
+            found[pattern] = None
+            continue
+        here = [name for name in rigs.moving(rig) if fnmatchcase(name, pattern)]
+        if not here:
+            raise rigs.no_action(rig, pattern)
+        found |= dict.fromkeys(here)
+    return [*found]
+
+
+@contextlib.contextmanager
+def _named(name: str | None) -> Iterator[None]:
+    """Errors say which action they are about, where there are several."""
+    try:
+        yield
+    except RigError as error:
+        if name is None:
+            raise
+        raise RigError("Action '{name}': {error}", name=name, error=error) from None
+
+
+def _report(row: Row, rows: Sequence[Row]) -> None:
+    """Fill the row of a file: the fields of the first action, and those of each where there are several."""
+    first = {key: value for key, value in rows[0].items() if key != "source"}
+    row |= {**first, "warnings": row["warnings"]}
+    for own in rows:
+        prefix = f"Action '{own['source']}': " if len(rows) > 1 else ""
+        row["warnings"] += [f"{prefix}{warning}" for warning in own["warnings"]]
+    if len(rows) > 1:
+        row[FIELD] = [{key: value for key, value in own.items() if key != "warnings"} for own in rows]

@@ -1,0 +1,114 @@
+"""Bake the look-ats of an armature onto several actions, which are checked in a list."""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty
+
+from ..lookat_pd.message import Message
+from ..rig.detection import moving_actions
+from ..rig.look_at import bake_actions
+from ..rig.look_at import resolve as look_at
+from ..translations import messages
+from . import bake, current, job
+
+
+def listed(context: bpy.types.Context) -> list[bpy.types.Action]:
+    """The actions that move the current armature, by name."""
+    return moving_actions.moving(current.armature(context))
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why no action can be baked onto, as a sentence; None if one can."""
+    return bake.why_not(context) or why_no_action(context)
+
+
+def why_no_action(context: bpy.types.Context) -> str | None:
+    """The reason why no action is chosen, as a sentence; None if one is."""
+    found = listed(context)
+    if not found:
+        return "No action moves the armature"
+    if not any(action.lookat_pd.checked for action in found):
+        return "Check the actions to bake onto"
+    return None
+
+
+class ActionSettings(bpy.types.PropertyGroup):
+    """`action.lookat_pd`."""
+
+    checked: BoolProperty(name="Checked", description="Bake the look-ats onto this action with Bake onto Actions")
+
+
+class LOOKAT_PD_OT_check_actions(current.OfLookAt, bpy.types.Operator):
+    """Check all actions that move the armature, or none"""
+
+    bl_idname = "lookat_pd.check_actions"
+    bl_label = "Check Actions"
+
+    which: EnumProperty(
+        name="Which",
+        description="The actions that are checked",
+        items=(
+            ("ALL", "All", "Check all actions that move the armature"),
+            ("NONE", "None", "Check no action"),
+            ("INVERT", "Invert", "Check the actions that are not checked, and no others"),
+        ),
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        for action in listed(context):
+            if action.is_editable:
+                before = action.lookat_pd.checked
+                action.lookat_pd.checked = {"ALL": True, "NONE": False, "INVERT": not before}[self.which]
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
+    """Bake the look-ats of the armature onto each checked action, into a new action with its name"""
+
+    bl_idname = "lookat_pd.bake_onto_actions"
+    bl_label = "Bake onto Actions"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.poll(cls, why_not(context))
+
+    def why_not_now(self, context: bpy.types.Context) -> str | None:
+        return why_not(context)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Baking look-at: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        armature = current.armature(context)
+        bones = [name for name in look_at.bones_with_look_at(armature) if not armature.pose.bones[name].lookat_pd.mute]
+        chosen = [action for action in listed(context) if action.lookat_pd.checked]
+        self.job = bake_actions.bake_actions(context.scene, armature, bones, chosen)
+
+    def finish(self, context: bpy.types.Context, result: list[bake_actions.BakedAction]) -> None:
+        for item in result:
+            item.action.lookat_pd.checked = False
+        current.tell(
+            self,
+            Message(
+                "Baked onto {count} actions, into new actions on muted NLA tracks ({took} s).",
+                count=len(result),
+                took=f"{self.seconds:.2f}",
+            ),
+        )
+
+
+_register, _unregister = bpy.utils.register_classes_factory(
+    (ActionSettings, LOOKAT_PD_OT_check_actions, LOOKAT_PD_OT_bake_onto_actions)
+)
+
+
+def register() -> None:
+    _register()
+    bpy.types.Action.lookat_pd = PointerProperty(type=ActionSettings)
+    bpy.types.WindowManager.lookat_pd_action = IntProperty(options={"HIDDEN"})
+
+
+def unregister() -> None:
+    del bpy.types.WindowManager.lookat_pd_action
+    del bpy.types.Action.lookat_pd
+    _unregister()

@@ -1,0 +1,179 @@
+"""Which actions move a character, and letting it play one of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ...lookat_pd.errors import RigError
+from ..animation import actions
+from ..sampling import own_data
+
+_TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+def moving(armature: bpy.types.Object) -> list[bpy.types.Action]:
+    """The actions that move bones of the armature, by name; not those that only another armature plays."""
+    mine = _slots(armature)
+    others = {slot for other in bpy.data.objects if other != armature for slot in _slots(other)} - mine
+    found = []
+    for action in bpy.data.actions:
+        slot = None if action.name.startswith(own_data.PREFIX) else suitable_slot(armature, action)
+        if slot is not None and (action, slot) not in others and moves_bones(armature, action, slot):
+            found.append(action)
+    return found
+
+
+def _slots(item: bpy.types.Object) -> set[tuple[bpy.types.Action, bpy.types.ActionSlot]]:
+    """What an object plays, and what is on its NLA tracks."""
+    data = item.animation_data
+    if data is None:
+        return set()
+    found = {(strip.action, strip.action_slot) for strip in strips(data) if strip.action and strip.action_slot}
+    return found | ({(data.action, data.action_slot)} if data.action and data.action_slot else set())
+
+
+def suitable_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot | None:
+    """The slot of `action` meant for this armature: the one in use, else by name and by the bones it moves."""
+    data = armature.animation_data
+    in_use = data.action_slot if data and data.action == action else None
+    if in_use is not None:
+        return in_use
+    fitting = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
+    if len(fitting) <= 1:
+        return fitting[0] if fitting else None
+    played = {strip.action_slot for strip in strips(data) if strip.action == action and strip.action_slot}
+    last = data.last_slot_identifier if data else ""
+
+    def merit(slot: bpy.types.ActionSlot) -> tuple[bool, bool, int, bool, bool]:
+        return (
+            slot in played,
+            slot.identifier == last,
+            moved_bones(armature, action, slot),
+            slot.name_display == armature.name,
+            slot.target_id_type == "OBJECT",
+        )
+
+    return max(fitting, key=merit)
+
+
+def moves_bones(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
+    """Whether that slot has keys for a bone of the armature."""
+    paths = _paths(armature)
+    return any(curve.data_path.rpartition(".")[0] in paths for curve in actions.curves(action, slot))
+
+
+def moved_bones(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> int:
+    """How many of the armature's bones that slot has keys for."""
+    # Without the property's name, a path is what the bone's own path is.
+    keyed = {curve.data_path.rpartition(".")[0] for curve in actions.curves(action, slot)}
+    return len(keyed & _paths(armature))
+
+
+def _paths(armature: bpy.types.Object) -> set[str]:
+    return {bone.path_from_id() for bone in armature.pose.bones} if armature.pose else set()
+
+
+def strips(data: bpy.types.AnimData | None) -> list[bpy.types.NlaStrip]:
+    return [strip for track in data.nla_tracks for strip in track.strips] if data else []
+
+
+def play(armature: bpy.types.Object, action: bpy.types.Action, into: str) -> None:
+    """Make the rig play an action, with the slot made for it; bones that it leaves alone are at rest. Raises
+    RigError. into: as of `BakeOptions`, where a bake follows."""
+    data = armature.animation_data or armature.animation_data_create()
+    if data.use_tweak_mode:
+        # Says what to do; an action cannot be changed there.
+        actions.check(armature, into)
+    slot = suitable_slot(armature, action)
+    if slot is None:
+        raise RigError(
+            "Action '{action}' has no slot for objects and cannot animate '{armature}'; choose another action.",
+            action=action.name,
+            armature=armature.name,
+        )
+    before, keyed_before = data.action, _channels(data.action, data.action_slot)
+    data.action = action
+    data.action_slot = slot
+    actions.keep(before)
+    _clear(armature, keyed_before - _channels(action, slot))
+
+
+def _channels(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> set[str]:
+    """Data paths that have F-curves."""
+    return {curve.data_path for curve in actions.curves(action, slot)}
+
+
+def _clear(armature: bpy.types.Object, channels: set[str]) -> None:
+    """Bring these transforms of bones to rest: where one action left them says nothing about another."""
+    for bone in armature.pose.bones:
+        path = bone.path_from_id()
+        for name in _TRANSFORMS:
+            if f"{path}.{name}" in channels:
+                setattr(bone, name, bone.bl_rna.properties[name].default_array)
+
+
+def pose_of(armature: bpy.types.Object) -> dict[str, dict[str, Any]]:
+    """The channels of each bone."""
+    return {bone.name: {name: tuple(getattr(bone, name)) for name in _TRANSFORMS} for bone in armature.pose.bones}
+
+
+@dataclass(frozen=True)
+class Playing:
+    """What an armature plays and how it is posed, to be restored."""
+
+    armature: bpy.types.Object
+    action: bpy.types.Action | None
+    slot: bpy.types.ActionSlot | None
+    pose: dict[str, dict[str, Any]]
+
+    @classmethod
+    def of(cls, armature: bpy.types.Object) -> "Playing":
+        data = armature.animation_data
+        return cls(armature, data.action if data else None, data.action_slot if data else None, pose_of(armature))
+
+    def restore(self) -> None:
+        data = self.armature.animation_data
+        if data is not None:
+            made = data.action
+            data.action = self.action
+            if self.action is not None:
+                data.action_slot = self.slot
+            actions.keep(made)
+        for bone in self.armature.pose.bones:
+            for name, value in self.pose[bone.name].items():
+                setattr(bone, name, value)
+
+
+def check_results(names: list[str], result: Any) -> None:
+    """Raise RigError where the results of two actions would have one name. result: from a name to that of its
+    result."""
+    taken: dict[str, str] = {}
+    for name in names:
+        made = result(name)
+        if made in taken:
+            raise RigError(
+                "'{one}' and '{other}' would both become '{result}'; choose only one of them.",
+                one=taken[made],
+                other=name,
+                result=made,
+            )
+        taken[made] = name
+
+
+def keep_on_tracks(
+    armature: bpy.types.Object, made: list[tuple[bpy.types.Action, bpy.types.ActionSlot]]
+) -> list[bpy.types.NlaTrack]:
+    """Put new actions on muted NLA tracks of their names, as Blender's importers do, and play the first."""
+    data = armature.animation_data
+    tracks = []
+    for action, slot in made:
+        track = data.nla_tracks.new()
+        track.name = action.name
+        strip = track.strips.new(action.name, int(action.frame_range[0]), action)
+        strip.action_slot = slot
+        track.mute = True
+        action.use_fake_user = False
+        tracks.append(track)
+    data.action, data.action_slot = made[0]
+    return tracks
