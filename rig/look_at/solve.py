@@ -169,7 +169,7 @@ class LookAtSolve:
         if body is not None and displacement is not None:
             influence = solver.setting("influence")
             self.response = body.respond(
-                self.solution, found, displacement, seen, solver.events(), influence, solver.mixed
+                self.solution.wanted[:, 0], found, displacement, seen, solver.events(), influence, solver.mixed
             )
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
