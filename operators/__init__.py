@@ -7,6 +7,7 @@ from . import (
     chain_actions,
     chain_edit,
     choose_facing,
+    compare,
     converse,
     copy,
     copy_settings,
@@ -52,6 +53,7 @@ LOOK_AT = (
     follow,
     solve,
     bake,
+    compare,
 )
 TRANSITIONS = (
     inertialize,

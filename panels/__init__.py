@@ -2,6 +2,7 @@
 
 from . import (
     body,
+    compare_ghost,
     directing,
     dynamics,
     dynamics_overlay,
@@ -23,6 +24,7 @@ MODULES = (
     overlay,
     live_mark,
     follow_mark,
+    compare_ghost,
     transitions,
     ik,
     dynamics,

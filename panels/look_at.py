@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, current
-from ..rig.look_at import facing
+from ..rig.look_at import compare, facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
@@ -107,6 +107,8 @@ class _Main(_Part):
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
+        shown = compare.ghost(current.armature(context)) is not None
+        row.operator("lookat_pd.compare", icon="ONIONSKIN_ON" if shown else "ONIONSKIN_OFF", depress=shown)
         reason = bake.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
