@@ -18,7 +18,10 @@ _PAUSE = 0.5
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why there is nothing to compare, as a sentence; None if there is."""
-    return current.why_no_armature(context) or compare.why_not(current.armature(context))
+    reason = current.why_no_armature(context)
+    if reason is None and not compare.is_comparable(current.armature(context)):
+        return "There is neither a live look-at nor a bake to compare"
+    return reason
 
 
 class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):

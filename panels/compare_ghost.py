@@ -6,7 +6,7 @@ import numpy as np
 from ..rig.look_at import compare
 from .overlay import Batch, safely
 
-_ALPHA = 0.55
+_ALPHA = 0.7
 _handles: list[object] = []
 
 
@@ -14,7 +14,7 @@ def _draw(context: bpy.types.Context) -> None:
     view = context.space_data
     if not compare.is_on() or not view.overlay.show_overlays:
         return
-    colour, lines = context.preferences.themes[0].view_3d.before_current_frame, Batch()
+    colour, lines = context.preferences.themes[0].view_3d.after_current_frame, Batch()
     for item in context.view_layer.objects:
         ghost = compare.ghost(item) if item.type == "ARMATURE" else None
         if ghost is not None and item.visible_in_viewport_get(view):

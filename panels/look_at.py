@@ -107,8 +107,6 @@ class _Main(_Part):
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
-        shown = compare.ghost(current.armature(context)) is not None
-        row.operator("lookat_pd.compare", icon="ONIONSKIN_ON" if shown else "ONIONSKIN_OFF", depress=shown)
         reason = bake.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
@@ -117,6 +115,10 @@ class _Main(_Part):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
         row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
+        shown = compare.ghost(current.armature(context)) is not None
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.compare", icon="ONIONSKIN_ON" if shown else "ONIONSKIN_OFF", depress=shown)
         if not settings.mute:
             bone = current.look_at_bone(context)
             status.draw(layout, context, bone.id_data, bone.name)

@@ -87,12 +87,10 @@ def out_of_date() -> list[bpy.types.Object]:
     return [item for item in items if _ghosts[item.session_uid].made_from != _digest(item)]
 
 
-def why_not(armature: bpy.types.Object) -> str | None:
-    """The reason why there is nothing to compare with, as a sentence; None if there is."""
+def is_comparable(armature: bpy.types.Object) -> bool:
+    """Whether there is a live look-at, or a bake whose source is known."""
     live = any(not armature.pose.bones[name].lookat_pd.mute for name in resolve.bones_with_look_at(armature))
-    if live or _source(armature) is not None or _layers(armature):
-        return None
-    return "There is neither a live look-at nor a bake to compare"
+    return live or _source(armature) is not None or bool(_layers(armature))
 
 
 def plain(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Ghost]:
@@ -100,8 +98,7 @@ def plain(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float
 
     The bones that deform are sampled, or all where none does.
     """
-    reason = why_not(armature)
-    if reason is not None:
+    if not is_comparable(armature):
         raise RigError("There is neither a live look-at nor a bake to compare; add a look-at first.")
     first, last = scene_time.key_range(scene)
     bones = tuple(bone.name for bone in armature.data.bones if bone.use_deform) or tuple(armature.data.bones.keys())
