@@ -86,7 +86,8 @@ def _eyes(document: dict[str, Any], said: dict[str, Any], name: str) -> VrmEyes:
 
 
 def _limits(angles: dict[str, float]) -> tuple[float, float, float]:
-    return tuple(radians(angle) for angle in (min(angles["LEFT"], angles["RIGHT"]), angles["UP"], angles["DOWN"]))
+    side = min(angles["LEFT"], angles["RIGHT"])
+    return radians(side), radians(angles["UP"]), radians(angles["DOWN"])
 
 
 def _range(look: dict[str, Any], way: str, *, is_new: bool) -> tuple[float, float]:

@@ -56,8 +56,15 @@ def sampled(armature: bpy.types.Object):
 
 def test_of_a_live_look_at_it_is_the_animation_alone(plain) -> None:
     hero, found = plain
-    assert np.abs(_tips(hero.armature)["head", 30] - found["head", 30]).max() > 0.02
+    turned = _tips(hero.armature)
+    bpy.context.scene.frame_set(30)
+    assert np.abs(turned["head", 30] - found["head", 30]).max() > 0.02
     assert _is_plain(sampled(hero.armature), found)
+    # The look-at is shown as before, also in the frame that is there.
+    bpy.context.view_layer.update()
+    pose = hero.armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    assert np.abs(np.array(pose["head"].tail) - turned["head", 30]).max() < 1e-5
+    assert all(np.abs(place - turned[key]).max() < 1e-5 for key, place in _tips(hero.armature).items())
 
 
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])

@@ -98,6 +98,16 @@ def test_keyed_weights_are_smooth_live_and_baked(two) -> None:
     assert result.settled_error < np.radians(0.05)
 
 
+@pytest.mark.parametrize("setting", ["use", "target_weight", "targets[0].weight"])
+def test_the_panels_button_keys_every_setting(two, setting) -> None:
+    armature, _ = two
+    assert bpy.ops.lookat_pd.key(setting=setting) == {"FINISHED"}
+    assert edit.key_state(armature, "head", setting, bpy.context.scene.frame_current) == "KEYED"
+    for unknown in ("targets[7].weight", "name"):
+        with pytest.raises(RuntimeError, match="no setting"):
+            bpy.ops.lookat_pd.key(setting=unknown)
+
+
 FAST = 240
 """Last frame of a scene with 120 frames per second, in which a jump of the speed shows."""
 

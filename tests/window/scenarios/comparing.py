@@ -21,7 +21,7 @@ def plain_beside_the_result(hands: Hands) -> Waiting:
     with hands.override():
         bpy.ops.view3d.view_axis(type="FRONT")
         bpy.ops.view3d.view_all()
-    bpy.context.window_manager.windows[0].scene.frame_set(30)
+    bpy.context.window_manager.windows[0].scene.frame_set(12)
     yield 0.5
     for state in ("live", "baked"):
         without = yield from _picture(hands)
