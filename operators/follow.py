@@ -7,7 +7,7 @@ from contextlib import suppress
 import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, FloatProperty
 from bpy_extras import view3d_utils
 
 from ..lookat_pd.errors import LookAtError, RigError
@@ -25,6 +25,8 @@ _LONGEST = 0.25
 _SHOWN_EVERY = 0.1
 _NOTCH = 1.08
 """Factor of the distance of the goal for a notch of the mouse wheel."""
+_FADE = 0.3
+"""Time [s] in which a recording sets out and returns, by default."""
 _KEEP, _RESTORE = ("RET", "NUMPAD_ENTER"), "ESC"
 _UNDONE = "Undo changed the file during Follow; start Follow again."
 _WIDE = ("EVENT_ESC",)
@@ -66,6 +68,15 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
         default=False,
     )
 
+    fade: FloatProperty(
+        name="Fade",
+        description="Time in which a recording sets out from the animation, and after its end returns to it",
+        default=_FADE,
+        min=0.0,
+        soft_max=2.0,
+        unit="TIME_ABSOLUTE",
+    )
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
             return current.complain(self, "Follow needs a window; run it from the 3D viewport.")
@@ -75,7 +86,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
             )
         except LookAtError as error:
             return current.complain(self, error)
-        self._control = Control(session, use_mouse=self.use_mouse, into=self.into)
+        self._control = Control(session, use_mouse=self.use_mouse, into=self.into, fade=self.fade)
         if self.record:
             self._control.toggle_record()
         manager = context.window_manager
@@ -97,11 +108,12 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
                 raise RigError("The window was switched to another scene; start Follow again.")
             if event.type == "TIMER":
                 control.tick(time.perf_counter())
+                viewports.redraw()
                 self._show()
                 return {"PASS_THROUGH"}
             request = control.handle(event, context.window)
             if request == "KEEP":
-                current.tell(self, keep(control.session, control.into))
+                current.tell(self, keep(control.session, control.into, control.fade))
                 self._end(context)
                 return {"FINISHED"}
         except LookAtError as error:
@@ -171,8 +183,8 @@ class Control:
     goal: (3,) point in world space under the mouse; None to follow the target.
     """
 
-    def __init__(self, session: realtime.FollowSession, *, use_mouse: bool, into: str) -> None:
-        self.session, self.use_mouse, self.into = session, use_mouse, into
+    def __init__(self, session: realtime.FollowSession, *, use_mouse: bool, into: str, fade: float = _FADE) -> None:
+        self.session, self.use_mouse, self.into, self.fade = session, use_mouse, into, fade
         self.goal: np.ndarray | None = None
         self.elapsed = 0.0
         self.complaint = ""
@@ -257,6 +269,8 @@ class Control:
         texts = [iface_("Follow {:.1f} s").format(self.elapsed)]
         if np.isfinite(self.session.error):
             texts.append(iface_("Aim {:.1f}°").format(np.degrees(self.session.error)))
+        if self.session.let_go:
+            texts.append(iface_("Let Go"))
         if self.session.is_recording:
             texts.append(iface_("Recording {:d} frames").format(self.session.recorded_frames))
         return "   ".join(texts)
@@ -282,12 +296,12 @@ class Control:
         ]
 
 
-def keep(session: realtime.FollowSession, into: str) -> str:
-    """Keep the recording or the pose; returns the message. Raises LookAtError."""
+def keep(session: realtime.FollowSession, into: str, fade: float = 0.0) -> str:
+    """Keep the recording, with ends of `fade` [s], or the pose; returns the message. Raises LookAtError."""
     bone, frame = session.bone, session.scene.frame_current
     last = frame + session.recorded_frames - 1
     if session.is_recording:
-        session.keep_recording(into)
+        session.keep_recording(into, fade)
         return Message(
             "Recorded frames {frame} to {last} into {where}; the look-at on '{bone}' is muted "
             "because its motion is keyed.",
@@ -313,6 +327,14 @@ def keep(session: realtime.FollowSession, into: str) -> str:
 
 _sessions: list[realtime.FollowSession] = []
 """The running session, if any."""
+
+
+def leading() -> tuple[np.ndarray, np.ndarray] | None:
+    """Where the running session looks from, and the point (3,) of the world that leads; None if none is running."""
+    for session in _sessions:
+        if session.is_open:
+            return session.eye, session.place
+    return None
 
 
 def _let_go() -> None:

@@ -1,9 +1,12 @@
 """Key a setting of a look-at: Blender's own button cannot key properties in groups of a bone."""
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import StringProperty
 
+from ..lookat_pd.errors import RigError
 from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at import mixing
+from ..rig.look_at.resolve import KEYABLE
 from . import current
 
 
@@ -13,18 +16,19 @@ class LOOKAT_PD_OT_key(current.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.key"
     bl_label = "Key Look-at Setting"
 
-    setting: EnumProperty(
-        name="Setting",
-        items=(
-            ("use", "Look", "Whether to look at the target"),
-            ("influence", "Influence", "Amount of the look-at"),
-            ("active_target", "Active Target", "Target to look at"),
-        ),
-    )
+    # Its path, since an item of the list of targets has a setting, too.
+    setting: StringProperty(name="Setting", default="use")
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
+        weights = [path.partition(".lookat_pd.")[2] for path in mixing.paths(bone.lookat_pd, "")]
+        if self.setting not in (*KEYABLE, *weights):
+            raise RigError(
+                "The look-at on '{bone}' has no setting '{setting}' to key; choose another setting.",
+                bone=bone.name,
+                setting=self.setting,
+            )
         look_at_edit.toggle_key(bone.id_data, bone.name, self.setting, context.scene.frame_current)
         return {"FINISHED"}
 

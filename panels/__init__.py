@@ -1,8 +1,36 @@
 """Panels, one file each: they show settings and buttons and contain no logic."""
 
-from . import body, directing, dynamics, dynamics_overlay, ik, live_mark, look_at, menus, overlay, presets, transitions
+from . import (
+    body,
+    compare_ghost,
+    directing,
+    dynamics,
+    dynamics_overlay,
+    follow_mark,
+    ik,
+    live_mark,
+    look_at,
+    menus,
+    overlay,
+    presets,
+    transitions,
+)
 
-MODULES = (presets, body, look_at, directing, overlay, live_mark, transitions, ik, dynamics, dynamics_overlay, menus)
+MODULES = (
+    presets,
+    body,
+    look_at,
+    directing,
+    overlay,
+    live_mark,
+    follow_mark,
+    compare_ghost,
+    transitions,
+    ik,
+    dynamics,
+    dynamics_overlay,
+    menus,
+)
 
 
 def register() -> None:

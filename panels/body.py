@@ -29,8 +29,10 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     if eyes.turned_by != "SHAPE_KEYS":
         for name in ("left", "right"):
             column.prop_search(eyes, name, settings.id_data.pose, "bones", icon="BONE_DATA")
-    if eyes.turned_by == "SHAPE_KEYS" or (eyes.turned_by == "AUTOMATIC" and len(eyes.shapes)):
+    if eyes.turned_by == "SHAPE_KEYS" or (eyes.turned_by == "AUTO" and len(eyes.shapes)):
         _draw_shapes(column, eyes)
+    column.operator_context = "INVOKE_DEFAULT"
+    column.operator("lookat_pd.eyes_from_vrm", icon="IMPORT")
     limits = column.column(align=True)
     for name in ("yaw_limit", "pitch_up_limit", "pitch_down_limit"):
         limits.prop(eyes, name)

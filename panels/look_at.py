@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, bake_actions, current
-from ..rig.look_at import facing
+from ..rig.look_at import compare, facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
@@ -139,6 +139,10 @@ class _Main(_Part):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
         row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
+        shown = compare.ghost(current.armature(context)) is not None
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.compare", icon="ONIONSKIN_ON" if shown else "ONIONSKIN_OFF", depress=shown)
         if not settings.mute:
             bone = current.look_at_bone(context)
             status.draw(layout, context, bone.id_data, bone.name)

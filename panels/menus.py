@@ -36,6 +36,7 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout.operator_context = "INVOKE_DEFAULT"
         layout.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
         layout.operator("lookat_pd.bake", icon="KEYFRAME_HLT")
+        layout.operator("lookat_pd.compare", icon="ONIONSKIN_ON")
         layout.separator()
         for name in (*_IK, *_DYNAMICS):
             layout.operator(name)

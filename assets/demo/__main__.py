@@ -4,7 +4,7 @@
 
 In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again. In
 conversation.blend two of them talk, with all that a body does about it. Beside them are a picture of what moves when of
-each, a filmstrip of the conversation, and report.json.
+each, frames with and without the look-at side by side, a filmstrip of the conversation, and report.json.
 """
 
 import argparse
@@ -29,6 +29,8 @@ EVENTS = (
     {"frame": 186, "target": "Ball"},
 )
 """Switched on, switched over while the head is moving, off, and on again."""
+_COMPARED = (60, 110)
+"""Frames to show side by side: at the ball, and at the bird."""
 LAST = 310
 """Body and ball stand still from frame 250 on, so that the head has time to arrive."""
 
@@ -70,8 +72,24 @@ def _look_at(folder: Path) -> dict:
     row = _save(scene, blend, results, seconds) | {"gaze": list(EVENTS)}
     print(f"Baked {', '.join(row['chain'])} over {LAST} frames in {seconds:.2f} s;")
     print(f"settled, the head misses its target by at most {row['settled_error_deg']:.3f} degrees.")
-    print(f"Look at {blend} and {picture}.")
+    both = folder / "compare.png"
+    with _silence():
+        _compare(demo, results[0].action, both)
+    print(f"Look at {blend}, {picture} and {both}.")
     return row
+
+
+def _compare(demo, baked: bpy.types.Action, path: Path) -> None:
+    """Frames of the plain animation and of the result, side by side."""
+    data, actions = demo.rig.animation_data, (demo.action, baked)
+
+    def play(number: int) -> None:
+        data.action = actions[number % 2]
+        data.action_slot = data.action.slots[0]
+
+    moments = [(frame, words) for frame in _COMPARED for words in ("animation", "with look-at")]
+    load("assets.demo.filmstrip").draw(demo.scene, moments, path, play)
+    play(1)
 
 
 def _conversation(folder: Path) -> dict:

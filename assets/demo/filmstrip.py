@@ -1,6 +1,6 @@
 """The conversation's filmstrip: moments of it, rendered by Cycles, side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,8 +16,14 @@ WIDTH, HEIGHT, COLUMNS = 360, 270, 4
 SAMPLES, SHADES = 6, 64
 
 
-def draw(scene: bpy.types.Scene, moments: Sequence[tuple[int, str]], path: Path) -> None:
-    """moments: frames with what is to be seen there. The scene's render settings are not as before."""
+def draw(
+    scene: bpy.types.Scene,
+    moments: Sequence[tuple[int, str]],
+    path: Path,
+    before: Callable[[int], None] = lambda number: None,
+) -> None:
+    """moments: frames with what is to be seen there. before: called with the number of each moment before it is
+    rendered. The scene's render settings are not as before."""
     _prepare(scene)
     rows = -(-len(moments) // COLUMNS)
     dpi = 100
@@ -26,7 +32,8 @@ def draw(scene: bpy.types.Scene, moments: Sequence[tuple[int, str]], path: Path)
     )
     figure.subplots_adjust(0.002, 0.005, 0.998, 0.953, wspace=0.01, hspace=0.1)
     with TemporaryDirectory() as folder:
-        for (frame, words), axes in zip(moments, places.flat, strict=True):
+        for number, ((frame, words), axes) in enumerate(zip(moments, places.flat, strict=True)):
+            before(number)
             scene.frame_set(frame)
             scene.render.filepath = str(Path(folder) / f"{frame}.png")
             bpy.ops.render.render(write_still=True, scene=scene.name)

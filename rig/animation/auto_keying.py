@@ -18,18 +18,32 @@ def linked_action(scene: bpy.types.Scene, armature: bpy.types.Object) -> bpy.typ
     return action if is_on(scene) and action is not None and not action.is_editable else None
 
 
-def key(scene: bpy.types.Scene, armature: bpy.types.Object, bones: Iterable[str]) -> None:
-    """Key the rotation of bones at the current frame, with the options of the animator, if auto keying is enabled."""
+def key(scene: bpy.types.Scene, armature: bpy.types.Object, bones: Iterable[str], moved: Iterable[str] = ()) -> None:
+    """Key the rotation of bones, and the location of those `moved`, at the current frame, with the options of the
+    animator, if auto keying is enabled."""
     if not is_on(scene):
         return
+    options, frame = _options(scene), scene.frame_current_final
+    for name in bones:
+        bone = armature.pose.bones[name]
+        path = channel(bone.rotation_mode)[0]
+        bone.keyframe_insert(path, frame=frame, group=name, options=options)
+    for name in moved:
+        armature.pose.bones[name].keyframe_insert("location", frame=frame, group=name, options=options)
+
+
+def key_shapes(scene: bpy.types.Scene, blocks: Iterable[bpy.types.ShapeKey]) -> None:
+    """The same for the values of shape keys."""
+    if is_on(scene):
+        for block in blocks:
+            block.keyframe_insert("value", frame=scene.frame_current_final, options=_options(scene))
+
+
+def _options(scene: bpy.types.Scene) -> set[str]:
     edit = bpy.context.preferences.edit
     choices = (
         ("INSERTKEY_AVAILABLE", edit.use_keyframe_insert_available),
         ("INSERTKEY_NEEDED", edit.use_auto_keyframe_insert_needed),
         ("INSERTKEY_CYCLE_AWARE", scene.tool_settings.use_keyframe_cycle_aware),
     )
-    options = {name for name, chosen in choices if chosen}
-    for name in bones:
-        bone = armature.pose.bones[name]
-        path = channel(bone.rotation_mode)[0]
-        bone.keyframe_insert(path, frame=scene.frame_current_final, group=name, options=options)
+    return {name for name, chosen in choices if chosen}

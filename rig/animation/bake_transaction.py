@@ -13,6 +13,19 @@ from . import actions, keys
 from .actions import rotation_path
 from .channels import channel
 
+_SOURCE = "lookat_pd_source"
+"""Custom property of a baked action: the name of the action that it was baked from, "" for a layer."""
+
+
+def source_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
+    """The action that another one was baked from; None where it was not baked, or the source is gone."""
+    return bpy.data.actions.get(action.get(_SOURCE) or "") if action is not None else None
+
+
+def is_layer(action: bpy.types.Action | None) -> bool:
+    """Whether an action holds only what a bake adds, as an NLA layer."""
+    return action is not None and action.get(_SOURCE) == ""
+
 
 class BakeTransaction:
     """A bake in progress on one armature: keys are written to a working action that temporarily replaces the animator's
@@ -103,6 +116,9 @@ class BakeTransaction:
         """Write the result to its destination and return the action that contains it."""
         if into == "NEW":
             self.action.name = name
+            if self._source is not None and source_of(self.action) is None:
+                # Its name: a pointer would keep the source from being deleted.
+                self.action[_SOURCE] = self._source.name_full
             if actions.keep(self._source):
                 self._undo.callback(setattr, self._source, "use_fake_user", False)
             return self.action
@@ -134,6 +150,7 @@ class BakeTransaction:
         data.use_nla = True
         self._hold_pose(data)
         action, slot = actions.new_action(name, self.armature)
+        action[_SOURCE] = ""
         self._undo.callback(bpy.data.actions.remove, action)
         bag = actions.channelbag(action, slot, ensure=True)
         for (bone, mode), (frames, values, base) in self._values.items():
@@ -162,6 +179,7 @@ class BakeTransaction:
             return
         name = f"{self.armature.name} pose"
         action, slot = actions.new_action(name, self.armature)
+        action[_SOURCE] = ""
         self._undo.callback(bpy.data.actions.remove, action)
         bag = actions.channelbag(action, slot, ensure=True)
         frame = next(iter(self._values.values()))[0][:1]

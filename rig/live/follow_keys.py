@@ -10,9 +10,12 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels, unkeyed_pose
 from ..animation.bake_transaction import BakeTransaction
+from ..animation.channels import LOCATION
+from ..look_at.body import blink, blink_bake
 from ..look_at.resolve import LookAt
 from ..offset_layer import constraints as offsets
 from ..sampling import own_data, sampler
+from .follow_body import Shown
 
 _RECORDED = " follow"
 
@@ -21,16 +24,20 @@ def check_recording(look_at: LookAt, into: str) -> None:
     """Raise RigError where a recording could not be keyed."""
     armature = look_at.armature
     actions.check(armature, into)
-    actions.check_curves(armature, rotation_modes(look_at), into)
+    check_curves(look_at, into)
+    blink_bake.check(look_at.shapes, into)
 
 
-def rotation_modes(look_at: LookAt) -> dict[str, str]:
-    """The rotation mode of each bone of the chain."""
-    return {name: look_at.armature.pose.bones[name].rotation_mode for name in look_at.bones}
+def check_curves(look_at: LookAt, into: str) -> None:
+    """Raise RigError where channels of the chain or of the body cannot be keyed."""
+    armature = look_at.armature
+    modes = {name: armature.pose.bones[name].rotation_mode for name in look_at.turned}
+    actions.check_curves(armature, modes, into)
+    actions.check_curves(armature, dict.fromkeys(look_at.moved, LOCATION), into)
 
 
-def key_pose(scene: bpy.types.Scene, look_at: LookAt, number: int, shown: Array) -> None:
-    """Add the offsets (b, 4) shown by look-at `number` to the bones' channels, keyed where auto keying is on.
+def key_pose(scene: bpy.types.Scene, look_at: LookAt, number: int, shown: Shown) -> None:
+    """Add what look-at `number` shows to the bones' channels and the shape keys, keyed where auto keying is on.
 
     Raises RigError; the channels are as before then.
     """
@@ -43,14 +50,18 @@ def key_pose(scene: bpy.types.Scene, look_at: LookAt, number: int, shown: Array)
                 "Action '{action}' is linked from a library; make a copy of it before keying the look-at.",
                 action=linked.name,
             )
-        own = _in_channels(look_at, number, shown[None], scene.frame_current_final)[0]
-        for name, offset in zip(look_at.bones, own, strict=True):
+        own = _in_channels(look_at, number, shown.offsets[None], scene.frame_current_final)[0]
+        for name, offset in zip(look_at.turned, own, strict=True):
             mode = bones[name].rotation_mode
             channel = channels.channel(mode)[0]
             raw = np.array(getattr(bones[name], channel), float)
             before.append((bones[name], channel, tuple(getattr(bones[name], channel))))
             setattr(bones[name], channel, channels.turned(raw[None], mode, offset[None])[0])
-        auto_keying.key(scene, look_at.armature, look_at.bones)
+        for name, move in zip(look_at.moved, shown.moves, strict=True):
+            before.append((bones[name], "location", tuple(bones[name].location)))
+            bones[name].location = np.array(bones[name].location) + move
+        auto_keying.key(scene, look_at.armature, look_at.turned, look_at.moved)
+        auto_keying.key_shapes(scene, blink.keep(look_at.shapes))
     except BaseException:
         for bone, channel, values in before:
             setattr(bone, channel, values)
@@ -58,33 +69,44 @@ def key_pose(scene: bpy.types.Scene, look_at: LookAt, number: int, shown: Array)
 
 
 def key_recording(
-    scene: bpy.types.Scene, look_at: LookAt, number: int, frames: Array, recorded: Array, into: str
+    scene: bpy.types.Scene, look_at: LookAt, number: int, frames: Array, recorded: Shown, into: str
 ) -> bpy.types.Action:
-    """Key offsets (F, b, 4) shown by look-at `number` at frames (F,), on top of the animation; the action of the keys.
+    """Key what look-at `number` showed at frames (F,), on top of the animation; the action of the keys.
+
+    recorded: its arrays have a first axis of frames.
 
     into: "NEW", "CURRENT" or "LAYER". Raises RigError; nothing has changed then.
     """
     check_recording(look_at, into)
     armature, work, undone = look_at.armature, None, None
+    faces = blink_bake.BlinkBake(armature, _RECORDED)
     try:
         undone = unkeyed_pose.bring_back(armature, look_at.bone)
-        still = unkeyed_pose.standing(armature, look_at.bones, ())
-        with sampler.Sampler(scene, armature, look_at.bones) as sampling:
+        still = unkeyed_pose.standing(armature, look_at.turned, look_at.moved)
+        bones = tuple(dict.fromkeys(look_at.written))
+        with sampler.Sampler(scene, armature, bones, located=bool(look_at.moved)) as sampling:
             seen = sampler.run(sampling.sample(frames.tolist()))
         name = _action_name(armature, into)
-        own = _in_channels(look_at, number, recorded, scene.frame_current_final)
+        own = _in_channels(look_at, number, recorded.offsets, scene.frame_current_final)
         work = BakeTransaction(armature)
-        for n, (bone, mode) in enumerate(zip(seen.bones, seen.modes, strict=True)):
-            raw = seen.raw[mode if mode in seen.raw else "EULER"][:, n]
+        for n, bone in enumerate(look_at.turned):
+            mode, raw = seen.channel(bone)
             work.write(bone, mode, frames, channels.turned(raw, mode, own[:, n]), raw)
+        for n, bone in enumerate(look_at.moved):
+            raw = seen.raw[LOCATION][:, seen.bones.index(bone)]
+            work.write(bone, LOCATION, frames, raw + recorded.moves[:, n], raw)
         action = work.commit(into, name)
+        amounts = {lid: recorded.shapes[:, n] for n, lid in enumerate(look_at.shapes)}
+        faces.write(frames, amounts, into, action)
     except BaseException:
+        faces.rollback()
         if work is not None:
             work.rollback()
         if undone is not None:
             undone()
         raise
     unkeyed_pose.remember(armature, look_at.bone, still)
+    faces.finish()
     return action
 
 
@@ -96,12 +118,12 @@ def _action_name(armature: bpy.types.Object, into: str) -> str:
 
 
 def _in_channels(look_at: LookAt, number: int, shown: Array, frame: float) -> Array:
-    """Offsets (F, b, 4) as the bones' channels need them: other look-ats' constraints stand in between.
+    """Offsets (F, t, 4) as the bones' channels need them: other look-ats' constraints stand in between.
 
     frame: at which what these add is taken.
     """
     shown = shown.copy()
-    for n, name in enumerate(look_at.bones):
+    for n, name in enumerate(look_at.turned):
         between = rotation.identity()
         bone = look_at.armature.pose.bones[name]
         for constraint in bone.constraints:

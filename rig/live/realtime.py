@@ -4,7 +4,7 @@ Nothing is kept until `keep` or `keep_recording`; `restore` leaves everything as
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import bpy
@@ -14,9 +14,11 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.gaze import control_coupling, realtime
 from ...lookat_pd.rotation import Array
-from ..animation import actions
+from ...lookat_pd.transitions import inertialization
 from ..look_at import constraint_sync, coupling_probe, mixing, settings
 from ..look_at import resolve as look_at
+from ..look_at.body import blink, shape_table
+from ..look_at.body import settings as body_settings
 from ..look_at.resolve import LookAt
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
@@ -24,9 +26,14 @@ from ..sampling import scene_time, suspend
 from ..sampling.sampler import seen_from
 from ..sampling.targets import Target
 from . import follow_keys
+from .follow_body import FollowBody, Shown
+from .follow_let_go import FollowLetGo
 from .follow_recording import FollowRecording
 from .follow_restore import FollowSnapshot
 from .follow_view import SeenChain, TargetView, see_chain
+
+_FADE_IN = 0.3
+"""Time [s] in which the body leaves what it showed before for what it shows in real time."""
 
 
 class FollowSession:
@@ -34,7 +41,7 @@ class FollowSession:
 
     The other look-ats of the file stand still meanwhile. error: angle [rad] between where the head looks and the
     goal, and seen_head: (4,) the head's orientation in the armature, both as last seen. place: (3,) the goal in the
-    world.
+    world. let_go: whether the goal is beyond the limits of *Let Go*, so that the look-at returns to the animation.
     """
 
     def __init__(
@@ -43,13 +50,14 @@ class FollowSession:
         """Raises RigError."""
         self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
         self._resolve()
-        actions.check_curves(armature, follow_keys.rotation_modes(self.look_at), "NEW")
+        follow_keys.check_curves(self.look_at, "NEW")
         constraint_sync.sync(armature)
         self.number = self._settings.number
-        self.error, self.seen_head = np.nan, rotation.identity()
+        self.error, self.seen_head, self.let_go = np.nan, rotation.identity(), False
         self._recording: FollowRecording | None = None
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
+        self._faces = blink.shown_values(self.look_at.shapes)
         self._snapshot: FollowSnapshot | None = FollowSnapshot(scene, view_layer, armature, self.number, self.target)
         try:
             self._begin()
@@ -62,6 +70,11 @@ class FollowSession:
     @property
     def _settings(self) -> Any:
         return self.armature.pose.bones[self.bone].lookat_pd
+
+    @property
+    def eye(self) -> Array:
+        """Where the head looks from (3,) in the world."""
+        return np.array((self.armature.matrix_world @ self.armature.pose.bones[self.bone].matrix).translation)
 
     @property
     def is_open(self) -> bool:
@@ -88,7 +101,11 @@ class FollowSession:
         target = (s.target.session_uid, len(s.target.users_scene)) if s.target is not None else None
         up = s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0
         aimed = s.aim_axis, *s.facing, up
-        return tuning, chain, target, s.subtarget, aimed, s.soft_edge, s.mute, self.armature.data.pose_position
+        groups = (*body_settings.TUNING.items(), *body_settings.BONES.items())
+        values = [getattr(getattr(s, group), name) for group, names in groups for name in names]
+        behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else ()
+        body = *values, shape_table.rows(s.eyes), bool(s.eyes.drift), tuple(behind)
+        return tuning, chain, target, s.subtarget, aimed, s.soft_edge, s.mute, self.armature.data.pose_position, body
 
     def _check(self) -> None:
         """See what the animator has changed meanwhile. Raises RigError where that leaves nothing to follow."""
@@ -105,12 +122,20 @@ class FollowSession:
         if not look_at.exists_on(bone):
             raise RigError("The look-at on '{bone}' was removed during Follow; add it again.", bone=self.bone)
         if self._inputs() != self._known:
-            bones = self.look_at.bones
+            before = self.look_at
             self._resolve()
-            if self.look_at.bones != bones:
+            if self.look_at.bones != before.bones:
                 raise RigError(
                     "The chain of the look-at on '{bone}' changed during Follow; start Follow again.", bone=self.bone
                 )
+            if self.look_at.written != before.written or self.look_at.shapes != before.shapes:
+                raise RigError(
+                    "The bones of the body response to the look-at on '{bone}' changed during Follow; "
+                    "start Follow again.",
+                    bone=self.bone,
+                )
+            if self._body is not None:
+                self._body.look_at = self.look_at
             self._stepper.retune(self.look_at.chain, self.look_at.tuning)
 
     # What is seen
@@ -140,7 +165,10 @@ class FollowSession:
     def _begin(self) -> None:
         """Begin with what is shown now."""
         self._target_view = TargetView(self.scene, self.view_layer, self.armature)
+        self._body: FollowBody | None = None
+        self._frame = self.scene.frame_current_final
         shown = offsets.shown(self.armature, self.bone, self.scene.frame_current_final)
+        before = self._shown_before(shown)
         self._found = np.array([shown.get(name, rotation.IDENTITY) for name in self.look_at.bones])
         turned = self._look()
         self._uneven = turned.sheared
@@ -156,8 +184,35 @@ class FollowSession:
             start = realtime.offsets_between(self._base.rotations, turned.rotations) if shown else start
         if shown:
             self._stepper.start(rotation.exp(rotation.log(start) / self._settings.influence))
-        self._put(self._found)
+        self._last = before
+        self._put(self._found, before)
         self.place = self.target_place()
+        self._goals = [(0.0, self.place)]
+        self._clock, self._limits = 0.0, FollowLetGo()
+        if self.look_at.body is not None:
+            self._body = FollowBody(self.scene, self.look_at, self._found, self.place)
+            self._settle(before)
+
+    def _shown_before(self, shown: dict[str, Array]) -> Shown:
+        """What the look-at adds when Follow starts. shown: to which bones (4,)."""
+        look_at = self.look_at
+        every = np.array([shown.get(name, rotation.IDENTITY) for name in look_at.turned])
+        track, moves = offsets.read(self.armature, self.number, look_at.turned, look_at.moved), None
+        if track is not None and len(track.moves):
+            k = round(self.scene.frame_current_final) - track.first
+            moves = track.moves[int(np.clip(k, 0, len(track.moves) - 1))]
+        return Shown(
+            every, np.zeros((len(look_at.moved), 3)) if moves is None else moves, np.zeros(len(look_at.shapes))
+        )
+
+    def _settle(self, before: Shown) -> None:
+        """Begin the body with what it shows; the difference from what it would show decays."""
+        assert self._body is not None
+        world = np.array(self.armature.matrix_world)
+        first = self._body.tick(0.0, self._found, self.place, world, self._influence, self._measured())
+        self._turns = rotation.log(rotation.multiply(rotation.inverse(first.offsets), before.offsets))
+        self._moves, self._begun = before.moves - first.moves, self._clock
+        self._put(self._found, before)
 
     def _is_shared(self) -> bool:
         """Whether another look-at turns bones of this chain too."""
@@ -170,7 +225,6 @@ class FollowSession:
         """See the pose that the look-at is added to."""
         offsets.hide(self.armature, self.number)
         self._base = self._look()
-        self._frame = self.scene.frame_current_final
 
     def _measured_coupling(self) -> Array:
         def evaluated(turns: Array) -> Array:
@@ -179,16 +233,26 @@ class FollowSession:
 
         return coupling_probe.measure(self.look_at, self._base.rotations, evaluated)
 
-    def _put(self, found: Array) -> None:
+    def _put(self, found: Array, shown: Shown | None = None) -> None:
+        """Show offsets (b, 4) of the chain, and of the body what was `shown` or is known of the hips."""
+        look_at, moves = self.look_at, None
+        if shown is not None:
+            found, moves = shown.offsets, shown.moves
         offsets.show(
-            self.armature, Track.pose(self.number, self.look_at.turned, found, self.look_at.moved, uneven=self._uneven)
+            self.armature, Track.pose(self.number, look_at.turned, found, look_at.moved, moves, uneven=self._uneven)
         )
+        if shown is not None and self._body is not None:
+            amounts = zip(look_at.shapes, shown.shapes.tolist(), strict=True)
+            blink.show({lid: (amount, self.armature.name_full) for lid, amount in amounts})
 
     def tick(self, dt: float, goal: Sequence[float] | Array | None = None) -> None:
         """Go on by dt seconds towards a point of the world, or towards the target. Raises RigError."""
         self._check()
+        self._clock += max(dt, 0.0)
+        moved_on = self.scene.frame_current_final != self._frame
+        self._frame = self.scene.frame_current_final
         seen = self._look()
-        if not self.is_plain and self.scene.frame_current_final != self._frame:
+        if not self.is_plain and moved_on:
             self._take_base()
             self._put(self._found)
             self._target_view.forget()
@@ -197,15 +261,79 @@ class FollowSession:
         local = (np.linalg.inv(seen.world) @ np.append(self.place, 1.0))[:3]
         self.seen_head = seen.rotations[0]
         aim = rotation.rotate(self.seen_head, self.look_at.chain.forward[0])
-        self.error = float(rotation.angle_between(aim, local - seen.positions[0]))
+        base = self._animated(seen)
+        if self._body is not None and (moved_on or (self.is_plain and not self._body.is_posed_as(base[1]))):
+            self._body.sample()
+        self.let_go = self._is_let_go(dt, *base, seen.world)
+        self.error = np.nan if self.let_go else float(rotation.angle_between(aim, local - seen.positions[0]))
+        ahead = None if self.let_go else (np.linalg.inv(seen.world) @ np.append(self._seen_by_head(), 1.0))[:3]
         if self.is_plain:
-            base = realtime.unturned(seen.rotations, seen.positions, self._found)
-            self._found = self._scaled(self._stepper.step(*base, local, dt, upright=self._upright(seen.world)))
+            shift = np.zeros(3) if self._body is None else self._body.carried(self._last.moves)
+            self._found = self._scaled(self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world)))
         else:
-            self._found = self._controls(seen, local, dt)
-        self._put(self._found)
+            self._found = self._controls(seen, ahead, dt)
+        self._last = self._whole(dt, seen.world)
+        self._put(self._found, self._last)
         if self._recording is not None and dt > 0.0:
-            self._recording.add(dt, self._found)
+            self._recording.add(dt, self._last)
+
+    def _animated(self, seen: SeenChain) -> tuple[Array, Array]:
+        """Orientations (b, 4) and positions (b, 3) of the chain without the look-at."""
+        if not self.is_plain:
+            return self._base.rotations, self._base.positions
+        rotations, positions = realtime.unturned(seen.rotations, seen.positions, self._found)
+        return rotations, positions if self._body is None else positions - self._body.carried(self._last.moves)
+
+    def _is_let_go(self, dt: float, rotations: Array, positions: Array, world: Array) -> bool:
+        head = world[:3, :3] @ positions[0] + world[:3, 3]
+        aim = world[:3, :3] @ rotation.rotate(rotations[0], self.look_at.chain.forward[0])
+        depsgraph = self.view_layer.depsgraph
+        return self._limits.tick(self._settings, self.look_at.occluders, depsgraph, dt, head, aim, self.place)
+
+    def _seen_by_head(self) -> Array:
+        """The goal (3,) of the head, which sets out later than the eyes."""
+        delay = self.look_at.body.head_delay if self.look_at.body is not None else 0.0
+        self._goals.append((self._clock, self.place))
+        if delay <= 0.0:
+            self._goals = self._goals[-1:]
+            return self.place
+        then = self._clock - delay
+        while len(self._goals) > 1 and self._goals[1][0] <= then:
+            del self._goals[0]
+        times, places = [time for time, _ in self._goals], np.array([place for _, place in self._goals])
+        return np.array([np.interp(then, times, places[:, axis]) for axis in range(3)])
+
+    def _whole(self, dt: float, world: Array) -> Shown:
+        """What the chain and the body show together."""
+        if self._body is None:
+            look_at, every = self.look_at, rotation.identity(len(self.look_at.turned))
+            every[: len(self._found)] = self._found
+            return Shown(every, np.zeros((len(look_at.moved), 3)), np.zeros(len(look_at.shapes)))
+        seen = self._measured()
+        goal = None if self.let_go else self.place
+        shown = self._body.tick(dt, self._found, goal, world, self._influence, seen)
+        share = inertialization.decay(1.0, 0.0, _FADE_IN, self._clock - self._begun)
+        if share > 0.0:
+            # The chain begins with what is shown, by itself.
+            turns = share * self._turns
+            turns[: len(self._found)] = 0.0
+            shown = Shown(
+                rotation.multiply(shown.offsets, rotation.exp(turns)), shown.moves + share * self._moves, shown.shapes
+            )
+        return shown
+
+    def _measured(self) -> tuple[Array, Array] | None:
+        """The body as the chain and the hips alone carry it; None where that is predicted."""
+        assert self._body is not None
+        if self._body.is_predicted:
+            return None
+        self._put(self._found, self._body.hips_alone(self._found, self._last))
+        self.view_layer.update()
+        return self._body.measured(self.view_layer)
+
+    @property
+    def _influence(self) -> float:
+        return min(float(self._settings.influence), 1.0)
 
     def _upright(self, world: Array) -> Array | None:
         """The up (3,) to which the head is leveled, in armature space; None where it is not."""
@@ -218,10 +346,10 @@ class FollowSession:
         return up.seen(world[None], seen_from(world[None], places))[0]
 
     def _scaled(self, found: Array) -> Array:
-        influence = min(float(self._settings.influence), 1.0)
+        influence = self._influence
         return found if influence == 1.0 else rotation.exp(influence * rotation.log(found))
 
-    def _controls(self, seen: SeenChain, local: Array, dt: float) -> Array:
+    def _controls(self, seen: SeenChain, local: Array | None, dt: float) -> Array:
         """Offsets of controls that act through constraints: what was seen of the last ones corrects the next."""
         base = self._base
         # The head is where it was seen, not where the chain alone would have carried it.
@@ -243,7 +371,7 @@ class FollowSession:
 
     def record(self, on: bool) -> None:
         """Begin to record what is shown, or stop and discard it."""
-        self._recording = FollowRecording(self._found) if on else None
+        self._recording = FollowRecording(self._last) if on else None
 
     @property
     def recorded_frames(self) -> int:
@@ -254,11 +382,14 @@ class FollowSession:
         """Raises RigError where a recording could not be keyed."""
         follow_keys.check_recording(self.look_at, into)
 
-    def recording(self) -> tuple[Array, Array]:
-        """Frames (F,) from the current one on, and the offsets (F, b, 4) that were shown then."""
+    def recording(self, fade: float = 0.0) -> tuple[Array, Shown]:
+        """Frames (F,) from the current one on, and what was shown then, with a first axis of frames.
+
+        fade: time [s] in which it sets out from the animation and, after its end, returns to it.
+        """
         assert self._recording is not None
-        found = self._recording.at_frames(scene_time.seconds_per_frame(self.scene))
-        return self.scene.frame_current + np.arange(len(found)), found
+        found = self._recording.at_frames(scene_time.seconds_per_frame(self.scene), fade)
+        return self.scene.frame_current + np.arange(len(found.offsets)), found
 
     # How it ends
 
@@ -269,22 +400,23 @@ class FollowSession:
         """
         try:
             self._check()
-            follow_keys.key_pose(self.scene, self.look_at, self.number, self._found)
+            follow_keys.key_pose(self.scene, self.look_at, self.number, self._last)
         except BaseException:
             self.restore()
             raise
         self._finish()
 
-    def keep_recording(self, into: str = "NEW") -> bpy.types.Action:
+    def keep_recording(self, into: str = "NEW", fade: float = 0.0) -> bpy.types.Action:
         """Key what was recorded, from the current frame on, on top of the animation; the action that holds the keys.
 
-        into: "NEW", "CURRENT" or "LAYER". The look-at is muted then. Raises RigError, everything being restored.
+        into: "NEW", "CURRENT" or "LAYER". fade: as for `recording`. The look-at is muted then. Raises RigError,
+        everything being restored.
         """
         try:
             self._check()
             if self.recorded_frames < 2:
                 raise RigError("The recording is shorter than two frames; record a longer take.")
-            action = follow_keys.key_recording(self.scene, self.look_at, self.number, *self.recording(), into)
+            action = follow_keys.key_recording(self.scene, self.look_at, self.number, *self.recording(fade), into)
         except BaseException:
             self.restore()
             raise
@@ -302,6 +434,8 @@ class FollowSession:
         """Leave everything as it was before."""
         if self._snapshot is not None:
             self._snapshot.restore()
+            with suppress(ReferenceError):
+                blink.show_values(self._faces, self.armature.name_full)
         self.release()
 
     def release(self) -> None:

@@ -26,7 +26,7 @@ FRESH, SETTINGS, TARGETS, BODY = range(4)
 
 _SAMPLING = 0.8
 """Share of a pass over the frames in which the rig is sampled; the rest is solving."""
-_WHOLE_FRAMES = 0.7
+_WHOLE_FRAMES, _RAYS = 0.7, 0.2
 """Share of that for whole frames. There may be many times as many moments between them, or none."""
 
 
@@ -135,7 +135,9 @@ class LookAtSolve:
         if self.stale >= TARGETS:
             if self.look_at.occluders:
                 sampler.park()
-            SolveSampling(self.look_at, context, sampler, self.kept).sample_sight()
+            rays = _RAYS * share if self.look_at.occluders else 0.0
+            yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_sight(done, rays)
+            done += rays
         sampling = SolveSampling(self.look_at, context, sampler, self.kept)
         yield from sampling.sample_between(done, 0.999 * share - done, keep=self.stale < TARGETS)
         return sampling
@@ -169,7 +171,7 @@ class LookAtSolve:
         if body is not None and displacement is not None:
             influence = solver.setting("influence")
             self.response = body.respond(
-                self.solution, found, displacement, seen, solver.events(), influence, solver.mixed
+                self.solution.wanted[:, 0], found, displacement, seen, solver.events(), influence, solver.mixed
             )
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)

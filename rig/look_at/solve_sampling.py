@@ -10,6 +10,7 @@ import numpy as np
 from ...lookat_pd import checks, curves, gaze, rotation
 from ...lookat_pd.gaze import mixing as gaze_mixing
 from ...lookat_pd.message import Message
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
@@ -159,8 +160,11 @@ class SolveSampling:
         bones = len(self.look_at.bones)
         return curves.Between(places, seen.rotations[:, :bones], seen.positions[:, :bones], seen.targets)
 
-    def sample_sight(self) -> None:
-        """See which targets are behind occluders, from the head as animated."""
+    def sample_sight(self, begin: float, share: float) -> Generator[float, None, None]:
+        """See which targets are behind occluders, from the head as animated.
+
+        Goes from fraction `begin` on over a `share`.
+        """
         kept, look_at = self.kept, self.look_at
         samples = kept.samples
         kept.hidden = None
@@ -171,7 +175,8 @@ class SolveSampling:
         world = samples.worlds[None, :, :3, :3] @ places[..., None]
         world = world[..., 0] + samples.worlds[None, :, :3, 3]
         frames = self.context.frames.tolist()
-        found = sight.hidden(self.context.scene, look_at.armature, look_at.occluders, frames, world[-1], world[:-1])
+        steps = sight.hidden(self.context.scene, look_at.armature, look_at.occluders, frames, world[-1], world[:-1])
+        found = yield from subrange(steps, begin, begin + share)
         kept.hidden = np.array([gaze_mixing.lasting(row, self.context.dt) for row in found])
 
     def _doubtful(self) -> Array:

@@ -38,12 +38,20 @@ class Track:
 
     @classmethod
     def pose(
-        cls, number: int, turned: Sequence[str], offsets: Array, moved: Sequence[str] = (), *, uneven: bool = False
+        cls,
+        number: int,
+        turned: Sequence[str],
+        offsets: Array,
+        moved: Sequence[str] = (),
+        moves: Array | None = None,
+        *,
+        uneven: bool = False,
     ) -> "Track":
-        """The same at all times. offsets: (b, 4) of the first b bones; the others do not turn, and none is moved."""
+        """The same at all times. offsets: (b, 4) of the first b bones, the others do not turn. moves: (m, 3), None
+        for no motion."""
         every = rotation.identity(1, len(turned))
         every[0, : len(offsets)] = offsets
-        return cls(number, turned, 0, every, moved, uneven=uneven)
+        return cls(number, turned, 0, every, moved, None if moves is None else moves[None], uneven=uneven)
 
     def same_as(self, other: "Track | None") -> bool:
         """Whether two tracks add the same to the same bones."""

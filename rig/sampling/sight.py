@@ -1,6 +1,6 @@
 """Which points of the world objects hide from an eye: rays in a temporary scene with these objects alone."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import bpy
 import numpy as np
@@ -17,16 +17,20 @@ def hidden(
     frames: Sequence[float],
     eyes: Array,
     points: Array,
-) -> Array:
+) -> Generator[float, None, Array]:
     """Whether (n, F) points (n, F, 3) of the world are hidden from eyes (F, 3) at these frames.
 
-    What look-ats add to rigs is left out.
+    A generator of the fraction done. What look-ats add to rigs is left out.
     """
-    found = np.zeros(points.shape[:2], dtype=bool)
+    found, linked = np.zeros(points.shape[:2], dtype=bool), 0
     with Sampler(scene, armature, (), cut_down={}) as sampler:
-        for item in objects:
-            sampler.scene.collection.objects.link(item)
         for k, frame in enumerate(frames):
+            # Between two slices of the work the scene is removed.
+            sampler.open()
+            if sampler.scene.session_uid != linked:
+                linked = sampler.scene.session_uid
+                for item in objects:
+                    sampler.scene.collection.objects.link(item)
             depsgraph = sampler.step(frame)
             for n in range(len(points)):
                 way = points[n, k] - eyes[k]
@@ -34,4 +38,5 @@ def hidden(
                 if distance > 0.0:
                     ray = Vector(eyes[k]), Vector(way / distance)
                     found[n, k] = sampler.scene.ray_cast(depsgraph, *ray, distance=distance)[0]
+            yield (k + 1) / len(frames)
     return found

@@ -159,6 +159,32 @@ def show(amounts: Mapping[Lid, tuple[float, str]]) -> None:
             _set(lid, float(changed(lid, base(lid), amount)))
 
 
+def shown_values(lids: Iterable[Lid]) -> dict[Lid, float | None]:
+    """The values of shape keys that a look-at changes, None of those that it does not change now."""
+    return {lid: lid.block.value if lid.block is not None and _shown(lid) is not None else None for lid in lids}
+
+
+def show_values(values: Mapping[Lid, float | None], owner: str) -> None:
+    """Show shape keys as `shown_values` found them. owner: name of the armature."""
+    for lid, value in values.items():
+        if value is None and _shown(lid) is not None:
+            _give_back(lid)
+        elif value is not None and state(lid) == "FREE":
+            remember(lid, owner)
+            _set(lid, value)
+
+
+def keep(lids: Iterable[Lid]) -> list[bpy.types.ShapeKey]:
+    """Make what is shown the animator's values; the shape keys that this changes."""
+    kept = []
+    for lid in lids:
+        if _shown(lid) is not None and lid.block is not None:
+            blinks = lid.keys.lookat_pd_blinks
+            blinks.remove(blinks.find(lid.name))
+            kept.append(lid.block)
+    return kept
+
+
 def _set(lid: Lid, value: float) -> None:
     value = float(np.float32(value))
     if lid.block.value != value:

@@ -23,10 +23,14 @@ def drifting_targets(body: BodyRig, targets: Array, head: Array, times: Array) -
 
 
 class BodySolve:
-    """The response of one body. samples: of the chain and the body as animated. dt: seconds per frame."""
+    """The response of one body. samples: of the chain and the body as animated. dt: seconds per frame. begin: time [s]
+    of the first frame, by default what its number says."""
 
-    def __init__(self, body: BodyRig, chain: gaze.Chain, samples: Samples, dt: float) -> None:
+    def __init__(
+        self, body: BodyRig, chain: gaze.Chain, samples: Samples, dt: float, begin: float | None = None
+    ) -> None:
         self.body, self.chain, self.samples, self.dt = body, chain, samples, dt
+        self.begin = float(samples.frames[0]) * dt if begin is None else begin
         self._animated = response.posed(body, samples)
 
     def hips_displacement(self, offsets: Array) -> Array:
@@ -64,7 +68,7 @@ class BodySolve:
 
     def respond(
         self,
-        solution: gaze.Solution,
+        wanted: Array,
         offsets: Array,
         displacement: Array,
         seen: Samples | None,
@@ -74,13 +78,14 @@ class BodySolve:
     ) -> BodyResponse:
         """The response of the body to the offsets (F, b, 4) of the chain and the displacement (F, 3) of the hips.
 
-        seen: the rig evaluated with these, None if forward kinematics predicts it. influence: (F,). mixed: makes
+        wanted: (F, 4) orientation of the aiming bone that the chain was solved for. seen: the rig evaluated with these,
+        None if forward kinematics predicts it. influence: (F,). mixed: makes
         targets (n, F, 3) those that are looked at.
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:
             carrying = self._carried(offsets, displacement)
-            now, head, place = response.carried(body, s, carrying), solution.wanted[:, 0], carrying.places[:, 0]
+            now, head, place = response.carried(body, s, carrying), wanted, carrying.places[:, 0]
         else:
             moving = np.any(offsets != rotation.IDENTITY, axis=(1, 2)) | np.any(displacement != 0.0, axis=1)
             now = response.where(moving, response.posed(body, seen), self._animated)
@@ -89,6 +94,8 @@ class BodySolve:
             targets = seen.targets
         targets = mixed(targets)[0]
         if body.drift:
-            times = float(s.frames[0]) * self.dt + np.arange(len(s.frames)) * self.dt
+            times = self.begin + np.arange(len(s.frames)) * self.dt
             targets = drifting_targets(body, targets, s.positions[:, 0], times)
-        return response.respond(body, s, (head, place), now, displacement, targets, events, self.dt, influence)
+        return response.respond(
+            body, s, (head, place), now, displacement, targets, events, self.dt, self.begin, influence
+        )

@@ -70,7 +70,7 @@ def hips_only(body: BodyRig, samples: Samples, displacement: Array) -> Array:
     """Displacements (F, m, 3) of the bones if only the hips move."""
     moves = np.zeros((len(displacement), len(body.moved), 3))
     if body.hips_control:
-        moves[:, body.moved.index(body.hips_control)] = _own_displacement(
+        moves[:, body.moved.index(body.hips_control)] = own_displacement(
             samples, body.hips_control, posed(body, samples)[body.hips_control][0], displacement
         )
     return moves
@@ -109,8 +109,9 @@ class BodyMotion:
 
     head, place: (F, 4) orientation and (F, 3) position of the aiming bone. animated, now: the bones as animated, and as
     moved by the chain and the hips. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in armature
-    space. influence: (F,). offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both
-    written by the layers. gaze, closing: as in `BodyResponse`; closed: (F,) how far the lids do close.
+    space. begin: time [s] of the first frame, from which random motion comes. influence: (F,). offsets: (F, 4) of
+    each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both written by the layers. gaze, closing: as in
+    `BodyResponse`; closed: (F,) how far the lids do close.
     raised: (F,) angle [rad] by which the eyes look up further in the head than in the animation. shapes: (F,) how much
     each shape key changes.
     """
@@ -125,6 +126,7 @@ class BodyMotion:
     targets: Array
     events: Sequence[gaze.Event]
     dt: float
+    begin: float
     influence: Array
     offsets: dict[str, Array]
     moves: dict[str, Array]
@@ -144,11 +146,13 @@ def respond(
     targets: Array,
     events: Sequence[gaze.Event],
     dt: float,
+    begin: float,
     influence: Array,
 ) -> BodyResponse:
     """The body response, with the bones moved to `posed_now`. displacement: (F, 3) of the hips, included in it.
 
-    head: (F, 4) orientation and (F, 3) position of the aiming bone. targets: (n, F, 3) in armature space.
+    head: (F, 4) orientation and (F, 3) position of the aiming bone. targets: (n, F, 3) in armature space. begin: time
+    [s] of the first frame.
     """
     frames = len(samples.frames)
     motion = BodyMotion(
@@ -161,6 +165,7 @@ def respond(
         targets,
         events,
         dt,
+        begin,
         influence,
         offsets={name: rotation.identity(frames) for name in body.turned},
         moves={name: np.zeros((frames, 3)) for name in body.moved},
@@ -179,7 +184,7 @@ def move_hips(motion: BodyMotion) -> None:
     hips = motion.body.hips_control
     if hips:
         orientation = motion.animated[hips][0]
-        motion.moves[hips] = _own_displacement(motion.samples, hips, orientation, motion.displacement)
+        motion.moves[hips] = own_displacement(motion.samples, hips, orientation, motion.displacement)
 
 
 def swing_arms(motion: BodyMotion) -> None:
@@ -219,14 +224,14 @@ def hold_feet(motion: BodyMotion) -> None:
         turn = rotation.multiply(rotation.inverse(now), before)
         motion.offsets[bone] = np.where(still[:, None], rotation.IDENTITY, turn)
         way = np.where(still[:, None], 0.0, there - here)
-        motion.moves[bone] = _own_displacement(motion.samples, bone, now, way)
+        motion.moves[bone] = own_displacement(motion.samples, bone, now, way)
 
 
 def correct_feet(motion: BodyMotion) -> None:
     """Move the goals of legs by what the deforming feet miss them, more or less than in the animation."""
     for goal, bone in motion.body.missed:
         way = motion.animated[bone][1] - motion.now[bone][1]
-        motion.moves[goal] = _own_displacement(motion.samples, goal, motion.now[goal][0], way)
+        motion.moves[goal] = own_displacement(motion.samples, goal, motion.now[goal][0], way)
 
 
 def turn_eyes(motion: BodyMotion) -> None:
@@ -236,11 +241,10 @@ def turn_eyes(motion: BodyMotion) -> None:
     if body.looks:
         _turn_by_shapes(motion)
         return
-    first = float(samples.frames[0]) * motion.dt
     centers, turns = (np.stack([now[eye.bone][n] for eye in body.eyes], axis=1) for n in (1, 0))
     before = np.stack([motion.animated[eye.bone][0] for eye in body.eyes], axis=1)
     seen = eyes.solve(
-        body.ocular, motion.head, turns, centers, before, motion.targets, motion.dt, motion.events, time=first
+        body.ocular, motion.head, turns, centers, before, motion.targets, motion.dt, motion.events, time=motion.begin
     )
     ahead = rotation.rotate(turns, body.ocular.forward)
     looking = rotation.rotate(rotation.multiply(turns, seen.offsets), body.ocular.forward)
@@ -259,7 +263,7 @@ def turn_eyes(motion: BodyMotion) -> None:
         still = np.all(turned[:, n] == rotation.IDENTITY, axis=-1)[:, None]
         arm = control[1] - about
         moved = np.where(still, 0.0, rotation.rotate(world, arm) - arm)
-        motion.moves[eye.target] = _own_displacement(samples, eye.target, control[0], moved)
+        motion.moves[eye.target] = own_displacement(samples, eye.target, control[0], moved)
     motion.gaze, motion.closing = seen, seen.blink * influence
 
 
@@ -290,7 +294,7 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
         motion.targets,
         motion.dt,
         motion.events,
-        time=float(samples.frames[0]) * motion.dt,
+        time=motion.begin,
     )
     looking = rotation.rotate(rotation.multiply(in_head, seen.offsets), ahead)
     motion.raised = _raised(motion, natural, looking, seen.offsets)
@@ -354,7 +358,7 @@ def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, i
     return np.stack([values[name] for name in names], axis=1) if names else np.zeros((shape[0], 0, shape[1]))
 
 
-def _own_displacement(samples: Samples, bone: str, orientation: Array, displacement: Array) -> Array:
+def own_displacement(samples: Samples, bone: str, orientation: Array, displacement: Array) -> Array:
     """A displacement (F, 3) in armature space as the location of the bone. orientation: (F, 4) of the bone."""
     n = samples.bones.index(bone)
     mode = samples.modes[n]

@@ -109,6 +109,11 @@ def _meshes(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.
             yield item, keys
 
 
+def names(armature: bpy.types.Object) -> set[str]:
+    """The shape keys of the meshes of a character."""
+    return {name for _, keys in _meshes(armature) for name in keys.key_blocks.keys()[1:]}
+
+
 def _detected(armature: bpy.types.Object) -> dict[tuple[str, str], _Found]:
     found: dict[tuple[str, str], _Found] = {}
     for item, keys in _meshes(armature):

@@ -47,6 +47,22 @@ def test_the_settled_head_is_on_the_arc() -> None:
         assert abs(aim @ rotation.normalize(np.cross(to_a, to_b))) < np.sin(np.radians(0.05))
 
 
+def test_a_switch_of_the_weights_leaves_the_speed_continuous() -> None:
+    """C1: the change of the speed from frame to frame goes to zero with the length of the frames."""
+    leaps = []
+    for fps in (240, 960):
+        t = np.arange(2 * fps) / fps
+        pose = body(t, sway=0.0)
+        a, b = (np.tile(at(yaw, pitch), (len(t), 1)) for yaw, pitch in ((-40, 10), (35, -15)))
+        late = t >= 0.5
+        point, _ = mixed([a, b], np.stack((~late, late)).astype(float), pose[1][:, 0])
+        found = solve(make_chain(), Tuning(), *pose, point[None], 1 / fps)
+        velocity = np.diff(rotation.rotate(found.wanted[:, 0], make_chain().forward[0]), axis=0) * fps
+        assert np.linalg.norm(velocity, axis=-1).max() > 2.0
+        leaps.append(np.linalg.norm(np.diff(velocity, axis=0), axis=-1).max())
+    assert leaps[1] < 0.3 * leaps[0]
+
+
 def test_weights_of_zero_are_none() -> None:
     point, there = mixed(np.ones((2, 3, 3)), [[0, 1, 0], [0, 0, 2]], np.zeros((3, 3)))
     assert there.tolist() == [False, True, True] and np.all(np.isfinite(point))

@@ -247,7 +247,7 @@ def test_a_recording_adds_to_the_animation_and_touches_nothing_else(hero) -> Non
     bpy.context.scene.frame_set(10)
     following.keep_recording("CURRENT")
     for n, name in enumerate(CHAIN):
-        wanted = rotation.multiply(basis[name], found[:, n])
+        wanted = rotation.multiply(basis[name], found.offsets[:, n])
         got = scenes.basis(hero.armature, frames, name)
         assert rotation.distance(got, wanted).max() < 1e-3
     after = scenes.curves(hero.armature.animation_data.action)

@@ -14,6 +14,8 @@ errors = load("lookat_pd.errors")
 live = load("rig.live.handlers")
 looks = load("rig.look_at.directing.looks")
 resolve = load("rig.look_at.resolve")
+sampler = load("rig.sampling.sampler")
+sight = load("rig.sampling.sight")
 targets = load("rig.sampling.targets")
 
 PLACES = {"Ball": (1.6, -2.2, 1.8), "Bird": (-1.2, -2.0, 1.4)}
@@ -94,6 +96,16 @@ def test_keyed_weights_are_smooth_live_and_baked(two) -> None:
     result = scenes.run_bake(armature, last=FAST)[0]
     assert np.abs(scenes.poses(armature, (1, 65, 80, FAST)) - shown).max() < 1e-5
     assert result.settled_error < np.radians(0.05)
+
+
+@pytest.mark.parametrize("setting", ["use", "target_weight", "targets[0].weight"])
+def test_the_panels_button_keys_every_setting(two, setting) -> None:
+    armature, _ = two
+    assert bpy.ops.lookat_pd.key(setting=setting) == {"FINISHED"}
+    assert edit.key_state(armature, "head", setting, bpy.context.scene.frame_current) == "KEYED"
+    for unknown in ("targets[7].weight", "name"):
+        with pytest.raises(RuntimeError, match="no setting"):
+            bpy.ops.lookat_pd.key(setting=unknown)
 
 
 FAST = 240
@@ -279,6 +291,34 @@ def test_a_target_is_let_go_behind_a_wall_and_comes_back(two) -> None:
     assert found[0] == 0 and (found[25:35] == -1).all() and found[-1] == 0
     assert np.count_nonzero(np.diff(found)) == 2
     assert bpy.data.scenes.keys() == [bpy.context.scene.name], "nothing is left of the rays"
+
+
+def test_rays_are_cast_in_slices_with_progress(two) -> None:
+    """The temporary scene is removed between two slices; what is found is the same."""
+    armature, settings = two
+    settings.let_go_behind = wall(0.0)
+    places = np.tile((0.0, -3.0, 1.6), (2, 6, 1))
+    places[0, 3:] = (-3.0, -3.0, 1.6)
+    eyes = np.tile((0.0, 0.0, 1.6), (6, 1))
+    frames = [float(frame) for frame in range(1, 7)]
+    objects = tuple(settings.let_go_behind.all_objects)
+    found = []
+    for parks in (False, True):
+        steps, done = sight.hidden(bpy.context.scene, armature, objects, frames, eyes, places), []
+        try:
+            while True:
+                done.append(next(steps))
+                if parks:
+                    sampler.park_all()
+                    assert bpy.data.scenes.keys() == [bpy.context.scene.name]
+        except StopIteration as end:
+            found.append(end.value)
+        assert np.allclose(done, np.arange(1, 7) / 6)
+    assert np.array_equal(*found) and found[0].any() and not found[0].all()
+    steps = sight.hidden(bpy.context.scene, armature, objects, frames, eyes, places)
+    next(steps)
+    steps.close()
+    assert bpy.data.scenes.keys() == [bpy.context.scene.name]
 
 
 def test_an_occluder_that_moves_and_one_that_joins(two) -> None:

@@ -51,7 +51,12 @@ def follow_left_by_enter(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     before = pose()
     yield from _follow(hands)
+    # On a slow machine the clock of Follow stops while Blender draws.
+    before_that = pose()
     yield 1.0
+    while abs(pose() - before_that).max() > 1e-3:
+        before_that = pose()
+        yield 0.5
     held = pose()
     yield from hands.key("RET")
     yield 0.3

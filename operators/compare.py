@@ -1,0 +1,112 @@
+"""Compare: the plain animation beside the result, in the viewport."""
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..lookat_pd.errors import LookAtError
+from ..lookat_pd.message import Message
+from ..lookat_pd.progress import drain
+from ..rig.look_at import compare
+from ..rig.offset_layer import layer_action
+from ..rig.sampling import suspend
+from ..translations import messages
+from . import current, job, viewports
+
+_PAUSE = 0.5
+"""Time [s] without a change of the animation after which it is sampled again."""
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why there is nothing to compare, as a sentence; None if there is."""
+    reason = current.why_no_armature(context)
+    if reason is None and not compare.is_comparable(current.armature(context)):
+        return "There is neither a live look-at nor a bake to compare"
+    return reason
+
+
+class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
+    """Draw the plain animation, without the look-at and its bake, beside the result; click again to hide it"""
+
+    bl_idname = "lookat_pd.compare"
+    bl_label = "Compare"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        item = current.armature(context)
+        shown = item is not None and item.type == "ARMATURE" and compare.ghost(item) is not None
+        return shown or current.poll(cls, why_not(context))
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self._hidden(context) or super().execute(context)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        return self._hidden(context) or super().invoke(context, event)
+
+    @staticmethod
+    def _hidden(context: bpy.types.Context) -> set[str]:
+        """Hide what is shown; an empty set where nothing is."""
+        item = current.armature(context)
+        if compare.ghost(item) is None:
+            return set()
+        compare.hide(item)
+        viewports.redraw()
+        return {"FINISHED"}
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Sampling the plain animation: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self._armature = current.armature(context)
+        self.job = compare.plain(context.scene, self._armature)
+
+    def finish(self, context: bpy.types.Context, result: compare.Ghost) -> None:
+        compare.show(self._armature, result)
+        viewports.redraw()
+
+
+@persistent
+def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Sample again, a while after an animation has changed."""
+    if not compare.is_on() or suspend.is_live_suspended() or not depsgraph.id_type_updated("ACTION"):
+        return
+    if all(layer_action.is_layer(u.id.original) for u in depsgraph.updates if isinstance(u.id, bpy.types.Action)):
+        return
+    if bpy.app.timers.is_registered(refresh):
+        bpy.app.timers.unregister(refresh)
+    bpy.app.timers.register(refresh, first_interval=_PAUSE)
+
+
+def refresh() -> None:
+    """Sample the plain animations again that have changed since."""
+    for item in compare.out_of_date():
+        try:
+            compare.show(item, drain(compare.plain(bpy.context.scene, item)))
+        except LookAtError:
+            compare.hide(item)
+    viewports.redraw()
+
+
+@persistent
+def _forget(*_: object) -> None:
+    compare.hide()
+
+
+_HANDLERS = ((bpy.app.handlers.depsgraph_update_post, _changed), (bpy.app.handlers.load_pre, _forget))
+_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_compare,))
+
+
+def register() -> None:
+    _register()
+    for handlers, function in _HANDLERS:
+        handlers.append(function)
+
+
+def unregister() -> None:
+    for handlers, function in _HANDLERS:
+        handlers.remove(function)
+    if bpy.app.timers.is_registered(refresh):
+        bpy.app.timers.unregister(refresh)
+    compare.hide()
+    _unregister()

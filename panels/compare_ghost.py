@@ -1,0 +1,32 @@
+"""The plain animation of compared characters in the viewport: their bones as octahedra, in a ghost color."""
+
+import bpy
+import numpy as np
+
+from ..rig.look_at import compare
+from .overlay import Batch, safely
+
+_ALPHA = 0.7
+_handles: list[object] = []
+
+
+def _draw(context: bpy.types.Context) -> None:
+    view = context.space_data
+    if not compare.is_on() or not view.overlay.show_overlays:
+        return
+    colour, lines = context.preferences.themes[0].view_3d.after_current_frame, Batch()
+    for item in context.view_layer.objects:
+        ghost = compare.ghost(item) if item.type == "ARMATURE" else None
+        if ghost is not None and item.visible_in_viewport_get(view):
+            outline = ghost.outline(context.scene.frame_current_final, np.array(item.matrix_world))
+            lines.add(outline, colour, _ALPHA)
+    lines.draw("LINES")
+
+
+def register() -> None:
+    _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (_draw,), "WINDOW", "POST_VIEW"))
+
+
+def unregister() -> None:
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")

@@ -1,0 +1,144 @@
+"""What a VRM file says about its eyes: whether bones or expressions turn them, which, and how far.
+
+Read from the JSON part of the file: extension `VRM` of VRM 0.x (`firstPerson`) and `VRMC_vrm` of VRM 1.0 (`lookAt`).
+Source: https://github.com/vrm-c/vrm-specification.
+"""
+
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite, radians
+from pathlib import Path
+from typing import Any
+
+from ...lookat_pd.errors import FileError
+
+_MAGIC, _JSON = b"glTF", 0x4E4F534A
+_DIRECTIONS = ("LEFT", "RIGHT", "UP", "DOWN")
+_RANGES = {
+    "LEFT": ("HorizontalOuter", "HorizontalInner"),
+    "RIGHT": ("HorizontalOuter", "HorizontalInner"),
+    "UP": ("VerticalUp",),
+    "DOWN": ("VerticalDown",),
+}
+_MOST = 90.0
+"""Largest angle [deg] of a range that is taken for one."""
+
+
+@dataclass(frozen=True)
+class VrmEyes:
+    """bones: of the left and the right eye, where bones turn them. shapes: a row for each shape key that turns them
+    otherwise: name, direction and angle [rad] at value 1. limits: to the side, up and down [rad]."""
+
+    bones: tuple[str, str] | None
+    shapes: tuple[tuple[str, str, float], ...]
+    limits: tuple[float, float, float]
+
+
+def read(path: Path) -> VrmEyes:
+    """The eyes of a VRM file. Raises FileError."""
+    return eyes(_document(path))
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        content = path.read_bytes()
+        size, kind = struct.unpack_from("<II", content, 12)
+        document = json.loads(content[20 : 20 + size]) if content[:4] == _MAGIC and kind == _JSON else None
+    except (OSError, struct.error, ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise FileError("'{name}' is not a VRM file that can be read; choose another file.", name=path.name)
+    return document
+
+
+def eyes(document: dict[str, Any]) -> VrmEyes:
+    """The eyes of a VRM file with this JSON part. Raises FileError."""
+    try:
+        said = document.get("extensions", {})
+        found = [_eyes(document, said[name], name) for name in ("VRMC_vrm", "VRM") if name in said]
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        raise FileError("The VRM data of the file is broken; export it again.") from None
+    if not found:
+        raise FileError("The file has no VRM data; choose a VRM file.")
+    if len({one.bones is None for one in found}) > 1:
+        raise FileError("The VRM file turns the eyes both by bones and by expressions; export it with one of them.")
+    return found[0]
+
+
+def _eyes(document: dict[str, Any], said: dict[str, Any], name: str) -> VrmEyes:
+    is_new = name == "VRMC_vrm"
+    look = said.get("lookAt", {}) if is_new else said.get("firstPerson", {})
+    kind = look.get("type", "bone") if is_new else look.get("lookAtTypeName", "Bone")
+    ranges = {way: _range(look, way, is_new=is_new) for way in _DIRECTIONS}
+    if kind.lower() == "bone":
+        angles = {way: out for way, (_, out) in ranges.items()}
+        return VrmEyes(_bones(document, said, is_new=is_new), (), _limits(angles))
+    rows, angles = [], {}
+    for way in _DIRECTIONS:
+        seen, out = ranges[way]
+        angles[way] = seen * min(1.0, 1.0 / out)
+        for shape, weight in _expression(document, said, way, is_new=is_new):
+            # At value 1 the shape key is further than the expression at its end, which is `out` of its weight.
+            rows.append((shape, way, radians(min(seen / (out * weight), _MOST))))
+    return VrmEyes(None, tuple(rows), _limits(angles))
+
+
+def _limits(angles: dict[str, float]) -> tuple[float, float, float]:
+    side = min(angles["LEFT"], angles["RIGHT"])
+    return radians(side), radians(angles["UP"]), radians(angles["DOWN"])
+
+
+def _range(look: dict[str, Any], way: str, *, is_new: bool) -> tuple[float, float]:
+    """Angle [deg] from which on eyes turn no further, and the angle [deg] or weight there; the lesser of both eyes."""
+    found = []
+    for name in _RANGES[way]:
+        row = look.get(f"rangeMap{name}" if is_new else f"lookAt{name}", {})
+        keys = ("inputMaxValue", "outputScale") if is_new else ("xRange", "yRange")
+        seen, out = (float(row.get(key, default)) for key, default in zip(keys, (_MOST, 10.0), strict=True))
+        if not (isfinite(seen) and isfinite(out) and seen > 0.0 and out > 0.0):
+            raise FileError("A range of the eyes in the VRM file is not a number above 0; export it again.")
+        found.append((min(seen, _MOST), min(out, _MOST)))
+    return min(found, key=lambda row: row[1])
+
+
+def _bones(document: dict[str, Any], said: dict[str, Any], *, is_new: bool) -> tuple[str, str]:
+    bones = said["humanoid"]["humanBones"]
+    nodes = {name: row["node"] for name, row in bones.items()} if is_new else {b["bone"]: b["node"] for b in bones}
+    if not {"leftEye", "rightEye"} <= nodes.keys():
+        raise FileError("The VRM file names no bones for both eyes; choose them in the Eyes panel.")
+    left, right = (document["nodes"][nodes[name]]["name"] for name in ("leftEye", "rightEye"))
+    return left, right
+
+
+def _expression(
+    document: dict[str, Any], said: dict[str, Any], way: str, *, is_new: bool
+) -> Iterator[tuple[str, float]]:
+    """The shape keys of the expression that looks some way, with their weights above 0."""
+    if is_new:
+        row = said.get("expressions", {}).get("preset", {}).get(f"look{way.title()}", {})
+        for bind in row.get("morphTargetBinds", ()):
+            yield _shape(document, document["nodes"][bind["node"]]["mesh"], bind["index"]), _weight(bind["weight"], 1.0)
+        return
+    for group in said.get("blendShapeMaster", {}).get("blendShapeGroups", ()):
+        if group.get("presetName", "").lower() == f"look{way.lower()}":
+            for bind in group.get("binds", ()):
+                yield _shape(document, bind["mesh"], bind["index"]), _weight(bind["weight"], 100.0)
+
+
+def _weight(value: float, whole: float) -> float:
+    weight = float(value) / whole
+    if not (isfinite(weight) and weight > 0.0):
+        raise FileError("A weight of a look expression in the VRM file is not a number above 0; export it again.")
+    return weight
+
+
+def _shape(document: dict[str, Any], mesh: int, index: int) -> str:
+    """The name that Blender gives to a morph target."""
+    row = document["meshes"][mesh]
+    for holder in (row, *row["primitives"]):
+        names = holder.get("extras", {}).get("targetNames", ())
+        if index < len(names):
+            return names[index]
+    return f"target_{index}"

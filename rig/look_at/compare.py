@@ -1,0 +1,170 @@
+"""The plain animation of a character, without look-ats and without what was baked, to be drawn beside the result.
+
+What is kept may be thrown away at any time. Ghosts are kept by armature, as long as *Compare* is on.
+"""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drain
+from ...lookat_pd.rotation import Array
+from ..animation import actions
+from ..animation.bake_transaction import is_layer, source_of
+from ..sampling import fingerprint, sampler, scene_time, suspend
+from . import resolve
+
+_WAIST, _THICK = 0.12, 0.08
+"""Where an octahedron is widest, and half its width there, as fractions of the bone's length."""
+_EDGES = np.array([(0, n) for n in range(1, 5)] + [(5, n) for n in range(1, 5)] + [(1, 2), (2, 3), (3, 4), (4, 1)])
+_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """The bones of a plain animation from frame `first` on, in armature space: orientations (F, n, 4), positions (F, n,
+    3) and lengths (F, n) [m]. made_from: digest of the animation."""
+
+    bones: tuple[str, ...]
+    first: int
+    rotations: Array
+    positions: Array
+    lengths: Array
+    made_from: bytes
+
+    def outline(self, frame: float, world: Array) -> Array:
+        """The bones as octahedra at a frame: lines (k, 2, 3) in the world. world: (4, 4) of the armature."""
+        k = int(np.clip(round(frame) - self.first, 0, len(self.rotations) - 1))
+        size, thick = self.lengths[k][:, None], _THICK * self.lengths[k][:, None]
+        waist = _WAIST * size * (0.0, 1.0, 0.0)
+        sides = [waist + thick * np.array(side) for side in ((1, 0, 0), (0, 0, 1), (-1, 0, 0), (0, 0, -1))]
+        corners = np.stack((np.zeros_like(waist), *sides, size * (0.0, 1.0, 0.0)), axis=1)
+        corners = self.positions[k][:, None] + rotation.rotate(self.rotations[k][:, None], corners)
+        lines = corners[:, _EDGES].reshape(-1, 2, 3)
+        return lines @ world[:3, :3].T + world[:3, 3]
+
+    def tips(self, frame: float) -> Array:
+        """The ends (n, 3) of the bones at a frame, in armature space."""
+        k = int(np.clip(round(frame) - self.first, 0, len(self.rotations) - 1))
+        along = self.lengths[k][:, None] * (0.0, 1.0, 0.0)
+        return self.positions[k] + rotation.rotate(self.rotations[k], along)
+
+
+_ghosts: dict[int, Ghost] = {}
+
+
+def ghost(armature: bpy.types.Object) -> Ghost | None:
+    """The plain animation of an armature that is shown; None where *Compare* is off."""
+    return _ghosts.get(armature.session_uid)
+
+
+def is_on() -> bool:
+    """Whether any armature is compared."""
+    return bool(_ghosts)
+
+
+def show(armature: bpy.types.Object, found: Ghost) -> None:
+    """Let a plain animation be drawn."""
+    _ghosts[armature.session_uid] = found
+
+
+def hide(armature: bpy.types.Object | None = None) -> None:
+    """Draw it no more; None for all armatures."""
+    if armature is None:
+        _ghosts.clear()
+    else:
+        _ghosts.pop(armature.session_uid, None)
+
+
+def out_of_date() -> list[bpy.types.Object]:
+    """The armatures that are compared and whose animation is another one since."""
+    items = [item for item in bpy.data.objects if item.session_uid in _ghosts]
+    return [item for item in items if _ghosts[item.session_uid].made_from != _digest(item)]
+
+
+def is_comparable(armature: bpy.types.Object) -> bool:
+    """Whether there is a live look-at, or a bake whose source is known."""
+    live = any(not armature.pose.bones[name].lookat_pd.mute for name in resolve.bones_with_look_at(armature))
+    return live or _source(armature) is not None or bool(_layers(armature))
+
+
+def plain(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Ghost]:
+    """Sample the plain animation over the frames of the scene, as a generator of the fraction done. Raises RigError.
+
+    The bones that deform are sampled, or all where none does.
+    """
+    if not is_comparable(armature):
+        raise RigError("There is neither a live look-at nor a bake to compare; add a look-at first.")
+    first, last = scene_time.key_range(scene)
+    bones = tuple(bone.name for bone in armature.data.bones if bone.use_deform) or tuple(armature.data.bones.keys())
+    frames = np.arange(int(first), int(last) + 1)
+    made_from = _digest(armature)
+    with suspend.suspend_live():
+        if _source(armature) is None and not _layers(armature):
+            seen = yield from _sampled(scene, armature, bones, frames)
+        else:
+            # At once: the animator must not see the other action.
+            with _without_bakes(armature):
+                seen = drain(_sampled(scene, armature, bones, frames))
+    lengths = seen.sizes * [armature.data.bones[name].length for name in bones]
+    return Ghost(bones, int(frames[0]), seen.rotations, seen.positions, lengths, made_from)
+
+
+def _sampled(
+    scene: bpy.types.Scene, armature: bpy.types.Object, bones: tuple[str, ...], frames: Array
+) -> Generator[float, None, sampler.Samples]:
+    with sampler.Sampler(scene, armature, bones, cut_down={}) as sampling:
+        return (yield from sampler.sample_frames(sampling, frames))
+
+
+@contextmanager
+def _without_bakes(armature: bpy.types.Object) -> Iterator[None]:
+    """Let the armature play what was baked from, and no layers of bakes."""
+    source, layers, data = _source(armature), _layers(armature), armature.animation_data
+    pose = [(bone, name, tuple(getattr(bone, name))) for bone in armature.pose.bones for name in _CHANNELS]
+    action, slot = data.action, data.action_slot
+    try:
+        for track in layers:
+            track.mute = True
+        if source is not None:
+            data.action = source
+            data.action_slot = actions.find_slot(armature, source)
+        yield
+    finally:
+        for track in layers:
+            track.mute = False
+        if source is not None:
+            data.action = action
+            data.action_slot = slot
+        # Another action evaluates the pose anew; what is not keyed stays as the animator has it.
+        for layer in (layer for scene in armature.users_scene for layer in scene.view_layers):
+            layer.update()
+        for bone, name, values in pose:
+            if tuple(getattr(bone, name)) != values:
+                setattr(bone, name, values)
+
+
+def _source(armature: bpy.types.Object) -> bpy.types.Action | None:
+    """The action from which the current one was baked; None where it was not baked, or the source is gone."""
+    data = armature.animation_data
+    return source_of(data.action) if data is not None and data.action is not None else None
+
+
+def _layers(armature: bpy.types.Object) -> list[bpy.types.NlaTrack]:
+    """The NLA tracks that play layers of bakes."""
+    data = armature.animation_data
+    tracks = data.nla_tracks if data is not None else ()
+    return [track for track in tracks if not track.mute and any(is_layer(strip.action) for strip in track.strips)]
+
+
+def _digest(armature: bpy.types.Object) -> bytes:
+    data = armature.animation_data
+    found = [fingerprint.fingerprint(armature)]
+    for action in (data.action, _source(armature)) if data is not None else ():
+        found.append(fingerprint.fingerprint(action) if action is not None else b"")
+    return b"".join(found)
