@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, FloatProperty, IntProperty
 
-from ..lookat_pd.gaze.conversation import Manner
+from ..lookat_pd.conversation import Manner
 from ..lookat_pd.message import Message
 from ..rig.look_at.directing import conversation
 from . import current

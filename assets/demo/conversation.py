@@ -13,7 +13,7 @@ from math import radians
 
 import bpy
 
-from ...lookat_pd.gaze.conversation import Manner
+from ...lookat_pd.conversation import Manner
 from ...rig.look_at import edit as look_at_edit
 from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import layers

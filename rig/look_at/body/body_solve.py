@@ -1,6 +1,6 @@
 """The response of one body to the solved chain of its look-at: first the hips, which move the head, then the rest."""
 
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ...sampling.sampler import Samples
 from . import response
 from .body_rig import BodyRig
 from .response import BodyResponse
+
+if TYPE_CHECKING:
+    from ..gaze_solving import GazeSolver
 
 _LEVEL = 1e-5
 """Tolerance [m] of the height of the hips."""
@@ -68,14 +71,11 @@ class BodySolve:
         offsets: Array,
         displacement: Array,
         seen: Samples | None,
-        events: Sequence[gaze.Event],
-        influence: Array,
-        mixed: Callable[[Array], tuple[Array, Array]],
+        solver: "GazeSolver",
     ) -> BodyResponse:
         """The response of the body to the offsets (F, b, 4) of the chain and the displacement (F, 3) of the hips.
 
-        seen: the rig evaluated with these, None if forward kinematics predicts it. influence: (F,). mixed: makes
-        targets (n, F, 3) those that are looked at.
+        seen: the rig evaluated with these, None if forward kinematics predicts it. solver: of the gaze.
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:
@@ -87,8 +87,10 @@ class BodySolve:
             head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
             place = np.where(moving[:, None], seen.positions[:, 0], s.positions[:, 0])
             targets = seen.targets
-        targets = mixed(targets)[0]
+        targets = solver.mixed(targets)[0]
         if body.drift:
             times = float(s.frames[0]) * self.dt + np.arange(len(s.frames)) * self.dt
             targets = drifting_targets(body, targets, s.positions[:, 0], times)
-        return response.respond(body, s, (head, place), now, displacement, targets, events, self.dt, influence)
+        targets, events = solver.glanced_by_eyes(targets)
+        influence, shut = solver.setting("influence"), solver.setting("eyes_closed")
+        return response.respond(body, s, (head, place), now, displacement, targets, events, self.dt, influence, shut)
