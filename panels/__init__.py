@@ -1,8 +1,34 @@
 """Panels, one file each: they show settings and buttons and contain no logic."""
 
-from . import body, directing, dynamics, dynamics_overlay, ik, live_mark, look_at, menus, overlay, presets, transitions
+from . import (
+    body,
+    conversation,
+    directing,
+    dynamics,
+    dynamics_overlay,
+    ik,
+    live_mark,
+    look_at,
+    menus,
+    overlay,
+    presets,
+    transitions,
+)
 
-MODULES = (presets, body, look_at, directing, overlay, live_mark, transitions, ik, dynamics, dynamics_overlay, menus)
+MODULES = (
+    presets,
+    body,
+    look_at,
+    conversation,
+    directing,
+    overlay,
+    live_mark,
+    transitions,
+    ik,
+    dynamics,
+    dynamics_overlay,
+    menus,
+)
 
 
 def register() -> None:

@@ -45,7 +45,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
     column.operator("lookat_pd.glance", icon="TIME")
     column.operator("lookat_pd.look_away", icon="HIDE_ON")
     layout.operator("lookat_pd.targets_from_markers", icon="MARKER_HLT")
-    layout.operator("lookat_pd.converse", icon="COMMUNITY")
 
 
 def _draw_weights(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:

@@ -6,6 +6,7 @@ they are kept, and win until the next turn begins.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import bpy
 
@@ -38,7 +39,7 @@ Spoken = tuple[float, bpy.types.Object] | tuple[float, bpy.types.Object, bpy.typ
 class Options:
     """manner: behavior of all people, or of each. replace: delete the animator's keys as well. end: last frame, None
     for that of the scene. objects: common objects that may be looked at. eyes, body: enable these layers of the body
-    response where the rig has them."""
+    response where the rig has them. whole: replace generated keys at all frames, not only from the first turn on."""
 
     manner: Manner | Sequence[Manner] = USUAL_MANNER
     replace: bool = False
@@ -46,6 +47,7 @@ class Options:
     objects: Sequence[bpy.types.Object] = ()
     eyes: bool = False
     body: bool = False
+    whole: bool = False
 
 
 USUAL = Options()
@@ -99,9 +101,9 @@ def converse(
         seen = {look.at for look in found.looks[n]}
         targets = [*(other.face for other in people), *objects]
         numbers = {at: looks.add(person.armature, person.bone, targets[at]) for at in sorted(seen)}
+        span = (-inf, inf) if options.whole else (starts[0], end)
         for setting, keys in _keys(found, n, numbers, dt).items():
-            if keys:
-                setting_keys.generate(person.armature, person.bone, setting, keys, (starts[0], end), begin, starts)
+            setting_keys.generate(person.armature, person.bone, setting, keys, span, begin, starts)
         setting_keys.show(person.armature, person.bone, looks.here(scene), setting_keys.CONVERSED)
     return found
 

@@ -75,21 +75,27 @@ def generate(
     wanted: frames in order, and the values from them on. Keys of other types are kept and hold until the next of the
     `turns`. If there is no earlier key, the current value is keyed at the frame `begin`.
     """
-    before = value(armature, bone, setting, begin)
-    if _curve(armature, bone, setting) is None:
+    before, curve = value(armature, bone, setting, begin), _curve(armature, bone, setting)
+    if curve is None and not wanted:
+        return
+    if curve is None:
         armature.keyframe_insert(_path(bone, setting), frame=begin, group=bone)
         kept = Keys.dense(np.empty(0), np.empty(0))
     else:
-        kept = Keys.read(_curve(armature, bone, setting))
+        kept = Keys.read(curve)
         within = (kept.frames >= span[0]) & (kept.frames <= span[1])
         kept = kept[~(within & (kept.attributes["type"] == _GENERATED))]
     new = _giving_way(wanted, kept.frames, turns)
-    if begin < span[0] and not np.any(kept.frames < span[0]):
+    first = new[0][0] if new else np.inf
+    if begin < first < np.inf and not np.any(kept.frames < first):
         new = [(begin, before), *new]
     frames, values = np.array(new, dtype=float).reshape(-1, 2).T
     made = Keys.dense(frames, values)
     made.attributes["interpolation"], made.attributes["type"] = CONSTANT, _GENERATED
     both = made + kept
+    if not len(both):
+        clear(armature, bone, -np.inf, np.inf, begin, (setting,))
+        return
     both[np.argsort(both.frames, kind="stable")].write(_curve(armature, bone, setting))
     _curve(armature, bone, setting).id_data.update_tag()
 
@@ -102,7 +108,7 @@ def _giving_way(wanted: Sequence[tuple[float, float]], own: Array, turns: Sequen
         passed = [key for key in result if key[0] <= until]
         replaced = [key for key in result if frame <= key[0] < until]
         result = [key for key in result if key not in replaced]
-        if np.isfinite(until) and passed and passed[-1][0] < until and frame >= wanted[0][0]:
+        if np.isfinite(until) and passed and passed[-1][0] < until and wanted and frame >= wanted[0][0]:
             # From the turn on the conversation goes on as it would have.
             result = sorted([*result, (until, passed[-1][1])])
     return result
