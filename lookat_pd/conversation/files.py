@@ -16,7 +16,7 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Line:
-    """`name` speaks from `time` [s] on, or from a frame where `in_frames`. at: whom or what is looked at, "" to choose."""
+    """`name` speaks from `time` [s] on, or from a frame if `in_frames`. at: whom or what is looked at, "" to choose."""
 
     time: float
     name: str

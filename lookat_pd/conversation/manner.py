@@ -6,6 +6,7 @@ Kihara and others (2016).
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Personality:
     id: str
     label: str
     description: str
-    manner: dict[str, object] = field(default_factory=dict)
+    manner: dict[str, Any] = field(default_factory=dict)
     settle: float = 1.0
 
 

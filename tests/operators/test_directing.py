@@ -146,20 +146,18 @@ def frames_of_keys(armature, setting: str = "active_target") -> list[float]:
 
 
 def test_a_moved_marker_changes_the_keys_at_once(hero) -> None:
-    other, settings = talking(hero)
+    _, settings = talking(hero)
     marker = bpy.context.scene.timeline_markers["Other: yes"]
-    settings.glances = 1.0
-    before = frames_of_keys(hero)
+    before = frames_of_keys(hero, "eyes_closed")
     marker.frame = 60
     settings_module.update_stale()
-    changed = frames_of_keys(hero)
-    assert changed != before
+    assert frames_of_keys(hero, "eyes_closed") != before
     marker.frame = 100
     settings_module.update_stale()
-    assert frames_of_keys(hero) == before
+    assert frames_of_keys(hero, "eyes_closed") == before
     bpy.context.scene.timeline_markers.clear()
     settings_module.update_stale()
-    assert "no markers" in settings.error and frames_of_keys(hero) == before
+    assert "no markers" in settings.error and frames_of_keys(hero, "eyes_closed") == before
 
 
 def test_the_table_of_turns(hero) -> None:

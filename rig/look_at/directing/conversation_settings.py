@@ -200,23 +200,26 @@ def turns(scene: bpy.types.Scene) -> list[conversation.Spoken]:
     settings = scene.lookat_pd_conversation
     if settings.use_markers:
         found = [(frame, speaker(settings, name)) for frame, name in markers.read(scene)]
-        said = [(looks.key_frame(scene, frame), who, None) for frame, who in found if who is not None]
+        said: list[conversation.Spoken] = [
+            (looks.key_frame(scene, frame), who, None) for frame, who in found if who is not None
+        ]
         if not said:
             raise RigError("No marker is named after a character of the conversation; rename the markers.")
         return said
-    rows = [(float(turn.frame), turn.speaker, turn.at) for turn in settings.turns if turn.speaker is not None]
+    rows: list[conversation.Spoken] = [
+        (float(turn.frame), turn.speaker, turn.at) for turn in settings.turns if turn.speaker is not None
+    ]
     if not rows:
         raise RigError("The conversation has no turns; add at least one speaker with a start time.")
     return sorted(rows, key=lambda row: row[0])
 
 
-def make(scene: bpy.types.Scene, *, reaction: tuple[float, float] | None = None, **options) -> conversation.Planned:
-    """Key the conversation of a scene. reaction: as for `Manner`. options: of `conversation.Options`. Raises LookAtError
-    before any change."""
+def make(scene: bpy.types.Scene, **options) -> conversation.Planned:
+    """Key the conversation of a scene. options: of `conversation.Options`. Raises LookAtError before any change."""
     settings = scene.lookat_pd_conversation
     said = turns(scene)
     people = [person.armature for person in settings.people if person.armature is not None]
-    manners = [_manner(settings, person, reaction) for person in settings.people if person.armature is not None]
+    manners = [_manner(settings, person) for person in settings.people if person.armature is not None]
     objects = tuple(settings.objects.all_objects) if settings.objects is not None else ()
     found = conversation.converse(
         scene,
@@ -234,11 +237,10 @@ def make(scene: bpy.types.Scene, *, reaction: tuple[float, float] | None = None,
     return found
 
 
-def _manner(settings, person, reaction: tuple[float, float] | None) -> Manner:
+def _manner(settings, person) -> Manner:
     """The manner of one person: the personality with the amounts of the conversation."""
     preset = Manner(seed=settings.seed, glances=settings.glances, **PERSONALITIES[person.personality].manner)
-    found = replace(preset, blinks=preset.blinks * settings.blinks, nods=preset.nods * settings.nods)
-    return found if reaction is None else replace(found, reaction=reaction)
+    return replace(preset, blinks=preset.blinks * settings.blinks, nods=preset.nods * settings.nods)
 
 
 def update(scene: bpy.types.Scene) -> None:
