@@ -1,7 +1,7 @@
 """Key a setting of a look-at: Blender's own button cannot key properties in groups of a bone."""
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import StringProperty
 
 from ..rig.look_at import edit as look_at_edit
 from . import current
@@ -13,14 +13,7 @@ class LOOKAT_PD_OT_key(current.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.key"
     bl_label = "Key Look-at Setting"
 
-    setting: EnumProperty(
-        name="Setting",
-        items=(
-            ("use", "Look", "Whether to look at the target"),
-            ("influence", "Influence", "Amount of the look-at"),
-            ("active_target", "Active Target", "Target to look at"),
-        ),
-    )
+    setting: StringProperty(name="Setting", description="Name of the setting in scripts, such as use")
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -44,6 +44,9 @@ def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) ->
     curve = _curve(armature, bone, setting)
     for point in curve.keyframe_points:
         point.interpolation = "CONSTANT"
+        if point.co.x == frame:
+            # What a conversation has keyed here becomes the animator's own.
+            point.type = "KEYFRAME"
     curve.update()
 
 
