@@ -102,7 +102,10 @@ def converse(
         targets = [*(other.face for other in people), *objects]
         numbers = {at: looks.add(person.armature, person.bone, targets[at]) for at in sorted(seen)}
         span = (-inf, inf) if options.whole else (starts[0], end)
+        own = setting_keys.own_frames(person.armature, person.bone, setting_keys.SWITCHES)
         for setting, keys in _keys(found, n, numbers, dt).items():
+            if setting in ("glance_yaw", "glance_pitch"):
+                keys = _direct(keys, own, starts)
             setting_keys.generate(person.armature, person.bone, setting, keys, span, begin, starts)
         setting_keys.show(person.armature, person.bone, looks.here(scene), setting_keys.CONVERSED)
     return found
@@ -158,6 +161,22 @@ def _keys(found: Planned, person: int, numbers: dict[int, int], dt: float) -> di
         first = float(round(nod.time / dt))
         result["nod"] += [(first, nod.angle), (max(float(round(nod.end / dt)), first + 1.0), 0.0)]
     return {name: _changes(keys) for name, keys in result.items()}
+
+
+def _direct(
+    keys: Sequence[tuple[float, float]], own: Sequence[float], turns: Sequence[float]
+) -> list[tuple[float, float]]:
+    """Keys of glances without glances beside a target that a key of the animator's has chosen until the next turn."""
+    result = list(keys)
+    for frame in own:
+        until = min((turn for turn in turns if turn > frame), default=inf)
+        at_turn = [value for time, value in result if time <= until]
+        kept = [key for key in result if key[0] < frame or key[0] >= until]
+        result = [*kept, (frame, 0.0)]
+        if until < inf and at_turn and until not in (time for time, _ in kept):
+            result.append((until, at_turn[-1]))
+        result.sort()
+    return _changes(result) if keys else []
 
 
 def _changes(keys: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

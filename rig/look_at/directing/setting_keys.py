@@ -103,6 +103,12 @@ def generate(
     _curve(armature, bone, setting).id_data.update_tag()
 
 
+def own_frames(armature: bpy.types.Object, bone: str, names: Sequence[str]) -> list[float]:
+    """Frames of the keys of settings that are not generated."""
+    found = [Keys.read(_curve(armature, bone, name)) for name in names]
+    return sorted({float(f) for keys in found for f in keys.frames[keys.attributes["type"] != _GENERATED]})
+
+
 def _giving_way(wanted: Sequence[tuple[float, float]], own: Array, turns: Sequence[float]) -> list[tuple[float, float]]:
     """Generated keys without those that an own key replaces until the next turn begins."""
     result = list(wanted)

@@ -228,6 +228,19 @@ def test_keys_of_the_animator_win_until_the_next_turn(people) -> None:
     assert seen(bo, 65) == seen(bo, 90) == "Anna"
 
 
+def test_a_key_of_the_animator_is_looked_at_without_glances(people) -> None:
+    anna, bo, _ = people
+    turns = ((1, "Anna"), (100, "Bo"), (200, "Anna"))
+    for seed in range(4):
+        converse(people, *turns, manner=Manner(seed))
+        directing.look(bpy.context.scene, bo, "head", 0, 30)
+        converse(people, *turns, manner=Manner(seed))
+        for frame in (30, 60, 99):
+            bpy.context.scene.frame_set(frame)
+            assert of(bo).glance_yaw == of(bo).glance_pitch == 0.0
+    assert any(value for _, value, _ in keys_of(anna)["glance_yaw"])
+
+
 def test_they_glance_blink_and_nod(people) -> None:
     bpy.context.scene.frame_end = 720
     converse(people, *((24 * 4 * n + 1, NAMES[n % 3]) for n in range(7)))
