@@ -29,7 +29,7 @@ class LOOKAT_PD_UL_turns(bpy.types.UIList):
         split.prop(item, "text", text="", emboss=False)
 
 
-class LOOKAT_PD_PT_conversation(bpy.types.Panel):
+class LOOKAT_PD_PT_sidebar_conversation(bpy.types.Panel):
     bl_label = "Conversation"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
@@ -85,5 +85,5 @@ class LOOKAT_PD_PT_conversation(bpy.types.Panel):
 
 
 register, unregister = bpy.utils.register_classes_factory(
-    (LOOKAT_PD_UL_people, LOOKAT_PD_UL_turns, LOOKAT_PD_PT_conversation)
+    (LOOKAT_PD_UL_people, LOOKAT_PD_UL_turns, LOOKAT_PD_PT_sidebar_conversation)
 )

@@ -36,6 +36,7 @@ WITHIN = {
         "body": {"gaze", "pd"},
         "eyes": {"gaze"},
         "transitions": set(),
+        "conversation": set(),
         "ik": set(),
         "dynamics": {"ik"},
     },

@@ -6,7 +6,7 @@ angles in radians.
 
 from .looks import Look, plan
 from .manner import PERSONALITIES, Manner, Personality
-from .shares import Shares, shares
+from .measures import Shares, shares
 from .signs import Nod, blinks, nods
 from .turns import DWELL, Turn
 

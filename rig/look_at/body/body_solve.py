@@ -1,6 +1,6 @@
 """The response of one body to the solved chain of its look-at: first the hips, which move the head, then the rest."""
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from . import response
 from .body_rig import BodyRig
 from .response import BodyResponse
 
-if TYPE_CHECKING:
-    from ..gaze_solving import GazeSolver
-
 _LEVEL = 1e-5
 """Tolerance [m] of the height of the hips."""
 
@@ -23,6 +20,22 @@ _LEVEL = 1e-5
 def drifting_targets(body: BodyRig, targets: Array, head: Array, times: Array) -> Array:
     """Targets (n, F, 3) with the idle drift of the gaze, relative to the head (F, 3) at times (F,) [s]."""
     return drift.wander(targets, head, np.array(body.upright), times, body.drift, body.seed)
+
+
+class GazeSource(Protocol):
+    """What a body asks about the gaze."""
+
+    def mixed(self, targets: Array) -> tuple[Array, Array]:
+        """Targets (n, F, 3) that are looked at, and whether (F,) there is any."""
+        ...
+
+    def glanced_by_eyes(self, targets: Array) -> tuple[Array, list[gaze.Event]]:
+        """Targets (m, F, 3) of the eyes and when they look at them."""
+        ...
+
+    def setting(self, name: str) -> Array:
+        """A setting at every frame (F,)."""
+        ...
 
 
 class BodySolve:
@@ -71,7 +84,7 @@ class BodySolve:
         offsets: Array,
         displacement: Array,
         seen: Samples | None,
-        solver: "GazeSolver",
+        solver: GazeSource,
     ) -> BodyResponse:
         """The response of the body to the offsets (F, b, 4) of the chain and the displacement (F, 3) of the hips.
 
