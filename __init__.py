@@ -13,10 +13,11 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.ik import settings as ik_settings
     from .rig.live import handlers
     from .rig.look_at import settings as look_at_settings
+    from .rig.look_at.directing import conversation_settings
     from .rig.offset_layer import constraints
     from .rig.transitions import settings as transition_settings
 
-    settings = look_at_settings, transition_settings, ik_settings, dynamics_settings
+    settings = look_at_settings, conversation_settings, transition_settings, ik_settings, dynamics_settings
     return translations, *settings, constraints, handlers, operators, panels, cli
 
 

@@ -1,11 +1,15 @@
-"""Make characters in a conversation look at each other."""
+"""Make characters talk: the conversation of a scene, and the table of its turns."""
+
+from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, IntProperty
+from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
+from bpy_extras.io_utils import ImportHelper
 
-from ..lookat_pd.gaze.conversation import Manner
+from ..lookat_pd.conversation import files
+from ..lookat_pd.errors import FileError
 from ..lookat_pd.message import Message
-from ..rig.look_at.directing import conversation
+from ..rig.look_at.directing import conversation_settings, conversation_table
 from . import current
 
 
@@ -13,72 +17,131 @@ def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no conversation can be made, as a sentence; None if it can."""
     if context.mode.startswith("EDIT"):
         return "Leave edit mode"
-    if len(current.selected_armatures(context)) < 2:
+    if len(current.selected_armatures(context)) < 2 and not conversation_settings.exists(context.scene):
         return "Select the armatures of at least two characters"
-    if not len(context.scene.timeline_markers):
-        return "Add timeline markers named after the characters, where each starts to speak"
     return None
 
 
 class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
-    """Make the selected characters look at the speaker, who is named by timeline markers"""
+    """Make the selected characters talk: they look at each other, glance away, blink and nod as people do"""
 
     bl_idname = "lookat_pd.converse"
     bl_label = "Make Conversation"
     why_not = staticmethod(why_not)
 
     seed: IntProperty(name="Seed", description="Seed of the random reactions and glances", default=0, min=0)
-    reaction_min: FloatProperty(
-        name="Reaction Min",
-        description="Time in seconds until the quickest listeners turn to a new speaker",
-        default=0.2,
-        min=0.0,
-        soft_max=1.0,
-        max=60.0,
-    )
-    reaction_max: FloatProperty(
-        name="Reaction Max",
-        description="Time in seconds until the slowest listeners turn to a new speaker",
-        default=0.6,
-        min=0.0,
-        soft_max=2.0,
-        max=60.0,
-    )
     glances: FloatProperty(
         name="Glances",
-        description="How often the characters avert their eyes, mainly the speaker; 0 for never",
-        default=0.5,
+        description="How often the characters avert their eyes; 1 for as often as people do, 0 for never",
+        default=1.0,
         min=0.0,
         max=1.0,
         subtype="FACTOR",
     )
+    eyes: BoolProperty(name="Eyes", description="Enable eyes, blinks and lids where the rig has them", default=True)
+    body: BoolProperty(name="Body", description="Enable hips, arms and feet where the rig has them", default=True)
     replace: BoolProperty(
         name="Replace",
-        description="Delete existing target and on/off keys from the first turn on",
+        description="Delete keys of your own as well, from the first turn on",
         default=False,
     )
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
         layout.prop(self, "seed")
-        column = layout.column(align=True)
-        column.prop(self, "reaction_min", text="Reaction Min (s)")
-        column.prop(self, "reaction_max", text="Max (s)")
         layout.prop(self, "glances", slider=True)
-        layout.prop(self, "replace")
+        for name in ("eyes", "body", "replace"):
+            layout.prop(self, name)
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armatures = current.selected_armatures(context)
-        manner = Manner(self.seed, (self.reaction_min, self.reaction_max), self.glances)
-        turns = conversation.from_markers(context.scene, armatures)
-        options = conversation.Options(manner, self.replace)
-        conversation.converse(context.scene, turns, armatures, options)
+        scene, armatures = context.scene, current.selected_armatures(context)
+        found = conversation_table.begin(
+            scene,
+            armatures if len(armatures) > 1 else None,
+            {"seed": self.seed, "glances": self.glances},
+            {"eyes": self.eyes, "body": self.body, "replace": self.replace},
+        )
+        people = len(scene.lookat_pd_conversation.people)
         summary = "Keyed a conversation of {people} characters with {turns} turns."
-        if len(turns) == 1:
+        if len(found.turns) == 1:
             summary = "Keyed a conversation of {people} characters with {turns} turn."
-        current.tell(self, Message(summary, people=len(armatures), turns=len(turns)))
+        current.tell(self, Message(summary, people=people, turns=len(found.turns)))
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_converse,))
+def why_no_conversation(context: bpy.types.Context) -> str | None:
+    """The reason why there is no conversation to edit, as a sentence; None if there is one."""
+    return None if conversation_settings.exists(context.scene) else "Make a conversation first"
+
+
+class _OfConversation(current.Explained):
+    why_not = staticmethod(why_no_conversation)
+
+
+class LOOKAT_PD_OT_turn_add(_OfConversation, bpy.types.Operator):
+    """Let the next character speak from the current frame on"""
+
+    bl_idname = "lookat_pd.turn_add"
+    bl_label = "Add Turn"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        conversation_table.add_turn(context.scene)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_turn_remove(_OfConversation, bpy.types.Operator):
+    """Remove the highlighted turn; the one before it goes on"""
+
+    bl_idname = "lookat_pd.turn_remove"
+    bl_label = "Remove Turn"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        conversation_table.remove_turn(context.scene)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Operator):
+    """Replace the turns by those of subtitles (SRT), a table (CSV), JSON, or lines such as 1.5 Anna: hello"""
+
+    bl_idname = "lookat_pd.turns_from_file"
+    bl_label = "Turns from File"
+
+    filter_glob: StringProperty(default="*.srt;*.csv;*.json;*.txt", options={"HIDDEN"})
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        path = Path(self.filepath)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            raise FileError("The file '{path}' cannot be read as text; choose another one.", path=path.name) from None
+        lines = files.read(text, path.suffix.lower().removeprefix("."))
+        conversation_table.take_lines(context.scene, lines)
+        current.tell(self, Message("Read {turns} turns.", turns=len(lines)))
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_conversation_remove(_OfConversation, bpy.types.Operator):
+    """Remove the conversation and its keys; keys of your own and the look-ats are kept"""
+
+    bl_idname = "lookat_pd.conversation_remove"
+    bl_label = "Remove Conversation"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        conversation_table.remove(context.scene)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        LOOKAT_PD_OT_converse,
+        LOOKAT_PD_OT_turn_add,
+        LOOKAT_PD_OT_turn_remove,
+        LOOKAT_PD_OT_turns_from_file,
+        LOOKAT_PD_OT_conversation_remove,
+    )
+)

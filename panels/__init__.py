@@ -3,6 +3,7 @@
 from . import (
     body,
     compare_ghost,
+    conversation,
     directing,
     dynamics,
     dynamics_overlay,
@@ -20,6 +21,7 @@ MODULES = (
     presets,
     body,
     look_at,
+    conversation,
     directing,
     overlay,
     live_mark,

@@ -36,6 +36,9 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
     else:
         keyed.draw(layout, context, bone, "active_target")
     column = layout.column(align=True)
+    for name in ("glance_yaw", "glance_pitch", "eyes_closed", "nod"):
+        keyed.draw(column, context, bone, name)
+    column = layout.column(align=True)
     column.prop(settings, "let_go_distance")
     column.prop(settings, "let_go_angle")
     column.prop(settings, "let_go_behind")
@@ -45,7 +48,6 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
     column.operator("lookat_pd.glance", icon="TIME")
     column.operator("lookat_pd.look_away", icon="HIDE_ON")
     layout.operator("lookat_pd.targets_from_markers", icon="MARKER_HLT")
-    layout.operator("lookat_pd.converse", icon="COMMUNITY")
 
 
 def _draw_weights(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:

@@ -36,6 +36,7 @@ WITHIN = {
         "body": {"gaze", "pd"},
         "eyes": {"gaze"},
         "transitions": {"pd"},
+        "conversation": set(),
         "ik": set(),
         "dynamics": {"ik"},
     },

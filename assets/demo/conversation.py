@@ -13,11 +13,10 @@ from math import radians
 
 import bpy
 
-from ...lookat_pd.gaze.conversation import Manner
 from ...rig.look_at import edit as look_at_edit
 from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import layers
-from ...rig.look_at.directing import conversation, looks
+from ...rig.look_at.directing import conversation_settings, conversation_table, looks
 from ...rig.sampling.targets import Target
 from .animation import animate_body
 from .human import FPS, add_camera, add_ground, add_light, build_human
@@ -32,7 +31,7 @@ PLACES = {"Anna": (-0.58, 45.0, 0.82), "Bo": (0.58, -45.0, 0.93)}
 SPOKEN = ((10, "Anna"), (80, "Bo"), (160, "Anna"))
 """Frame and who speaks from then on."""
 BIRD_SEEN = {"Anna": 104, "Bo": 110}
-BIRD_GONE = 160
+SEED = 18
 AHEAD = 53
 """Frames by which Bo's own animation, the same as Anna's, runs ahead."""
 MOMENTS = (
@@ -40,7 +39,7 @@ MOMENTS = (
     (15, "Anna's eyes are on Bo first"),
     (48, "Anna speaks, Bo listens"),
     (68, "she glances away"),
-    (96, "Bo speaks"),
+    (96, "Bo begins to speak, and thinks"),
     (107, "a bird: she blinks as her eyes go"),
     (132, "both look after it"),
     (186, "and talk on"),
@@ -76,6 +75,9 @@ def build_scene(scene: bpy.types.Scene) -> Conversation:
     for seed, person in enumerate(people):
         _switch_all_on(scene, person, seed)
     _direct(scene, people, bird)
+    for text in bpy.data.texts:
+        # The panels that Rigify makes of scripts; without them the file opens without a question.
+        text.use_module = False
     return Conversation(scene, people, bird)
 
 
@@ -104,13 +106,11 @@ def _switch_all_on(scene: bpy.types.Scene, rig: bpy.types.Object, seed: int) -> 
 
 
 def _direct(scene: bpy.types.Scene, people: list[bpy.types.Object], bird: bpy.types.Object) -> None:
-    """They look at each other and glance away, then at the bird, then at each other again."""
-    named = dict(zip(PLACES, people, strict=True))
-    said = [(frame, named[name]) for frame, name in SPOKEN]
-    manner = Manner(seed=2, glances=1.0)
-    before, after = [turn for turn in said if turn[0] < BIRD_GONE], [turn for turn in said if turn[0] >= BIRD_GONE]
-    conversation.converse(scene, before, people, conversation.Options(manner, end=min(BIRD_SEEN.values()) - 1))
-    for name, rig in named.items():
+    """They talk as the markers say, look after the bird, by keys of their own, and talk on."""
+    for frame, name in SPOKEN:
+        scene.timeline_markers.new(name, frame=frame)
+    conversation_table.begin(scene, people, {"seed": SEED}, {})
+    for name, rig in zip(PLACES, people, strict=True):
         head = look_at.find_head(rig)
         looks.look(scene, rig, head, looks.add(rig, head, Target(bird)), BIRD_SEEN[name])
-    conversation.converse(scene, after, people, conversation.Options(manner))
+    conversation_settings.make(scene)

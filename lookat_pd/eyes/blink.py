@@ -9,6 +9,26 @@ from .ability import Eyes
 from .saccade import Shift
 
 
+def keyed(eyes: Eyes, shut: Array, dt: float) -> Array:
+    """How far the lids are closed (n,), 0 to 1, at frames (n,) at some of which they shall be `shut`. dt: [s]."""
+    edges = np.diff(shut.astype(int), prepend=0, append=0)
+    times = dt * np.arange(len(shut))
+    closed = np.zeros(len(shut))
+    for start, end in zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True):
+        # From the key on the lids go down; they are shut for a moment however short the blink is.
+        open_from = max(end * dt, start * dt + eyes.blink_close)
+        way = (times - start * dt) / eyes.blink_close
+        # Shut to the end of the frames is shut.
+        away = (open_from + eyes.blink_open - times) / eyes.blink_open if end < len(shut) else np.inf
+        closed = np.maximum(closed, _smooth(np.minimum(way, away)))
+    return closed
+
+
+def _smooth(way: Array) -> Array:
+    way = np.clip(way, 0.0, 1.0)
+    return way**2 * (3.0 - 2.0 * way)
+
+
 def closing(eyes: Eyes, shifts: Iterable[Shift], times: Array) -> Array:
     """How far the lids are closed (n,), 0 to 1, at times (n,) [s]; the maximum of overlapping blinks."""
     closed = np.zeros(len(times))
@@ -16,6 +36,5 @@ def closing(eyes: Eyes, shifts: Iterable[Shift], times: Array) -> Array:
         if shift.gaze_amplitude >= eyes.blink_from:
             since = times - shift.time
             way = np.minimum(since / eyes.blink_close, (eyes.blink_close + eyes.blink_open - since) / eyes.blink_open)
-            way = np.clip(way, 0.0, 1.0)
-            closed = np.maximum(closed, way**2 * (3.0 - 2.0 * way))
+            closed = np.maximum(closed, _smooth(way))
     return closed

@@ -5,8 +5,8 @@ The drift depends only on time, so it is the same at any frame rate and over any
 
 import numpy as np
 
-from .. import rotation
 from ..rotation import Array
+from .glances import beside
 
 _FREQUENCIES = np.array([0.07, 0.13, 0.23, 0.41, 0.71])
 """Frequencies of the waves of the drift [Hz], chosen without a noticeable common period."""
@@ -30,12 +30,4 @@ def wander(targets: Array, eyes: Array, up: Array, times: Array, amplitude: floa
     Source of the idea: fixational drift of the human eye, here large enough to be visible.
     """
     yaw, pitch = drift(times, amplitude, seed).T
-    direction = targets - eyes
-    side = rotation.cross(np.broadcast_to(up, direction.shape), direction)
-    above = rotation.normalize(rotation.cross(direction, side))
-    # Both have the length of the distance to the target, unless it is straight above.
-    return (
-        targets
-        + np.tan(yaw)[:, None] * side
-        + np.tan(pitch)[:, None] * above * np.linalg.norm(direction, axis=-1, keepdims=True)
-    )
+    return beside(targets, eyes, up, yaw, pitch)

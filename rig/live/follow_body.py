@@ -56,6 +56,23 @@ class _Moment:
     positions: Array | None = None
 
 
+@dataclass(frozen=True)
+class _FollowedGaze:
+    """What a body asks about a gaze that follows: events, and the influence (F,)."""
+
+    events: list[gaze.Event]
+    influence: Array
+
+    def mixed(self, targets: Array) -> tuple[Array, Array]:
+        return targets, np.ones(len(self.influence), dtype=bool)
+
+    def glanced_by_eyes(self, targets: Array) -> tuple[Array, list[gaze.Event]]:
+        return targets, self.events
+
+    def setting(self, name: str) -> Array:
+        return self.influence if name == "influence" else np.zeros(len(self.influence))
+
+
 class FollowBody:
     """The response of the body of one look-at, tick by tick.
 
@@ -177,8 +194,7 @@ class FollowBody:
         bones = len(look_at.bones)
         chain = samples.rotations[:, :bones], samples.positions[:, :bones]
         wanted = rotation.multiply(CarriedBody.of(*chain, offsets, displacement).turns[:, 0], chain[0][:, 0])
-        ones = np.ones(len(times), dtype=bool)
-        found = solve.respond(wanted, offsets, displacement, seen, events, influence, lambda places: (places, ones))
+        found = solve.respond(wanted, offsets, displacement, seen, _FollowedGaze(events, influence))
         self.displacement = displacement[-1]
         shapes = found.shapes[-1] if found.shapes is not None else np.zeros(0)
         return Shown(np.concatenate((offsets[-1], found.offsets[-1])), found.moves[-1], shapes)

@@ -90,10 +90,16 @@ def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -
 def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> None:
     """Key a setting at a frame, or delete the key that is there. Raises RigError."""
     setting_keys.check(armature)
+    try:
+        armature.pose.bones[bone].lookat_pd.path_resolve(setting)
+    except ValueError:
+        raise RigError(
+            "A look-at has no setting '{setting}'; use a name such as use, influence or active_target.", setting=setting
+        ) from None
     path = f"{settings_path(bone)}.{setting}"
     if key_state(armature, bone, setting, frame) == "KEYED":
         armature.keyframe_delete(path, frame=frame)
-    elif setting in setting_keys.SWITCHES:
+    elif setting in setting_keys.CONVERSED:
         setting_keys.insert(armature, bone, setting, frame)
     else:
         armature.keyframe_insert(path, frame=frame)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...lookat_pd import curves, gaze, rotation
+from ...lookat_pd.gaze import glances
 from ...lookat_pd.rotation import Array
 from ..sampling.targets import Target
 from . import mixing
@@ -18,6 +19,8 @@ from .solve_sampling import KeptSamples
 
 _LONG = 20_000
 """A solve of more samples runs in a thread of its own, so that the window stays responsive."""
+_BACK = 0.2
+"""Seconds after a glance until the eyes are back on the target."""
 _NAP = 0.01
 """Seconds to wait for that thread between two reports of progress."""
 
@@ -91,6 +94,45 @@ class GazeSolver:
         aims = [None if n < 0 else int(n) for n in looked_at[[0, *changes]]]
         return [gaze.Event(time, aim) for time, aim in zip([-1.0, *(changes * dt)], aims, strict=True)]
 
+    def glanced(
+        self, targets: Array, events: list[gaze.Event], seen_from: Array, up: Array, *, by_head: bool
+    ) -> tuple[Array, list[gaze.Event]]:
+        """Targets (n, m, 3) and events with the keyed glances, those of the eyes or the part of the head in them.
+
+        seen_from, up: (m, 3) at the samples of the targets.
+        """
+        yaw, pitch = self.setting("glance_yaw"), self.setting("glance_pitch")
+        body = self.look_at.body
+        if by_head and body is not None and body.ocular is not None:
+            yaw, pitch = glances.of_head(yaw, pitch)
+        return glances.applied(targets, events, yaw, pitch, self.context.dt, seen_from, up)
+
+    def _up(self, orientations: Array) -> Array:
+        """The vertical axis (n, 3) of the head with these orientations (n, 4)."""
+        return rotation.rotate(orientations, self.look_at.chain.up[0])
+
+    def glanced_by_eyes(self, targets: Array) -> tuple[Array, list[gaze.Event]]:
+        """What the eyes look at: targets (n, F, 3) and events."""
+        orientations, places = self.chain
+        return self.glanced(targets, self.events(), places[:, 0], self._up(orientations[:, 0]), by_head=False)
+
+    def _on_target(self, solution: gaze.Solution, count: int) -> gaze.Solution:
+        """The solution without the virtual targets of glances, which come after the first `count`.
+
+        Where the eyes or the head look beside the target, or the head nods, nothing is settled.
+        """
+        beside = (self.setting("glance_yaw") != 0.0) | (self.setting("glance_pitch") != 0.0)
+        nodding = self.setting("nod") > 0.0
+        if not (beside.any() or nodding.any()):
+            return solution
+        active = np.clip(self.setting("active_target"), 0, count - 1)
+        looked_at = glances.real(solution.looked_at, count, active)
+        after = round(_BACK / self.context.dt) + 1
+        # A glance is over when the eyes are back.
+        lasting = np.convolve(beside | nodding, np.ones(after, dtype=int))[: len(beside)] > 0
+        error = np.where((solution.looked_at >= count) | nodding, np.nan, solution.error)
+        return replace(solution, looked_at=looked_at, error=error, settled=solution.settled & ~lasting)
+
     def steps(self, done: float) -> Generator[float, None, gaze.Solution]:
         """Solve, in a thread where that takes long: it is numpy only, so Blender continues beside it.
 
@@ -118,17 +160,33 @@ class GazeSolver:
         if look_at.chain.level:
             samples = samples.standing(look_at.world_up.seen(self.samples.worlds, self.samples.targets))
         events, influence = self.events(), self.setting("influence")
+        if body is not None and body.drift:
+            times = self.context.begin + np.arange(len(samples.positions)) * self.context.dt / samples.count
+            head = samples.positions[:, 0]
+            samples = replace(samples, targets=drifting_targets(body, samples.targets, head, times))
+        count = len(samples.targets)
+        samples, events = self._glancing(samples, events)
         if body is not None:
             # The eyes set out first.
-            events = [replace(e, time=e.time + body.head_delay if e.time >= 0.0 else e.time) for e in events]
-            if body.drift:
-                times = self.context.begin + np.arange(len(samples.positions)) * self.context.dt / samples.count
-                head = samples.positions[:, 0]
-                samples = replace(samples, targets=drifting_targets(body, samples.targets, head, times))
+            events = glances.delayed(events, body.head_delay)
         if shift is not None or (body is None and self.kept.learned is None):
-            return gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
+            found = gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
+            return self._on_target(found, count)
         self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
-        return self._timeline[0].solution(*gaze.of_frames(samples, influence))
+        return self._on_target(self._timeline[0].solution(*gaze.of_frames(samples, influence)), count)
+
+    def _glancing(
+        self, samples: gaze.GazeSamples, events: list[gaze.Event]
+    ) -> tuple[gaze.GazeSamples, list[gaze.Event]]:
+        """The samples and events with the head's part of glances, and with its nods."""
+        nod, head = self.setting("nod"), samples.positions[:, 0]
+        up = self._up(samples.rotations[:, 0])
+        targets, events = self.glanced(samples.targets, events, head, up, by_head=True)
+        if nod.any():
+            tuning = self.look_at.tuning
+            pitch = glances.nodding(nod, self.context.dt, samples.count, tuning.settle_time, tuning.damping_ratio)
+            targets = glances.beside(targets, head, up, np.zeros_like(pitch), pitch)
+        return (samples if targets is samples.targets else replace(samples, targets=targets)), events
 
     def _prepared(self, targets: Array, between: curves.Between | None) -> gaze.GazeSamples:
         """The shot as the solver wants it; as it was prepared before where only settings have changed since."""
@@ -147,7 +205,8 @@ class GazeSolver:
         if not np.any(displacement):
             return solution
         assert self._timeline is not None, "a look-at whose head may be displaced keeps the timeline of its solve"
-        return gaze.solve_shifted(*self._timeline, displacement, self.setting("influence"))
+        found = gaze.solve_shifted(*self._timeline, displacement, self.setting("influence"))
+        return self._on_target(found, len(self.samples.targets))
 
     def expected(self, solution: gaze.Solution, displacement: Array | None, animated: Array) -> tuple[Array, Array]:
         """What the evaluated rig should make of the `solution` of `steps`, by what was learned from it before.

@@ -77,12 +77,32 @@ TUNING = (
     "use",
     "influence",
     "active_target",
+    "glance_yaw",
+    "glance_pitch",
+    "eyes_closed",
+    "nod",
     "level_head",
     "use_mix",
     "let_go_distance",
     "let_go_angle",
 )
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
+
+
+def _glance(name: str, description: str) -> object:
+    return FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name=name,
+        description=description,
+        default=0.0,
+        soft_min=radians(-30.0),
+        soft_max=radians(30.0),
+        min=radians(-60.0),
+        max=radians(60.0),
+        subtype="ANGLE",
+        options={"ANIMATABLE"},
+    )
 
 
 class LookAtChainBone(bpy.types.PropertyGroup):
@@ -433,6 +453,35 @@ class LookAtSettings(bpy.types.PropertyGroup):
         ),
         default=0,
         min=0,
+        options={"ANIMATABLE"},
+    )
+    glance_yaw: _glance(
+        "Glance Sideways",
+        "Angle to the left by which the eyes look beside the target; beyond 15° the head takes part, as it does "
+        "without eyes",
+    )
+    glance_pitch: _glance(
+        "Glance Up",
+        "Angle up by which the eyes look beside the target; beyond 15° the head takes part, as it does without eyes",
+    )
+    eyes_closed: BoolProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Eyes Closed",
+        description="Close the eyelids; insert a key to close them and one to open them for a blink",
+        default=False,
+        options={"ANIMATABLE"},
+    )
+    nod: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Nod",
+        description="Angle by which the head nods, every 0.6 seconds, for as long as it is above 0; insert keys",
+        default=0.0,
+        min=0.0,
+        soft_max=radians(15.0),
+        max=radians(45.0),
+        subtype="ANGLE",
         options={"ANIMATABLE"},
     )
     use_mix: BoolProperty(

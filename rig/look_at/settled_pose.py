@@ -151,6 +151,10 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
         use=samples.use[one],
         influence=samples.influence[one],
         active_target=samples.active_target[one],
+        glance_yaw=samples.glance_yaw[one],
+        glance_pitch=samples.glance_pitch[one],
+        eyes_closed=samples.eyes_closed[one],
+        nod=samples.nod[one],
         weights=samples.weights[:, one],
         raw={mode: values[one] for mode, values in samples.raw.items()},
     )

@@ -169,10 +169,7 @@ class LookAtSolve:
         """Let the body respond to the final offsets (F, b, 4). seen: the rig evaluated with them, None if predicted."""
         assert self.solution is not None
         if body is not None and displacement is not None:
-            influence = solver.setting("influence")
-            self.response = body.respond(
-                self.solution.wanted[:, 0], found, displacement, seen, solver.events(), influence, solver.mixed
-            )
+            self.response = body.respond(self.solution.wanted[:, 0], found, displacement, seen, solver)
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
         self._keep(self._made(found, displacement))

@@ -176,4 +176,6 @@ class Verification:
         looked_at, aim = self.solution.looked_at, rotation.rotate(seen.rotations[:, 0], self._aim)
         targets = self.solver.mixed(seen.targets)[0]
         direction = targets[np.maximum(looked_at, 0), np.arange(len(looked_at))] - seen.positions[:, 0]
-        return np.where(looked_at >= 0, rotation.angle_between(aim, direction), np.nan)
+        # Where the head glances aside or nods, the solution has no error either.
+        looks = (looked_at >= 0) & np.isfinite(self.solution.error)
+        return np.where(looks, rotation.angle_between(aim, direction), np.nan)

@@ -45,8 +45,8 @@ class Samples:
     rotations (F, b, 4), positions (F, b, 3), sizes (F, b): pose in armature space, with the mean scale. raw: per
     rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
     "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
-    armature object. use, influence, active_target: (F,) of the look-at; weights: (n, F) of its targets. sheared:
-    whether any bone was scaled unevenly.
+    armature object. use, influence, active_target, glance_yaw, glance_pitch, eyes_closed, nod: (F,) of the look-at;
+    weights: (n, F) of its targets. sheared: whether any bone was scaled unevenly.
     """
 
     frames: Array
@@ -60,6 +60,10 @@ class Samples:
     use: Array
     influence: Array
     active_target: Array
+    glance_yaw: Array
+    glance_pitch: Array
+    eyes_closed: Array
+    nod: Array
     weights: Array = field(default_factory=lambda: np.empty((0, 0)))
     raw: dict[str, Array] = field(default_factory=dict)
     sheared: bool = False
@@ -264,6 +268,8 @@ class Sampler:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
                 samples.active_target[k] = settings.active_target
+                samples.glance_yaw[k], samples.glance_pitch[k] = settings.glance_yaw, settings.glance_pitch
+                samples.eyes_closed[k], samples.nod[k] = settings.eyes_closed, settings.nod
                 record.weights.append([settings.target_weight, *(item.weight for item in settings.targets)])
             if k == len(frames) - 1:
                 if not scaled:
@@ -339,6 +345,10 @@ class Sampler:
             use=np.ones(f, dtype=bool),
             influence=np.ones(f),
             active_target=np.zeros(f, dtype=int),
+            glance_yaw=np.zeros(f),
+            glance_pitch=np.zeros(f),
+            eyes_closed=np.zeros(f, dtype=bool),
+            nod=np.zeros(f),
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )
 

@@ -58,6 +58,11 @@ def sees(rig: bpy.types.Object, frame: int) -> str | None:
     return None if number is None else targets.listed(settings(rig))[number].object.name
 
 
+def glances(rig: bpy.types.Object) -> float:
+    """The angle by which someone looks beside the target at this frame."""
+    return float(np.hypot(settings(rig).glance_yaw, settings(rig).glance_pitch))
+
+
 def test_they_differ_in_height(people) -> None:
     anna, bo = (world(rig, "ORG-eye.L")[2, 3] for rig in people)
     assert 0.15 < bo - anna < 0.30
@@ -110,9 +115,25 @@ def test_they_look_at_each_other_and_at_the_bird(people) -> None:
     anna, bo = people
     assert sees(anna, 5) is None and sees(bo, 5) is None
     assert sees(anna, 48) == "Bo" and sees(bo, 48) == "Anna"
-    assert sees(anna, 68) is None  # a glance
+    assert sees(anna, 68) == "Bo" and glances(anna) > np.radians(5.0)
+    assert sees(bo, 96) == "Anna" and glances(bo) > np.radians(5.0)
+    assert sees(bo, 186) == "Anna" and glances(bo) == 0.0
     assert sees(anna, 132) == sees(bo, 132) == "Bird"
     assert sees(anna, conversation.LAST) == "Bo" and sees(bo, conversation.LAST) == "Anna"
+
+
+def test_the_conversation_can_be_changed(people) -> None:
+    """Its markers and settings are in the file, and keys of the bird stay."""
+    scene, (anna, _) = bpy.context.scene, people
+    settings_of_talk = scene.lookat_pd_conversation
+    assert settings_of_talk.use_markers and not settings_of_talk.error
+    assert [marker.name for marker in scene.timeline_markers] == [name for _, name in conversation.SPOKEN]
+    assert not any(text.use_module for text in bpy.data.texts)
+    for rig in people:
+        settings(rig).mute = False
+    settings_of_talk.seed += 1
+    assert not settings_of_talk.error
+    assert sees(anna, 132) == "Bird"
 
 
 def test_baked_their_eyes_arrive_and_their_feet_stay(people) -> None:

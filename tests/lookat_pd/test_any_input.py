@@ -17,12 +17,11 @@ from attack import attack
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lookat_pd import checks, eyes, gaze, ik, pd, rotation, transitions
+from lookat_pd import checks, conversation, eyes, gaze, ik, pd, rotation, transitions
 from lookat_pd.body import legs
 from lookat_pd.dynamics import Body, interpolate, reach, simulate
 from lookat_pd.dynamics import available as engine_available
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.gaze import conversation
 from lookat_pd.gaze.realtime import RealtimeLookAt
 from lookat_pd.message import Message
 

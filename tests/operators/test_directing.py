@@ -12,6 +12,8 @@ targets = load("rig.sampling.targets")
 look_at_edit = load("rig.look_at.edit")
 current = load("operators.current")
 converse = load("operators.converse")
+setting_keys = load("rig.look_at.directing.setting_keys")
+settings_module = load("rig.look_at.directing.conversation_settings")
 markers = load("operators.directing")
 
 
@@ -120,20 +122,102 @@ def test_markers(hero) -> None:
     assert [seen(hero, frame) for frame in (10, 20, 40)] == ["Ball", "Bird", None]
 
 
+def talking(hero) -> tuple:
+    """Two characters who talk as markers say, and the settings of their conversation."""
+    other = make("Other", 2.0)
+    other.select_set(True)
+    for name, frame in (("Hero", 1), ("Other: yes", 100), ("camera move", 120)):
+        bpy.context.scene.timeline_markers.new(name, frame=frame)
+    assert bpy.ops.lookat_pd.converse(glances=0.0, eyes=False, body=False) == {"FINISHED"}
+    return other, bpy.context.scene.lookat_pd_conversation
+
+
 def test_a_conversation(hero) -> None:
     assert "at least two characters" in converse.why_not(bpy.context)
-    make("Other", 2.0).select_set(True)
-    assert "starts to speak" in converse.why_not(bpy.context)
-    for name, frame in (("Hero", 1), ("Other: yes", 100)):
-        bpy.context.scene.timeline_markers.new(name, frame=frame)
-    with pytest.raises(RuntimeError, match="the shorter one first"):
-        bpy.ops.lookat_pd.converse(reaction_min=2.0)
-    assert bpy.ops.lookat_pd.converse(glances=0.0) == {"FINISHED"}
+    other, settings = talking(hero)
     assert seen(hero, 200) == "Other:head"
-    assert seen(bpy.data.objects["Other"], 90) == "Hero:head"
-    with pytest.raises(RuntimeError, match="enable Replace"):
-        bpy.ops.lookat_pd.converse(seed=3)
-    assert bpy.ops.lookat_pd.converse(seed=3, replace=True) == {"FINISHED"}
+    assert seen(other, 90) == "Hero:head"
+    assert settings.use_markers and not settings.error
+    assert bpy.ops.lookat_pd.converse(seed=3) == {"FINISHED"}
+
+
+def frames_of_keys(armature, setting: str = "active_target") -> list[float]:
+    return setting_keys.frames(armature, "head", setting)
+
+
+def test_a_moved_marker_changes_the_keys_at_once(hero) -> None:
+    _, settings = talking(hero)
+    marker = bpy.context.scene.timeline_markers["Other: yes"]
+    before = frames_of_keys(hero, "eyes_closed")
+    marker.frame = 60
+    settings_module.update_stale()
+    assert frames_of_keys(hero, "eyes_closed") != before
+    marker.frame = 100
+    settings_module.update_stale()
+    assert frames_of_keys(hero, "eyes_closed") == before
+    bpy.context.scene.timeline_markers.clear()
+    settings_module.update_stale()
+    assert "no markers" in settings.error and frames_of_keys(hero, "eyes_closed") == before
+
+
+def test_the_table_of_turns(hero) -> None:
+    scene = bpy.context.scene
+    other = make("Other", 2.0)
+    other.select_set(True)
+    third = make("Root.001", 4.0)
+    third.select_set(True)
+    assert bpy.ops.lookat_pd.converse(glances=0.0, eyes=False, body=False) == {"FINISHED"}
+    settings = scene.lookat_pd_conversation
+    assert [turn.speaker for turn in settings.turns] == [person.armature for person in settings.people]
+    scene.frame_set(230)
+    assert bpy.ops.lookat_pd.turn_add() == {"FINISHED"}
+    assert settings.turns[-1].frame == 230
+    with pytest.raises(RuntimeError, match="already"):
+        bpy.ops.lookat_pd.turn_add()
+    settings.turns[-1].speaker = third
+    assert seen(hero, 249) == "Root.001:head"
+    settings.turns[-1].at = thing("Bird")
+    assert seen(other, 249) == "Bird"
+    settings.turns_index = len(settings.turns) - 1
+    assert bpy.ops.lookat_pd.turn_remove() == {"FINISHED"}
+    assert len(settings.turns) == 3
+
+
+def test_turns_from_a_file(hero, tmp_path) -> None:
+    _, settings = talking(hero)
+    path = tmp_path / "talk.srt"
+    path.write_text("1\n00:00:01,000 --> 00:00:02,000\nHero: hello\n\n2\n00:00:04,500 --> 00:00:06,000\nOther: no\n")
+    assert bpy.ops.lookat_pd.turns_from_file(filepath=str(path)) == {"FINISHED"}
+    assert [(turn.frame, turn.speaker.name, turn.text) for turn in settings.turns] == [
+        (25, "Hero", "hello"),
+        (109, "Other", "no"),
+    ]
+    path.write_text("1\n00:00:01,000 --> 00:00:02,000\nZoe: hello\n")
+    with pytest.raises(RuntimeError, match="'Zoe'"):
+        bpy.ops.lookat_pd.turns_from_file(filepath=str(path))
+    settings.people[0].called = "Zoe"
+    assert bpy.ops.lookat_pd.turns_from_file(filepath=str(path)) == {"FINISHED"}
+    assert len(settings.turns) == 1
+
+
+def test_personalities_and_amounts_change_the_keys_at_once(hero) -> None:
+    other, settings = talking(hero)
+    blinks = len(frames_of_keys(hero, "eyes_closed"))
+    assert blinks > 4
+    settings.blinks = 0.0
+    assert not frames_of_keys(hero, "eyes_closed")
+    settings.glances = 1.0
+    before = frames_of_keys(other)
+    next(person for person in settings.people if person.armature == other).personality = "DISTRACTED"
+    assert frames_of_keys(other) != before
+
+
+def test_a_removed_conversation_leaves_no_keys(hero) -> None:
+    other, settings = talking(hero)
+    assert bpy.ops.lookat_pd.conversation_remove() == {"FINISHED"}
+    assert not any(frames_of_keys(item, name) for item in (hero, other) for name in setting_keys.CONVERSED)
+    assert not len(settings.people)
+    assert not bpy.ops.lookat_pd.turn_add.poll()
 
 
 def test_nothing_to_direct() -> None:

@@ -1,6 +1,6 @@
 """The response of one body to the solved chain of its look-at: first the hips, which move the head, then the rest."""
 
-from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +20,22 @@ _LEVEL = 1e-5
 def drifting_targets(body: BodyRig, targets: Array, head: Array, times: Array) -> Array:
     """Targets (n, F, 3) with the idle drift of the gaze, relative to the head (F, 3) at times (F,) [s]."""
     return drift.wander(targets, head, np.array(body.upright), times, body.drift, body.seed)
+
+
+class GazeSource(Protocol):
+    """What a body asks about the gaze."""
+
+    def mixed(self, targets: Array) -> tuple[Array, Array]:
+        """Targets (n, F, 3) that are looked at, and whether (F,) there is any."""
+        ...
+
+    def glanced_by_eyes(self, targets: Array) -> tuple[Array, list[gaze.Event]]:
+        """Targets (m, F, 3) of the eyes and when they look at them."""
+        ...
+
+    def setting(self, name: str) -> Array:
+        """A setting at every frame (F,)."""
+        ...
 
 
 class BodySolve:
@@ -72,15 +88,12 @@ class BodySolve:
         offsets: Array,
         displacement: Array,
         seen: Samples | None,
-        events: Sequence[gaze.Event],
-        influence: Array,
-        mixed: Callable[[Array], tuple[Array, Array]],
+        solver: GazeSource,
     ) -> BodyResponse:
         """The response of the body to the offsets (F, b, 4) of the chain and the displacement (F, 3) of the hips.
 
         wanted: (F, 4) orientation of the aiming bone that the chain was solved for. seen: the rig evaluated with these,
-        None if forward kinematics predicts it. influence: (F,). mixed: makes
-        targets (n, F, 3) those that are looked at.
+        None if forward kinematics predicts it. solver: of the gaze.
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:
@@ -92,10 +105,12 @@ class BodySolve:
             head = np.where(moving[:, None], seen.rotations[:, 0], s.rotations[:, 0])
             place = np.where(moving[:, None], seen.positions[:, 0], s.positions[:, 0])
             targets = seen.targets
-        targets = mixed(targets)[0]
+        targets = solver.mixed(targets)[0]
         if body.drift:
             times = self.begin + np.arange(len(s.frames)) * self.dt
             targets = drifting_targets(body, targets, s.positions[:, 0], times)
+        targets, events = solver.glanced_by_eyes(targets)
+        influence, shut = solver.setting("influence"), solver.setting("eyes_closed")
         return response.respond(
-            body, s, (head, place), now, displacement, targets, events, self.dt, self.begin, influence
+            body, s, (head, place), now, displacement, targets, events, self.dt, self.begin, influence, shut
         )

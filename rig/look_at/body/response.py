@@ -12,7 +12,7 @@ from ....lookat_pd import eyes, gaze, rotation
 from ....lookat_pd.body import legs, recoil
 from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import CarriedBody
-from ....lookat_pd.eyes import shape_gaze
+from ....lookat_pd.eyes import blink, shape_gaze
 from ....lookat_pd.rotation import Array
 from ...animation import channels
 from ...sampling.sampler import Samples
@@ -109,11 +109,11 @@ class BodyMotion:
 
     head, place: (F, 4) orientation and (F, 3) position of the aiming bone. animated, now: the bones as animated, and as
     moved by the chain and the hips. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in armature
-    space. begin: time [s] of the first frame, from which random motion comes. influence: (F,). offsets: (F, 4) of
-    each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both written by the layers. gaze, closing: as in
-    `BodyResponse`; closed: (F,) how far the lids do close.
-    raised: (F,) angle [rad] by which the eyes look up further in the head than in the animation. shapes: (F,) how much
-    each shape key changes.
+    space. begin: time [s] of the first frame, from which random motion comes. influence: (F,). shut: (F,) whether the
+    eyes are closed by a key. offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both
+    written by the layers. gaze, closing: as in `BodyResponse`; closed: (F,) how far the lids do close. raised: (F,)
+    angle [rad] by which the eyes look up further in the head than in the animation. shapes: (F,) how much each shape
+    key changes.
     """
 
     body: BodyRig
@@ -128,6 +128,7 @@ class BodyMotion:
     dt: float
     begin: float
     influence: Array
+    shut: Array
     offsets: dict[str, Array]
     moves: dict[str, Array]
     gaze: eyes.EyeSolution | None = None
@@ -148,11 +149,12 @@ def respond(
     dt: float,
     begin: float,
     influence: Array,
+    shut: Array,
 ) -> BodyResponse:
     """The body response, with the bones moved to `posed_now`. displacement: (F, 3) of the hips, included in it.
 
     head: (F, 4) orientation and (F, 3) position of the aiming bone. targets: (n, F, 3) in armature space. begin: time
-    [s] of the first frame.
+    [s] of the first frame. shut: (F,) whether the eyes are closed by a key.
     """
     frames = len(samples.frames)
     motion = BodyMotion(
@@ -167,6 +169,7 @@ def respond(
         dt,
         begin,
         influence,
+        shut,
         offsets={name: rotation.identity(frames) for name in body.turned},
         moves={name: np.zeros((frames, 3)) for name in body.moved},
     )
@@ -325,6 +328,9 @@ def close_lids(motion: BodyMotion) -> None:
     body = motion.body
     if body.ocular is None or motion.closing is None:
         return
+    if motion.shut.any():
+        closed = blink.keyed(body.ocular, motion.shut, motion.dt) * motion.influence
+        motion.closing = np.maximum(motion.closing, closed)
     motion.closed = motion.closing
     motion.shapes |= dict.fromkeys(body.shapes, motion.closing)
     axis = rotation.rotate(motion.head, body.ocular.head_right)

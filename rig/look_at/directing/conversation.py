@@ -1,30 +1,53 @@
-"""Conversations: characters look at the speaker, by keys of their look-ats."""
+"""Conversations: characters look at each other as people do, by keys of their look-ats.
+
+The keys are of type *Generated*. Making the conversation again replaces them; keys of other types are the animator's:
+they are kept, and win until the next turn begins.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import bpy
 
+from ....lookat_pd import conversation
+from ....lookat_pd.conversation import Manner, Turn
 from ....lookat_pd.errors import RigError
-from ....lookat_pd.gaze import conversation
-from ....lookat_pd.gaze.conversation import Manner, Turn
+from ....lookat_pd.rotation import Array
 from ...animation import editable
-from ...detection import limbs
+from ...detection import limbs, stance
 from ...sampling.scene_time import key_range, seconds_per_frame
 from ...sampling.targets import Target
 from .. import edit as look_at_edit
+from .. import facing
 from .. import resolve as look_at
+from ..body import layers
 from . import looks, markers, setting_keys
+
+USUAL_MANNER = Manner()
+_EYES, _BODY = ("eyes", "blink", "lids"), ("weight", "arms", "feet")
+_HEAD_SHARE, _DRIFT, _MICRO = 0.8, 0.01, 0.005
+"""Of new look-ats with eyes: the share of the head, and the sizes [rad] of the idle drift and of microsaccades."""
+_BLINK = 0.1
+"""Time [s] between the keys of a blink."""
+
+Spoken = tuple[float, bpy.types.Object] | tuple[float, bpy.types.Object, bpy.types.Object | None]
+"""Frame, speaker, and what is looked at in the turn, if that is chosen."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """manner: behavior of the people. replace: delete existing keys of targets and of on and off. end: last frame, None
-    for that of the scene."""
+    """manner: behavior of all people, or of each. replace: delete the animator's keys as well. end: last frame, None
+    for that of the scene. objects: common objects that may be looked at. eyes, body: enable these layers of the body
+    response where the rig has them. whole: replace generated keys at all frames, not only from the first turn on."""
 
-    manner: Manner = conversation.USUAL
+    manner: Manner | Sequence[Manner] = USUAL_MANNER
     replace: bool = False
     end: float | None = None
+    objects: Sequence[bpy.types.Object] = ()
+    eyes: bool = False
+    body: bool = False
+    whole: bool = False
 
 
 USUAL = Options()
@@ -39,13 +62,25 @@ class _Person:
     face: Target
 
 
+@dataclass(frozen=True)
+class Planned:
+    """A conversation before it is keyed. turns: with times [s]. looks, blinks, nods: of each of the people [s, rad].
+    shares: as measured."""
+
+    turns: list[Turn]
+    looks: list[list[conversation.Look]]
+    blinks: list[list[float]]
+    nods: list[list[conversation.Nod]]
+    shares: conversation.Shares
+
+
 def converse(
     scene: bpy.types.Scene,
-    turns: Sequence[tuple[float, bpy.types.Object]],
+    turns: Sequence[Spoken],
     armatures: Sequence[bpy.types.Object],
     options: Options = USUAL,
-) -> None:
-    """Key the looks from the first turn to the end. Characters without a look-at get one on the head.
+) -> Planned:
+    """Key the looks, blinks and nods from the first turn to the end. Characters without a look-at get one on the head.
 
     turns: frame and speaker, one of the armatures, in order of time. Frames before the first turn do not change. Raises
     LookAtError before any change.
@@ -54,18 +89,103 @@ def converse(
     if len(people) < 2:
         raise RigError("A conversation needs at least two characters; select the armatures of all participants.")
     end = key_range(scene)[1] if options.end is None else options.end
-    _check(people, turns, end, replace=options.replace)
-    dt, who = seconds_per_frame(scene), [person.armature for person in people]
-    said = [Turn(frame * dt, who.index(speaker)) for frame, speaker in turns]
-    plan = conversation.plan(said, len(people), end * dt, options.manner)
-    for person, planned in zip(people, plan, strict=True):
-        _make_look_at(scene, person)
-        setting_keys.clear(person.armature, person.bone, turns[0][0], end, key_range(scene)[0])
-        faces = {look.at: people[look.at].face for look in planned if look.at is not None}
-        numbers = {at: looks.add(person.armature, person.bone, face) for at, face in sorted(faces.items())}
-        switches = {round(look.time / dt): None if look.at is None else numbers[look.at] for look in planned}
-        if switches:
-            looks.write_keys(scene, person.armature, person.bone, list(switches.items()))
+    objects = [look_at.face(item) for item in _objects(turns, people, options)]
+    _check(people, objects, turns, end)
+    found = _plan(scene, turns, people, objects, end, options.manner)
+    dt, begin = seconds_per_frame(scene), key_range(scene)[0]
+    starts = [turn[0] for turn in turns]
+    for n, person in enumerate(people):
+        _make_look_at(scene, person, n, options)
+        if options.replace:
+            setting_keys.clear(person.armature, person.bone, starts[0], end, begin, setting_keys.CONVERSED)
+        seen = {look.at for look in found.looks[n]}
+        targets = [*(other.face for other in people), *objects]
+        numbers = {at: looks.add(person.armature, person.bone, targets[at]) for at in sorted(seen)}
+        span = (-inf, inf) if options.whole else (starts[0], end)
+        own = setting_keys.own_frames(person.armature, person.bone, setting_keys.SWITCHES)
+        for setting, keys in _keys(found, n, numbers, dt).items():
+            if setting in ("glance_yaw", "glance_pitch"):
+                keys = _direct(keys, own, starts)
+            setting_keys.generate(person.armature, person.bone, setting, keys, span, begin, starts)
+        setting_keys.show(person.armature, person.bone, looks.here(scene), setting_keys.CONVERSED)
+    return found
+
+
+def _objects(turns: Sequence[Spoken], people: Sequence[_Person], options: Options) -> list[bpy.types.Object]:
+    """The common objects: those of the options, and those that turns name."""
+    chosen = [turn[2] for turn in turns if len(turn) > 2 and turn[2] is not None]
+    known = [person.armature for person in people]
+    return [item for item in dict.fromkeys((*options.objects, *chosen)) if item not in known]
+
+
+def _plan(
+    scene: bpy.types.Scene,
+    turns: Sequence[Spoken],
+    people: Sequence[_Person],
+    objects: Sequence[Target],
+    end: float,
+    manner: Manner | Sequence[Manner],
+) -> Planned:
+    dt = seconds_per_frame(scene)
+    known = [*(person.armature for person in people), *(target.object for target in objects)]
+    said = [
+        Turn(turn[0] * dt, known.index(turn[1]), known.index(turn[2]) if len(turn) > 2 and turn[2] else None)
+        for turn in turns
+    ]
+    count, last = len(people), end * dt
+    planned = conversation.plan(said, count, last, manner, len(objects))
+    return Planned(
+        said,
+        planned,
+        conversation.blinks(said, count, last, planned, manner),
+        conversation.nods(said, count, last, manner),
+        conversation.shares(said, count, last, planned),
+    )
+
+
+def _keys(found: Planned, person: int, numbers: dict[int, int], dt: float) -> dict[str, list[tuple[float, float]]]:
+    """Frames and values of the keys of each setting of one person."""
+    planned = found.looks[person]
+    result: dict[str, list[tuple[float, float]]] = {name: [] for name in setting_keys.CONVERSED}
+    for look in planned:
+        frame = float(round(look.time / dt))
+        result["active_target"].append((frame, numbers[look.at]))
+        result["glance_yaw"].append((frame, look.yaw))
+        result["glance_pitch"].append((frame, look.pitch))
+    if planned:
+        result["use"].append((float(round(planned[0].time / dt)), 1.0))
+    for time in found.blinks[person]:
+        frame = float(round(time / dt))
+        result["eyes_closed"] += [(frame, 1.0), (frame + max(round(_BLINK / dt), 1.0), 0.0)]
+    for nod in found.nods[person]:
+        first = float(round(nod.time / dt))
+        result["nod"] += [(first, nod.angle), (max(float(round(nod.end / dt)), first + 1.0), 0.0)]
+    return {name: _changes(keys) for name, keys in result.items()}
+
+
+def _direct(
+    keys: Sequence[tuple[float, float]], own: Sequence[float], turns: Sequence[float]
+) -> list[tuple[float, float]]:
+    """Keys of glances without glances beside a target that a key of the animator's has chosen until the next turn."""
+    result = list(keys)
+    for frame in own:
+        until = min((turn for turn in turns if turn > frame), default=inf)
+        at_turn = [value for time, value in result if time <= until]
+        kept = [key for key in result if key[0] < frame or key[0] >= until]
+        result = [*kept, (frame, 0.0)]
+        if until < inf and at_turn and until not in (time for time, _ in kept):
+            result.append((until, at_turn[-1]))
+        result.sort()
+    return _changes(result) if keys else []
+
+
+def _changes(keys: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The keys at which the value changes; of several at one frame the last."""
+    found: list[tuple[float, float]] = []
+    for frame, value in dict(keys).items():
+        if not found or found[-1][1] != value:
+            found.append((frame, value))
+    return found
 
 
 def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) -> list[tuple[float, bpy.types.Object]]:
@@ -112,11 +232,9 @@ def _looking(armature: bpy.types.Object) -> str:
     return head if head in live or not live else live[0]
 
 
-def _check(
-    people: Sequence[_Person], turns: Sequence[tuple[float, bpy.types.Object]], end: float, *, replace: bool
-) -> None:
+def _check(people: Sequence[_Person], objects: Sequence[Target], turns: Sequence[Spoken], end: float) -> None:
     armatures = [person.armature for person in people]
-    for frame, speaker in turns:
+    for frame, speaker in (turn[:2] for turn in turns):
         if speaker not in armatures:
             raise RigError(
                 "'{speaker}' has a turn but is not a participant; add it to the conversation.", speaker=speaker.name
@@ -129,24 +247,29 @@ def _check(
                 end=end,
             )
     for person in people:
-        for other in people:
-            if other is not person:
-                looks.check(person.armature, person.bone, other.face)
-        if turns and not replace:
-            _check_free(person, turns[0][0], end)
+        for target in (*(other.face for other in people if other is not person), *objects):
+            looks.check(person.armature, person.bone, target)
 
 
-def _check_free(person: _Person, first: float, last: float) -> None:
-    for setting in setting_keys.SWITCHES:
-        if any(first <= frame <= last for frame in setting_keys.frames(person.armature, person.bone, setting)):
-            raise RigError(
-                "The look-at of '{armature}' already has keys in this range; enable Replace to delete them.",
-                armature=person.armature.name,
-            )
-
-
-def _make_look_at(scene: bpy.types.Scene, person: _Person) -> None:
+def _make_look_at(scene: bpy.types.Scene, person: _Person, number: int, options: Options) -> None:
     bone = person.armature.pose.bones[person.bone]
+    settings = bone.lookat_pd
     if not look_at.exists_on(bone):
         look_at_edit.add(scene, person.armature, person.bone, None)
-        bone.lookat_pd.use = False
+        settings.use = False
+        if options.eyes:
+            settings.eyes.head_share, settings.eyes.seed = _HEAD_SHARE, number
+            settings.eyes.drift, settings.eyes.micro = _DRIFT, _MICRO
+    wanted = (*(_EYES if options.eyes else ()), *(_BODY if options.body else ()))
+    if wanted:
+        chain, axes = [link.bone for link in settings.chain], _axes(person)
+        for name in wanted:
+            layer = layers.LAYERS[name]
+            if not layers.is_switched_on(layer, settings):
+                layers.switch_on(settings, (name,))
+                if not layers.fits(layer, person.armature, chain, settings, axes):
+                    layers.switch_off(settings, layer)
+
+
+def _axes(person: _Person) -> tuple[Array, Array]:
+    return facing.character(person.armature, person.bone, stance.skeleton(person.armature))

@@ -1,4 +1,4 @@
-"""Keys of the settings of a look-at with constant interpolation: `use` and `active_target`.
+"""Keys of the settings of a look-at with constant interpolation: `use`, `active_target`, glances, blinks and nods.
 
 They are F-curves of the armature's action, in a group named after the bone, and hold each value until the next key.
 """
@@ -7,12 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ....lookat_pd.errors import RigError
+from ....lookat_pd.rotation import Array
 from ...animation import actions
+from ...animation.keys import CONSTANT, Keys
 from ...sampling import fingerprint
 
 SWITCHES = ("use", "active_target")
+CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod")
+"""Those that a conversation keys."""
+_GENERATED = 5
+"""Blender's number of the key type *Generated*."""
 
 
 def check(armature: bpy.types.Object) -> None:
@@ -37,10 +44,13 @@ def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) ->
     curve = _curve(armature, bone, setting)
     for point in curve.keyframe_points:
         point.interpolation = "CONSTANT"
+        if point.co.x == frame:
+            # What a conversation has keyed here becomes the animator's own.
+            point.type = "KEYFRAME"
     curve.update()
 
 
-def put(armature: bpy.types.Object, bone: str, setting: str, keys: Sequence[tuple[float, int]], begin: float) -> None:
+def put(armature: bpy.types.Object, bone: str, setting: str, keys: Sequence[tuple[float, float]], begin: float) -> None:
     """Key a setting: frames in order, and the values from them on.
 
     If there is no earlier key, the current value is keyed at the frame `begin`.
@@ -54,12 +64,77 @@ def put(armature: bpy.types.Object, bone: str, setting: str, keys: Sequence[tupl
         insert(armature, bone, setting, frame)
 
 
-def value(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> int:
+def generate(
+    armature: bpy.types.Object,
+    bone: str,
+    setting: str,
+    wanted: Sequence[tuple[float, float]],
+    span: tuple[float, float],
+    begin: float,
+    turns: Sequence[float],
+) -> None:
+    """Key a setting by keys of type *Generated*, which replace those within `span`, first and last frame.
+
+    wanted: frames in order, and the values from them on. Keys of other types are kept and hold until the next of the
+    `turns`. If there is no earlier key, the current value is keyed at the frame `begin`.
+    """
+    before, curve = value(armature, bone, setting, begin), _curve(armature, bone, setting)
+    if curve is None and not wanted:
+        return
+    if curve is None:
+        armature.keyframe_insert(_path(bone, setting), frame=begin, group=bone)
+        kept = Keys.dense(np.empty(0), np.empty(0))
+    else:
+        kept = Keys.read(curve)
+        within = (kept.frames >= span[0]) & (kept.frames <= span[1])
+        kept = kept[~(within & (kept.attributes["type"] == _GENERATED))]
+    new = _giving_way(wanted, kept.frames, turns)
+    first = new[0][0] if new else np.inf
+    if begin < first < np.inf and not np.any(kept.frames < first):
+        new = [(begin, before), *new]
+    frames, values = np.array(new, dtype=float).reshape(-1, 2).T
+    made = Keys.dense(frames, values)
+    made.attributes["interpolation"], made.attributes["type"] = CONSTANT, _GENERATED
+    both = made + kept
+    if not len(both):
+        clear(armature, bone, -np.inf, np.inf, begin, (setting,))
+        return
+    both[np.argsort(both.frames, kind="stable")].write(_curve(armature, bone, setting))
+    _curve(armature, bone, setting).id_data.update_tag()
+
+
+def own_frames(armature: bpy.types.Object, bone: str, names: Sequence[str]) -> list[float]:
+    """Frames of the keys of settings that are not generated."""
+    found = [Keys.read(_curve(armature, bone, name)) for name in names]
+    return sorted({float(f) for keys in found for f in keys.frames[keys.attributes["type"] != _GENERATED]})
+
+
+def _giving_way(wanted: Sequence[tuple[float, float]], own: Array, turns: Sequence[float]) -> list[tuple[float, float]]:
+    """Generated keys without those that an own key replaces until the next turn begins."""
+    result = list(wanted)
+    for frame in own:
+        until = min((turn for turn in turns if turn > frame), default=np.inf)
+        passed = [key for key in result if key[0] <= until]
+        replaced = [key for key in result if frame <= key[0] < until]
+        result = [key for key in result if key not in replaced]
+        if np.isfinite(until) and passed and passed[-1][0] < until and wanted and frame >= wanted[0][0]:
+            # From the turn on the conversation goes on as it would have.
+            result = sorted([*result, (until, passed[-1][1])])
+    return result
+
+
+def value(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> float:
     """The value of a setting at a frame in the current action, or its current value."""
     curve = _curve(armature, bone, setting)
     if curve is None or not len(curve.keyframe_points):
-        return int(getattr(armature.pose.bones[bone].lookat_pd, setting))
-    return int(curve.evaluate(frame))
+        return _like(armature, bone, setting, getattr(armature.pose.bones[bone].lookat_pd, setting))
+    return _like(armature, bone, setting, curve.evaluate(frame))
+
+
+def _like(armature: bpy.types.Object, bone: str, setting: str, number: float) -> float:
+    """A number as the setting has it: whole, or an angle."""
+    kind = armature.pose.bones[bone].lookat_pd.bl_rna.properties[setting].type
+    return float(number) if kind == "FLOAT" else int(number)
 
 
 def frames(armature: bpy.types.Object, bone: str, setting: str) -> list[float]:
@@ -67,12 +142,19 @@ def frames(armature: bpy.types.Object, bone: str, setting: str) -> list[float]:
     return actions.key_frames(armature, _path(bone, setting)) or []
 
 
-def clear(armature: bpy.types.Object, bone: str, first: float, last: float, begin: float) -> None:
+def clear(
+    armature: bpy.types.Object,
+    bone: str,
+    first: float,
+    last: float,
+    begin: float,
+    settings: Sequence[str] = SWITCHES,
+) -> None:
     """Delete the keys of these settings in the current action, from one frame to another.
 
     A setting without any key left keeps its value at the frame `begin`.
     """
-    for setting in SWITCHES:
+    for setting in settings:
         curve = _curve(armature, bone, setting)
         if curve is None:
             continue
@@ -87,10 +169,10 @@ def clear(armature: bpy.types.Object, bone: str, first: float, last: float, begi
             setattr(armature.pose.bones[bone].lookat_pd, setting, before)
 
 
-def show(armature: bpy.types.Object, bone: str, frame: float) -> None:
+def show(armature: bpy.types.Object, bone: str, frame: float, names: Sequence[str] = SWITCHES) -> None:
     """Set the settings to their keyed values at a frame: writing keys has left those of the last key."""
     settings = armature.pose.bones[bone].lookat_pd
-    for setting in SWITCHES:
+    for setting in names:
         setattr(settings, setting, value(armature, bone, setting, frame))
 
 

@@ -114,3 +114,31 @@ def conversation_found_by_name(hands: Hands) -> Waiting:
     yield from hands.undo()
     assert not settings().exists
     assert not bpy.data.objects["Other"].pose.bones["head"].lookat_pd.exists
+
+
+@script(needs=DIRECTING)
+def conversation_follows_its_markers(hands: Hands) -> Waiting:
+    """The panel shows characters and turns; a moved marker changes the keys by itself, and an undo brings them back."""
+    from rig import scenes
+
+    other = scenes.figure("Other")
+    other.location, other.rotation_euler.z = (0.4, -1.6, 0.0), 3.14
+    scene = bpy.context.window_manager.windows[0].scene
+    for name, frame in (("Hero", 1), ("Other", 30)):
+        scene.timeline_markers.new(name, frame=frame)
+    select(other, armature())
+    with opened("sidebar_conversation"):
+        yield from hands.sidebar()
+        yield 0.3
+        bpy.ops.ed.undo_push(message="Ready")
+        yield from hands.click((yield from hands.find("lookat_pd.converse")))
+        yield 0.8
+        talk = scene.lookat_pd_conversation
+        assert len(talk.people) == 2 and talk.use_markers and not talk.error
+        hands.look("conversation_panel")
+        made = talk.made_of
+        scene.timeline_markers["Other"].frame = 15
+        yield from hands.until(lambda: talk.made_of != made)
+        assert "15" in talk.made_of and not talk.error
+        yield from hands.undo()
+        assert not len(bpy.context.window_manager.windows[0].scene.lookat_pd_conversation.people)

@@ -19,13 +19,14 @@ errors = load("lookat_pd.errors")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
-Manner = load("lookat_pd.gaze.conversation").Manner
+Manner = load("lookat_pd.conversation").Manner
 Options = conversation.Options
 Target = load("rig.sampling.targets").Target
 
 NAMES = ("Anna", "Bo", "Cleo")
 PLACES = ((-1.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, -1.5, 0.0))
 STARE = Manner(glances=0.0)
+SETTINGS = load("rig.look_at.directing.setting_keys").CONVERSED
 
 
 @pytest.fixture
@@ -80,8 +81,8 @@ def markers(*names: tuple[int, str]) -> None:
 def test_everyone_looks_at_the_speaker(people) -> None:
     anna, bo, cleo = people
     converse(people, (1, "Anna"), (100, "Bo"), (180, "Cleo"), manner=STARE)
-    assert [seen(item, 90) for item in (bo, cleo)] == ["Anna", "Anna"]
-    assert [seen(item, 170) for item in (anna, cleo)] == ["Bo", "Bo"]
+    assert [seen(item, 80) for item in (bo, cleo)] == ["Anna", "Anna"]
+    assert [seen(item, 160) for item in (anna, cleo)] == ["Bo", "Bo"]
     assert [seen(item, 230) for item in (anna, bo)] == ["Cleo", "Cleo"]
     assert seen(cleo, 200) == "Bo"
 
@@ -90,7 +91,9 @@ def test_reactions_are_in_seconds(people) -> None:
     anna, _, cleo = people
     bpy.context.scene.render.fps = 120
     converse(people, (1, "Anna"), (121, "Bo"), manner=Manner(reaction=(0.5, 0.6), glances=0.0))
-    assert seen(cleo, 121 + 59) == "Anna"
+    # Who does not react to the new turn has foreseen it.
+    turned = [frame for frame, _, _ in keys_of(cleo)["active_target"]][-1]
+    assert 60 <= turned - 121 <= 72 or turned <= 121
     assert seen(cleo, 121 + 73) == seen(anna, 121 + 73) == "Bo"
 
 
@@ -188,9 +191,82 @@ def test_turns_in_order_and_before_the_end(people) -> None:
     refuse(people, "starts to speak at frame 300", (1, "Anna"), (300, "Bo"))
 
 
-def test_two_conversations_at_once(people) -> None:
-    converse(people[:2], (1, "Anna"))
-    refuse(people, "'(Anna|Bo)' already has keys in this range", (50, "Cleo"))
+def curve(armature: bpy.types.Object, setting: str) -> bpy.types.FCurve:
+    path = f'pose.bones["head"].lookat_pd.{setting}'
+    data = armature.animation_data
+    return load("rig.animation.actions").curves_at(data.action, data.action_slot, path, 1)[0]
+
+
+def keys_of(armature: bpy.types.Object) -> dict[str, list[tuple[float, float, str]]]:
+    found = {name: curve(armature, name) for name in SETTINGS}
+    return {
+        name: [(*point.co, point.type) for point in one.keyframe_points]
+        for name, one in found.items()
+        if one is not None
+    }
+
+
+def test_made_again_it_replaces_its_own_keys(people) -> None:
+    converse(people, (1, "Anna"), (100, "Bo"))
+    assert {kind for keys in keys_of(people[0]).values() for _, _, kind in keys} == {"GENERATED"}
+    converse(people, (1, "Anna"), (60, "Bo"), manner=Manner(3))
+    once = [keys_of(item) for item in people]
+    converse(people, (1, "Anna"), (60, "Bo"), manner=Manner(3))
+    assert [keys_of(item) for item in people] == once
+
+
+def test_keys_of_the_animator_win_until_the_next_turn(people) -> None:
+    _, bo, cleo = people
+    turns = ((1, "Anna"), (60, "Bo"), (120, "Cleo"))
+    converse(people, *turns, manner=STARE)
+    directing.look(bpy.context.scene, bo, "head", directing.add(bo, "head", Target(cleo, "head")), 70)
+    for seed in (0, 3):
+        converse(people, *turns, manner=Manner(seed, glances=0.0))
+        assert [seen(bo, frame) for frame in (70, 90, 119)] == ["Cleo"] * 3
+        assert (70.0, "KEYFRAME") in [(key[0], key[2]) for key in keys_of(bo)["active_target"]]
+    converse(people, *turns, manner=STARE, replace=True)
+    assert seen(bo, 65) == seen(bo, 90) == "Anna"
+
+
+def test_a_key_of_the_animator_is_looked_at_without_glances(people) -> None:
+    anna, bo, _ = people
+    turns = ((1, "Anna"), (100, "Bo"), (200, "Anna"))
+    for seed in range(4):
+        converse(people, *turns, manner=Manner(seed))
+        directing.look(bpy.context.scene, bo, "head", 0, 30)
+        converse(people, *turns, manner=Manner(seed))
+        for frame in (30, 60, 99):
+            bpy.context.scene.frame_set(frame)
+            assert of(bo).glance_yaw == of(bo).glance_pitch == 0.0
+    assert any(value for _, value, _ in keys_of(anna)["glance_yaw"])
+
+
+def test_they_glance_blink_and_nod(people) -> None:
+    bpy.context.scene.frame_end = 720
+    converse(people, *((24 * 4 * n + 1, NAMES[n % 3]) for n in range(7)))
+    for item in people:
+        keys = keys_of(item)
+        assert len({value for name in ("glance_yaw", "glance_pitch") for _, value, _ in keys[name]}) > 2
+        assert 6 <= sum(value > 0.5 for _, value, _ in keys["eyes_closed"]) <= 14
+        assert any(value > 0.0 for _, value, _ in keys["nod"])
+    converse(people, (1, "Anna"), (200, "Bo"), manner=Manner(glances=0.0, blinks=0.0, nods=0.0), replace=True)
+    assert not any(value for name in SETTINGS[2:] for _, value, _ in keys_of(people[0]).get(name, ()))
+
+
+def test_a_turn_can_be_about_an_object(people) -> None:
+    ball = scenes.ball()
+    said = [(1, people[0]), (100, people[1], ball)]
+    conversation.converse(bpy.context.scene, said, people, Options(STARE))
+    assert [seen(item, 200) for item in people] == ["Ball"] * 3
+
+
+def test_eyes_and_body_are_enabled_where_the_rig_has_them() -> None:
+    anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
+    bo.location.y = -1.5
+    converse([anna, bo], (1, "Anna"), (100, "Bo"), eyes=True, body=True)
+    assert of(bo).eyes.use and of(bo).eyes.use_blink and of(bo).body.use_weight_shift
+    for item in (anna, bo):
+        look_at.resolve(item, "head")
 
 
 def test_a_muted_look_at(people) -> None:

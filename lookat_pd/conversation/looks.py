@@ -1,0 +1,246 @@
+"""Who looks at whom when, and who looks away, with the shares of time that people show.
+
+Each person has a number from 0 to 1 that is drawn anew at random times, and looks at the partner while it is below the
+share that applies: that of a listener, or that of a speaker at the start, in the middle and at the end of a turn. So
+the shares are met in the mean whatever the lengths of turns, and with the fewest changes of gaze.
+
+Sources: shares, Argyle and Cook (1976). A speaker looks away at the start of a turn and back before it ends, Kendon
+(1967); 73 % of turns, Andrist, Mutlu and Gleicher (2013). Directions and sizes of glances: the same, and Lee, Badler
+and Badler, *Eyes Alive* (2002). Whom a listener of a group looks at is the speaker for 88 %, Vertegaal and others
+(2001); bystanders often turn to the next speaker before the turn ends, Holler and Kendrick (2015).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .manner import Manner
+from .turns import DWELL, Speech, Turn, speeches
+
+_START_SHARE, _END_SHARE = 0.2, 0.85
+"""Share of gaze of a speaker at the start and before the end of a turn that is long enough."""
+_START_TIME, _END_TIME = 1.3, 1.0
+"""Longest times [s] of these."""
+_START_DELAY = 0.25
+"""Longest time [s] from the start of a turn until the speaker looks away."""
+_SHORT = 1.5
+"""Length [s] of turns up to which a speaker has one share throughout."""
+_REST = 0.5
+"""Time [s] after a new share applies in which the gaze is not reconsidered."""
+_LEAST_WAIT, _LONG = 0.6, 4.0
+"""Factor of the time of a look in the longest turns, and length [s] of turns in which it is 0.5 more."""
+_STRIDE, _JITTER = 0.618, 0.15
+"""Steps of the number from 0 to 1, which cover the range evenly, so that short conversations meet the shares too."""
+_TO_OTHER, _TO_OBJECT = 0.35, 0.35
+"""Probability that someone who looks away looks at another person of a group, or at a common object."""
+_FOLLOWS = 0.6
+"""Probability that a listener follows the gaze of the speaker to a common object."""
+_FOLLOWS_AFTER = 0.3, 0.6
+_ADDRESS = 2.5, 5.0
+"""Time [s] for which a speaker addresses one of several listeners."""
+_ANTICIPATES, _EARLY = 0.5, 0.5
+"""Probability that a bystander looks at the next speaker before the turn begins, and by how long [s] at most."""
+_SMALLEST, _LARGEST = np.radians(5.0), {"speaking": np.radians(27.5), "listening": np.radians(22.7)}
+_DIRECTIONS = {"start": (0.49, 0.30, 0.21), "thinking": (0.31, 0.39, 0.30), "listening": (0.57, 0.14, 0.29)}
+"""Probabilities to look aside, up and down."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look at person or object `at` from `time` [s], with the eyes turned to the left by `yaw` and up by `pitch`."""
+
+    time: float
+    at: int
+    yaw: float = 0.0
+    pitch: float = 0.0
+
+    @property
+    def away(self) -> bool:
+        """Whether the eyes look beside the person."""
+        return self.yaw != 0.0 or self.pitch != 0.0
+
+
+_State = tuple[int, float, float]
+
+
+@dataclass(frozen=True)
+class _Phase:
+    """From `time` [s] on a `share` of gaze at person `at`; kind: of the glances away."""
+
+    time: float
+    share: float
+    at: int
+    kind: str
+
+
+def plan(
+    turns: Sequence[Turn], people: int, end: float, manner: Manner | Sequence[Manner] | None = None, objects: int = 0
+) -> list[list[Look]]:
+    """The looks of each of `people` in order of time, from the first turn until `end` [s].
+
+    turns: in order of time. manner: of all, or of each. objects: number of common objects that may be looked at; they
+    are numbered after the people. A look depends on the turns until the next change of speaker only. Raises
+    InvalidArgument.
+    """
+    said = speeches(turns, people, end, objects)
+    manners = [manner or Manner()] * people if manner is None or isinstance(manner, Manner) else list(manner)
+    speakers = [_Person(n, people, objects, manners[n], said) for n in range(people)]
+    shown = [person.objects_shown() for person in speakers]
+    return [person.looks(end, shown) for person in speakers]
+
+
+class _Person:
+    """One person in all speeches. Random numbers come from the seed, the number of the speech, and the person."""
+
+    def __init__(self, person: int, people: int, objects: int, manner: Manner, said: Sequence[Speech]) -> None:
+        self.person, self.people, self.objects, self.manner, self.said = person, people, objects, manner, said
+        self.level = self._random(said[0], 1).uniform()
+        self.states = list(self._states())
+
+    def _random(self, speech: Speech, use: int) -> np.random.Generator:
+        return np.random.default_rng((self.manner.seed, speech.number, self.person, use))
+
+    def objects_shown(self) -> list[tuple[float, float, int]]:
+        """When this person, while speaking, looks at common objects: start, end and number."""
+        found = []
+        until = [time for time, _ in self.states[1:]] + [self.said[-1].end]
+        for (time, state), end in zip(self.states, until, strict=False):
+            speaks = any(s.speaker == self.person and s.start <= time < s.end for s in self.said)
+            if speaks and state[0] >= self.people and end - time > 2.0 * DWELL:
+                found.append((time, end, state[0]))
+        return found
+
+    def looks(self, end: float, shown: Sequence[list[tuple[float, float, int]]]) -> list[Look]:
+        states = self._following([item for n, items in enumerate(shown) if n != self.person for item in items])
+        looks: list[Look] = []
+        n = 0
+        while n < len(states):
+            begin = max(states[n][0], looks[-1].time + DWELL if looks else -np.inf)
+            while n + 1 < len(states) and states[n + 1][0] <= begin:
+                n += 1
+            state = states[n][1]
+            if begin < end and (not looks or state != (looks[-1].at, looks[-1].yaw, looks[-1].pitch)):
+                looks.append(Look(begin, *state))
+            n += 1
+        if len(looks) > 1 and looks[-1].away and looks[-1].time >= self.said[-1].start:
+            # There is no time to return from this glance.
+            looks.pop()
+        return looks
+
+    def _following(self, shown: Sequence[tuple[float, float, int]]) -> list[tuple[float, _State]]:
+        """The states, with looks at objects that the speaker looks at."""
+        states = self.states
+        for start, stop, number in shown:
+            since = max(round(1000.0 * (start - self.said[0].start)), 0)
+            random = np.random.default_rng((self.manner.seed, self.person, number, 3, since))
+            begin, back = start + random.uniform(*_FOLLOWS_AFTER), stop + random.uniform(0.1, 0.4)
+            if random.uniform() >= _FOLLOWS or begin + DWELL > stop:
+                continue
+            after = [state for time, state in states if time <= back]
+            inside = [(time, state) for time, state in states if time <= begin or time > back]
+            states = sorted([*inside, (begin, (number, 0.0, 0.0)), (back, after[-1] if after else states[0][1])])
+        return states
+
+    def _states(self) -> Iterator[tuple[float, _State]]:
+        """Times and states, from the level and the phases."""
+        phases: list[_Phase] = []
+        for speech in self.said:
+            following = list(self._phases(speech))
+            while phases and phases[-1].time >= following[0].time:
+                phases.pop()
+            phases += following
+        renewals = {speech.number: self._random(speech, 2) for speech in self.said}
+        starts = [speech.start for speech in self.said]
+        aside: _State | None = None
+        renewal = self.said[0].start
+        renewal += self._wait(self.said[0], renewals[self.said[0].number])
+        for n, phase in enumerate(phases):
+            end = phases[n + 1].time if n + 1 < len(phases) else self.said[-1].end
+            speech = self.said[max(int(np.searchsorted(starts, phase.time, "right")) - 1, 0)]
+            random, time = renewals[speech.number], phase.time
+            renewal = max(renewal, time + _REST)
+            share = self.manner.looking(phase.share)
+            while time < end:
+                if self.level < share:
+                    aside = None
+                    yield time, (phase.at, 0.0, 0.0)
+                else:
+                    aside = aside or self._aside(phase, speech, random)
+                    yield time, aside
+                time = renewal
+                if time < end:
+                    self.level = (self.level + _STRIDE + random.uniform(-_JITTER, _JITTER)) % 1.0
+                    renewal += self._wait(speech, random)
+
+    def _wait(self, speech: Speech, random: np.random.Generator) -> float:
+        """Time [s] until the gaze is reconsidered: longer in short turns, whose beginnings and ends change it too."""
+        mean = self.manner.hold * (_LEAST_WAIT + 1.0 / (1.0 + speech.length / _LONG))
+        return mean * (0.25 + 0.75 * random.standard_gamma(2.0) / 2.0)
+
+    def _phases(self, speech: Speech) -> Iterator[_Phase]:
+        if speech.speaker == self.person:
+            yield from self._speaking(speech)
+        else:
+            yield self._listening(speech)
+
+    def _listening(self, speech: Speech) -> _Phase:
+        random, manner = self._random(speech, 0), self.manner
+        time = speech.start + random.uniform(*manner.reaction)
+        if speech.before is not None and self.person != speech.before and self.people > 2:
+            # Who has just spoken looks at the next speaker anyway.
+            early = min(_EARLY, 0.3 * self._previous(speech).length)
+            if random.uniform() < _ANTICIPATES:
+                time = speech.start - random.uniform(0.0, early)
+        elif speech.before == self.person:
+            time = speech.start + 0.5 * random.uniform(*manner.reaction)
+        at = speech.speaker if speech.at is None or speech.at == self.person else speech.at
+        if speech.at is not None and speech.at < self.people:
+            at = speech.speaker
+        return _Phase(time, manner.listening, at, "listening")
+
+    def _previous(self, speech: Speech) -> Speech:
+        return self.said[max(next(n for n, s in enumerate(self.said) if s is speech) - 1, 0)]
+
+    def _speaking(self, speech: Speech) -> Iterator[_Phase]:
+        random, mean = self._random(speech, 0), self.manner.speaking
+        length, delay = speech.length, random.uniform(0.0, _START_DELAY)
+        more = max(length - _SHORT, 0.0)
+        last = min(_END_TIME, 0.3 * more) if speech.after is not None else 0.0
+        first = min(_START_TIME, 0.6 * more)
+        low, high = min(_START_SHARE, mean), max(_END_SHARE, mean)
+        middle = np.clip((mean * length - low * first - high * last) / max(length - first - last, 1e-9), 0.02, 0.98)
+        others = [(self.person + n) % self.people for n in range(1, self.people)]
+        to = others.index(speech.before) if speech.before is not None else int(random.integers(len(others)))
+        changes = speech.start + first + np.cumsum(random.uniform(*_ADDRESS, 1 + int(length / _ADDRESS[0])))
+        whom = others[to] if speech.at is None else speech.at
+        if first:
+            yield _Phase(speech.start + min(delay, first), low, whom, "start")
+        yield _Phase(speech.start + first, float(middle), whom, "thinking")
+        if speech.at is None and len(others) > 1:
+            for change in changes[changes < speech.end - last - DWELL]:
+                to = (to + 1) % len(others)
+                whom = others[to]
+                yield _Phase(float(change), float(middle), whom, "thinking")
+        if last:
+            following = speech.after if speech.at is None or speech.at >= self.people else whom
+            yield _Phase(speech.end - last, high, whom if following is None else following, "thinking")
+
+    def _aside(self, phase: _Phase, speech: Speech, random: np.random.Generator) -> _State:
+        """Where someone looks who does not look at the partner."""
+        chance = random.uniform(size=4)
+        others = [n for n in range(self.people) if n not in (self.person, phase.at)]
+        if phase.kind == "listening" and others and chance[0] < _TO_OTHER:
+            return others[int(chance[1] * len(others))], 0.0, 0.0
+        if phase.kind != "listening" and self.objects and speech.at is None and chance[0] < _TO_OBJECT:
+            return self.people + int(chance[1] * self.objects), 0.0, 0.0
+        most = _LARGEST["listening" if phase.kind == "listening" else "speaking"]
+        # Sizes of saccades: -6.9° ln(p), beyond the smallest that others notice.
+        size = self.manner.size * min(_SMALLEST - np.radians(6.9) * np.log(max(chance[2], 1e-3)), most)
+        side, up, _ = _DIRECTIONS[phase.kind]
+        sign = 1.0 if random.uniform() < 0.5 else -1.0
+        slant = random.uniform(-0.25, 0.25)
+        if chance[3] < side:
+            return phase.at, float(sign * size), float(slant * size)
+        pitch = size if chance[3] < side + up else -size
+        return phase.at, float(2.0 * slant * size), float(0.8 * pitch)

@@ -1,0 +1,100 @@
+"""How people behave in a conversation: shares of gaze, sizes of glances, rates of blinks and nods; and personalities.
+
+Sources: shares of gaze, Argyle and Cook, *Gaze and Mutual Gaze* (1976): 75 % while listening, 41 % while speaking,
+both at once 30 %; a look 3 s. Blinks, Bentivoglio and others (1997): 17 a minute at rest, 26 while talking. Nods,
+Kihara and others (2016).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..errors import InvalidArgument
+
+
+@dataclass(frozen=True)
+class Manner:
+    """Behavior of one person or of all.
+
+    reaction: shortest and longest time [s] until a listener turns to a new speaker. listening, speaking: fraction of
+    the time in which a listener looks at the speaker, and a speaker at a listener. glances: 0 for no looks away to 1
+    for these fractions. hold: mean time [s] after which a look is reconsidered. size: factor of the angles of glances.
+    blinks: factor of the rates of blinks. nods: factor of the rate of nods. Raises InvalidArgument.
+    """
+
+    seed: int = 0
+    reaction: tuple[float, float] = (0.2, 0.6)
+    glances: float = 1.0
+    listening: float = 0.75
+    speaking: float = 0.41
+    hold: float = 3.3
+    size: float = 1.0
+    blinks: float = 1.0
+    nods: float = 1.0
+
+    def __post_init__(self) -> None:
+        shortest, longest = checks.exactly("reaction times", self.reaction, 2).tolist()
+        if not 0.0 <= shortest <= longest < np.inf:
+            raise InvalidArgument(
+                "The reaction times must be 0 or more with the shorter one first, not {shortest} and {longest}.",
+                shortest=shortest,
+                longest=longest,
+            )
+        checks.fraction("amount of glances", self.glances)
+        checks.fraction("share of gaze while listening", self.listening)
+        checks.fraction("share of gaze while speaking", self.speaking)
+        checks.number("time of a look", self.hold, 0.3, 1e3)
+        checks.number("size of glances", self.size, 0.0, 2.0)
+        checks.number("rate of blinks", self.blinks, 0.0, 5.0)
+        checks.number("rate of nods", self.nods, 0.0, 5.0)
+        checks.whole("seed", self.seed, 0, 2**63)
+
+    def looking(self, share: float) -> float:
+        """A share of gaze with the amount of glances."""
+        return 1.0 - self.glances * (1.0 - share)
+
+
+@dataclass(frozen=True)
+class Personality:
+    """A preset. manner: values of `Manner`. settle: factor of the settle time of the look-at."""
+
+    id: str
+    label: str
+    description: str
+    manner: dict[str, Any] = field(default_factory=dict)
+    settle: float = 1.0
+
+
+PERSONALITIES: dict[str, Personality] = {
+    row.id: row
+    for row in (
+        Personality("BALANCED", "Balanced", "Looks as people do on average"),
+        Personality(
+            "SHY",
+            "Shy",
+            "Looks at others seldom and briefly, glances far aside and blinks often",
+            {"listening": 0.55, "speaking": 0.25, "hold": 1.6, "size": 1.3, "blinks": 1.3, "nods": 1.2},
+        ),
+        Personality(
+            "ATTENTIVE",
+            "Attentive",
+            "Looks at others for long, reacts quickly and nods often",
+            {"listening": 0.88, "speaking": 0.55, "reaction": (0.15, 0.4), "hold": 3.0, "size": 0.8, "nods": 1.6},
+        ),
+        Personality(
+            "DOMINANT",
+            "Dominant",
+            "Looks at others more while speaking than while listening, moves slowly and blinks and nods seldom",
+            {"listening": 0.55, "speaking": 0.65, "hold": 3.5, "size": 0.8, "blinks": 0.7, "nods": 0.3},
+            settle=1.25,
+        ),
+        Personality(
+            "DISTRACTED",
+            "Distracted",
+            "Reacts late and often looks about",
+            {"listening": 0.45, "speaking": 0.35, "reaction": (0.5, 1.2), "hold": 1.4, "size": 1.4, "nods": 0.4},
+        ),
+    )
+}

@@ -1,0 +1,52 @@
+"""Measures of a planned conversation, to compare with what is known of people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..rotation import Array
+from .looks import Look
+from .turns import Turn, speeches
+
+_STEP = 0.02
+
+
+@dataclass(frozen=True)
+class Shares:
+    """listening: fraction of the time in which listeners look at the speaker; speaking: in which speakers look at a
+    listener; mutual: in which the speaker and whom he looks at look at each other. changes: (people,) gaze changes a
+    minute. nan where nobody listens or speaks."""
+
+    listening: float
+    speaking: float
+    mutual: float
+    changes: Array
+
+
+def shares(turns: Sequence[Turn], people: int, end: float, looks: Sequence[Sequence[Look]]) -> Shares:
+    """Measure looks from the first turn until `end` [s]. Raises InvalidArgument."""
+    said = speeches(turns, people, end, objects=_objects(people, looks))
+    times = np.arange(said[0].start + 0.5 * _STEP, end, _STEP)
+    at = np.array([_at(seen, times) for seen in looks])
+    who = np.array([speech.speaker for speech in said])
+    who = who[np.searchsorted([speech.start for speech in said], times, "right") - 1]
+    columns = np.arange(len(times))
+    is_listener = np.arange(people)[:, None] != who
+    seen = at[who, columns]
+    speaks_to = (seen >= 0) & (seen < people)
+    back = at[np.where(speaks_to, seen, 0), columns] == who
+    changes = np.array([max(len(row) - 1, 0) for row in looks]) * 60.0 / (end - said[0].start)
+    return Shares(
+        float(np.mean((at == who)[is_listener])), float(np.mean(speaks_to)), float(np.mean(speaks_to & back)), changes
+    )
+
+
+def _objects(people: int, looks: Sequence[Sequence[Look]]) -> int:
+    return max([0, *(look.at - people + 1 for row in looks for look in row)])
+
+
+def _at(looks: Sequence[Look], times: Array) -> Array:
+    """Whom (n,) someone looks at, -1 for nobody."""
+    numbers = np.array([-1, *(-1 if look.away else look.at for look in looks)])
+    return numbers[np.searchsorted([look.time for look in looks], times, "right")]

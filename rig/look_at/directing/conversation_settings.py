@@ -1,0 +1,302 @@
+"""The conversation of a scene: its people and turns, kept in the file as `scene.lookat_pd_conversation`.
+
+A change of them, or of a marker they come from, keys the conversation again at once. No postponed annotations: Blender
+reads them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ....lookat_pd.conversation import PERSONALITIES, Manner
+from ....lookat_pd.errors import LookAtError, RigError
+from ....lookat_pd.message import Message
+from .. import resolve as look_at
+from . import conversation, looks, markers
+
+_SETTLE_TIME = 0.6
+_WATCHING = 0.25
+"""Seconds between two looks at the markers, while a conversation comes from them."""
+_changing = False
+_errors: dict[int, Message] = {}
+"""What prevents the conversations of scenes, as messages that can be translated."""
+
+
+def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    update(settings.id_data)
+
+
+def _personality_changed(person: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    if person.armature is not None:
+        for bone in look_at.bones_with_look_at(person.armature):
+            settings = person.armature.pose.bones[bone].lookat_pd
+            settings.settle_time = _SETTLE_TIME * PERSONALITIES[person.personality].settle
+    update(person.id_data)
+
+
+def _is_armature(settings: bpy.types.PropertyGroup, item: bpy.types.Object) -> bool:
+    return item.type == "ARMATURE"
+
+
+def _amount(name: str, description: str, default: float = 1.0, most: float = 2.0) -> object:
+    return FloatProperty(
+        name=name, description=description, default=default, min=0.0, max=most, options=set(), update=_changed
+    )
+
+
+class LookAtPerson(bpy.types.PropertyGroup):
+    """A participant of a conversation."""
+
+    armature: PointerProperty(
+        type=bpy.types.Object,
+        poll=_is_armature,
+        name="Character",
+        description="Armature of the character",
+        update=_changed,
+    )
+    called: StringProperty(
+        name="Called",
+        description="Name of the character in markers and text files; leave empty for the name of the armature",
+        update=_changed,
+    )
+    personality: EnumProperty(
+        name="Personality",
+        description="How the character looks, blinks and nods in a conversation; sets its settle time as well",
+        items=tuple((row.id, row.label, row.description) for row in PERSONALITIES.values()),
+        options=set(),
+        update=_personality_changed,
+    )
+
+
+class LookAtTurn(bpy.types.PropertyGroup):
+    """A turn of a conversation."""
+
+    speaker: PointerProperty(
+        type=bpy.types.Object,
+        poll=_is_armature,
+        name="Speaker",
+        description="Character that speaks from this frame on",
+        update=_changed,
+    )
+    frame: IntProperty(name="Frame", description="Frame at which the turn begins", options=set(), update=_changed)
+    text: StringProperty(name="Text", description="What is said; a note that changes nothing")
+    at: PointerProperty(
+        type=bpy.types.Object,
+        name="Looks At",
+        description="Character that the speaker looks at in this turn, or object that all look at; empty to choose",
+        update=_changed,
+    )
+
+
+class LookAtConversation(bpy.types.PropertyGroup):
+    """The conversation of a scene."""
+
+    people: CollectionProperty(type=LookAtPerson, name="Characters", description="Participants of the conversation")
+    people_index: IntProperty(name="Highlighted Character", options={"HIDDEN"})
+    turns: CollectionProperty(type=LookAtTurn, name="Turns", description="Who speaks from when on")
+    turns_index: IntProperty(name="Highlighted Turn", options={"HIDDEN"})
+    use_markers: BoolProperty(
+        name="From Markers",
+        description="Take the turns from the timeline markers that are named after characters",
+        default=False,
+        options=set(),
+        update=_changed,
+    )
+    end: IntProperty(
+        name="End",
+        description="Last frame of the conversation; 0 for the end of the scene",
+        default=0,
+        min=0,
+        options=set(),
+        update=_changed,
+    )
+    seed: IntProperty(
+        name="Seed",
+        description="Seed of the random reactions and glances",
+        default=0,
+        min=0,
+        options=set(),
+        update=_changed,
+    )
+    glances: _amount(
+        "Glances", "How often the characters avert their eyes; 1 for as often as people do, 0 for never", 1.0, 1.0
+    )
+    blinks: _amount("Blinks", "Factor of how often the characters blink; 1 for as often as people do, 0 for never")
+    nods: _amount("Nods", "Factor of how often listeners nod; 1 for as often as people do, 0 for never")
+    objects: PointerProperty(
+        type=bpy.types.Collection,
+        name="Objects",
+        description="Collection of objects that the characters talk about and look at now and then",
+        update=_changed,
+    )
+    # What the keys were made of, and the sentence that says why they are not up to date.
+    made_of: StringProperty(options={"HIDDEN"})
+    error: StringProperty(options={"HIDDEN"})
+
+
+CLASSES = (LookAtPerson, LookAtTurn, LookAtConversation)
+
+
+def exists(scene: bpy.types.Scene) -> bool:
+    """Whether a scene has a conversation."""
+    return len(scene.lookat_pd_conversation.people) > 0
+
+
+def names(settings) -> dict[str, bpy.types.Object]:
+    """The characters by all names under which markers and files may call them."""
+    found: dict[str, bpy.types.Object] = {}
+    for person in settings.people:
+        if person.armature is not None:
+            # A name of an import, such as Anna.001, is also found without its number.
+            for name in (person.armature.name.partition(".")[0], person.armature.name, person.called):
+                if name:
+                    found.setdefault(name.lower(), person.armature)
+    return found
+
+
+def speaker(settings, name: str) -> bpy.types.Object | None:
+    """The character that a marker or line names, "Name" or "Name: text"; None for none."""
+    known = names(settings)
+    return known.get(name.strip().lower()) or known.get(name.partition(":")[0].strip().lower())
+
+
+def set_people(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) -> None:
+    """Make these the participants; those that are already there keep their personalities. Does not key."""
+    settings = scene.lookat_pd_conversation
+    with silent():
+        for n in reversed(range(len(settings.people))):
+            if settings.people[n].armature not in armatures:
+                settings.people.remove(n)
+        known = [person.armature for person in settings.people]
+        for armature in armatures:
+            if armature not in known:
+                settings.people.add().armature = armature
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Settings are written without keying the conversation each time."""
+    global _changing
+    before, _changing = _changing, True
+    try:
+        yield
+    finally:
+        _changing = before
+
+
+def turns(scene: bpy.types.Scene) -> list[conversation.Spoken]:
+    """The turns of a scene's conversation, in order of time: of the table, or of the markers. Raises RigError."""
+    settings = scene.lookat_pd_conversation
+    if settings.use_markers:
+        found = [(frame, speaker(settings, name)) for frame, name in markers.read(scene)]
+        said: list[conversation.Spoken] = [
+            (looks.key_frame(scene, frame), who, None) for frame, who in found if who is not None
+        ]
+        if not said:
+            raise RigError("No marker is named after a character of the conversation; rename the markers.")
+        return said
+    rows: list[conversation.Spoken] = [
+        (float(turn.frame), turn.speaker, turn.at) for turn in settings.turns if turn.speaker is not None
+    ]
+    if not rows:
+        raise RigError("The conversation has no turns; add at least one speaker with a start time.")
+    return sorted(rows, key=lambda row: row[0])
+
+
+def make(scene: bpy.types.Scene, **options) -> conversation.Planned:
+    """Key the conversation of a scene. options: of `conversation.Options`. Raises LookAtError before any change."""
+    settings = scene.lookat_pd_conversation
+    said = turns(scene)
+    people = [person.armature for person in settings.people if person.armature is not None]
+    manners = [_manner(settings, person) for person in settings.people if person.armature is not None]
+    objects = tuple(settings.objects.all_objects) if settings.objects is not None else ()
+    found = conversation.converse(
+        scene,
+        said,
+        people,
+        conversation.Options(
+            manners,
+            end=float(settings.end) or None,
+            objects=[item for item in objects if item not in people],
+            whole=True,
+            **options,
+        ),
+    )
+    settings.made_of, settings.error = _digest(scene), ""
+    return found
+
+
+def _manner(settings, person) -> Manner:
+    """The manner of one person: the personality with the amounts of the conversation."""
+    preset = Manner(seed=settings.seed, glances=settings.glances, **PERSONALITIES[person.personality].manner)
+    return replace(preset, blinks=preset.blinks * settings.blinks, nods=preset.nods * settings.nods)
+
+
+def update(scene: bpy.types.Scene) -> None:
+    """Key the conversation again after a change; what prevents it is kept as a sentence for the panel."""
+    settings = scene.lookat_pd_conversation
+    if _changing or not settings.made_of or not exists(scene):
+        return
+    with silent():
+        try:
+            make(scene)
+        except LookAtError as error:
+            settings.error, settings.made_of = str(error), _digest(scene)
+            _errors[scene.session_uid] = error.args[0]
+
+
+def problem(scene: bpy.types.Scene) -> str:
+    """The sentence that says why the keys are not up to date; "" where they are."""
+    error = scene.lookat_pd_conversation.error
+    known = _errors.get(scene.session_uid)
+    return known if known is not None and str(known) == error else error
+
+
+def _digest(scene: bpy.types.Scene) -> str:
+    """What the keys depend on that no setting reports: markers and the range of the scene."""
+    marks = [(m.frame, m.name) for m in scene.timeline_markers] if scene.lookat_pd_conversation.use_markers else []
+    return repr((sorted(marks), scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base))
+
+
+def update_stale() -> None:
+    """Key the conversations again whose markers have changed."""
+    for scene in bpy.data.scenes:
+        settings = scene.lookat_pd_conversation
+        if settings.made_of and exists(scene) and settings.made_of != _digest(scene):
+            update(scene)
+
+
+def _watch() -> float:
+    update_stale()
+    return _WATCHING
+
+
+def _start() -> None:
+    if not bpy.app.background and not bpy.app.timers.is_registered(_watch):
+        bpy.app.timers.register(_watch, first_interval=_WATCHING, persistent=True)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.Scene.lookat_pd_conversation = PointerProperty(type=LookAtConversation, name="Conversation")
+    _start()
+
+
+def unregister() -> None:
+    if bpy.app.timers.is_registered(_watch):
+        bpy.app.timers.unregister(_watch)
+    del bpy.types.Scene.lookat_pd_conversation
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

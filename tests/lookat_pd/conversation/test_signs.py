@@ -1,0 +1,76 @@
+"""The laws of blinks and nods in a conversation."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookat_pd.conversation import Manner, Turn, blinks, nods, plan
+
+
+def turns_of(length: float) -> list[Turn]:
+    return [Turn(length * n, n % 2) for n in range(int(np.ceil(60.0 / length)))]
+
+
+def blinked(length: float, seed: int, **manner) -> list[list[float]]:
+    turns, chosen = turns_of(length), Manner(seed, **manner)
+    return blinks(turns, 2, 60.0, plan(turns, 2, 60.0, chosen), chosen)
+
+
+@pytest.mark.parametrize("length", [1.5, 2.5, 4.0, 8.0])
+def test_people_blink_as_often_as_people_do(length) -> None:
+    """Bentivoglio and others (1997): 17 a minute at rest, 26 while talking."""
+    counts = [len(times) for seed in range(20) for times in blinked(length, seed)]
+    assert 12.0 <= np.mean(counts) <= 25.0
+
+
+def test_speakers_blink_more() -> None:
+    turns = [Turn(0.0, 0)]
+    looks = plan(turns, 2, 600.0, Manner(1))
+    speaker, listener = blinks(turns, 2, 600.0, looks, Manner(1))
+    assert 1.3 < len(speaker) / len(listener) < 2.2
+
+
+def test_blinks_go_with_changes_of_gaze() -> None:
+    turns, near, far = turns_of(4.0), 0, 0
+    for seed in range(10):
+        looks = plan(turns, 2, 60.0, Manner(seed))
+        for seen, times in zip(looks, blinks(turns, 2, 60.0, looks, Manner(seed)), strict=True):
+            changes = np.array([look.time for look in seen])
+            with_change = [np.abs(changes - time).min() < 0.05 for time in times]
+            near, far = near + sum(with_change), far + len(times) - sum(with_change)
+    assert near / (near + far) > 0.25
+
+
+@given(st.integers(0, 30))
+def test_no_blink_while_the_last_one_lasts(seed) -> None:
+    for times in blinked(2.5, seed):
+        assert all(later - earlier > 0.5 for earlier, later in pairwise(times))
+
+
+def test_no_blinks_and_no_nods_where_they_are_off() -> None:
+    assert blinked(4.0, 1, blinks=0.0) == [[], []]
+    assert nods(turns_of(4.0), 2, 60.0, Manner(1, nods=0.0)) == [[], []]
+
+
+def test_listeners_nod_after_pauses() -> None:
+    """Within a second after the speaker's pauses, and never while they speak themselves, but for the first moment."""
+    turns = [Turn(0.0, 0), Turn(3.0, 0), Turn(7.0, 0), Turn(12.0, 1), Turn(20.0, 0)]
+    counts = []
+    for seed in range(20):
+        found = nods(turns, 3, 30.0, Manner(seed))
+        for nod in found[2]:
+            if nod.time < 12.0:
+                assert any(0.0 <= nod.time - pause <= 0.61 for pause in (3.0, 7.0, 12.0)), nod
+            assert np.radians(3.9) < nod.angle < np.radians(8.1)
+        assert all(nod.time > 3.0 for nod in found[1])
+        counts.append(len(found[2]))
+    assert 2.0 < np.mean(counts) < 8.0
+
+
+@given(st.integers(0, 30))
+def test_nods_do_not_overlap(seed) -> None:
+    for found in nods(turns_of(1.5), 2, 60.0, Manner(seed)):
+        assert all(later.time >= earlier.end for earlier, later in pairwise(found))
