@@ -145,7 +145,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             context.view_layer,
             self._armature,
             bone.name,
-            length=settings.length,
+            **ik_setup.extent(self._armature, bone.name, settings, at_tip=settings.point == "TIP"),
             at_tip=settings.point == "TIP",
             keeps=settings.orientation != "FREE",
             tuning=ik_setup.tuning(settings),

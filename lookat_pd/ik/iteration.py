@@ -25,6 +25,8 @@ _FADE = 0.5
 target."""
 _SECOND_LOOKS = (4, 8, 16, 32, 64)
 """Iterations after which a chain that is on the line to its target is bent, as at the start."""
+_AT_REST = 5e-4
+"""Rotation [rad] of the joints in one iteration below which a chain that settles is finished."""
 _STALLED = 0.9
 """... if the last iteration left more than this fraction of the error."""
 
@@ -47,12 +49,13 @@ def run(
     iterations: int,
     tolerance: float,
     overshoots: bool = False,
+    settles: bool = False,
     unfolded: Unfold = unfolding.unfolded,
 ) -> Outcome:
     """Iterate from `start` (n, 4, m); the result is no worse.
 
     A chain is finished when its cost is below the tolerance, or that close to the smallest value possible for its
-    lengths.
+    lengths; one that settles, when its joints are at rest as well.
     """
     first, bends = start, any(objective.is_bend for objective in task.objectives)
     if iterations:
@@ -90,7 +93,7 @@ def run(
         if overshoots and task.xp.some(too_far):
             pose = _chosen(task, too_far, old, pose)
             now = task.cost(pose)
-        if iteration in _SECOND_LOOKS and task.xp.some(now > _STALLED * before):
+        if iteration in _SECOND_LOOKS and not settles and task.xp.some(now > _STALLED * before):
             bent = unfolded(task, packed(pose, len(active)))
             pose = unpacked(bent, task.single)
             now = task.cost(pose)
@@ -99,7 +102,7 @@ def run(
         before, cost = now, np.atleast_1d(now)
         used[active] = iteration
         # While soft objectives apply, the nearest pose is not the best one.
-        better = (cost < least[active]) | (iteration <= fade)
+        better = (cost < least[active]) | (iteration <= fade) | (settles & (cost < floor[active]))
         if np.any(better):
             at = active[better]
             best[..., at] = packed(pose, len(active))[..., better]
@@ -107,6 +110,8 @@ def run(
         history.append(history[-1].copy())
         history[-1][active] = cost
         keep = cost >= floor[active]
+        if settles:
+            keep |= _largest_change(task, old, pose) > _AT_REST
         if iteration > fade and not np.all(keep):
             now_packed, factors = packed(pose, len(active)), np.array(factor, ndmin=1)
             active, remaining, cost, factors = _kept(task, keep, active, now_packed, cost, factors)
@@ -124,6 +129,12 @@ def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:
     if np.any(keep) and not np.all(keep):
         task.take(keep)
     return tuple(value[..., keep] for value in values)
+
+
+def _largest_change(task: Task, one: Pose, other: Pose) -> Array:
+    """The largest rotation (m,) [rad] of a joint between two poses, if it is small."""
+    change = packed(one, task.count) - packed(other, task.count)
+    return 2.0 * np.linalg.norm(change, axis=1).max(axis=0)
 
 
 def _chosen(task: Task, condition: Number, one: Pose, other: Pose) -> Any:

@@ -16,7 +16,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
 from ..animation.channels import channel
-from ..detection.joint_chain import JointChain, is_mechanism, longest, resolve
+from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..offset_layer import constraints as offsets
 from ..sampling import suspend
 from .chain_solve import IKTuning, Objectives, solve
@@ -38,19 +38,20 @@ class DragSession:
         armature: bpy.types.Object,
         bone: str,
         *,
-        length: int,
+        length: int = WHOLE,
+        base: str = "",
         at_tip: bool,
         keeps: bool,
         tuning: IKTuning,
         pole: bpy.types.Object | None = None,
     ) -> None:
-        """keeps: whether the effector keeps its orientation. Raises LookAtError."""
+        """length, base: as for `resolve`. keeps: whether the effector keeps its orientation. Raises LookAtError."""
         self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
         self.tuning, self.pole, self._at_tip, self._keeps = tuning, pole, at_tip, keeps
         self.error, self.iterations, self.length_changed = 0.0, 0, False
         self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
         self._target: Array | None = None
-        self.chain = self._resolve(length)
+        self.chain = self._resolve(length, base)
         self._pins: list[tuple[JointChain, Objectives]] = []
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
@@ -63,8 +64,10 @@ class DragSession:
 
     # The chain
 
-    def _resolve(self, length: int) -> JointChain:
-        chain = resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, turn_effector=self._keeps)
+    def _resolve(self, length: int, base: str = "") -> JointChain:
+        chain = resolve(
+            self.armature, self.bone, length=length, base=base, at_tip=self._at_tip, turn_effector=self._keeps
+        )
         modes = {name: self.armature.pose.bones[name].rotation_mode for name in chain.bones}
         actions.check_curves(self.armature, modes, "NEW")
         return chain
