@@ -6,14 +6,15 @@ Liegeois' projection of the gradient into the null space of the Jacobian J, with
 solution of an equation in initial pose and target, not of a path, and so as smooth in time as these are.
 
 If the chain has a hinge, the first iteration sets its bend by the law of cosines and turns the base by the shortest
-rotation, so that all iterations start near the result. Source: Liegeois 1977; Nakamura and Hanafusa 1986.
+rotation, so that all iterations start near the result. Where limits or poles contradict, or the target is out of reach,
+plain damped least squares finish the chain. Source: Liegeois 1977; Nakamura and Hanafusa 1986.
 """
 
 import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import damped
+from . import damped, iteration, jacobian
 from .batches import batch_back, batch_front, packed, unpacked
 from .damped import DampedTree
 from .posture import STEADY, Posture
@@ -28,19 +29,22 @@ _LARGEST_STEP = 0.4
 """[rad], of one joint in one iteration: the Jacobian holds for small rotations only."""
 _DAMPING = 1e-3
 """In lengths of a mean bone."""
+_ASTRAY = 1e-2
+"""The error, as a fraction of the chain's length, of chains that these start with their first pose."""
 _IN_REACH = 1.0 - 5e-6
 """Targets beyond this fraction of the chain's length are moved back to it: beyond, no rotation reduces the residual."""
 
 
 def step(task: Task, pose: Pose) -> Pose:
     """One iteration."""
+    if task.progress > iteration.PATIENCE:
+        return jacobian.step(task, _restarted(task, pose), euler=False)
     count = task.count
     here = batch_front(packed(pose, count))
-    start = batch_front(task.data["start"]) if "start" in task.data else here
+    start = batch_front(task.data["start"])
     offsets = batch_front(packed(task.offsets, count))
-    if "begun" not in task.data:
-        task.data["begun"] = np.ones(count)
-        task.data.setdefault("start", batch_back(here))
+    if "first" not in task.data:
+        task.data["first"] = batch_back(here)
         if task.posture is not None and task.posture.is_hinge[1:].any():
             here = _clamped(task, _predicted(task, task.posture, start, offsets), start)
     bone = np.maximum(np.mean(np.linalg.norm(offsets, axis=-1), axis=-1), 1e-300)
@@ -74,6 +78,14 @@ def step(task: Task, pose: Pose) -> Pose:
             moved = rotation.multiply(moved, rotation.exp(-excess[..., None] * axes))
     _remember(task, way.reshape(count, -1))
     return unpacked(batch_back(_clamped(task, moved, here)), task.single)
+
+
+def _restarted(task: Task, pose: Pose) -> Pose:
+    """At the end of the patience: the first pose of those chains that are far from their target, else the pose."""
+    if "damping" in task.data:
+        return pose
+    far = np.atleast_1d(task.cost(pose)) > _ASTRAY * np.broadcast_to(sum(task.lengths), (task.count,))
+    return unpacked(np.where(far, task.data["first"], packed(pose, task.count)), task.single)
 
 
 def _momentum(task: Task, shape: tuple[int, ...]) -> Array:

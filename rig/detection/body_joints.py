@@ -78,7 +78,8 @@ def base_of(armature: bpy.types.Object, effector: str, line: Sequence[bpy.types.
                 return limb[0] if names.index(limb[0]) else ""
     kind, count = body.kind(effector), 0
     for bone in line:
-        if body.kind(bone.name) != kind or (not kind and bone.name != effector and len(bone.children) > 1):
+        branches = bone.name != effector and len(bone.children) > 1
+        if body.kind(bone.name) != kind or (not kind and (branches or body.is_root(bone.name))):
             break
         count += 1
     return names[count - 1] if count > 1 else ""
@@ -141,10 +142,13 @@ class _Body:
     def is_digit(self, name: str) -> bool:
         return name not in self.parts and self.named[name].has(words.DIGIT)
 
+    def is_root(self, name: str) -> bool:
+        return name == words.RIGIFY_HIPS or self.named[name].has(words.HIPS, words.ROOT)
+
     def kind(self, name: str) -> str:
         """What kind of run a bone belongs to; "" if none."""
         bone = self.named[name]
-        if name in self.parts or name == words.RIGIFY_HIPS or bone.has(words.HIPS, words.ROOT):
+        if name in self.parts or self.is_root(name):
             return ""
         for kind, vocabulary in (("finger", words.DIGIT), ("tail", words.TAIL), ("spine", words.TORSO | words.HEAD)):
             if bone.has(vocabulary):

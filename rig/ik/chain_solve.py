@@ -90,10 +90,12 @@ def solve(
     if dt > 0.0 and METHODS[tuning.method].settles:
         found = _without_snaps(chain, seen, objectives, tuning, found)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
-        # The rotations are smoothed over time, then solved again from there.
-        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(start), found.rotations))
+        # The rotations are smoothed over time, then solved again from there. A method that settles stays near the pose
+        # that it starts from, so that this must be free of the noise of the animation as well.
+        origin = rotation.identity(*start.shape[:2]) if METHODS[tuning.method].settles else start
+        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), found.rotations))
         evened = rotation.normalize(_evened(turns, tuning.smoothness / dt))
-        found = _solve(chain, seen, objectives, tuning, rotation.multiply(start, evened), history=history)
+        found = _solve(chain, seen, objectives, tuning, rotation.multiply(origin, evened), history=history)
     offsets = _in_channels(chain, seen, objectives, start, found.rotations)
     return Turns(offsets, found.error, found.iterations, found.history)
 

@@ -10,7 +10,7 @@ from windowed.scripts import script
 
 DRAG = ("operators.ik_drag",)
 BONE = "hand.L"
-SOLVERS = ("CCD", "PARTICLE", "JACOBIAN_EULER", "JACOBIAN_QUATERNION", "FABRIK", "CCD_ROOT")
+SOLVERS = ("CCD", "PARTICLE", "JACOBIAN_EULER", "JACOBIAN_QUATERNION", "FABRIK", "CCD_ROOT", "NEAREST_POSE")
 """By digit."""
 ROW = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE")
 NUMPAD = tuple(f"NUMPAD_{n}" for n in range(6))
@@ -156,7 +156,7 @@ def drag_with_each_solver(hands: Hands) -> Waiting:
     yield 0.3
     assert _settings().method == "FABRIK"
     yield from hands.undo()
-    assert _settings().method == "CCD_ROOT", _settings().method
+    assert _settings().method == "NEAREST_POSE", _settings().method
 
 
 @script(needs=DRAG)
