@@ -270,6 +270,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             iface_("{} bones").format(session.length),
             iface_("{} iterations").format(session.iterations),
             iface_("error {:.2f} mm").format(error),
+            iface_("{:.1f} ms").format(1000.0 * session.seconds),
         ]
         if handle.axis:
             texts.append((iface_("locking {}") if handle.excluded else iface_("along {}")).format(handle.axis))

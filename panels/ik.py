@@ -95,9 +95,11 @@ class LOOKAT_PD_PT_ik_joints(bpy.types.Panel):
             row = layout.row()
             row.prop(settings, "use_custom", text="")
             row.label(text=joint.bone, translate=False)
-            row.label(text=joint.part.label)
+            if not settings.use_custom:
+                row.label(text=joint.part.label)
             column = layout.column(align=True)
             if settings.use_custom:
+                column.prop(settings, "part", text="")
                 column.prop(settings, "stiffness", slider=True)
                 if any(joint.hinge):
                     row = column.row(align=True)

@@ -176,9 +176,7 @@ def _predicted(task: Task, posture: Posture, start: Array, offsets: Array) -> Ar
 def _widest(posture: Posture, places: Array) -> int:
     """The hinge with the longest parts of the chain on both sides."""
     hinges = np.flatnonzero(posture.is_hinge[1:]) + 1
-    shorter = [
-        min(np.linalg.norm(places[0, n]), np.linalg.norm(places[0, -1] - places[0, n])) for n in hinges.tolist()
-    ]
+    shorter = [min(np.linalg.norm(places[0, n]), np.linalg.norm(places[0, -1] - places[0, n])) for n in hinges.tolist()]
     return int(hinges[int(np.argmax(shorter))])
 
 

@@ -1,4 +1,4 @@
-"""The joints of arms, legs, fingers, tail and spine: which bones belong together, and how each of them likes to turn."""
+"""The joints of arms, legs, fingers, tail and spine: which bones belong together, and how each of them turns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ PARTS: dict[str, JointPart] = {
         JointPart("neck", "Neck", 0.4),
         JointPart("spine", "Spine", 0.7),
         JointPart("tail", "Tail", 0.0),
-        JointPart("other", "Joint", 0.0),
+        JointPart("other", "Other", 0.0),
     )
 }
 
@@ -86,9 +86,17 @@ def base_of(armature: bpy.types.Object, effector: str, line: Sequence[bpy.types.
 
 
 def joints(armature: bpy.types.Object, bones: Sequence[str]) -> list[BodyJoint]:
-    """The joints of a chain, its base first."""
-    body = _body(armature)
-    return [body.joint(name) for name in bones]
+    """The joints of a chain, its base first: the detected ones, or the parts that the animator has set."""
+    body, found = _body(armature), []
+    for name in bones:
+        settings = custom(armature.pose.bones[name])
+        found.append(body.joint(name, "" if settings is None else settings.part.lower()))
+    return found
+
+
+def detected(armature: bpy.types.Object, bone: str) -> BodyJoint:
+    """A joint as detected."""
+    return _body(armature).joint(bone)
 
 
 def posture(armature: bpy.types.Object, bones: Sequence[str]) -> ik.Posture:
@@ -115,9 +123,7 @@ class _Body:
 
     def __init__(self, armature: bpy.types.Object) -> None:
         self.skeleton: Skeleton = stance.skeleton(armature)
-        self.named: dict[str, BoneName] = dict(
-            zip(self.skeleton.names, read_names(self.skeleton.names), strict=True)
-        )
+        self.named: dict[str, BoneName] = dict(zip(self.skeleton.names, read_names(self.skeleton.names), strict=True))
         self.forward, self.up = np.array([0.0, -1.0, 0.0]), np.array([0.0, 0.0, 1.0])
         self.limbs: list[list[str]] = []
         self.parts: dict[str, str] = {}
@@ -133,7 +139,7 @@ class _Body:
             front = any(self.named[name].has(words.ARM, words.FRONT) for name in line)
             parts = ("shoulder", "elbow", "wrist") if front else ("hip", "knee", "ankle")
             self._add(line, (*parts, *("toe",) * (len(line) - 3))[: len(line)])
-        self.joints: dict[str, BodyJoint] = {}
+        self.joints: dict[tuple[str, str], BodyJoint] = {}
 
     def _add(self, line: list[str], parts: Sequence[str]) -> None:
         self.limbs.append(line)
@@ -155,14 +161,14 @@ class _Body:
                 return kind
         return ""
 
-    def joint(self, name: str) -> BodyJoint:
-        if name not in self.joints:
-            part = PARTS[self.parts.get(name) or self._part(name)]
-            hinge = self._hinge(name, part) if part.bend is not None else None
-            if part.bend is not None and hinge is None:
-                part = PARTS["other"]
-            self.joints[name] = BodyJoint(name, part, hinge or (0.0, 0.0, 0.0))
-        return self.joints[name]
+    def joint(self, name: str, part: str = "") -> BodyJoint:
+        """A joint as detected, or as that part of the body."""
+        part = part or self.parts.get(name) or self._part(name)
+        if (name, part) not in self.joints:
+            hinge = self._hinge(name, PARTS[part]) if PARTS[part].bend is not None else None
+            found = PARTS["other"] if PARTS[part].bend is not None and hinge is None else PARTS[part]
+            self.joints[name, part] = BodyJoint(name, found, hinge or (0.0, 0.0, 0.0))
+        return self.joints[name, part]
 
     def _part(self, name: str) -> str:
         kind, parent = self.kind(name), self._parent(name)

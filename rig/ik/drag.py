@@ -6,6 +6,7 @@ Nothing is kept until `keep`; `restore` restores the initial pose.
 
 from contextlib import ExitStack
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import bpy
@@ -29,7 +30,7 @@ _FAR = 1e12
 
 class DragSession:
     """A bone that is dragged. chain: the bones that rotate. error: distance of the effector from the point in the
-    world, and iterations, of the last `move`. place: (3,) initial position of the effector in the world."""
+    world, iterations, and seconds of the solver, of the last `move`. place: (3,) initial position of the effector in the world."""
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class DragSession:
         """length, base: as for `resolve`. keeps: whether the effector keeps its orientation. Raises LookAtError."""
         self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
         self.tuning, self.pole, self._at_tip, self._keeps = tuning, pole, at_tip, keeps
-        self.error, self.iterations, self.length_changed = 0.0, 0, False
+        self.error, self.iterations, self.seconds, self.length_changed = 0.0, 0, 0.0, False
         self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
         self._target: Array | None = None
         self.chain = self._resolve(length, base)
@@ -150,7 +151,9 @@ class DragSession:
             self._seen.effector_rotation if self._keeps else None,
             None if self.pole is None else self._local(np.array(self._pole_place()))[None],
         )
+        began = perf_counter()
         found = solve(self.chain, self._seen, objectives, self.tuning)
+        self.seconds = perf_counter() - began
         self.iterations = int(found.iterations[0])
         turns = found.offsets[0]
         self._put(self._seen, turns)

@@ -60,15 +60,16 @@ def _is_counted(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -
 
 def _detected(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Start from the detected values."""
-    if not settings.use_custom:
-        return
-    armature = settings.id_data
-    bone = next((bone for bone in armature.pose.bones if bone.lookat_pd_ik_joint == settings), None)
-    if bone is not None:
-        part = body_joints.joints(armature, (bone.name,))[0].part
-        settings.stiffness = part.stiffness
-        if part.bend is not None:
-            settings.minimum, settings.maximum = part.bend
+    if settings.use_custom:
+        bone = settings.id_data.path_resolve(settings.path_from_id().rpartition(".")[0])
+        settings.part = body_joints.detected(settings.id_data, bone.name).part.id.upper()
+
+
+def _of_part(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    part = body_joints.PARTS[settings.part.lower()]
+    settings.stiffness = part.stiffness
+    if part.bend is not None:
+        settings.minimum, settings.maximum = part.bend
 
 
 class IKJoint(bpy.types.PropertyGroup):
@@ -79,6 +80,12 @@ class IKJoint(bpy.types.PropertyGroup):
         description="Use these values for the joint instead of the detected ones",
         default=False,
         update=_detected,
+    )
+    part: EnumProperty(
+        name="Part",
+        description="Part of the body, which sets stiffness and range; elbows, knees and fingers are hinges",
+        items=[(part.id.upper(), part.label, "") for part in body_joints.PARTS.values()],
+        update=_of_part,
     )
     stiffness: FloatProperty(
         name="Stiffness",
