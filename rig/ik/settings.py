@@ -61,7 +61,9 @@ def _is_counted(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -
 def _detected(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Start from the detected values."""
     if settings.use_custom:
-        bone = settings.id_data.path_resolve(settings.path_from_id().rpartition(".")[0])
+        # Blender 4.5 knows no path of these settings.
+        own, bones = settings.as_pointer(), settings.id_data.pose.bones
+        bone = next(bone for bone in bones if bone.lookat_pd_ik_joint.as_pointer() == own)
         settings.part = body_joints.detected(settings.id_data, bone.name).part.id.upper()
 
 
