@@ -30,7 +30,8 @@ _FAR = 1e12
 
 class DragSession:
     """A bone that is dragged. chain: the bones that rotate. error: distance of the effector from the point in the
-    world, iterations, and seconds of the solver, of the last `move`. place: (3,) initial position of the effector in the world."""
+    world, iterations, and seconds of the solver, of the last `move`. place: (3,) initial position of the effector in
+    the world."""
 
     def __init__(
         self,
