@@ -27,8 +27,8 @@ _SECOND_LOOKS = (4, 8, 16, 32, 64)
 """Iterations after which a chain that is on the line to its target is bent, as at the start."""
 _AT_REST = 5e-4
 """Rotation [rad] of the joints in one iteration below which a chain that settles is finished."""
-PATIENCE = 0.5
-"""The fraction of the iterations after which chains that settle are finished by other means."""
+PATIENCE = 40
+"""The number of iterations after which chains that settle are finished by other means."""
 _STALLED = 0.9
 """... if the last iteration left more than this fraction of the error."""
 
@@ -70,7 +70,7 @@ def run(
     floor, history = task.least_cost() + tolerance, [least.copy()]
     active, cost = np.arange(task.count), least.copy()
     fade = int(_FADE * iterations) if any(objective.is_soft for objective in task.objectives) else 0
-    settling = int(PATIENCE * iterations) + 1 if settles else 0
+    settling = PATIENCE if settles else 0
     remaining = np.full(task.count, bool(fade))
     if bends and iterations:
         # A chain that is already at its target must still bend in the right direction.
@@ -85,7 +85,7 @@ def run(
     before = task.cost(pose)
     for iteration in range(1, iterations + 1):
         task.pull = 1.0 - (iteration - 1) / fade if iteration <= fade else 0.0
-        task.progress = (iteration - 1) / iterations
+        task.iteration = iteration
         target = task.target
         if overshoots:
             ahead = arithmetic.scaled(task.displacement(pose), factor)

@@ -37,7 +37,7 @@ _IN_REACH = 1.0 - 5e-6
 
 def step(task: Task, pose: Pose) -> Pose:
     """One iteration."""
-    if task.progress > iteration.PATIENCE:
+    if task.iteration > iteration.PATIENCE:
         return jacobian.step(task, _restarted(task, pose), euler=False)
     count = task.count
     here = batch_front(packed(pose, count))
@@ -47,6 +47,7 @@ def step(task: Task, pose: Pose) -> Pose:
         task.data["first"] = batch_back(here)
         if task.posture is not None and task.posture.is_hinge[1:].any():
             here = _clamped(task, _predicted(task, task.posture, start, offsets), start)
+        here = _stretched(task, here)
     bone = np.maximum(np.mean(np.linalg.norm(offsets, axis=-1), axis=-1), 1e-300)
     heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
     body = DampedTree(range(-1, len(pose) - 1), heads, task.limits)
@@ -59,6 +60,7 @@ def step(task: Task, pose: Pose) -> Pose:
     away = rotation.log(rotation.multiply(rotation.inverse(start), here)).reshape(count, -1)
     hinged = task.posture is not None and bool(task.posture.is_hinge[1:].any())
     back = _GAIN * away - (0.0 if hinged else _momentum(task, away.shape))
+    back = np.where(_outside(task)[:, None], 0.0, back)
     compliance = _compliance(task, count)
     way = _way(matrix, compliance, wanted, back, _DAMPING * bone)
     moved = rotation.normalize(rotation.multiply(here, rotation.exp(way)))
@@ -171,6 +173,22 @@ def _predicted(task: Task, posture: Posture, start: Array, offsets: Array) -> Ar
     _, places = _forward(pose, offsets)
     pose[:, 0] = rotation.multiply(rotation.shortest_arc(places[:, -1], target), pose[:, 0])
     return pose
+
+
+def _outside(task: Task) -> Array:
+    """Whether the target is farther than the chain is long (m,)."""
+    return np.linalg.norm(task.data["target"], axis=0) > sum(task.lengths)
+
+
+def _stretched(task: Task, pose: Array) -> Array:
+    """Poses (m, n, 4) with the chains straight whose target is out of reach."""
+    outside, target = _outside(task), task.data["target"]
+    if not outside.any():
+        return pose
+    lengths = np.stack([np.broadcast_to(length, (task.count,)) for length in task.lengths])
+    places = np.cumsum(lengths, axis=0)[:, None] * (target / np.maximum(np.linalg.norm(target, axis=0), 1e-300))
+    straight = task.fit(unpacked(batch_back(pose), task.single), unpacked(places, task.single))
+    return np.where(outside[:, None, None], batch_front(packed(straight, task.count)), pose)
 
 
 def _widest(posture: Posture, places: Array) -> int:

@@ -33,8 +33,8 @@ class Task:
     objectives: Sequence[Any] = ()
     pull: float = 0.0
     """Factor of the weights of soft objectives in this iteration."""
-    progress: float = 0.0
-    """The fraction of the iterations that is done."""
+    iteration: int = 0
+    """The number of this iteration, from 1."""
     posture: Posture | None = None
 
     def __post_init__(self) -> None:

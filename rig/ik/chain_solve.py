@@ -95,7 +95,8 @@ def solve(
         origin = rotation.identity(*start.shape[:2]) if METHODS[tuning.method].settles else start
         turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), found.rotations))
         evened = rotation.normalize(_evened(turns, tuning.smoothness / dt))
-        found = _solve(chain, seen, objectives, tuning, rotation.multiply(origin, evened), history=history)
+        evened = _allowed(chain, start, rotation.multiply(origin, evened))
+        found = _solve(chain, seen, objectives, tuning, evened, history=history)
     offsets = _in_channels(chain, seen, objectives, start, found.rotations)
     return Turns(offsets, found.error, found.iterations, found.history)
 
@@ -140,8 +141,13 @@ def _without_snaps(
         share = np.convolve(near, box / len(box), "same")
         evened = rotation.normalize(_evened(turns, float(width)))
         smooth = rotation.slerp(turns, evened, share[:, None])
-        found = _solve(chain, seen, objectives, tuning, rotation.multiply(start, smooth))
+        found = _solve(chain, seen, objectives, tuning, _allowed(chain, start, rotation.multiply(start, smooth)))
     return found
+
+
+def _allowed(chain: JointChain, start: Array, pose: Array) -> Array:
+    """A smoothed pose (F, n, 4) within the limits; locked axes are as animated."""
+    return pose if chain.limits is None else chain.limits.clamp(pose, start)
 
 
 def speeds(chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, rotations: Array) -> Array:
