@@ -153,15 +153,20 @@ def shards(word: str) -> Shards:
     return Shards(first, last, count)
 
 
-def add_chain(parser: argparse.ArgumentParser, tip: str) -> None:
-    """The flags that say which bones above the effector turn. tip: what --tip does."""
-    parser.add_argument("--base", metavar="NAME", help="first bone of the chain (default: given by --length)")
+def add_chain(parser: argparse.ArgumentParser, tip: str, *, limb: bool = False) -> None:
+    """The flags that say which bones above the effector turn. tip: what --tip does. limb: whether the default is the
+    detected limb."""
+    parser.add_argument(
+        "--base",
+        metavar="NAME",
+        help=f"first bone of the chain (default: {'that of the detected limb' if limb else 'given by --length'})",
+    )
     parser.add_argument(
         "--length",
         type=whole,
         metavar="N",
-        default=2,
-        help="number of bones in the chain, 0 for all up to the root (default: 2)",
+        default=None if limb else 2,
+        help=f"number of bones in the chain, 0 for all up to the root (default: {'the detected limb' if limb else 2})",
     )
     parser.add_argument("--tip", action="store_true", help=tip)
 

@@ -145,7 +145,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             context.view_layer,
             self._armature,
             bone.name,
-            length=settings.length,
+            **ik_setup.extent(self._armature, bone.name, settings, at_tip=settings.point == "TIP"),
             at_tip=settings.point == "TIP",
             keeps=settings.orientation != "FREE",
             tuning=ik_setup.tuning(settings),
@@ -270,6 +270,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             iface_("{} bones").format(session.length),
             iface_("{} iterations").format(session.iterations),
             iface_("error {:.2f} mm").format(error),
+            iface_("{:.1f} ms").format(1000.0 * session.seconds),
         ]
         if handle.axis:
             texts.append((iface_("locking {}") if handle.excluded else iface_("along {}")).format(handle.axis))

@@ -1,11 +1,17 @@
 """Inverse kinematics: the chain of the active bone, its solver, and the operators."""
 
+import math
+
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, ik_bake
+from ..rig.detection import body_joints
 from ..rig.ik import preview as ik_preview
+from ..rig.ik import setup as ik_setup
 from . import plots
+
+_MOST_JOINTS = 12
 
 
 class LOOKAT_PD_PT_ik(bpy.types.Panel):
@@ -38,7 +44,9 @@ class LOOKAT_PD_PT_ik(bpy.types.Panel):
         column.prop(settings, "iterations")
         column = layout.column(align=True)
         column.prop(settings, "point")
-        column.prop(settings, "length")
+        column.prop(settings, "extent")
+        if settings.extent == "LENGTH":
+            column.prop(settings, "length")
         column.prop(settings, "orientation")
         layout.prop(settings, "pole")
         bone = current.bone(context)
@@ -64,6 +72,51 @@ class LOOKAT_PD_PT_ik(bpy.types.Panel):
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.ik_bake", icon="KEYFRAME_HLT")
+
+
+class LOOKAT_PD_PT_ik_joints(bpy.types.Panel):
+    bl_label = "Joints"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_parent_id = "LOOKAT_PD_PT_ik"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_armature(context) is None and ik_bake.why_no_chain(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, armature = self.layout, current.armature(context)
+        chain = ik_setup.chain(armature, current.bone(context).name, context.scene.lookat_pd_ik)
+        joints = body_joints.joints(armature, chain.joints)
+        for joint in joints[:_MOST_JOINTS]:
+            settings = armature.pose.bones[joint.bone].lookat_pd_ik_joint
+            row = layout.row()
+            row.prop(settings, "use_custom", text="")
+            row.label(text=joint.bone, translate=False)
+            if not settings.use_custom:
+                row.label(text=joint.part.label)
+            column = layout.column(align=True)
+            if settings.use_custom:
+                column.prop(settings, "part", text="")
+                column.prop(settings, "stiffness", slider=True)
+                if any(joint.hinge):
+                    row = column.row(align=True)
+                    row.prop(settings, "minimum", text="Minimum")
+                    row.prop(settings, "maximum", text="Maximum")
+            else:
+                column.label(text=_detected_values(joint), translate=False)
+        if len(joints) > _MOST_JOINTS:
+            layout.label(text="...", translate=False)
+
+
+def _detected_values(joint: body_joints.BodyJoint) -> str:
+    text = iface_("stiffness {:.2f}").format(joint.part.stiffness)
+    if joint.part.bend is None:
+        return text
+    low, high = (math.degrees(angle) for angle in joint.part.bend)
+    return f"{text}, {low:.0f}° - {high:.0f}°"
 
 
 class LOOKAT_PD_PT_ik_contacts(bpy.types.Panel):
@@ -117,7 +170,9 @@ def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) ->
 _errors: dict = {}
 """The last displayed solve, by the values it depends on."""
 
-_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_ik, LOOKAT_PD_PT_ik_contacts))
+_register, _unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_PT_ik, LOOKAT_PD_PT_ik_joints, LOOKAT_PD_PT_ik_contacts)
+)
 
 
 def register() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...lookat_pd.ik import methods
 from ...rig.animation.bake_options import BakeOptions
-from ...rig.detection.joint_chain import JointChain, resolve
+from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, resolve
 from ...rig.ik import bake as ik_bake
 from ...rig.ik import contacts
 from ...rig.ik.chain_solve import IKTuning
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="found|A-B,A-B...",
         help="keep the effector fixed in world space during detected contacts, or from frame A to B",
     )
-    words.add_chain(parser, "place the tip of the effector on the target instead of its head")
+    words.add_chain(parser, "place the tip of the effector on the target instead of its head", limb=True)
     parser.add_argument(
         "--orientation",
         choices=("free", "keep", "target"),
@@ -168,11 +168,14 @@ def _bake_action(
     options = request.options
     first, last = options.range or rigs.frame_range(scene, [rig])
     row["frames"] = [first, last]
+    base, length = options.base or "", options.length
+    if length is None and not base:
+        base, length = limb(rig, options.bone, at_tip=options.tip), UNDETECTED
     chain = resolve(
         rig,
         options.bone,
-        length=options.length,
-        base=options.base or "",
+        length=length or WHOLE,
+        base=base,
         at_tip=options.tip,
         turn_effector=options.orientation != "free" or options.contacts is not None,
     )

@@ -8,6 +8,7 @@ the offsets.
 from .limits import Limits
 from .methods import METHODS, Method
 from .objectives import Effector, JointGoal, Objective, Orientation, Pole, Position
+from .posture import Posture
 from .solver import IKSolution, solve
 from .tree import TreeSolution, solve_tree
 
@@ -22,6 +23,7 @@ __all__ = [
     "Orientation",
     "Pole",
     "Position",
+    "Posture",
     "TreeSolution",
     "solve",
     "solve_tree",

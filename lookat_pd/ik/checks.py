@@ -11,6 +11,7 @@ from ..checks import array, exactly, fraction, is_one_of, number, numbers, quate
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .limits import Limits
+from .posture import Posture
 
 __all__ = [
     "array",
@@ -67,8 +68,8 @@ def leading(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         ) from None
 
 
-def same_joints(limits: Limits | None, n: int) -> None:
-    """Limits must be those of n joints."""
+def same_joints(limits: Limits | Posture | None, n: int) -> None:
+    """Limits or a posture must be those of n joints."""
     if limits is not None and len(limits) != n:
         raise InvalidArgument(
             "The limits are for {limits} joints, but the chain has {count}; set limits for each joint.",

@@ -25,6 +25,10 @@ _FADE = 0.5
 target."""
 _SECOND_LOOKS = (4, 8, 16, 32, 64)
 """Iterations after which a chain that is on the line to its target is bent, as at the start."""
+_AT_REST = 5e-4
+"""Rotation [rad] of the joints in one iteration below which a chain that settles is finished."""
+PATIENCE = 40
+"""The number of iterations after which chains that settle are finished by other means."""
 _STALLED = 0.9
 """... if the last iteration left more than this fraction of the error."""
 
@@ -47,12 +51,13 @@ def run(
     iterations: int,
     tolerance: float,
     overshoots: bool = False,
+    settles: bool = False,
     unfolded: Unfold = unfolding.unfolded,
 ) -> Outcome:
     """Iterate from `start` (n, 4, m); the result is no worse.
 
     A chain is finished when its cost is below the tolerance, or that close to the smallest value possible for its
-    lengths.
+    lengths; one that settles, when its joints are at rest as well.
     """
     first, bends = start, any(objective.is_bend for objective in task.objectives)
     if iterations:
@@ -65,6 +70,7 @@ def run(
     floor, history = task.least_cost() + tolerance, [least.copy()]
     active, cost = np.arange(task.count), least.copy()
     fade = int(_FADE * iterations) if any(objective.is_soft for objective in task.objectives) else 0
+    settling = PATIENCE if settles else 0
     remaining = np.full(task.count, bool(fade))
     if bends and iterations:
         # A chain that is already at its target must still bend in the right direction.
@@ -79,6 +85,7 @@ def run(
     before = task.cost(pose)
     for iteration in range(1, iterations + 1):
         task.pull = 1.0 - (iteration - 1) / fade if iteration <= fade else 0.0
+        task.iteration = iteration
         target = task.target
         if overshoots:
             ahead = arithmetic.scaled(task.displacement(pose), factor)
@@ -90,7 +97,7 @@ def run(
         if overshoots and task.xp.some(too_far):
             pose = _chosen(task, too_far, old, pose)
             now = task.cost(pose)
-        if iteration in _SECOND_LOOKS and task.xp.some(now > _STALLED * before):
+        if iteration - settling in _SECOND_LOOKS and task.xp.some(now > _STALLED * before):
             bent = unfolded(task, packed(pose, len(active)))
             pose = unpacked(bent, task.single)
             now = task.cost(pose)
@@ -99,7 +106,7 @@ def run(
         before, cost = now, np.atleast_1d(now)
         used[active] = iteration
         # While soft objectives apply, the nearest pose is not the best one.
-        better = (cost < least[active]) | (iteration <= fade)
+        better = (cost < least[active]) | (iteration <= fade) | (settles & (cost < floor[active]))
         if np.any(better):
             at = active[better]
             best[..., at] = packed(pose, len(active))[..., better]
@@ -107,6 +114,8 @@ def run(
         history.append(history[-1].copy())
         history[-1][active] = cost
         keep = cost >= floor[active]
+        if settles:
+            keep |= _largest_change(task, old, pose) > _AT_REST
         if iteration > fade and not np.all(keep):
             now_packed, factors = packed(pose, len(active)), np.array(factor, ndmin=1)
             active, remaining, cost, factors = _kept(task, keep, active, now_packed, cost, factors)
@@ -124,6 +133,12 @@ def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:
     if np.any(keep) and not np.all(keep):
         task.take(keep)
     return tuple(value[..., keep] for value in values)
+
+
+def _largest_change(task: Task, one: Pose, other: Pose) -> Array:
+    """The largest rotation (m,) [rad] of a joint between two poses, if it is small."""
+    change = packed(one, task.count) - packed(other, task.count)
+    return 2.0 * np.linalg.norm(change, axis=1).max(axis=0)
 
 
 def _chosen(task: Task, condition: Number, one: Pose, other: Pose) -> Any:

@@ -7,7 +7,7 @@ is one more row.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import ccd, ccd_root, fabrik, jacobian_euler, jacobian_quaternion, particle
+from . import ccd, ccd_root, fabrik, jacobian_euler, jacobian_quaternion, nearest_pose, particle
 from .task import Pose, Task
 
 
@@ -18,7 +18,8 @@ class Method:
     id: its name in `solve`; in capitals the identifier in Blender, with hyphens the word on the command line. label,
     description: name and tooltip. key: digit that selects it during a drag. step: one iteration. least_squares: solves
     for position and orientation together; otherwise the last joint is rotated separately, and overshoot is used.
-    draws_joints: supports goals of joints. is_default: true for exactly one row.
+    draws_joints: supports goals of joints. settles: continues at the target until the joints are at rest, and uses a
+    posture. is_default: true for exactly one row.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Method:
     step: Callable[[Task, Pose], Pose]
     least_squares: bool = False
     draws_joints: bool = False
+    settles: bool = False
     is_default: bool = False
 
     @property
@@ -59,7 +61,6 @@ METHODS: dict[str, Method] = {
             "Cyclic coordinate descent from the base to the tip; fast, and even on any chain",
             "5",
             ccd_root.step,
-            is_default=True,
         ),
         Method(
             "particle",
@@ -94,6 +95,17 @@ METHODS: dict[str, Method] = {
             "4",
             fabrik.step,
             draws_joints=True,
+        ),
+        Method(
+            "nearest_pose",
+            "Nearest Pose",
+            "Smallest rotations from the animated pose, weighted by the stiffness of the joints; smooth in time",
+            "6",
+            nearest_pose.step,
+            least_squares=True,
+            draws_joints=True,
+            settles=True,
+            is_default=True,
         ),
     )
 }

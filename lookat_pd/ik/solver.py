@@ -14,6 +14,7 @@ from .batches import batch_front, batch_last
 from .limits import Limits
 from .methods import METHODS
 from .objectives import Objective, Position, in_base
+from .posture import Posture
 from .task import Task
 
 
@@ -45,6 +46,7 @@ def solve(
     limits: Limits | None = None,
     base: ArrayLike | None = None,
     objectives: Sequence[Objective] = (),
+    posture: Posture | None = None,
     history: bool = False,
 ) -> IKSolution:
     """Local rotations that bring the end of a chain to a target, starting from those given.
@@ -58,7 +60,8 @@ def solve(
     limits: see Limits; a chain with all axes locked does not change. base: the frame of the rotation of the first
     joint: (..., 3) its position, (..., 4) its rotation, or (..., 7) position and rotation.
 
-    objectives: further ones: an Orientation, a Pole, a JointGoal for any joint. history: whether to return the errors
+    objectives: further ones: an Orientation, a Pole, a JointGoal for any joint. posture: preferences of the joints, for
+    methods that settle; others ignore it. history: whether to return the errors
     of all iterations.
 
     Raises InvalidArgument.
@@ -78,6 +81,7 @@ def solve(
     rotations = checks.quaternions("rotations", rotations, n)
     position, frame = checks.base(base)
     checks.same_joints(limits, n)
+    checks.same_joints(posture, n)
     given = _by_name((Position(target), *objectives))
     batch = checks.leading(
         offsets=offsets.shape[:-2],
@@ -105,6 +109,7 @@ def solve(
             limits=limits,
             base=base,
             objectives=[objective for objective in wanted[1:] if objective is not orientation],
+            posture=posture,
         )
         unasked, _ = _end(offsets, free.rotations, position, frame)
         values["orientation"] = rotation.slerp(unasked, orientation.values, orientation.weight)
@@ -116,7 +121,10 @@ def solve(
         limits=[None] * n if limits is None else limits.joints,
         shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
         objectives=wanted,
+        posture=posture,
     )
+    if row.settles:
+        task.data["start"] = start
     if offsets.ndim > 2:
         task.data["offsets"] = batch_last(offsets, batch, 2)
     if limits is not None and np.any(np.asarray(limits.locks)):
@@ -130,6 +138,7 @@ def solve(
         iterations=0 if frozen else iterations,
         tolerance=tolerance,
         overshoots=not row.least_squares,
+        settles=row.settles,
     )
     solved = rotation.normalize(batch_front(outcome.poses)).reshape(*batch, n, 4)
     reached, effector = _end(offsets, solved, position, frame)

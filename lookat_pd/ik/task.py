@@ -11,6 +11,7 @@ from . import arithmetic
 from .arithmetic import BATCH, SINGLE, Arithmetic, Number, Quaternion, Vector
 from .batches import unpacked
 from .joint_limits import JointLimits
+from .posture import Posture
 
 Pose = list[Quaternion]
 """Local rotations of the joints, root first."""
@@ -32,6 +33,9 @@ class Task:
     objectives: Sequence[Any] = ()
     pull: float = 0.0
     """Factor of the weights of soft objectives in this iteration."""
+    iteration: int = 0
+    """The number of this iteration, from 1."""
+    posture: Posture | None = None
 
     def __post_init__(self) -> None:
         self.xp: Arithmetic = SINGLE if self.single else BATCH

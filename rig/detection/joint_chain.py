@@ -11,10 +11,13 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import editable
 from ..sampling import plain_chain
+from . import body_joints
 from . import bone_limits as limits
 
 WHOLE = 0
 """A chain's length that reaches up to the root."""
+UNDETECTED = 2
+"""A chain's length if no limb is detected."""
 _MECHANISM = ("MCH-", "ORG-", "DEF-")
 _POSERS = ("IK", "SPLINE_IK")
 
@@ -40,6 +43,7 @@ class JointChain:
     plain: bool
     rests: Array = field(repr=False)
     """(b, 4) of the bones that turn: rest rotation relative to what carries them."""
+    posture: ik.Posture | None = field(default=None, repr=False)
 
     @property
     def bones(self) -> tuple[str, ...]:
@@ -101,7 +105,24 @@ def resolve(
         limits.read(armature, [effector], rests[-1:]) if turn_effector else None,
         _is_plain(armature, (*joints, effector)),
         rests,
+        body_joints.posture(armature, joints),
     )
+
+
+def limb(armature: bpy.types.Object, effector: str, *, at_tip: bool) -> str:
+    """The base of the limb, tail or spine of `effector`, below any pinned bone; "" if none with two joints is known."""
+    if effector not in armature.pose.bones:
+        return ""
+    tip = armature.pose.bones[effector]
+    line = [bone for bone in (*((tip,) if at_tip else ()), *tip.parent_recursive) if not is_mechanism(bone)]
+    base = body_joints.base_of(armature, effector, line)
+    if not base:
+        return ""
+    try:
+        found = _joints(armature, effector, WHOLE, base, at_tip)
+    except RigError:
+        return ""
+    return found[0]
 
 
 def _joints(

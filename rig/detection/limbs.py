@@ -130,6 +130,14 @@ def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
     return found
 
 
+def limb_lines(armature: bpy.types.Object) -> tuple[list[list[str]], list[list[str]]]:
+    """What turns the bones of each arm, from the upper arm on, and of each leg, from the thigh on."""
+    rig = _Rig(armature)
+    arms = [rig.controls(line) for _, *line in rig.lines.arms]
+    legs = [rig.controls(line) for line in (*rig.lines.legs, *rig.lines.footless)]
+    return [line for line in arms if len(line) > 1], [line for line in legs if len(line) > 1]
+
+
 def find_hips_control(armature: bpy.types.Object, chain: Sequence[str], put_back: Sequence[str] = ()) -> str | None:
     """The lowest bone that moves the whole body above the feet: it carries the legs and the chain (head first).
 

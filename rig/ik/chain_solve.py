@@ -19,6 +19,10 @@ _WIDEST = 100_000
 """Largest number of frames to each side for smoothing."""
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] below which a bone keeps its raw values: the precision of Blender's numbers."""
+_SPREADS = (2, 4, 8, 16, 32, 64)
+"""Numbers of frames over which the rotations at a snap are spread, one after the other until it is gone."""
+_LARGEST_SPEED = 1.4
+"""Largest rotation of a joint from frame to frame, as a factor of what is needed."""
 _IN_REACH = 0.999
 """Fraction of its length up to which a chain counts as long enough: there it is almost straight."""
 
@@ -83,11 +87,16 @@ def solve(
     """Rotate the chain so that its effector reaches the target, each frame starting from its own pose."""
     start = seen.local
     found = _solve(chain, seen, objectives, tuning, start, history=history)
+    if dt > 0.0 and METHODS[tuning.method].settles:
+        found = _without_snaps(chain, seen, objectives, tuning, found)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
-        # The rotations are smoothed over time, then solved again from there.
-        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(start), found.rotations))
+        # The rotations are smoothed over time, then solved again from there. A method that settles stays near the pose
+        # that it starts from, so that this must be free of the noise of the animation as well.
+        origin = rotation.identity(*start.shape[:2]) if METHODS[tuning.method].settles else start
+        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), found.rotations))
         evened = rotation.normalize(_evened(turns, tuning.smoothness / dt))
-        found = _solve(chain, seen, objectives, tuning, rotation.multiply(start, evened), history=history)
+        evened = _allowed(chain, start, rotation.multiply(origin, evened))
+        found = _solve(chain, seen, objectives, tuning, evened, history=history)
     offsets = _in_channels(chain, seen, objectives, start, found.rotations)
     return Turns(offsets, found.error, found.iterations, found.history)
 
@@ -108,8 +117,52 @@ def _solve(
         limits=chain.limits,
         base=base,
         objectives=objectives.beside_target(chain),
+        posture=None if chain.posture is None else chain.posture.as_bent(lengths, seen.local),
         history=history,
     )
+
+
+def _without_snaps(
+    chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, found: ik.IKSolution
+) -> ik.IKSolution:
+    """The solution, where needed spread over time: no joint turns much faster than the animation and the target need.
+
+    Where a target passes the line of a straight chain, or opposite to the animated pose, the nearest pose changes
+    abruptly. There the rotations are smoothed over a growing time, and solved again from there.
+    """
+    start = seen.local
+    for width in _SPREADS:
+        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(start), found.rotations))
+        too_fast = speeds(chain, seen, objectives, tuning, found.rotations) > _LARGEST_SPEED
+        if not too_fast.any():
+            break
+        box = np.ones(2 * min(width, (len(turns) - 1) // 2) + 1)
+        near = np.convolve(np.append(too_fast, False), box, "same") > 0.5
+        share = np.convolve(near, box / len(box), "same")
+        evened = rotation.normalize(_evened(turns, float(width)))
+        smooth = rotation.slerp(turns, evened, share[:, None])
+        found = _solve(chain, seen, objectives, tuning, _allowed(chain, start, rotation.multiply(start, smooth)))
+    return found
+
+
+def _allowed(chain: JointChain, start: Array, pose: Array) -> Array:
+    """A smoothed pose (F, n, 4) within the limits; locked axes are as animated."""
+    return pose if chain.limits is None else chain.limits.clamp(pose, start)
+
+
+def speeds(chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, rotations: Array) -> Array:
+    """The largest rotation of a joint from each frame to the next (F - 1,), as a factor of the largest one that is
+    needed: the animated one and the smallest one that follows the target from the previous pose."""
+    start = seen.local
+    if len(start) < 2:
+        return np.zeros(0)
+    turns = rotation.multiply(rotation.inverse(start), rotations)
+    follow = rotation.multiply(start[1:], turns[:-1])
+    later = np.arange(len(start)) > 0
+    least = _solve(chain, seen.take(later), objectives.take(later), tuning, follow)
+    needed = rotation.distance(start[1:], start[:-1]) + rotation.distance(least.rotations, follow)
+    done = rotation.distance(rotations[1:], rotations[:-1])
+    return done.max(axis=-1) / max(float(needed.max()), _NEARLY_NOTHING)
 
 
 def _evened(turns: Array, width: float) -> Array:

@@ -6,6 +6,7 @@ Nothing is kept until `keep`; `restore` restores the initial pose.
 
 from contextlib import ExitStack
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import bpy
@@ -16,7 +17,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
 from ..animation.channels import channel
-from ..detection.joint_chain import JointChain, is_mechanism, longest, resolve
+from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..offset_layer import constraints as offsets
 from ..sampling import suspend
 from .chain_solve import IKTuning, Objectives, solve
@@ -29,7 +30,8 @@ _FAR = 1e12
 
 class DragSession:
     """A bone that is dragged. chain: the bones that rotate. error: distance of the effector from the point in the
-    world, and iterations, of the last `move`. place: (3,) initial position of the effector in the world."""
+    world, iterations, and seconds of the solver, of the last `move`. place: (3,) initial position of the effector in
+    the world."""
 
     def __init__(
         self,
@@ -38,19 +40,20 @@ class DragSession:
         armature: bpy.types.Object,
         bone: str,
         *,
-        length: int,
+        length: int = WHOLE,
+        base: str = "",
         at_tip: bool,
         keeps: bool,
         tuning: IKTuning,
         pole: bpy.types.Object | None = None,
     ) -> None:
-        """keeps: whether the effector keeps its orientation. Raises LookAtError."""
+        """length, base: as for `resolve`. keeps: whether the effector keeps its orientation. Raises LookAtError."""
         self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
         self.tuning, self.pole, self._at_tip, self._keeps = tuning, pole, at_tip, keeps
-        self.error, self.iterations, self.length_changed = 0.0, 0, False
+        self.error, self.iterations, self.seconds, self.length_changed = 0.0, 0, 0.0, False
         self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
         self._target: Array | None = None
-        self.chain = self._resolve(length)
+        self.chain = self._resolve(length, base)
         self._pins: list[tuple[JointChain, Objectives]] = []
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
@@ -63,8 +66,10 @@ class DragSession:
 
     # The chain
 
-    def _resolve(self, length: int) -> JointChain:
-        chain = resolve(self.armature, self.bone, length=length, at_tip=self._at_tip, turn_effector=self._keeps)
+    def _resolve(self, length: int, base: str = "") -> JointChain:
+        chain = resolve(
+            self.armature, self.bone, length=length, base=base, at_tip=self._at_tip, turn_effector=self._keeps
+        )
         modes = {name: self.armature.pose.bones[name].rotation_mode for name in chain.bones}
         actions.check_curves(self.armature, modes, "NEW")
         return chain
@@ -147,7 +152,9 @@ class DragSession:
             self._seen.effector_rotation if self._keeps else None,
             None if self.pole is None else self._local(np.array(self._pole_place()))[None],
         )
+        began = perf_counter()
         found = solve(self.chain, self._seen, objectives, self.tuning)
+        self.seconds = perf_counter() - began
         self.iterations = int(found.iterations[0])
         turns = found.offsets[0]
         self._put(self._seen, turns)

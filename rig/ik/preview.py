@@ -35,7 +35,17 @@ class Convergence:
         # Rounded to a thousandth, which is not visible.
         rounded = tuple(np.round(part, 3).tobytes() for part in numbers)
         s = self.settings
-        self.key = (bone, s.point, s.length, s.orientation, s.method, s.iterations, str(self.chain.limits), rounded)
+        self.key = (
+            bone,
+            s.point,
+            s.length,
+            s.orientation,
+            s.method,
+            s.iterations,
+            str(self.chain.limits),
+            str(self.chain.posture),
+            rounded,
+        )
 
     def _local(self, point: Array) -> Array:
         return (np.linalg.inv(self.world) @ (*point, 1.0))[:3]

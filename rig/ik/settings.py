@@ -3,10 +3,13 @@
 No `from __future__ import annotations` here: Blender reads the annotations.
 """
 
+import math
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...lookat_pd.ik import methods
+from ..detection import body_joints
 
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
 POINT_ITEMS = (
@@ -22,16 +25,21 @@ FOLLOW_ITEMS = (
     ("TARGET", "Target", "Follow an object, or a bone of an armature"),
     ("PATH", "Motion Path", "Follow the motion path of the effector as it was last calculated"),
 )
+EXTENT_ITEMS = (
+    ("LIMB", "Limb", "The detected arm, leg, finger, tail or spine; two bones if none is detected"),
+    ("LENGTH", "Number of Bones", "The number of bones in Chain Length"),
+)
+_FOR_LIMBS = {"extent": "LIMB", "method": "NEAREST_POSE", "iterations": 100}
 PRESETS = {
     "LIMB": (
         "Arm or Leg",
         "Place the head of a hand or foot and keep its orientation",
-        {"point": "HEAD", "length": 2, "orientation": "KEEP", "method": "CCD_ROOT", "iterations": 100},
+        {"point": "HEAD", "orientation": "KEEP", **_FOR_LIMBS},
     ),
     "FINGER": (
         "Finger",
         "Place the tip of the last bone and bend within the joint limits",
-        {"point": "TIP", "length": 3, "orientation": "FREE", "method": "CCD", "iterations": 100},
+        {"point": "TIP", "orientation": "FREE", **_FOR_LIMBS},
     ),
     "TAIL": (
         "Tail or Rope",
@@ -46,12 +54,73 @@ PRESETS = {
 }
 
 
+def _is_counted(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    settings.extent = "LENGTH"
+
+
+def _detected(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Start from the detected values."""
+    if settings.use_custom:
+        # Blender 4.5 knows no path of these settings.
+        own, bones = settings.as_pointer(), settings.id_data.pose.bones
+        bone = next(bone for bone in bones if bone.lookat_pd_ik_joint.as_pointer() == own)
+        settings.part = body_joints.detected(settings.id_data, bone.name).part.id.upper()
+
+
+def _of_part(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    part = body_joints.PARTS[settings.part.lower()]
+    settings.stiffness = part.stiffness
+    if part.bend is not None:
+        settings.minimum, settings.maximum = part.bend
+
+
+class IKJoint(bpy.types.PropertyGroup):
+    """How a joint prefers to turn, instead of the detected values."""
+
+    use_custom: BoolProperty(
+        name="Custom",
+        description="Use these values for the joint instead of the detected ones",
+        default=False,
+        update=_detected,
+    )
+    part: EnumProperty(
+        name="Part",
+        description="Part of the body, which sets stiffness and range; elbows, knees and fingers are hinges",
+        items=[(part.id.upper(), part.label, "") for part in body_joints.PARTS.values()],
+        update=_of_part,
+    )
+    stiffness: FloatProperty(
+        name="Stiffness",
+        description="Fraction of its rotation that the joint leaves to the other joints",
+        default=0.0,
+        min=0.0,
+        max=0.99,
+    )
+    minimum: FloatProperty(
+        name="Minimum Bend",
+        description="Smallest angle of a hinge; 0 is straight",
+        default=0.0,
+        min=-math.pi,
+        max=math.pi,
+        subtype="ANGLE",
+    )
+    maximum: FloatProperty(
+        name="Maximum Bend",
+        description="Largest angle of a hinge; 0 is straight",
+        default=math.pi,
+        min=-math.pi,
+        max=math.pi,
+        subtype="ANGLE",
+    )
+
+
 class IKSettings(bpy.types.PropertyGroup):
     """Settings of the next drag, bake or contact clean-up."""
 
     point: EnumProperty(
         name="Effector Point", description="Point of the effector that is placed on the target", items=POINT_ITEMS
     )
+    extent: EnumProperty(name="Chain", description="The bones that turn", items=EXTENT_ITEMS)
     length: IntProperty(
         name="Chain Length",
         description="Number of bones in the chain; 0 for all up to the root or to a pinned bone",
@@ -59,6 +128,7 @@ class IKSettings(bpy.types.PropertyGroup):
         min=0,
         soft_max=20,
         max=1000,
+        update=_is_counted,
     )
     orientation: EnumProperty(
         name="Effector Orientation", description="Orientation of the effector", items=ORIENTATION_ITEMS
@@ -127,12 +197,13 @@ class IKSettings(bpy.types.PropertyGroup):
     )
 
 
-_register, _unregister = bpy.utils.register_classes_factory((IKSettings,))
+_register, _unregister = bpy.utils.register_classes_factory((IKJoint, IKSettings))
 
 
 def register() -> None:
     _register()
     bpy.types.Scene.lookat_pd_ik = PointerProperty(type=IKSettings, name="Look-at PD Inverse Kinematics")
+    bpy.types.PoseBone.lookat_pd_ik_joint = PointerProperty(type=IKJoint, name="Look-at PD Joint")
     bpy.types.PoseBone.lookat_pd_ik_pin = BoolProperty(
         name="Pin", description="End chains at this bone; inverse kinematics does not move it", default=False
     )
@@ -140,5 +211,6 @@ def register() -> None:
 
 def unregister() -> None:
     del bpy.types.PoseBone.lookat_pd_ik_pin
+    del bpy.types.PoseBone.lookat_pd_ik_joint
     del bpy.types.Scene.lookat_pd_ik
     _unregister()

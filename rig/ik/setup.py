@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import RigError
-from ..detection.joint_chain import JointChain, resolve
+from ..detection.joint_chain import UNDETECTED, JointChain, limb, resolve
 from ..sampling.targets import Target
 from .chain_solve import IKTuning
 from .goals import Goal
@@ -14,20 +14,31 @@ from .goals import Goal
 
 def chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:
     """The chain that ends with `bone`. Raises LookAtError."""
+    at_tip = settings.point == "TIP"
     return resolve(
         armature,
         bone,
-        length=settings.length,
-        at_tip=settings.point == "TIP",
+        **extent(armature, bone, settings, at_tip=at_tip),
+        at_tip=at_tip,
         turn_effector=settings.point == "HEAD" and settings.orientation != "FREE",
     )
 
 
 def contact_chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:
     """The chain that keeps the position and orientation of `bone`. Raises LookAtError."""
-    # The last bone of a chain with a tip is the one that is fixed.
-    length = settings.length - 1 if settings.point == "TIP" and settings.length else settings.length
-    return resolve(armature, bone, length=length, at_tip=False, turn_effector=True)
+    bones = extent(armature, bone, settings, at_tip=False)
+    if settings.point == "TIP" and settings.length and settings.extent == "LENGTH":
+        # The last bone of a chain with a tip is the one that is fixed.
+        bones = {"length": settings.length - 1}
+    return resolve(armature, bone, **bones, at_tip=False, turn_effector=True)
+
+
+def extent(armature: bpy.types.Object, bone: str, settings: Any, *, at_tip: bool) -> dict[str, Any]:
+    """The arguments of `resolve` for the bones that turn: the detected limb, or their number."""
+    if settings.extent == "LENGTH":
+        return {"length": settings.length}
+    base = limb(armature, bone, at_tip=at_tip)
+    return {"base": base} if base else {"length": UNDETECTED}
 
 
 def tuning(settings: Any) -> IKTuning:

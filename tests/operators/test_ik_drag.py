@@ -95,7 +95,7 @@ def test_the_default_solver_can_be_chosen_again(dragged, digits) -> None:
     press(dragged, digits[0])
     assert session.tuning.method != default
     press(dragged, digits[int(methods.default().key)])
-    assert session.tuning.method == default == "ccd_root"
+    assert session.tuning.method == default == "nearest_pose"
 
 
 def test_without_an_axis_no_sign_moves_the_hand(dragged, digits) -> None:
@@ -137,7 +137,7 @@ def hand(session) -> np.ndarray:
 @pytest.fixture
 def another(monkeypatch: pytest.MonkeyPatch):
     """One more method in the table, and the settings registered with it."""
-    row = replace(methods.METHODS["ccd"], id="all_at_once", label="All at Once", description="As a test", key="6")
+    row = replace(methods.METHODS["ccd"], id="all_at_once", label="All at Once", description="As a test", key="7")
 
     def again() -> None:
         settings.unregister()
@@ -158,12 +158,12 @@ def test_a_row_of_the_table_is_found_everywhere(another, dragged, digits) -> Non
     bpy.context.scene.lookat_pd_ik.method = "ALL_AT_ONCE"
     assert setup.tuning(bpy.context.scene.lookat_pd_ik).method == "all_at_once"
     held, session = dragged
-    press(dragged, digits[6])
+    press(dragged, digits[7])
     assert session.tuning.method == "all_at_once" and session.error < 1e-3
     shown = SimpleNamespace(_session=session, _handle=held)
     assert "All at Once" in ik_drag.LOOKAT_PD_OT_ik_drag._header(shown)
     keys = [text for _, text in ik_drag.LOOKAT_PD_OT_ik_drag._keys(shown)]
-    assert "0-6: Solver" in keys
+    assert "0-7: Solver" in keys
     options = program.parser("test").parse_args(
         ["ik", "a.blend", "--bone", "hand", "--point=0,0,0", "--output", "b.blend", "--method", "all-at-once"]
     )

@@ -20,7 +20,7 @@ def test_every_method_can_be_told_from_the_others() -> None:
 
 
 def test_one_method_is_the_default() -> None:
-    assert [row.id for row in ik.METHODS.values() if row.is_default] == [methods.default().id] == ["ccd_root"]
+    assert [row.id for row in ik.METHODS.values() if row.is_default] == [methods.default().id] == ["nearest_pose"]
 
 
 def test_keys_are_those_of_the_published_demo() -> None:
@@ -32,6 +32,7 @@ def test_keys_are_those_of_the_published_demo() -> None:
         "3": "jacobian_quaternion",
         "4": "fabrik",
         "5": "ccd_root",
+        "6": "nearest_pose",
     }
 
 

@@ -111,6 +111,8 @@ def test_a_chain_is_finished_when_its_error_is_below_the_tolerance(method: str, 
     done = found.iterations < 100
     assert np.mean(done) > 0.9
     assert np.all(found.error[done] < tolerance)
+    if ik.METHODS[method].settles:
+        return  # It continues at the target until the joints are at rest.
     before = np.take_along_axis(found.history, np.maximum(found.iterations - 1, 0)[None], axis=0)[0]
     assert np.all(before[found.iterations > 0] >= tolerance)
 

@@ -48,6 +48,8 @@ def test_the_effector_is_where_it_is_dragged(method) -> None:
 @pytest.mark.parametrize("keeps", [False, True], ids=["along", "kept"])
 def test_a_bake_gives_the_same_pose(method, at_tip, keeps) -> None:
     """At every frame, whatever way the mouse took there."""
+    if solving.METHODS[method].settles and at_tip and keeps:
+        pytest.skip("this bake spreads an abrupt change over several frames, of which a drag knows one")
     armature, ball = hero(), flight(scenes.ball())
     length, tuning = (3 if at_tip else 2), solving.IKTuning(method, 60)
     poses = []

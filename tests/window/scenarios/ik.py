@@ -10,10 +10,10 @@ from windowed.scripts import script
 
 DRAG = ("operators.ik_drag",)
 BONE = "hand.L"
-SOLVERS = ("CCD", "PARTICLE", "JACOBIAN_EULER", "JACOBIAN_QUATERNION", "FABRIK", "CCD_ROOT")
+SOLVERS = ("CCD", "PARTICLE", "JACOBIAN_EULER", "JACOBIAN_QUATERNION", "FABRIK", "CCD_ROOT", "NEAREST_POSE")
 """By digit."""
-ROW = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE")
-NUMPAD = tuple(f"NUMPAD_{n}" for n in range(6))
+ROW = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX")
+NUMPAD = tuple(f"NUMPAD_{n}" for n in range(7))
 
 
 def _settings():
@@ -140,7 +140,7 @@ def drag_left_by_esc(hands: Hands) -> Waiting:
 
 @script(needs=DRAG)
 def drag_with_each_solver(hands: Hands) -> Waiting:
-    """0 to 5 choose a solver, in the number row and on the numpad; each brings the hand to the mouse, and the last one
+    """0 to 6 choose a solver, in the number row and on the numpad; each brings the hand to the mouse, and the last one
     is remembered."""
     yield from _begin(hands)
     begin = _place()
@@ -156,7 +156,7 @@ def drag_with_each_solver(hands: Hands) -> Waiting:
     yield 0.3
     assert _settings().method == "FABRIK"
     yield from hands.undo()
-    assert _settings().method == "CCD_ROOT", _settings().method
+    assert _settings().method == "NEAREST_POSE", _settings().method
 
 
 @script(needs=DRAG)
