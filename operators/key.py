@@ -17,7 +17,7 @@ class LOOKAT_PD_OT_key(current.OfLookAt, bpy.types.Operator):
     bl_label = "Key Look-at Setting"
 
     # Its path, since an item of the list of targets has a setting, too.
-    setting: StringProperty(name="Setting", description="Path of the setting in scripts, such as use", default="use")
+    setting: StringProperty(name="Setting", description="Name of the setting in scripts, such as use", default="use")
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
