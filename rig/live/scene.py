@@ -94,6 +94,8 @@ class LiveScene:
             if unknown and saved_solution.restore(self.solves.values(), self.span, self._digest()):
                 # The file has been solved before it was saved.
                 self.stop()
+                if self.scene_solve is not None:
+                    self.scene_solve.trust()
             if not edited and self.job is None:
                 # What moved is where it was or is not keyed, or the work was stopped meanwhile.
                 edited = any(solve.stale != FRESH for solve in self.solves.values())

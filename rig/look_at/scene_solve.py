@@ -55,6 +55,12 @@ class SceneSolve:
                 yield (done + len(group) * fraction) / count
             done += len(group)
 
+    def trust(self) -> None:
+        """Take all solutions, as those of an opened file, for solved from what they depend on now."""
+        for group in self._order(self.solves):
+            for solve in group:
+                solve.below, solve.circle = self._seen_below(solve, group)
+
     def forget_order(self) -> None:
         """Something that look-ats depend on has changed: find out anew who depends on whom."""
         self._needs.clear()
@@ -71,11 +77,10 @@ class SceneSolve:
             offsets.install(armature, number, look_at.turned, look_at.moved)
 
     def _alone(self, solve: LookAtSolve) -> Iterator[float]:
-        body, target = self._below(solve, self.solves)
-        below = [*body, *target]
-        self._see_below(solve, body, target)
+        self._see_below(solve, [solve])
         if solve.stale != FRESH:
-            yield from self._one(solve, self._playing(below))
+            body, target = self._below(solve, self.solves)
+            yield from self._one(solve, self._playing([*body, *target]))
 
     def _one(self, solve: LookAtSolve, playing: Playing, *, rough: bool = False) -> Iterator[float]:
         try:
@@ -86,23 +91,33 @@ class SceneSolve:
             solve.track, solve.stale = None, FRESH
             self._failed(solve, error)
 
-    def _see_below(self, solve: LookAtSolve, body: Sequence[LookAtSolve], target: Sequence[LookAtSolve]) -> None:
+    def _seen_below(
+        self, solve: LookAtSolve, group: Sequence[LookAtSolve]
+    ) -> tuple[tuple[list[Track], list[Track]], frozenset[LookAtSolve]]:
+        """Tracks of the look-ats outside its group that a look-at's rig and target depend on; who else is in it."""
+        body, target = self._below(solve, [other for other in self.solves if other not in group])
+        return (_tracks(body), _tracks(target)), frozenset(group) - {solve}
+
+    def _see_below(self, solve: LookAtSolve, group: Sequence[LookAtSolve]) -> None:
         """Note what has changed of the look-ats that a look-at's rig and target depend on, also those that are gone."""
-        below = _tracks(body), _tracks(target)
+        below, circle = self._seen_below(solve, group)
         of_body, of_target = (
             [id(track) for track in now] != [id(track) for track in before]
             for now, before in zip(below, solve.below, strict=True)
         )
-        if of_body or of_target:
+        if circle != solve.circle:
+            # What was sampled shows those who were in the circle.
+            solve.stale = BODY
+        elif of_body or of_target:
             moved = of_body or not solve.look_at.plain
             solve.stale = max(solve.stale, BODY if moved else TARGETS)
-        solve.below = below
+        solve.below, solve.circle = below, circle
 
     def _circle(self, group: Sequence[LookAtSolve]) -> Iterator[float]:
         outside = [solve for solve in self.solves if solve not in group]
         below = {solve: self._below(solve, outside) for solve in group}
         for solve in group:
-            self._see_below(solve, *below[solve])
+            self._see_below(solve, group)
         if all(solve.stale == FRESH for solve in group):
             return
         found: dict[LookAtSolve, Track] = {}

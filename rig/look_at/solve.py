@@ -36,6 +36,7 @@ class LookAtSolve:
     track: the offsets found, None as long as there are none; `rough` while they are still to be verified. error: the
     largest angle [rad] between aim axis and target over frames that are settled with the target in reach, nan where
     there is none; `measured` on the evaluated rig, else predicted. below: tracks of the look-ats it depends on.
+    circle: those that it depends on in a circle.
     """
 
     def __init__(self, look_at: LookAt, number: int) -> None:
@@ -48,6 +49,7 @@ class LookAtSolve:
         self.rough = self.measured = self._expected = False
         self.error = np.nan
         self.below: tuple[list[Track], list[Track]] = [], []
+        self.circle: frozenset[LookAtSolve] = frozenset()
 
     @property
     def samples(self) -> Samples | None:

@@ -246,3 +246,21 @@ def test_the_last_character_that_is_deleted_leaves_no_clock(other: str) -> None:
     assert not clocks()
     # What has no user is not saved.
     assert not [item.name for item in bpy.data.actions if item.name.startswith("Look-at PD") and item.users]
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["solved", "opened"])
+def test_a_circle_that_ends_leaves_nothing_of_who_was_in_it(opened: bool, tmp_path) -> None:
+    """Hero's chest and Villain look at each other's heads; without Villain, Hero looks as if he had been alone."""
+    hero, villain = cast()
+    look_at_edit.add(bpy.context.scene, hero, "chest", villain)
+    hero.pose.bones["chest"].lookat_pd.subtarget = "head"
+    circle = poses(hero, FRAMES)
+    if opened:
+        path = str(tmp_path / "circle.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+        hero, villain = bpy.data.objects["Hero"], bpy.data.objects["Villain"]
+        assert np.abs(poses(hero, FRAMES) - circle).max() < 1e-5
+    bpy.data.objects.remove(villain)
+    alone = check_as_opened_anew()["Hero"]
+    assert np.abs(alone - circle).max() > 0.1
