@@ -74,6 +74,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
         default=_FADE,
         min=0.0,
         soft_max=2.0,
+        max=60.0,
         unit="TIME_ABSOLUTE",
     )
 
