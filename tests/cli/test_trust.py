@@ -276,7 +276,9 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
     assert "Traceback" not in out + err and "unexpected" not in out + err, (given, err)
     assert all(len(line) < 1000 for line in err.splitlines())
     assert code == 0 or err
-    own = {output, report, *(f"{output}/{Path(name).stem}{suffix}" for suffix in (".blend", ".glb"))}
+    # Of a folder, all files in it are inputs.
+    stems = {Path(name).stem, *(Path(path).stem for path in before if Path(path).parent == Path(name))}
+    own = {output, report, *(f"{output}/{stem}{suffix}" for stem in stems for suffix in (".blend", ".glb"))}
     own |= {str(parent) for path in own for parent in Path(path).parents}
     changed = {path for path in before.keys() | after.keys() if before.get(path, b"-") != after.get(path, b"-")}
     assert changed <= own - {name}, given
