@@ -85,7 +85,7 @@ class LookAtTurn(bpy.types.PropertyGroup):
     speaker: PointerProperty(
         type=bpy.types.Object,
         poll=_is_armature,
-        name="Speaker",
+        name="Speaking Character",
         description="Character that speaks from this frame on",
         update=_changed,
     )
@@ -102,9 +102,9 @@ class LookAtTurn(bpy.types.PropertyGroup):
 class LookAtConversation(bpy.types.PropertyGroup):
     """The conversation of a scene."""
 
-    people: CollectionProperty(type=LookAtPerson, name="Characters", description="Participants of the conversation")
+    people: CollectionProperty(type=LookAtPerson, name="Participants", description="Participants of the conversation")
     people_index: IntProperty(name="Highlighted Character", options={"HIDDEN"})
-    turns: CollectionProperty(type=LookAtTurn, name="Turns", description="Who speaks from when on")
+    turns: CollectionProperty(type=LookAtTurn, name="Speaking Turns", description="Who speaks from when on")
     turns_index: IntProperty(name="Highlighted Turn", options={"HIDDEN"})
     use_markers: BoolProperty(
         name="From Markers",
