@@ -53,8 +53,9 @@ def follow_the_target_dragged(hands: Hands) -> Waiting:
     yield from _start(hands, use_mouse=False)
     select(ball)
     yield from _drag(hands)
-    assert _goes_on(hands) and (ball.location - place).length > 0.1
-    assert miss() < 0.5, f"the head misses the target by {miss():.2f} degrees"
+    assert (yield from hands.until(lambda: (ball.location - place).length > 0.1, 10.0)), "the target was not moved"
+    assert _goes_on(hands)
+    assert (yield from hands.until(lambda: miss() < 0.5, 10.0)), f"the head misses the target by {miss():.2f} degrees"
     yield from hands.key("ESC")
     yield 0.3
     assert _is_over(hands)
@@ -72,11 +73,10 @@ def follow_nearer_and_farther(hands: Hands) -> Waiting:
     yield 0.3
     near = np.array(_session().place)
     yield from hands.wheel(middle, 4)
-    yield 0.3
-    assert np.linalg.norm(_session().place - near) > 0.5
+    assert (yield from hands.until(lambda: np.linalg.norm(_session().place - near) > 0.5, 10.0))
     yield from hands.key("M")
-    yield 0.3
-    assert np.allclose(_session().place, bpy.data.objects["Ball"].matrix_world.translation, atol=1e-5)
+    ball = bpy.data.objects["Ball"].matrix_world.translation
+    assert (yield from hands.until(lambda: np.allclose(_session().place, ball, atol=1e-5), 10.0))
     yield from hands.click(middle, "RIGHTMOUSE")
     assert _goes_on(hands), "a right click is Blender's while the target is dragged"
     yield from hands.key("ESC")
