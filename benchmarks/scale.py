@@ -28,7 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CLI = (sys.executable, str(ROOT / "cli"))
 AIM = ("--point=0.5,-2,1.7",)
 KINDS = (".blend", ".glb")
-LIMBS, FRAMES = 20, 60
+LIMBS, FRAMES, LONGER = 20, 60, 250
+"""Of the character, and of the clips; those of the longer ones, whose time per file is many times that of a start."""
 FEW, MORE = 10, 30
 """Files of the two runs whose difference is the time per file."""
 TRIAL, COMPARED = 500, 200
@@ -110,11 +111,19 @@ def _trial(sources: dict[str, Path], folder: Path, start: float, per_file: dict[
     size = f"{whole.memory:.0f} MB"
     peer = f"that of {COMPARED}"
     yield Row("scale.trial.memory", f"Most memory of {TRIAL} files", None, whole.memory / one.memory, peer, also=size)
-    yield Row("scale.trial.one", f"{COMPARED} files by one process, by the clock", one.clock)
-    also = f"most memory {two.memory:.0f} MB each"
-    goal = Goal(1.8, SPEEDUP)
-    what = f"{COMPARED} files by two processes, by the clock"
-    yield Row("scale.trial.two", what, two.clock, two.clock / one.clock, "one", goal, faster=True, also=also)
+    yield from _compared("short", FRAMES, one, two, None)
+    longer = _copies(_characters(folder, LONGER), folder / "longer", COMPARED)
+    runs = (_bake(longer, folder / f"longer by {n}", "--jobs", f"{n}") for n in (1, 2))
+    yield from _compared("long", LONGER, *runs, Goal(1.8, SPEEDUP))
+
+
+def _compared(name: str, frames: int, one: Run, two: Run, goal: Goal | None) -> Iterator[Row]:
+    """The rows of one process and of two that do the same."""
+    what = f"{COMPARED} files of {frames} frames"
+    yield Row(f"scale.trial.one_{name}", f"{what} by one process, by the clock", one.clock)
+    also, ratio = f"most memory {two.memory:.0f} MB each", two.clock / one.clock
+    two_do = f"{what} by two processes, by the clock"
+    yield Row(f"scale.trial.two_{name}", two_do, two.clock, ratio, "one", goal, faster=True, also=also)
 
 
 def _farm(sources: dict[str, Path], start: float, per_file: dict[str, float], merge: float) -> Iterator[Row]:
@@ -136,11 +145,11 @@ def _minutes(seconds: float) -> str:
     return f"{seconds / 60:.1f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
 
 
-def _characters(folder: Path) -> dict[str, Path]:
+def _characters(folder: Path, frames: int = FRAMES) -> dict[str, Path]:
     """A file of each kind with the same character."""
     with registered():
-        chain_character(empty_file(), FRAMES, limbs=LIMBS)
-        made = {kind: folder / f"character{kind}" for kind in KINDS}
+        chain_character(empty_file(), frames, limbs=LIMBS)
+        made = {kind: folder / f"character {frames}{kind}" for kind in KINDS}
         bpy.ops.export_scene.gltf(filepath=str(made[".glb"]), export_format="GLB")
         bpy.ops.wm.save_as_mainfile(filepath=str(made[".blend"]), copy=True, compress=False)
     return made

@@ -4,7 +4,11 @@ import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+CORES = "LOOKAT_PD_CORES"
+"""Environment variable with the number of cores that a worker of `--jobs` makes threads for."""
 
 
 def _take_stdout() -> None:
@@ -19,12 +23,31 @@ def _take_stdout() -> None:
     sys.stdout = os.fdopen(kept, "w", encoding=sys.stdout.encoding, errors="backslashreplace")
 
 
+@contextlib.contextmanager
+def _on_few_cores() -> Iterator[None]:
+    """Let Blender, which looks at its cores when it loads, make as many threads as a worker among others should have.
+
+    With the threads of several processes on each core, they hold each other up.
+    """
+    wanted = int(os.environ.get(CORES, "0"))
+    if not wanted or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(own)[:wanted])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, own)
+
+
 def run() -> int:
     _take_stdout()
     # A folder given to Python stands first in its path: the add-on is a package, and its parent belongs there instead.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
     try:
-        import bpy  # noqa: F401
+        with _on_few_cores():
+            import bpy  # noqa: F401
     except ImportError as reason:
         why = " ".join(str(reason).split())
         print(f"lookat_pd: Blender's Python module does not load ({why}); pip install bpy==5.2.*", file=sys.stderr)

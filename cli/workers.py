@@ -29,6 +29,8 @@ from .console import NAME, Console
 from .report import Row
 
 _KEY = "LOOKAT_PD_WORKER_KEY"
+_CORES = "LOOKAT_PD_CORES"
+"""Environment variable that `__main__` reads: the number of cores that a worker makes threads for."""
 _MOST_MEMORY = 2048.0
 """Megabytes that a worker may have taken when it is given another file; else a new one takes its place."""
 _POLL = 0.2
@@ -58,6 +60,7 @@ class _Pool:
 
     arguments: Any
     console: Console
+    cores: int
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     messages: "queue.Queue[tuple[int, Any]]" = field(default_factory=queue.Queue)
     workers: dict[int, _Worker] = field(default_factory=dict)
@@ -104,12 +107,17 @@ class _Pool:
         path = Path(self.folder.name) / str(self.started)
         with path.open("wb") as errors:
             process = subprocess.Popen(
-                [*_program(), verb, "--worker", f"{self.started} {self.listener.address}", *words],
+                [*_program(self.cores), verb, "--worker", f"{self.started} {self.listener.address}", *words],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=None if self.console.debug else errors,
                 # What a worker leaves in the folder for temporary files when it is killed goes with the folder.
-                env={**os.environ, **dict.fromkeys(_TEMPORARY, self.folder.name), _KEY: self.key.hex()},
+                env={
+                    **os.environ,
+                    **dict.fromkeys(_TEMPORARY, self.folder.name),
+                    _KEY: self.key.hex(),
+                    _CORES: str(self.cores),
+                },
                 # What the terminal sends goes to this process alone, which ends the others.
                 start_new_session=os.name != "nt",
             )
@@ -158,7 +166,7 @@ def share(paths: Sequence[Path], rows: list[Row], arguments: Any, console: Conso
     waiting = sorted(range(len(paths)), key=lambda index: _size(paths[index]))
     count = min(arguments.jobs, len(paths))
     # A signal waits for the end of `take`: it would lose the row that is being taken.
-    with console.interruption.held(), _Pool(arguments, console) as pool:
+    with console.interruption.held(), _Pool(arguments, console, _cores_each(count)) as pool:
         run = _Run(pool, paths, rows, waiting)
         for _ in range(count):
             pool.start()
@@ -285,12 +293,19 @@ def _close(worker: _Worker) -> None:
         worker.connection.close()
 
 
-def _program() -> list[str]:
-    """The words that call this command again."""
+def _cores_each(count: int) -> int:
+    """Cores for each of so many processes. With threads for all cores in each process, they hold each other up."""
+    known = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, known // count)
+
+
+def _program(cores: int) -> list[str]:
+    """The words that call this command again, with threads for so many cores."""
     if not bpy.app.binary_path:
         return [sys.executable, str(Path(__file__).resolve().parent)]
     before = sys.argv[1 : sys.argv.index("--command")] if "--command" in sys.argv else []
-    return [bpy.app.binary_path, *before, "--command", NAME]
+    threads = [] if {"-t", "--threads"} & set(before) else ["--threads", str(cores)]
+    return [bpy.app.binary_path, *before, *threads, "--command", NAME]
 
 
 def _size(path: Path) -> int:
