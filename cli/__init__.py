@@ -1,7 +1,5 @@
 """The command line: `blender --command lookat_pd VERB …`, and without Blender's window `python cli VERB …`."""
 
-import bpy
-
 NAME = "lookat_pd"
 _handles: list[object] = []
 
@@ -14,9 +12,14 @@ def _command(arguments: list[str]) -> int:
 
 
 def register() -> None:
+    # Not at the top: workers of `--jobs` start while Blender is loaded.
+    import bpy
+
     _handles.append(bpy.utils.register_cli_command(NAME, _command))
 
 
 def unregister() -> None:
+    import bpy
+
     while _handles:
         bpy.utils.unregister_cli_command(_handles.pop())

@@ -6,9 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-
-CORES = "LOOKAT_PD_CORES"
-"""Environment variable with the number of cores that a worker of `--jobs` makes threads for."""
+from typing import Any
 
 
 def _take_stdout() -> None:
@@ -24,12 +22,11 @@ def _take_stdout() -> None:
 
 
 @contextlib.contextmanager
-def _on_few_cores() -> Iterator[None]:
+def _on_few_cores(wanted: int) -> Iterator[None]:
     """Let Blender, which looks at its cores when it loads, make as many threads as a worker among others should have.
 
     With the threads of several processes on each core, they hold each other up.
     """
-    wanted = int(os.environ.get(CORES, "0"))
     if not wanted or not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -45,8 +42,22 @@ def run() -> int:
     _take_stdout()
     # A folder given to Python stands first in its path: the add-on is a package, and its parent belongs there instead.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    from standalone import load
+
+    worker_pool = load("cli.worker_pool")
+    words = sys.argv[1:]
+    # They take as long to load Blender as this process.
+    pool = worker_pool.early(words)
     try:
-        with _on_few_cores():
+        return _with_blender(words, pool, int(os.environ.get(worker_pool.CORES, "0")))
+    finally:
+        if pool is not None:
+            pool.close()
+
+
+def _with_blender(words: list[str], pool: Any, cores: int) -> int:
+    try:
+        with _on_few_cores(cores):
             import bpy  # noqa: F401
     except ImportError as reason:
         why = " ".join(str(reason).split())
@@ -55,7 +66,7 @@ def run() -> int:
     from standalone import load
 
     load().register()
-    return load("cli.program").main(sys.argv[1:], "python cli")
+    return load("cli.program").main(words, "python cli", pool)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-NAME = "lookat_pd"
+from . import NAME
+
 _FIRST_LINE, _NEXT_LINE, _REDRAW = 5.0, 10.0, 0.1
 _MACHINES = 1.0
 """Seconds between two lines of progress for programs."""

@@ -15,6 +15,7 @@ from . import arguments as words
 from . import jobs
 from .console import Console, crash, one_line
 from .verbs import VERBS
+from .worker_pool import Pool
 
 FAILED, MISUSED, SIGNALLED = 1, 2, 128
 
@@ -51,11 +52,11 @@ def parser(program: str) -> argparse.ArgumentParser:
     return top
 
 
-def main(arguments: Sequence[str], program: str) -> int:
-    """Run one verb and return the exit code; nothing is raised."""
+def main(arguments: Sequence[str], program: str, pool: Pool | None = None) -> int:
+    """Run one verb and return the exit code; nothing is raised. pool: workers that were already started for it."""
     try:
         options = parser(program).parse_args(words.join_negative_numbers(arguments))
-        options.words = list(arguments)
+        options.words, options.pool = list(arguments), pool
         return _run(options)
     except SystemExit as end:
         # Blender would take the exception for a failure of its own.

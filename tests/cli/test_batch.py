@@ -316,7 +316,7 @@ os._exit(load("cli.program").main(sys.argv[1:], "test"))
 def test_a_process_that_is_killed_takes_its_file_alone(shots, call, tmp_path, monkeypatch) -> None:
     script = tmp_path / "worker.py"
     script.write_text(DEADLY.format(root=str(ROOT)))
-    monkeypatch.setattr(load("cli.workers"), "_program", lambda cores: [sys.executable, str(script)])
+    monkeypatch.setattr(load("cli.worker_pool"), "program", lambda cores: [sys.executable, str(script)])
     outcome = call("bake", shots, "--output", tmp_path / "out", AIM, "--jobs", "2")
     failed = [row for row in outcome.rows if not row["ok"]]
     assert outcome.code == 1 and names(failed) == ["b.blend"]
@@ -359,7 +359,7 @@ def test_a_disk_that_is_full_for_one_file_stops_no_other(shots, call, tmp_path, 
 
 def test_processes_that_do_not_start_are_told_of(shots, call, tmp_path, monkeypatch) -> None:
     words = [sys.executable if not bpy.app.binary_path else bpy.app.binary_path, str(tmp_path / "nowhere.py")]
-    monkeypatch.setattr(load("cli.workers"), "_program", lambda cores: [*words, "--command", "nothing"])
+    monkeypatch.setattr(load("cli.worker_pool"), "program", lambda cores: [*words, "--command", "nothing"])
     outcome = call("inspect", shots, "--jobs", "2")
     assert outcome.code == 1 and "cannot be started" in outcome.errors[-1]
 

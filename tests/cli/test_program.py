@@ -157,3 +157,34 @@ def test_no_file_hides_a_module_of_python() -> None:
 )
 def test_leading_minus(words, joined) -> None:
     assert load("cli.arguments").join_negative_numbers(words) == joined
+
+
+@needs_module
+@pytest.mark.parametrize(
+    ("words", "code"), [(["--jobs", "2"], 0), (["--jobs", "2", "--no-such-option"], 2), (["--jobs", "two"], 2)]
+)
+def test_processes_that_start_before_the_arguments_are_read_leave_nothing(walk, tmp_path, words, code) -> None:
+    """They start while this one loads Blender, and nobody knows yet whether there is work for them."""
+    temporary = tmp_path / "t"
+    temporary.mkdir()
+    done = run([sys.executable, "cli", "inspect", walk, "--json", *words], TMPDIR=str(temporary))
+    assert done.returncode == code and len(done.stderr.splitlines()) == (code == 2)
+    assert not list(temporary.iterdir())
+
+
+@needs_module
+@pytest.mark.parametrize(
+    "words", [[], ["--jobs", "1"], ["--jobs", "x"], ["--jobs"], ["--jobs", "2", "--worker", "1 s"]]
+)
+def test_no_process_starts_early_where_none_is_asked_for(words) -> None:
+    assert load("cli.worker_pool").early(["inspect", "a.blend", *words]) is None
+
+
+@needs_module
+def test_processes_that_started_early_do_the_work(walk, tmp_path) -> None:
+    inputs = [shutil.copy(walk, tmp_path / f"{name}.blend") for name in "abc"]
+    words = ["bake", *inputs, "--point=0.5,-2,1.7", "--report", tmp_path / "report.json"]
+    done = python(*words, "--output", tmp_path / "two", "--jobs", "2")
+    assert done.returncode == 0 and "by 2 processes" in done.stderr
+    assert all(row["ok"] for row in json.loads((tmp_path / "report.json").read_text("utf-8")))
+    assert len(list((tmp_path / "two").iterdir())) == 3
