@@ -4,6 +4,7 @@ Each run is a process of its own, as a user starts it. Its time is that of the p
 less; only two processes are compared with one by the clock. Nothing is repeated: the runs are long enough.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -56,12 +57,27 @@ class Run:
 
 def run() -> Sequence[Row]:
     """The rows of all tables of the page: parts, trial and farm."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, _compiled(Path(name) / "compiled"):
         return tuple(_measure(Path(name)))
+
+
+@contextlib.contextmanager
+def _compiled(folder: Path) -> Iterator[None]:
+    """Let Python keep there what it has compiled, as it does beside the modules unless it is told otherwise."""
+    kept = dict(os.environ)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
 
 
 def _measure(folder: Path) -> Iterator[Row]:
     sources = _characters(folder)
+    # The first process compiles the modules.
+    _call("bake", "--help")
     start = _bake(_copies(sources, folder / "one", 1), folder / "none", "--shard", "2/2").seconds
     yield Row("scale.parts.start", "Start of a process, until its end without a file", start)
     per_file = {}
