@@ -6,7 +6,7 @@ what the orientations of the bones are on average, seen from that, is a stance. 
 with the animation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 
@@ -147,11 +147,16 @@ def _constrained(armature: bpy.types.Object, skeleton: Skeleton, anatomy: Anatom
     """Whether something else than the keys moves the bones that tell the facing."""
     asked = {bone for pair in anatomy.pairs for bone in pair} | set(line)
     asked |= {above for bone in asked for above in skeleton.ancestors(bone)}
-    for bone in asked:
-        for constraint in armature.pose.bones[skeleton.names[bone]].constraints:
-            if not own_data.is_own_constraint(constraint) and not constraint.mute and constraint.influence > 0.0:
-                return True
-    return False
+    return is_constrained(armature, [skeleton.names[bone] for bone in asked])
+
+
+def is_constrained(armature: bpy.types.Object, bones: Iterable[str]) -> bool:
+    """Whether a constraint that is not the extension's own moves one of these bones."""
+    return any(
+        not own_data.is_own_constraint(constraint) and not constraint.mute and constraint.influence > 0.0
+        for bone in bones
+        for constraint in armature.pose.bones[bone].constraints
+    )
 
 
 def _across(anatomy: Anatomy, places: Array) -> list[tuple[int, int]]:

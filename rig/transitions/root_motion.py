@@ -75,8 +75,9 @@ class Ground:
         self.by_object = "" in _moving(read, self.size * scale)
         self.root = find_root(self._skeleton, read, self.size)
         self.up = self._up()
+        self.animated = tuple(read[0].raw)
         self._transforms: dict[str, list[Channel]] = {}
-        for channel in read[0].raw:
+        for channel in self.animated:
             if channel.is_transform:
                 self._transforms.setdefault(channel.bone, []).append(channel)
         self.handles = self._handles()
@@ -163,6 +164,11 @@ class Ground:
             pose = self._basis("", clip, row) @ pose
         matrix = np.array(pose)
         return matrix[:3, 3], rotation.from_matrix(matrix[:3, :3])
+
+    def orientation(self, clip: Clip, bone: str, row: int) -> Array:
+        """The orientation (4,) of a bone at one frame of a clip, by keys alone, in armature space."""
+        pose = np.array(self._pose(self.armature.data.bones[bone], clip, row))
+        return rotation.from_matrix(pose[:3, :3])
 
     def placement(self, wanted: tuple[Array, Array], there: tuple[Array, Array], root: str) -> Placement:
         """The placement from `there` to `wanted`, restricted by `root` ("POSITION", "HEADING": on the ground only;

@@ -12,10 +12,10 @@ from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
-from . import animated, clips, splice
+from . import animated, clips, facing, splice
 from .animated import Channel
 from .clips import Clip
-from .root_motion import Ground, Placement
+from .root_motion import Ground, Placement, heading
 from .splice import Blend
 
 _NAMED_AT_MOST = 5
@@ -228,8 +228,9 @@ class ClipSequence:
         cut = int(step.at - running.frames[0])
         placement = Placement.identity()
         if self.ground is not None:
-            here = self._stand_at_cut(self.ground, running, cut, self._is_over(number - 1, step.at))
-            placement = self.ground.placement(here, self.ground.stand(clip, 0), self.root)
+            here = self._place_at_cut(self.ground, running, cut, self._is_over(number - 1, step.at))
+            there, turn = self.ground.stand(clip, 0)[0], self._turn(self.ground, number)
+            placement = self.ground.placement((here, turn), (there, rotation.IDENTITY), self.root)
             clip = self.ground.place(clip, placement)
         before = running.part(slice(0, cut))
         blend = self._timed(step.blend, before, clip)
@@ -242,6 +243,17 @@ class ClipSequence:
         going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if blend.how.plays_both else None
         upright = self.ground.upright() if self.ground is not None else None
         return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
+
+    def _turn(self, ground: Ground, number: int) -> Array:
+        """The rotation (4,) that gives a clip the direction in which the one before it goes at the cut."""
+        step, last = self.steps[number], self.steps[number - 1]
+        at = (step.at - last.at + last.clip.frame, step.clip.frame)
+        going, there = (
+            facing.heading(ground, item.action, item.slot, (item.first, item.last), frame, self.dt)
+            for item, frame in zip(self.used[number - 1 : number + 1], at, strict=True)
+        )
+        before = heading(ground.up, self.placements[-1].rotation) if self.placements else 0.0
+        return rotation.exp((before + going.turn(there)) * ground.up)
 
     def _glide(self, ground: Ground, before: Clip, after: Clip, blend: Blend) -> Array:
         """The displacement (3,) over the ground of a placed clip over which the speed of the root decays.
@@ -261,12 +273,11 @@ class ClipSequence:
         return frame - step.at + step.clip.frame > self.used[number].last
 
     @staticmethod
-    def _stand_at_cut(ground: Ground, running: Clip, cut: int, over: bool) -> tuple[Array, Array]:
-        """The root at the cut; extrapolated if the clip has ended before it."""
-        position, turn = ground.stand(running, cut)
+    def _place_at_cut(ground: Ground, running: Clip, cut: int, over: bool) -> Array:
+        """The position (3,) of the root at the cut; extrapolated if the clip has ended before it."""
         if over:
-            position = 2.0 * ground.stand(running, cut - 1)[0] - ground.stand(running, cut - 2)[0]
-        return position, turn
+            return 2.0 * ground.stand(running, cut - 1)[0] - ground.stand(running, cut - 2)[0]
+        return ground.stand(running, cut)[0]
 
     def _timed(self, blend: Blend, before: Clip, after: Clip) -> Blend:
         """The blend with its method and its length; an automatic one is no longer than the clip."""

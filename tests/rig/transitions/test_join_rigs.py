@@ -195,3 +195,25 @@ def test_motion_files_are_joined(rigs, names, up) -> None:
         poses(armature, b, [f - out + into for f in late])[:, row]
     )
     np.testing.assert_allclose(moved[0], moved[1], atol=2e-4 * size(armature))
+
+
+IN_PLACE = (
+    ("kaykit_knight.glb", "1H_Ranged_Aiming", "Running_B"),
+    ("kaykit_knight.glb", "Unarmed_Idle", "Walking_A"),
+    ("kaykit_knight.glb", "Running_A", "Running_Strafe_Left"),
+    ("robot_expressive.glb", "Punch", "Running"),
+    ("khronos_fox.glb", "Survey", "Run"),
+)
+
+
+@pytest.mark.parametrize(("name", "source", "destination"), IN_PLACE)
+def test_clips_in_place_are_not_turned(rigs, name, source, destination) -> None:
+    armature = load_rig(rigs / "gltf" / name)
+    one, other = bpy.data.actions[source], bpy.data.actions[destination]
+    last = int(one.frame_range[1])
+    result = join.join(armature, join.ClipRef(one, last), join.ClipRef(other, 0), splice.Blend(0.2), root="HEADING")
+    row = armature.pose.bones.keys().index(result.root) if result.root else 0
+    out = poses(armature, result.action, [last + 8])[0, row, :3, :3]
+    rest(armature)
+    alone = poses(armature, other, [8])[0, row, :3, :3]
+    assert np.degrees(np.arccos(np.clip((np.trace(out @ np.linalg.inv(alone)) - 1.0) / 2.0, -1.0, 1.0))) < 2.0
