@@ -123,17 +123,23 @@ def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
         rigs.use_action(rig, source.action.name, "NEW")
         cut, enter = _frames(request, scene, rig, source, destination)
         joined = join.join(
-            rig, source.at(cut), destination.at(enter), request.blend(), root=request.root, name=name, scene=scene
+            rig,
+            source.at(cut),
+            destination.at(enter),
+            request.blend(),
+            root=request.root,
+            repeat=options.repeat or 1,
+            name=name,
+            scene=scene,
         )
-        played, begins = [source, destination], [sequence.reach(rig, source.at(0.0))[0], enter]
+        played = [source, *[destination] * (options.repeat or 1)]
     else:
         entries = request.entries or _from_markers(request, scene, rig)
         played = _play_all(request, rig, entries)
         steps = list(_steps(request, rig, entries, played))
         joined = join.chain(rig, steps, root=request.root, name=name, scene=scene)
-        begins = [step.clip.frame for step in steps]
     names = [clip.action.name for clip in played]
-    return dataclasses.replace(_in_range(rig, joined, names, options.range), begins=begins)
+    return dataclasses.replace(_in_range(rig, joined, names, options.range), begins=list(joined.begins))
 
 
 def _frames(

@@ -10,7 +10,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
 from ..rig.transitions import join, sequence, splice
-from ..rig.transitions.settings import Blending, blends
+from ..rig.transitions.settings import Blending, Repeating, blends
 from . import current
 from .blending import Blended, Played, draw_method
 
@@ -28,7 +28,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, Played, bpy.types.Operator):
     """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"
@@ -46,7 +46,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         settings = context.scene.lookat_pd_transition
-        for name in ("source", "destination", "use_auto_blend", "blend", "root", "method", "damping_ratio"):
+        for name in ("source", "destination", "use_auto_blend", "blend", "root", "method", "damping_ratio", "repeat"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
         if not self.source:
@@ -64,6 +64,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
             column = layout.column(align=True)
             column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
             column.prop(self, frame)
+        layout.prop(self, "repeat")
         draw_method(layout, self)
         column = layout.column(align=True)
         column.active = blends(self)
@@ -92,6 +93,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Blended, Played, bpy
             join.ClipRef(destination, self.destination_frame),
             splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio),
             root=self.root,
+            repeat=self.repeat,
             assign=self.assign,
             scene=context.scene,
         )

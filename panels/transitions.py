@@ -49,6 +49,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
             column = layout.column(align=True)
             column.prop_search(settings, action, bpy.data, "actions", icon="ACTION")
             column.prop(settings, frame, text="Frame")
+        layout.prop(settings, "repeat")
         layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
         if len(settings.cuts):
             layout.template_list("LOOKAT_PD_UL_cuts", "", settings, "cuts", settings, "cut_index", rows=3)
@@ -75,7 +76,8 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row.enabled = bool(settings.destination)
         row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
-        _hand_over(settings, button, ("source", "destination", "source_frame", "destination_frame", "root", *_BLEND))
+        clips = "source", "destination", "source_frame", "destination_frame", "repeat"
+        _hand_over(settings, button, (*clips, "root", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
         column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")

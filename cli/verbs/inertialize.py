@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bpy
 
+from ...lookat_pd.checks import shown
 from ...lookat_pd.errors import FileError
 from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
@@ -41,6 +42,7 @@ range in which pops are detected."""
 
 _ROOTS = ("none", "position", "heading", "all")
 _WAYS = ("to", "list", "markers", "loop", "smooth_pops")
+_MOST_TIMES = 1000
 _OF_ONE = {"loop": "loop", "smooth_pops": "smooth"}
 """Ways that make something of each action, and what is added to its name."""
 _MEANT_FOR = {
@@ -49,6 +51,7 @@ _MEANT_FOR = {
     "source_frame": ("to",),
     "destination_frame": ("to",),
     "best_cut": ("to",),
+    "repeat": ("to",),
     "root": ("to", "list", "markers"),
     "method": ("to", "list", "markers"),
     "damping_ratio": ("to", "list", "markers"),
@@ -76,6 +79,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=words.frame,
         metavar="N",
         help="with --to: frame of the other clip that plays at the cut (default: its first)",
+    )
+    parser.add_argument(
+        "--repeat", type=_times, metavar="N", help="with --to: how many times the other clip plays (default: 1)"
     )
     parser.add_argument("--best-cut", action="store_true", help="with --to: cut where the two clips are most similar")
     parser.add_argument(
@@ -115,6 +121,15 @@ def _listed(items: Iterable[str]) -> str:
 
 def _blend(word: str) -> float | str:
     return AUTO if word == AUTO else words.number(0.0, clip_list.LONGEST_BLEND)(word)
+
+
+def _times(word: str) -> int:
+    count = words.whole(word)
+    if not 1 <= count <= _MOST_TIMES:
+        raise argparse.ArgumentTypeError(
+            f"{shown(word)} is out of range; give a number of times from 1 to {_MOST_TIMES}"
+        )
+    return count
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

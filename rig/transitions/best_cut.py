@@ -23,6 +23,8 @@ from .root_motion import find_root
 PICTURE = "Look-at PD Cuts"
 _COLOURS = np.array([(0.99, 0.91, 0.14), (0.37, 0.79, 0.38), (0.13, 0.57, 0.55), (0.24, 0.29, 0.54), (0.27, 0.0, 0.33)])
 _PIXELS = 256
+_APART = 0.3
+"""Smallest distance [s] between two cuts of the list, in at least one of the clips."""
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -66,7 +68,7 @@ def find(
     # The source is cut after the matching frame, and the destination entered after its own.
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
-        for pair in found.best(count, room=max(room, 1))
+        for pair in found.best(count, spacing=max(round(_APART / dt), 1), room=max(room, 1))
     ]
     return Found(best, found.cost, (used[0].first, used[1].first))
 

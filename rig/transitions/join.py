@@ -20,8 +20,9 @@ from .splice import Blend
 
 @dataclass(frozen=True)
 class Joined:
-    """The result. cuts: first frame of each clip in it; blends: length of each transition [s]; methods: id of its
-    method, which for an automatic choice is the one that was chosen.
+    """The result. cuts: first frame of each clip in it but the first; begins: the frame of each clip, the first
+    included, with which it begins; blends: length of each transition [s]; methods: id of its method, which for an
+    automatic choice is the one that was chosen.
 
     root: the bone that places clips, "" for the object or none; missing: bones of the actions that the armature lacks.
     """
@@ -36,6 +37,7 @@ class Joined:
     root: str
     missing: tuple[str, ...]
     methods: tuple[str, ...] = ()
+    begins: tuple[float, ...] = ()
 
 
 def join(
@@ -45,6 +47,7 @@ def join(
     blend: Blend = splice.AUTOMATIC,
     *,
     root: str = "HEADING",
+    repeat: int = 1,
     name: str = "",
     assign: bool = True,
     scene: bpy.types.Scene | None = None,
@@ -52,8 +55,8 @@ def join(
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
     Frames of the source keep their numbers. root: placement of the destination at the root of the source, see
-    `Ground.placement`. assign: assign the result to the armature; the current action is kept. Raises LookAtError before
-    any change.
+    `Ground.placement`. repeat: how many times the destination plays. assign: assign the result to the armature; the
+    current action is kept. Raises LookAtError before any change.
     """
     first, last = sequence.reach(armature, source)
     if source.frame != round(source.frame):
@@ -74,6 +77,9 @@ def join(
         )
     beginning = ClipRef(source.action, first, source.slot, source.last)
     steps = [ClipStep(beginning, first), ClipStep(destination, int(source.frame), blend)]
+    if repeat > 1:
+        slot = destination.slot or actions.find_slot(armature, destination.action)
+        steps += sequence.repetitions(destination, slot, int(source.frame), repeat - 1)
     return chain(armature, steps, root=root, name=name, assign=assign, scene=scene)
 
 
@@ -113,6 +119,7 @@ def chain(
         played.ground.root if placed and played.ground else "",
         tuple(sorted(missing)),
         tuple(played.methods),
+        tuple(step.clip.frame for step in steps),
     )
 
 

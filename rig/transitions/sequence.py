@@ -15,7 +15,7 @@ from ..animation.bake_options import check_frames
 from . import animated, clips, facing, splice
 from .animated import Channel
 from .clips import Clip
-from .root_motion import Ground, Placement, heading
+from .root_motion import Ground, Placement
 from .splice import Blend
 
 _NAMED_AT_MOST = 5
@@ -39,11 +39,15 @@ class ClipRef:
 
 @dataclass(frozen=True)
 class ClipStep:
-    """A clip of a chain that plays from its `frame` at frame `at` of the result, which must be whole."""
+    """A clip of a chain that plays from its `frame` at frame `at` of the result, which must be whole.
+
+    again: whether it is the clip before it once more, and goes on from the pose with which that ends.
+    """
 
     clip: ClipRef
     at: int
     blend: Blend = field(default_factory=Blend)
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,23 @@ def key_range(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int
     """First and last whole frame around all keys that an action has for a slot. Raises RigError if it has none."""
     first, last = _key_ends(action, slot)
     return int(np.floor(first)), int(np.ceil(last))
+
+
+def repetitions(clip: ClipRef, slot: bpy.types.ActionSlot, at: int, times: int) -> list[ClipStep]:
+    """The steps that play a clip so many more times after it has begun at frame `at` of the result.
+
+    A cycle lasts from its first key to its last one, which need not be whole frames. Raises RigError where the clip has
+    no length.
+    """
+    first, last = _key_ends(clip.action, slot)
+    if last - first < 1.0:
+        raise RigError("Action '{action}' is shorter than a frame and cannot be repeated.", action=clip.action.name)
+    starts = at + last - clip.frame + (last - first) * np.arange(times)
+    whole = np.ceil(starts - _ROUNDING).astype(int)
+    return [
+        ClipStep(ClipRef(clip.action, first + max(begin - start, 0.0), slot), int(begin), again=True)
+        for begin, start in zip(whole, starts, strict=True)
+    ]
 
 
 def whole_frames(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:
@@ -187,7 +208,7 @@ class ClipSequence:
             clip.raw.update({c: np.tile(animated.current(self.armature, c), (len(clip.frames), 1)) for c in added})
         running = read[0]
         for n, clip in enumerate(read[1:], 1):
-            running = self._append(running, n, clip)
+            running = self._append(running, n, read[n - 1], clip)
         first = self.steps[0].at
         running = running.part(slice(int(first - running.frames[0]), None))
         for channel in added:
@@ -223,13 +244,14 @@ class ClipSequence:
         self.ground = Ground(self.armature, read)
         return self.ground.channels(self.root)
 
-    def _append(self, running: Clip, number: int, clip: Clip) -> Clip:
+    def _append(self, running: Clip, number: int, last: Clip, clip: Clip) -> Clip:
+        """What plays, with one more clip. last: the clip before that, as animated."""
         step = self.steps[number]
         cut = int(step.at - running.frames[0])
         placement = Placement.identity()
         if self.ground is not None:
             here = self._place_at_cut(self.ground, running, cut, self._is_over(number - 1, step.at))
-            there, turn = self.ground.stand(clip, 0)[0], self._turn(self.ground, number)
+            there, turn = self.ground.stand(clip, 0)[0], self._turn(self.ground, number, last, clip)
             placement = self.ground.placement((here, turn), (there, rotation.IDENTITY), self.root)
             clip = self.ground.place(clip, placement)
         before = running.part(slice(0, cut))
@@ -244,16 +266,19 @@ class ClipSequence:
         upright = self.ground.upright() if self.ground is not None else None
         return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
 
-    def _turn(self, ground: Ground, number: int) -> Array:
+    def _turn(self, ground: Ground, number: int, before: Clip, after: Clip) -> Array:
         """The rotation (4,) that gives a clip the direction in which the one before it goes at the cut."""
         step, last = self.steps[number], self.steps[number - 1]
+        placed = self.placements[-1].rotation if self.placements else rotation.IDENTITY
+        if step.again:
+            end = ground.stand(before, min(int(step.at - before.frames[0]), len(before.frames) - 1))
+            return rotation.multiply(placed, ground.placement(end, ground.stand(after, 0), "HEADING").rotation)
         at = (step.at - last.at + last.clip.frame, step.clip.frame)
         going, there = (
             facing.heading(ground, item.action, item.slot, (item.first, item.last), frame, self.dt)
             for item, frame in zip(self.used[number - 1 : number + 1], at, strict=True)
         )
-        before = heading(ground.up, self.placements[-1].rotation) if self.placements else 0.0
-        return rotation.exp((before + going.turn(there)) * ground.up)
+        return rotation.multiply(placed, rotation.exp(going.turn(there) * ground.up))
 
     def _glide(self, ground: Ground, before: Clip, after: Clip, blend: Blend) -> Array:
         """The displacement (3,) over the ground of a placed clip over which the speed of the root decays.

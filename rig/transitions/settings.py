@@ -91,7 +91,15 @@ class Blending(AutoBlend):
     damping_ratio: damping_ratio()
 
 
-class TransitionSettings(Blending, bpy.types.PropertyGroup):
+class Repeating:
+    """Mixin of the settings and of the operator that joins two actions."""
+
+    repeat: IntProperty(
+        name="Repeat", description="Number of times that the destination plays", default=1, min=1, soft_max=20, max=1000
+    )
+
+
+class TransitionSettings(Blending, Repeating, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")

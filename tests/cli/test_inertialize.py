@@ -219,6 +219,13 @@ def test_other_methods_do_not_pop_either(blend_file, call, tmp_path, method) -> 
     assert row["velocity_jump_deg_per_s"][0] < 0.3 * plain["velocity_jump_deg_per_s"][0]
 
 
+def test_repeated_destination(blend_file, call, tmp_path) -> None:
+    outcome = call("inertialize", blend_file, "--output", tmp_path / "out.blend", "--to", "Walk", "--repeat", "3")
+    row = outcome.rows[0]
+    assert outcome.code == 0 and row["clips"] == ["Run", "Walk", "Walk", "Walk"]
+    assert row["cuts"] == [31, 71, 111] and row["clip_frames"] == [1, 5, 5, 5] and row["frames"] == [1, 151]
+
+
 def test_range_keeps_these_frames(blend_file, call, tools, tmp_path) -> None:
     whole, part = tmp_path / "whole.blend", tmp_path / "part.blend"
     join(call, blend_file, whole)
@@ -543,6 +550,8 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--markers", "--action", "Run"], "--action"),
         (["--smooth-pops", "--method", "dead"], "--method"),
         (["--loop", "--best-cut"], "--best-cut means nothing without --to"),
+        (["--loop", "--repeat", "2"], "--repeat means nothing without --to"),
+        (["--to", "Walk", "--repeat", "0"], "number of times from 1"),
         (["--to", "Walk", "--best-cut", "--source-frame", "9"], "--best-cut finds"),
         (["--to", "Walk", "--blend=-1"], "-1"),
         (["--to", "Walk", "--blend", "nan"], "nan"),

@@ -423,3 +423,41 @@ def test_linked_actions_are_read(pair, tmp_path) -> None:
     use(armature, stroll)
     with pytest.raises(RigError, match="linked"):
         load("rig.transitions.pops").smooth(armature, stroll, 20, 0.2)
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_destination_repeated(fps) -> None:
+    """A cycle whose ends meet plays on without a pop, each time further by the same way and turn."""
+    armature = character()
+    bpy.context.scene.render.fps = fps
+    source = walk(armature, "Run", seed=1, heading=0.5, speed=(0.0, -0.1, 0.0))
+    cycle = load("rig.transitions.loop").loop(armature, walk(armature, "Walk", seed=2), name="Cycle").action
+    result = join.join(armature, ClipRef(source, 20), ClipRef(cycle, 1), Blend(0.2), root="HEADING", repeat=3)
+    assert result.cuts == (20, 60, 100) and result.last == 140 and result.begins == (1, 1, 1, 1)
+    row = armature.pose.bones.keys().index("hips")
+    out = poses(armature, result.action, range(20, 141))
+    onwards = [out[n + 40, row] @ np.linalg.inv(out[n, row]) for n in (30, 70)]
+    np.testing.assert_allclose(onwards[0], onwards[1], atol=2e-3)
+    steps = np.linalg.norm(np.diff(out[:, :, :3, 3], axis=0), axis=-1)
+    assert np.all(steps[38:42] < 1.1 * steps[45:75].max(axis=0) + 1e-3)
+
+
+def test_a_cycle_that_ends_between_two_frames_keeps_its_length() -> None:
+    """Clips of 30 frames a second in a scene of 24 have such keys."""
+    armature = character()
+    source, cycle = walk(armature, "Run", seed=1), walk(armature, "Walk", seed=2)
+    for curve in actions.channelbag(cycle, actions.find_slot(armature, cycle)).fcurves:
+        for point in curve.keyframe_points:
+            point.co.x = 1 + 0.48 * (point.co.x - 1)
+        curve.update()
+    result = join.join(armature, ClipRef(source, 20), ClipRef(cycle, 1), Blend(0.1), root="HEADING", repeat=4)
+    lengths = np.array(result.cuts) - np.array(result.begins[1:])
+    np.testing.assert_allclose(np.diff(lengths), 0.48 * 40, atol=1e-4)
+
+
+def test_a_pose_is_not_repeated() -> None:
+    armature = character()
+    source = walk(armature, "Run", seed=1)
+    pose = walk(armature, "Pose", first=1, last=1)
+    with pytest.raises(RigError, match="cannot be repeated"):
+        join.join(armature, ClipRef(source, 20), ClipRef(pose, 1), Blend(0.0), repeat=2)
