@@ -93,10 +93,14 @@ class Posture:
         high = np.maximum(np.asarray(self.maximum), first)
         return np.where(self.is_hinge, now - np.clip(now, low, high), 0.0)
 
-    def as_bent(self, offsets: Array, rotations: Array) -> "Posture":
-        """The posture with those hinges reversed that an animation clearly bends the other way. offsets: (F, n, 3) and
-        rotations: (F, n, 4), local, of the chain."""
-        before = np.concatenate((offsets[:, :1], offsets[:, :-1]), axis=1)
+    def as_bent(self, offsets: Array, rotations: Array, before: Array | None = None) -> "Posture":
+        """The posture with those hinges reversed that an animation clearly bends the other way.
+
+        offsets: (F, n, 3), the own bone of each joint. rotations: (F, n, 4), local. before: (F, n, 3), the bone before,
+        in the frame of the parent; by default those of a chain.
+        """
+        if before is None:
+            before = np.concatenate((offsets[:, :1], offsets[:, :-1]), axis=1)
         bends = np.median(self.bend(before, offsets, rotations), axis=0)
         wrong = self.is_hinge & (bends < -STEADY)
         wrong[0] = False
