@@ -44,7 +44,7 @@ class BodyEffector:
 
 
 @dataclass(frozen=True)
-class Body:
+class JointTree:
     """Bones that turn so that all effectors reach their targets.
 
     joints: names, parents first; parents: (n,) their indices, -1 for the first. effectors: index of the joint of each.
@@ -70,7 +70,9 @@ class Body:
         return (*self.joints, *((self.parent,) if self.parent else ()))
 
 
-def resolve(armature: bpy.types.Object | None, effectors: Sequence[BodyEffector], *, move_hips: bool = True) -> Body:
+def resolve(
+    armature: bpy.types.Object | None, effectors: Sequence[BodyEffector], *, move_hips: bool = True
+) -> JointTree:
     """The body that the effectors move: all bones from their common ancestor, above the legs, to each of them. Raises
     LookAtError."""
     if not effectors:
@@ -106,7 +108,7 @@ def resolve(armature: bpy.types.Object | None, effectors: Sequence[BodyEffector]
     soft = np.asarray(posture.stiffness).copy()
     soft[[rows[e.bone] for e in effectors if e.orientation != "FREE" or e.is_pin]] = 0.0
     moves = move_hips and _may_move(first)
-    return Body(
+    return JointTree(
         armature,
         tuple(joints),
         tuple(parents),

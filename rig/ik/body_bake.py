@@ -19,7 +19,7 @@ from ..sampling.scene_time import seconds_per_frame
 from . import body as bodies
 from . import body_balance
 from .bake import BAKED, axes_of, in_world
-from .body import PRIORITIES, Body, BodyEffector
+from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
 from .chain_solve import in_channels
 
@@ -54,7 +54,7 @@ class BodyBakeResult:
     (k, F). unbalanced: (F,), distance of the centre of mass from the support polygon in the world. bones: those with
     keys."""
 
-    body: Body
+    body: JointTree
     effectors: tuple[BodyEffector, ...]
     action: bpy.types.Action
     frames: Array
@@ -112,7 +112,7 @@ def bake(
 @dataclass
 class _Work:
     scene: bpy.types.Scene
-    body: Body
+    body: JointTree
     effectors: tuple[BodyEffector, ...]
     tuning: BodyTuning
     options: BakeOptions
@@ -292,7 +292,7 @@ class _Pose:
     """A body over F frames in armature space: rotations (F, n, 4), positions (F, n, 3), base (F, 7), local rotations
     (F, n, 4) and offsets (F, n, 3) in the frame of the parent. size: the mean length of all offsets together."""
 
-    def __init__(self, body: Body, samples: Samples) -> None:
+    def __init__(self, body: JointTree, samples: Samples) -> None:
         rows = [samples.bones.index(name) for name in body.joints]
         self.rotations, self.positions = samples.rotations[:, rows], samples.positions[:, rows]
         above = rotation.identity(len(samples.frames))

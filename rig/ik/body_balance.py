@@ -14,7 +14,7 @@ from ...lookat_pd.skeleton import Skeleton
 from ..detection import body_segments, limbs, rest
 from ..detection.anatomy import Anatomy
 from ..sampling.sampler import Samples
-from .body import Body
+from .body import JointTree
 
 _HEEL, _HALF_WIDTH = 0.3, 0.2
 """How far a foot extends behind the ankle and to each side, in lengths of its bone."""
@@ -39,7 +39,7 @@ class Weighed:
         return tuple(dict.fromkeys((*self.bones, *(name for names, _ in self.feet for name in names))))
 
 
-def weigh(body: Body) -> Weighed:
+def weigh(body: JointTree) -> Weighed:
     """The masses of the bones that move with the body, and its feet. Raises RigError."""
     armature = body.armature
     skeleton = rest.skeleton(armature)
@@ -86,7 +86,9 @@ def _masses(armature: bpy.types.Object, skeleton: Skeleton) -> dict[str, float]:
     return found
 
 
-def objective(body: Body, weighed: Weighed, samples: Samples, moved: dict[str, Array], weight: float) -> ik.Balance:
+def objective(
+    body: JointTree, weighed: Weighed, samples: Samples, moved: dict[str, Array], weight: float
+) -> ik.Balance:
     """The balance over F frames, in armature space. moved: how far the targets (F, 3) of feet are from where these are
     animated."""
     rows = {name: n for n, name in enumerate(samples.bones)}
