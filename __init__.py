@@ -10,6 +10,7 @@ def modules() -> tuple[ModuleType, ...]:
     """
     from . import cli, operators, panels, translations
     from .rig.dynamics import settings as dynamics_settings
+    from .rig.ik import body_settings
     from .rig.ik import settings as ik_settings
     from .rig.live import handlers
     from .rig.look_at import settings as look_at_settings
@@ -17,7 +18,14 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.offset_layer import constraints
     from .rig.transitions import settings as transition_settings
 
-    settings = look_at_settings, conversation_settings, transition_settings, ik_settings, dynamics_settings
+    settings = (
+        look_at_settings,
+        conversation_settings,
+        transition_settings,
+        ik_settings,
+        body_settings,
+        dynamics_settings,
+    )
     return translations, *settings, constraints, handlers, operators, panels, cli
 
 

@@ -17,6 +17,7 @@ from . import (
     eyes_from_vrm,
     follow,
     ik_bake,
+    ik_body,
     ik_contacts,
     ik_drag,
     ik_pin,
@@ -67,7 +68,7 @@ TRANSITIONS = (
     strip_transition,
     chain_actions,
 )
-IK = (ik_drag, ik_bake, ik_contacts, ik_pin)
+IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)
 DYNAMICS = (measure_masses, interpolate_keys, reach)
 MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 

@@ -5,7 +5,7 @@ import math
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import current, ik_bake
+from ..operators import current, ik_bake, ik_body
 from ..rig.detection import body_joints
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
@@ -119,6 +119,68 @@ def _detected_values(joint: body_joints.BodyJoint) -> str:
     return f"{text}, {low:.0f}° - {high:.0f}°"
 
 
+class LOOKAT_PD_UL_ik_effectors(bpy.types.UIList):
+    """The effectors of a body, each with its target and weight."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        split = layout.split(factor=0.75)
+        row = split.row(align=True)
+        row.label(text=item.bone, translate=False, icon="BONE_DATA" if item.target is not None else "PINNED")
+        if item.target is not None:
+            row.label(text=item.target.name, translate=False)
+        split.prop(item, "weight", text="", slider=True)
+
+
+class LOOKAT_PD_PT_ik_body(bpy.types.Panel):
+    bl_label = "Several Effectors"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_parent_id = "LOOKAT_PD_PT_ik"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_armature(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, armature = current.prepared(self.layout), current.armature(context)
+        settings = armature.lookat_pd_ik_body
+        row = layout.row()
+        row.template_list("LOOKAT_PD_UL_ik_effectors", "", settings, "effectors", settings, "effectors_index", rows=4)
+        column = row.column(align=True)
+        column.operator("lookat_pd.ik_effector_add", text="", icon="ADD")
+        column.operator("lookat_pd.ik_effector_remove", text="", icon="REMOVE")
+        if 0 <= settings.effectors_index < len(settings.effectors):
+            self._draw_effector(layout, armature, settings.effectors[settings.effectors_index])
+        column = layout.column(align=True)
+        column.prop(settings, "balance")
+        column.prop(settings, "move_hips")
+        column.prop(settings, "ease", text="Ease (s)")
+        reason = ik_body.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.ik_body_bake", icon="KEYFRAME_HLT")
+
+    @staticmethod
+    def _draw_effector(layout: bpy.types.UILayout, armature: bpy.types.Object, item) -> None:
+        column = layout.column(align=True)
+        column.prop_search(item, "bone", armature.pose, "bones", icon="BONE_DATA")
+        column.prop(item, "target", text="Target")
+        if item.target is not None and item.target.type == "ARMATURE":
+            column.prop_search(item, "subtarget", item.target.pose, "bones", icon="BONE_DATA")
+        column = layout.column(align=True)
+        column.prop(item, "use_position")
+        column.prop(item, "orientation", text="Orientation")
+        if item.target is not None:
+            column.prop(item, "use_offset")
+        column = layout.column(align=True)
+        column.prop(item, "weight")
+        column.prop(item, "priority")
+
+
 class LOOKAT_PD_PT_ik_contacts(bpy.types.Panel):
     bl_label = "Contacts"
     bl_space_type = "VIEW_3D"
@@ -171,7 +233,13 @@ _errors: dict = {}
 """The last displayed solve, by the values it depends on."""
 
 _register, _unregister = bpy.utils.register_classes_factory(
-    (LOOKAT_PD_PT_ik, LOOKAT_PD_PT_ik_joints, LOOKAT_PD_PT_ik_contacts)
+    (
+        LOOKAT_PD_UL_ik_effectors,
+        LOOKAT_PD_PT_ik,
+        LOOKAT_PD_PT_ik_joints,
+        LOOKAT_PD_PT_ik_body,
+        LOOKAT_PD_PT_ik_contacts,
+    )
 )
 
 

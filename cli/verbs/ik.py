@@ -1,4 +1,4 @@
-"""`ik`: an effector follows a target or a path, or stays where it touches, and that becomes keys."""
+"""`ik`: effectors follow targets or a path, or stay where they touch, and that becomes keys."""
 
 import argparse
 from collections.abc import Generator, Sequence
@@ -18,7 +18,7 @@ from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.goals import Goal
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, each_action, each_file, gaze_file, rigs
+from .. import baking, each_action, each_file, effectors, gaze_file, rigs
 from ..arguments import Misuse
 from ..console import Console
 from ..gaze_file import GazeEntry
@@ -27,12 +27,14 @@ from ..report import Row
 
 NAME = "ik"
 SUMMARY = "make a hand, foot or tail follow a target or keep its contacts, and bake it to keys"
-FIELDS = ("effector_error", "largest_effector_error", "frames_in_reach", "contacts")
+FIELDS = ("effector_error", "largest_effector_error", "frames_in_reach", "contacts", *effectors.FIELDS)
 """What its report has beside the fields of every verb."""
 EPILOG = """\
 With --target, --point or --path the effector is placed on the target at every frame; with --contacts it is kept
 fixed in world space. A path file lists points in world space, which are connected by straight lines:
-  [{"frame": 1, "point": [0.4, -0.3, 1.2]}, {"frame": 30, "point": [0.1, -0.5, 1.6]}]"""
+  [{"frame": 1, "point": [0.4, -0.3, 1.2]}, {"frame": 30, "point": [0.1, -0.5, 1.6]}]
+With --effector, --pin, --look or --listed, several effectors are solved together:
+  --effector hand.L=Cup --effector hand.R=Bag --pin foot.L --pin foot.R --look head=Cup --balance 1"""
 
 _FOUND = "found"
 
@@ -53,8 +55,8 @@ class _Wish:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
-    parser.add_argument("--bone", metavar="NAME", required=True, help="effector: hand, foot or last bone of a tail")
-    what = parser.add_mutually_exclusive_group(required=True)
+    parser.add_argument("--bone", metavar="NAME", help="effector: hand, foot or last bone of a tail")
+    what = parser.add_mutually_exclusive_group()
     what.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to follow")
     what.add_argument(
         "--point", type=words.point, metavar="X,Y,Z", help="point in world space on which to keep the effector"
@@ -117,6 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "largest height of a contact above the lowest position, in chain lengths, 0 for any (default: %(default)s)"
         ),
     )
+    effectors.add_arguments(parser)
     baking.add_into(parser)
 
 
@@ -127,6 +130,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _check(options: argparse.Namespace) -> _Wish:
     baking.check(options)
+    alone = [flag for flag in ("bone", "target", "point", "path", "contacts") if getattr(options, flag) is not None]
+    if effectors.wanted(options):
+        effectors.check(options, alone)
+        return _Wish(options)
+    if options.bone is None:
+        raise Misuse("give the effector with --bone, or several with --effector NAME=TARGET")
+    if alone == ["bone"]:
+        raise Misuse("give one of --target, --point, --path and --contacts")
     if options.orientation == "target" and options.target is None:
         raise Misuse("--orientation target needs --target, whose orientation it is")
     if options.contacts is not None and options.tip:
@@ -166,6 +177,8 @@ def _bake_action(
 ) -> bpy.types.Action:
     """Bake onto what the rig plays."""
     options = request.options
+    if effectors.wanted(options):
+        return effectors.bake(options, request.into, scene, job, rig, row, console)
     first, last = options.range or rigs.frame_range(scene, [rig])
     row["frames"] = [first, last]
     base, length = options.base or "", options.length

@@ -46,3 +46,47 @@ def ik(hands: Hands) -> Waiting:
         area = hands.area("VIEW_3D")
         hands.keep("ik", area.x, area.y, area.width, area.height)
         yield from hands.key("ESC")
+
+
+@script(needs=("panels.ik", "operators.ik_body"))
+def ik_effectors(hands: Hands) -> Waiting:
+    """A skeleton holds a box with both hands and looks at it, while its feet stay."""
+    human, scene = rig(), bpy.context.scene
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for item in scene.objects:
+        item.hide_viewport = True
+    with hands.override():
+        bpy.ops.object.armature_human_metarig_add()
+    armature = bpy.context.view_layer.objects.active
+    assert armature != human
+    armature.name, armature.show_in_front = "Skeleton", True
+    bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0.05, -0.45, 0.75))
+    box = bpy.context.object
+    box.name = "Box"
+    sides = []
+    for side, x in (("Left Side", 0.2), ("Right Side", -0.2)):
+        sides.append(bpy.data.objects.new(side, None))
+        scene.collection.objects.link(sides[-1])
+        sides[-1].empty_display_size = 0.05
+        sides[-1].location = (0.05 + x, -0.45, 0.78)
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="POSE")
+    settings = armature.lookat_pd_ik_body
+    targets = {"foot.L": None, "foot.R": None, "hand.L": sides[0], "hand.R": sides[1], "spine.006": box}
+    bpy.ops.pose.select_all(action="DESELECT")
+    for name, target in targets.items():
+        item = settings.effectors.add()
+        item.bone, item.target = name, target
+        item.priority = "HIGH" if name.startswith("foot") else "NORMAL"
+    item.use_position, item.orientation = False, "AIM"
+    settings.effectors_index, settings.balance = 2, 1.0
+    armature.data.bones.active = armature.data.bones["hand.L"]
+    with opened("ik_body"):
+        yield from hands.sidebar()
+        with hands.override():
+            bpy.ops.lookat_pd.ik_body_bake(use_scene_range=False, frame_start=1, frame_end=10)
+        scene.frame_set(5)
+        yield from view(hands, (0.35, 0.0, 0.95), 3.4, (0.9, -1.0, 0.2))
+        yield 0.4
+        area = hands.area("VIEW_3D")
+        hands.keep("ik_effectors", area.x, area.y, area.width, area.height)

@@ -104,12 +104,9 @@ def _remember(task: Task, way: Array) -> None:
 def _excess(posture: Posture, offsets: Array, start: Array, pose: Array) -> Array:
     """The bend (m, n) [rad] of hinges beyond their range, which includes the bend of the initial pose."""
     before = np.concatenate((offsets[:, :1], offsets[:, :-1]), axis=1)
-    first, now = (posture.bend(before, offsets, part) for part in (start, pose))
-    low = np.minimum(np.asarray(posture.minimum), first)
-    high = np.maximum(np.asarray(posture.maximum), first)
-    free = ~posture.is_hinge
-    free[0] = True
-    return np.where(free, 0.0, now - np.clip(now, low, high))
+    excess = posture.excess(before, offsets, start, pose)
+    excess[:, 0] = 0.0
+    return excess
 
 
 def _way(matrix: Array, compliance: Array, wanted: Array, back: Array, damping: Array) -> Array:

@@ -78,10 +78,29 @@ class Posture:
         axis, bone = rotation.rotate(rotations, self.hinges), rotation.rotate(rotations, after)
         return np.arctan2(np.sum(axis * rotation.cross(before, bone), axis=-1), np.sum(before * bone, axis=-1))
 
-    def as_bent(self, offsets: Array, rotations: Array) -> "Posture":
-        """The posture with those hinges reversed that an animation clearly bends the other way. offsets: (F, n, 3) and
-        rotations: (F, n, 4), local, of the chain."""
-        before = np.concatenate((offsets[:, :1], offsets[:, :-1]), axis=1)
+    def take(self, joints: Array) -> "Posture":
+        """The preferences of some of the joints."""
+        stiffness, hinges, minimum, maximum = (
+            np.asarray(part)[joints] for part in (self.stiffness, self.hinges, self.minimum, self.maximum)
+        )
+        return Posture(stiffness, hinges, minimum, maximum)
+
+    def excess(self, before: Array, after: Array, start: Array, pose: Array) -> Array:
+        """The bend (..., n) [rad] of hinges beyond their range, which includes the bend of the initial pose. before,
+        after: as of `bend`. start, pose: (..., n, 4), local."""
+        first, now = (self.bend(before, after, part) for part in (start, pose))
+        low = np.minimum(np.asarray(self.minimum), first)
+        high = np.maximum(np.asarray(self.maximum), first)
+        return np.where(self.is_hinge, now - np.clip(now, low, high), 0.0)
+
+    def as_bent(self, offsets: Array, rotations: Array, before: Array | None = None) -> "Posture":
+        """The posture with those hinges reversed that an animation clearly bends the other way.
+
+        offsets: (F, n, 3), the own bone of each joint. rotations: (F, n, 4), local. before: (F, n, 3), the bone before,
+        in the frame of the parent; by default those of a chain.
+        """
+        if before is None:
+            before = np.concatenate((offsets[:, :1], offsets[:, :-1]), axis=1)
         bends = np.median(self.bend(before, offsets, rotations), axis=0)
         wrong = self.is_hinge & (bends < -STEADY)
         wrong[0] = False

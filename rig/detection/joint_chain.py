@@ -82,7 +82,7 @@ def resolve(
     turn_effector = turn_effector and not at_tip
     bones = armature.pose.bones
     turned = [*joints, effector] if turn_effector else joints
-    _check_free(armature, turned)
+    check_free(armature, turned)
     first = bones[joints[0]]
     parent = first.parent.name if first.parent is not None and first.bone.use_inherit_rotation else ""
     rests = _rests(armature, turned, parent)
@@ -178,7 +178,7 @@ def longest(armature: bpy.types.Object, effector: str, at_tip: bool) -> int:
         return 0
 
 
-def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
+def check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
     """Raise RigError where another inverse kinematics poses one of the bones."""
     for owner in armature.pose.bones:
         for constraint in owner.constraints:

@@ -12,10 +12,9 @@ from ...lookat_pd.dynamics.segments import fractions
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from ..detection import rest
+from ..detection import body_segments, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
-from . import segments
 
 _NO_FLESH = (words.HELPER | words.CONTROL) - words.WORN
 _HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
@@ -66,7 +65,7 @@ def of(
             raise RigError("No mesh of '{armature}' encloses a volume; use capsules.", armature=armature.name)
         shapes = MassProperties(*(np.array(column) for column in zip(*parts, strict=True)))
     anatomy = Anatomy(skeleton)
-    found = segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
+    found = body_segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
     if settings.spread == "HUMAN" and found is None:
         raise RigError(
             "The arms and legs of '{armature}' were not found by name; distribute the mass by volume.",
@@ -80,7 +79,7 @@ def of(
     shapes = _times(shapes, np.array([bone.density for bone in bones]) * settings.density / mass.WATER)
     total = settings.total_mass
     if not total and found is not None:
-        total = _HUMAN_MASS * (segments.stature(anatomy, found) * unit / _HUMAN_STATURE) ** 3
+        total = _HUMAN_MASS * (body_segments.stature(anatomy, found) * unit / _HUMAN_STATURE) ** 3
         total *= settings.density / mass.WATER
     if total:
         shapes = mass.scaled_to(shapes, total)
@@ -136,10 +135,10 @@ def capsules(skeleton: Skeleton, rows: Sequence[int], unit: float, radius: float
     return _times(found, np.where(there, 1.0, 0.0))
 
 
-def _as_human(shapes: MassProperties, found: Sequence[segments.Segment | None], build: str) -> MassProperties:
+def _as_human(shapes: MassProperties, found: Sequence[body_segments.Segment | None], build: str) -> MassProperties:
     """The bones of each segment, with the total mass of a human's, for a body of 1 kg."""
     parts = fractions(build.lower())
-    whole: dict[segments.Segment | None, float] = {}
+    whole: dict[body_segments.Segment | None, float] = {}
     for segment, weight in zip(found, shapes.mass, strict=True):
         whole[segment] = whole.get(segment, 0.0) + float(weight)
     factors = [0.0 if segment is None else parts[segment[0]] / max(whole[segment], 1e-300) for segment in found]

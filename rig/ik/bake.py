@@ -138,7 +138,7 @@ class _Work:
                 in_reach = chain_solve.in_reach(seen, objectives) & chosen
                 work = baking.enter_context(BakeTransaction(armature))
                 self._write(work, found.offsets)
-                error, measured = _in_world(found.error, samples), False
+                error, measured = in_world(found.error, samples), False
                 doubtful = not chain.plain or samples.sheared
                 if doubtful or self.verify:
                     passes = _PASSES if doubtful else 1
@@ -162,7 +162,7 @@ class _Work:
             bone = sampler.stand_in(chain.armature).evaluated_get(depsgraph).pose.bones[chain.effector]
             ends[k] = bone.tail if chain.at_tip else bone.head
             if self.oriented is not None and self.oriented.object is not None:
-                orientations[k] = _axes(sampler.stand_in(self.oriented.object), self.oriented.bone, depsgraph)
+                orientations[k] = axes_of(sampler.stand_in(self.oriented.object), self.oriented.bone, depsgraph)
             yield min(begin + share * (k + 1) / count, 0.99)
         assert samples is not None
         self._check_targets(samples)
@@ -270,12 +270,12 @@ class _Work:
                 bone_response.check(name, float(np.median(turned[moves] / wanted[moves])))
 
 
-def _in_world(error: Array, samples: Samples) -> Array:
+def in_world(error: Array, samples: Samples) -> Array:
     """Errors (F,) in the armature's space as lengths in the world."""
     return error * np.abs(np.linalg.det(samples.worlds[:, :3, :3])) ** (1.0 / 3.0)
 
 
-def _axes(item: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) -> Array:
+def axes_of(item: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) -> Array:
     """The axes (3, 3) of an object or one of its bones in the world."""
     seen = item.evaluated_get(depsgraph)
     matrix = seen.matrix_world

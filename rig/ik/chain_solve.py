@@ -188,16 +188,24 @@ def _in_channels(chain: JointChain, seen: Seen, objectives: Objectives, start: A
     turns[rotation.angle(turns) < _NEARLY_NOTHING] = rotation.IDENTITY
     for n, name in enumerate(chain.bones):
         limits = chain.limits if n < len(chain.joints) else chain.end_effector_limits
-        mode, raw = seen.raw[name]
-        if limits is None or not np.isfinite(limits.euler_minimum).any() | np.isfinite(limits.euler_maximum).any():
-            continue
-        # With a Limit Rotation constraint the channels may exceed the evaluated rotation.
         above = start[:, n] if n < len(chain.joints) else _hand_local(seen)
-        shown = rotation.multiply(rotation.inverse(chain.rests[n]), above)
-        hidden = rotation.multiply(rotation.inverse(channels.to_quaternion(raw, mode)), shown)
-        hidden[rotation.angle(hidden) < 1e-5] = rotation.IDENTITY
-        turns[:, n] = rotation.multiply(hidden, turns[:, n])
+        turns[:, n] = in_channels(turns[:, n], limits, above, chain.rests[n], seen.raw[name])
     return turns
+
+
+def in_channels(turn: Array, limits: ik.Limits | None, local: Array, rest: Array, raw: tuple[str, Array]) -> Array:
+    """The offsets (F, 4) of a bone's channels that turn what is evaluated by `turn` (F, 4).
+
+    With a Limit Rotation constraint, which limits with Euler angles come from, the channels may exceed the evaluated
+    rotation `local` (F, 4). rest: (4,). raw: the rotation mode and the channels.
+    """
+    if limits is None or not np.isfinite(limits.euler_minimum).any() | np.isfinite(limits.euler_maximum).any():
+        return turn
+    mode, values = raw
+    shown = rotation.multiply(rotation.inverse(rest), local)
+    hidden = rotation.multiply(rotation.inverse(channels.to_quaternion(values, mode)), shown)
+    hidden[rotation.angle(hidden) < 1e-5] = rotation.IDENTITY
+    return rotation.multiply(hidden, turn)
 
 
 def _hand_local(seen: Seen) -> Array:

@@ -82,7 +82,7 @@ def test_contacts(shot, call, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--bone", "foot.L"), "one of the arguments"),
+        (("--bone", "foot.L"), "give one of"),
         (("--target", "Ball"), "--bone"),
         (("--bone", "foot.L", "--target", "Ball", "--length", "-1"), "whole number"),
         (("--bone", "foot.L", "--contacts", "x"), "neither"),
@@ -126,3 +126,56 @@ def test_help_names_everything(call) -> None:
     text = call("ik", "--help").out
     for word in ("--bone", "--target", "--path", "--contacts", "--method", "--orientation", "--smoothness", "--length"):
         assert word in text
+
+
+def test_several_effectors(shot, call, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ("--effector", "foot.L=Ball", "--pin", "foot.R", "--look", "head=Ball", "--keep-hips")
+    outcome = call("ik", shot, *words, "--range", 1, 30, "--output", output)
+    assert outcome.code == 0 and not outcome.errors
+    row = outcome.row
+    assert [item["bone"] for item in row["effectors"]] == ["foot.L", "foot.R", "head"]
+    assert row["frames_in_reach"] == 30 and row["largest_effector_error"] < 1e-3
+    assert off(output, frames=range(1, 31, 4)) < 1e-3
+
+
+def test_the_effectors_of_the_panel_on_several_actions(shot, call, tmp_path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(shot))
+    hero = bpy.data.objects["Hero"]
+    for bone, target in (("foot.L", bpy.data.objects["Ball"]), ("foot.R", None)):
+        item = hero.lookat_pd_ik_body.effectors.add()
+        item.bone, item.target = bone, target
+    other = hero.animation_data.action.copy()
+    other.name = "Other"
+    other.use_fake_user = True
+    bpy.ops.wm.save_mainfile()
+    output = tmp_path / "out.blend"
+    outcome = call("ik", shot, "--listed", "--all-actions", "--range", 1, 20, "--output", output)
+    assert outcome.code == 0 and not outcome.errors
+    assert len(outcome.row["baked"]) == 2
+    assert all(row["largest_effector_error"] < 1e-3 for row in outcome.row["baked"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give the effector with --bone"),
+        (("--bone", "foot.L"), "give one of --target, --point, --path and --contacts"),
+        (("--bone", "foot.L", "--effector", "hand.L=Ball"), "--bone is for one effector"),
+        (("--effector", "foot.L"), "is not NAME=TARGET"),
+        (("--effector", "foot.L=Ball", "--pin", "foot.L"), "given twice"),
+        (("--effector", "foot.L=Ball", "--weight", "foot.R=0.5"), "there is no such --effector"),
+        (("--effector", "foot.L=Ball", "--weight", "foot.L=2"), "2"),
+        (("--effector", "foot.L=Ball", "--priority", "foot.L=first"), "is not NAME=P"),
+        (("--effector", "foot.L=Ball", "--tip"), "--tip is for one effector"),
+        (("--listed", "--pin", "foot.L"), "--listed takes the effectors of the file"),
+        (("--effector", "foot.L=Nothing"), "no target 'Nothing'"),
+        (("--effector", "wing=Ball"), "wing"),
+        (("--listed",), "no effector"),
+    ],
+)
+def test_effectors_that_are_refused(words, message, shot, call, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    outcome = call("ik", shot, *words, "--output", output)
+    assert outcome.code != 0 and message in " ".join(outcome.errors)
+    assert not output.exists()

@@ -217,6 +217,24 @@ def solve_body(**given: Any) -> Any:
     return ik.solve_tree(effectors=[effector], **given, limits=limits)
 
 
+def whole_body_arguments(random: np.random.Generator) -> dict[str, Any]:
+    found = tree_arguments(random)
+    return found | {"orientation": unit(random), "axis": np.array([0.0, 1.0, 0.0]), "polygon": np.eye(3)}
+
+
+def solve_whole_body(**given: Any) -> Any:
+    joint, target, weight = given.pop("joint"), given.pop("target"), given.pop("weight")
+    objectives = [
+        ik.BodyPosition(joint, target, given.pop("offset"), weight=weight),
+        ik.BodyOrientation(joint, given.pop("orientation"), weight=weight),
+        ik.BodyAim(joint, target, given.pop("axis"), priority=3),
+    ]
+    n = len(given["offsets"])
+    balance = ik.Balance(np.ones(n), np.zeros((n, 3)), given.pop("polygon"), weight=weight)
+    limits = limits_of(given)
+    return ik.solve_body(objectives=objectives, balance=balance, **given, limits=limits, move_root=True)
+
+
 def body_arguments(random: np.random.Generator, spread: float = 2.5) -> dict[str, Any]:
     n = int(random.integers(1, 4))
     masses = 10.0 ** random.uniform(-spread, spread, n)
@@ -411,6 +429,7 @@ CALLS = {
     ),
     "chain": Call(solve_chain, ik_arguments),
     "tree": Call(solve_body, tree_arguments),
+    "whole body": Call(solve_whole_body, whole_body_arguments),
     "legs": Call(plant, leg_arguments),
     "inverse dynamics": Call(with_body(Body.inverse), inverse_arguments),
     "mass matrix": Call(with_body(lambda body, **given: body.mass_matrix(given["q"])), inverse_arguments),

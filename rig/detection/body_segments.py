@@ -6,9 +6,9 @@ import numpy as np
 
 from ...lookat_pd.dynamics.segments import PAIRED
 from ...lookat_pd.rotation import Array
-from ..detection import vocabulary as words
-from ..detection.anatomy import Anatomy
-from ..detection.names import BoneName
+from . import vocabulary as words
+from .anatomy import Anatomy
+from .names import BoneName
 
 Segment = tuple[str, str]
 """Name and side: "L", "R" or ""."""

@@ -1,0 +1,202 @@
+"""Several effectors of one body on the command line: the flags of `ik` about them, and the bake."""
+
+import argparse
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.checks import shown
+from ..rig.animation.bake_options import BakeOptions
+from ..rig.ik import body_bake, body_settings
+from ..rig.ik.body import PRIORITIES, BodyEffector
+from ..rig.ik.body_bake import BodyTuning
+from ..rig.sampling.targets import Target
+from . import arguments as words
+from . import baking, rigs
+from .arguments import Misuse
+from .console import Console
+from .jobs import FileJob
+from .report import Row
+
+FIELDS = ("effectors", "unbalanced")
+"""What a report of several effectors has beside the fields of `ik`."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("several effectors")
+    group.add_argument(
+        "--effector",
+        action="append",
+        type=_pair,
+        metavar="NAME=TARGET",
+        help="place bone NAME on an object NAME[:BONE] or a point X,Y,Z; repeatable",
+    )
+    group.add_argument(
+        "--pin",
+        action="append",
+        metavar="NAME",
+        help="keep bone NAME where it is animated; feet have a high priority; repeatable",
+    )
+    group.add_argument(
+        "--look", action="append", type=_pair, metavar="NAME=TARGET", help="point bone NAME at a target; repeatable"
+    )
+    group.add_argument("--listed", action="store_true", help="take the effectors of the panel, as saved in the file")
+    group.add_argument(
+        "--weight", action="append", type=_weight, metavar="NAME=W", help="weight of an effector, 0 to 1; repeatable"
+    )
+    group.add_argument(
+        "--priority",
+        action="append",
+        type=_priority,
+        metavar="NAME=P",
+        help="priority of an effector: high, normal or low; repeatable",
+    )
+    group.add_argument(
+        "--balance",
+        type=words.number(0.0, 1.0),
+        metavar="W",
+        help="keep the centre of mass above the feet, 0 to 1 (default: 0); feet are pinned",
+    )
+    group.add_argument(
+        "--ease",
+        type=words.number(0.0, 60.0),
+        metavar="S",
+        help="time in seconds over which targets take effect at both ends of the range (default: 0)",
+    )
+    group.add_argument("--keep-hips", action="store_true", help="do not change the location of the hips")
+
+
+def wanted(options: argparse.Namespace) -> bool:
+    """Whether several effectors are asked for."""
+    return bool(options.effector or options.pin or options.look or options.listed)
+
+
+def check(options: argparse.Namespace, alone: Sequence[str]) -> None:
+    """Raises Misuse. alone: names of flags for one effector that are given."""
+    if alone:
+        raise Misuse(
+            f"--{alone[0]} is for one effector; leave it out, or leave out --effector, --pin, --look, --listed"
+        )
+    for flag in ("base", "length", "pole"):
+        if getattr(options, flag) is not None:
+            raise Misuse(f"--{flag} is for one effector; leave it out")
+    if options.tip:
+        raise Misuse("--tip is for one effector; leave it out")
+    if options.listed and (options.effector or options.pin or options.look):
+        raise Misuse("--listed takes the effectors of the file; leave out --effector, --pin and --look")
+    names = [name for name, _ in (*(options.effector or ()), *(options.look or ()))] + (options.pin or [])
+    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    if double is not None:
+        raise Misuse(f"bone {shown(double)!r} is given twice as an effector; give it once")
+    for flag in ("weight", "priority"):
+        for name, _ in getattr(options, flag) or ():
+            if options.listed or name not in names:
+                raise Misuse(f"--{flag} {name}: there is no such --effector, --pin or --look")
+
+
+def bake(
+    options: argparse.Namespace,
+    into: str,
+    scene: bpy.types.Scene,
+    job: FileJob,
+    rig: bpy.types.Object,
+    row: Row,
+    console: Console,
+) -> bpy.types.Action:
+    """Bake onto what the rig plays. into: as of `BakeOptions`."""
+    first, last = options.range or rigs.frame_range(scene, [rig])
+    row["frames"] = [first, last]
+    extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
+    frames = np.arange(first, last + 1)
+    effectors = body_settings.effectors(rig, frames) if options.listed else _effectors(options, scene, rig)
+    tuning = body_settings.tuning(rig) if options.listed else BodyTuning()
+    tuning = BodyTuning(
+        tuning.balance if options.balance is None else options.balance,
+        tuning.move_hips and not options.keep_hips,
+        tuning.ease if options.ease is None else options.ease,
+        options.iterations,
+    )
+    steps = body_bake.bake(scene, rig, effectors, tuning, BakeOptions(first, last, into))
+    result = baking.work(steps, console, "baking")
+    if job.output.suffix.lower() == ".glb":
+        baking.trim(result.action, extent, first, last)
+    _fill(row, result)
+    return result.action
+
+
+def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> list[BodyEffector]:
+    """The effectors of the flags."""
+    weights, priorities = dict(options.weight or ()), dict(options.priority or ())
+    feet = body_settings.feet(rig)
+
+    def common(name: str) -> dict:
+        usual = "HIGH" if name in feet else "NORMAL"
+        return {"weight": weights.get(name, 1.0), "priority": priorities.get(name, usual)}
+
+    found = []
+    for name, target in options.effector or ():
+        orientation = options.orientation.upper()
+        found.append(
+            BodyEffector(
+                name, _target(scene, target), orientation=orientation, offset=options.keep_offset, **common(name)
+            )
+        )
+    found += [BodyEffector(name, **common(name)) for name in options.pin or ()]
+    for name, target in options.look or ():
+        found.append(BodyEffector(name, _target(scene, target), position=False, orientation="AIM", **common(name)))
+    return found
+
+
+def _target(scene: bpy.types.Scene, word: str) -> Target:
+    try:
+        return Target(point=words.point(word))
+    except argparse.ArgumentTypeError:
+        return Target(*rigs.find_target(scene, word))
+
+
+def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
+    row["action"], row["chain"] = result.action.name, list(result.bones)
+    row["unbalanced"] = float(result.unbalanced.max())
+    rows, missing = [], result.missing
+    for n, effector in enumerate(result.effectors):
+        reached = result.in_reach[n]
+        rows.append(
+            {
+                "bone": effector.bone,
+                "largest_error": float(result.errors[n].max()),
+                "largest_angle_deg": float(np.degrees(result.turned[n].max())),
+                "frames_in_reach": int(reached.sum()),
+            }
+        )
+    row["effectors"] = rows
+    found = result.errors[result.in_reach]
+    row["effector_error"] = float(np.median(found)) if found.size else None
+    row["largest_effector_error"] = float(found.max()) if found.size else None
+    row["frames_in_reach"] = int(result.in_reach.all(axis=0).sum())
+    for bone, count in missing.items():
+        row["warnings"].append(f"'{bone}' does not reach its target at {count} of {len(result.frames)} frames.")
+
+
+def _pair(word: str) -> tuple[str, str]:
+    """NAME=VALUE; the name may have an equals sign of its own."""
+    name, sign, value = word.rpartition("=")
+    if not sign or not name or not value:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not NAME=TARGET, such as hand.L=Cup")
+    return name, value
+
+
+def _weight(word: str) -> tuple[str, float]:
+    name, _, value = word.rpartition("=")
+    if not name:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not NAME=W, such as hand.L=0.5")
+    return name, words.number(0.0, 1.0)(value)
+
+
+def _priority(word: str) -> tuple[str, str]:
+    name, _, value = word.rpartition("=")
+    if not name or value.upper() not in PRIORITIES:
+        raise argparse.ArgumentTypeError(
+            f"{shown(word)!r} is not NAME=P with P {', '.join(PRIORITIES).lower()}, such as foot.L=high"
+        )
+    return name, value.upper()

@@ -1,0 +1,120 @@
+"""Several effectors of one body: the list of effectors, and the bake to actions."""
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.errors import LookAtError
+from ..lookat_pd.message import Message
+from ..rig.animation.bake_options import BakeOptions
+from ..rig.ik import body, body_bake, body_settings
+from ..translations import messages
+from . import current, job
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why nothing can be baked, as a sentence; None if it can."""
+    reason = current.why_no_armature(context)
+    if reason is not None:
+        return reason
+    armature = current.armature(context)
+    effectors = body_settings.effectors(armature, np.array([context.scene.frame_current]))
+    if not effectors:
+        return "Add the bones to move, such as hands and feet"
+    try:
+        body.resolve(armature, effectors)
+    except LookAtError as error:
+        return messages.translate(str(error))
+    return None
+
+
+class LOOKAT_PD_OT_ik_effector_add(bpy.types.Operator):
+    """Add the selected bones to the list of effectors, or an empty row if there are none; feet get a high priority"""
+
+    bl_idname = "lookat_pd.ik_effector_add"
+    bl_label = "Add Effectors"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.poll(cls, current.why_no_armature(context))
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        body_settings.add(current.armature(context), [bone.name for bone in current.selected_bones(context)] or [""])
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_ik_effector_remove(bpy.types.Operator):
+    """Remove the highlighted effector and the keys of its weight"""
+
+    bl_idname = "lookat_pd.ik_effector_remove"
+    bl_label = "Remove Effector"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        reason = current.why_no_armature(context)
+        if reason is None:
+            settings = current.armature(context).lookat_pd_ik_body
+            if not 0 <= settings.effectors_index < len(settings.effectors):
+                reason = "Select an effector in the list"
+        return current.poll(cls, reason)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature = current.armature(context)
+        body_settings.remove(armature, armature.lookat_pd_ik_body.effectors_index)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
+    """Make all effectors of the list follow their targets over the frame range and key the bones of the body"""
+
+    bl_idname = "lookat_pd.ik_body_bake"
+    bl_label = "Bake Effectors"
+    why_not = staticmethod(why_not)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self.take_frames(context.scene)
+        armature = current.armature(context)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        effectors = body_settings.effectors(armature, np.arange(self.frame_start, self.frame_end + 1))
+        self.job = body_bake.bake(context.scene, armature, effectors, body_settings.tuning(armature), options)
+
+    def finish(self, context: bpy.types.Context, result: body_bake.BodyBakeResult) -> None:
+        size = 1000.0 * context.scene.unit_settings.scale_length
+        missing = result.missing
+        if missing:
+            bone, count = max(missing.items(), key=lambda item: item[1])
+            current.tell(
+                self,
+                Message(
+                    "Baked {bones} bones into {where} ({seconds:.2f} s); '{bone}' does not reach its target at "
+                    "{count} of {frames} frames.",
+                    bones=len(result.bones),
+                    where=job.INTO[self.into],
+                    seconds=self.seconds,
+                    bone=bone,
+                    count=count,
+                    frames=len(result.frames),
+                ),
+            )
+            return
+        current.tell(
+            self,
+            Message(
+                "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
+                bones=len(result.bones),
+                where=job.INTO[self.into],
+                seconds=self.seconds,
+                missed=size * result.largest_error if result.in_reach.any() else 0.0,
+            ),
+        )
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_ik_effector_add, LOOKAT_PD_OT_ik_effector_remove, LOOKAT_PD_OT_ik_body_bake)
+)

@@ -1,0 +1,209 @@
+"""From a list of effectors to the joints of a body: which bones turn, and which bone moves it."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import ik, rotation
+from ...lookat_pd.errors import LookAtError, RigError
+from ...lookat_pd.ik.body_objectives import HIGH, LOW, NORMAL
+from ...lookat_pd.rotation import Array
+from ..animation import editable
+from ..detection import body_joints, bone_limits, joint_chain, limbs, stance
+from ..sampling import plain_chain, targets
+from ..sampling.targets import Target
+
+PRIORITIES = {"HIGH": HIGH, "NORMAL": NORMAL, "LOW": LOW}
+ORIENTATIONS = ("FREE", "KEEP", "TARGET", "AIM")
+_FAR = 1e12
+
+
+@dataclass(frozen=True)
+class BodyEffector:
+    """A bone and what it is to do.
+
+    target: None pins the bone where it is animated. position: whether its head is placed on the target. orientation:
+    "FREE", "KEEP" as animated, "TARGET", or "AIM" for pointing at the target. weight: 0 to 1, a number or (F,).
+    priority: a key of PRIORITIES. offset: keep the offset from the target at the first frame.
+    """
+
+    bone: str
+    target: Target | None = None
+    position: bool = True
+    orientation: str = "FREE"
+    weight: float | Array = 1.0
+    priority: str = "NORMAL"
+    offset: bool = False
+
+    @property
+    def is_pin(self) -> bool:
+        return self.target is None
+
+
+@dataclass(frozen=True)
+class JointTree:
+    """Bones that turn so that all effectors reach their targets.
+
+    joints: names, parents first; parents: (n,) their indices, -1 for the first. effectors: index of the joint of each.
+    parent: the bone above the first joint, "" for none. moves: whether the first joint changes its location too.
+    rests: (n, 4), rest rotations relative to the parents. aims: (k, 3), the axis of each effector that points at the
+    target.
+    """
+
+    armature: bpy.types.Object
+    joints: tuple[str, ...]
+    parents: tuple[int, ...]
+    effectors: tuple[int, ...]
+    parent: str
+    moves: bool
+    rests: Array
+    aims: Array
+    limits: ik.Limits | None
+    posture: ik.Posture
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The bones that are sampled."""
+        return (*self.joints, *((self.parent,) if self.parent else ()))
+
+
+def resolve(
+    armature: bpy.types.Object | None, effectors: Sequence[BodyEffector], *, move_hips: bool = True
+) -> JointTree:
+    """The body that the effectors move: all bones from their common ancestor, above the legs, to each of them. Raises
+    LookAtError."""
+    if not effectors:
+        raise RigError("There is no effector; add the bones to move, such as hands and feet.")
+    names = [effector.bone for effector in effectors]
+    armature = editable.check_bones(armature, names)
+    for effector in effectors:
+        _check(armature, effector)
+    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    if double is not None:
+        raise RigError("Bone '{bone}' is listed twice as an effector; remove one of them.", bone=double)
+    top = _top(armature, names)
+    joints = _joints(armature, top, names)
+    rows = {name: n for n, name in enumerate(joints)}
+    parents = [
+        next((rows[b.name] for b in armature.pose.bones[n].parent_recursive if b.name in rows), -1) for n in joints
+    ]
+    _check_plain(armature, joints)
+    for effector in effectors:
+        if effector.target is not None and effector.target.object is not None:
+            item = effector.target.object
+            targets.check_exists(armature, item, effector.target.bone)
+            if targets.rides_on(item, effector.target.bone, armature, joints):
+                raise RigError(
+                    "The target '{target}' moves with the body; choose a target that does not.",
+                    target=effector.target.label,
+                )
+    first = armature.pose.bones[joints[0]]
+    parent = first.parent.name if first.parent is not None and first.bone.use_inherit_rotation else ""
+    rests = _rests(armature, joints, parents, parent)
+    posture = body_joints.posture(armature, joints)
+    # What takes an orientation turns for it; the joints above need not.
+    soft = np.asarray(posture.stiffness).copy()
+    soft[[rows[e.bone] for e in effectors if e.orientation != "FREE" or e.is_pin]] = 0.0
+    moves = move_hips and _may_move(first)
+    return JointTree(
+        armature,
+        tuple(joints),
+        tuple(parents),
+        tuple(rows[name] for name in names),
+        parent,
+        moves,
+        rests,
+        np.array([_aim(armature, name) for name in names]),
+        bone_limits.read(armature, joints, rests),
+        replace(posture, stiffness=soft),
+    )
+
+
+def _check(armature: bpy.types.Object, effector: BodyEffector) -> None:
+    """Raise RigError if there is nothing that the effector can do."""
+    if joint_chain.is_mechanism(armature.pose.bones[effector.bone]):
+        raise RigError(
+            "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=effector.bone
+        )
+    target = effector.target
+    if not effector.position and effector.orientation == "FREE":
+        raise RigError(
+            "Effector '{bone}' has neither position nor orientation; enable one, or remove the effector.",
+            bone=effector.bone,
+        )
+    if target is None and effector.orientation in ("TARGET", "AIM"):
+        raise RigError("Effector '{bone}' has no target to turn to; choose an object.", bone=effector.bone)
+    if target is None or target.object is not None:
+        return
+    if not np.all(np.abs(target.point or np.nan) < _FAR):
+        raise RigError(
+            "The target point {point} of the effector is not finite; enter three numbers.", point=target.point
+        )
+    if effector.orientation == "TARGET":
+        raise RigError("A point has no orientation; choose an object as the target of '{bone}'.", bone=effector.bone)
+
+
+def _top(armature: bpy.types.Object, names: Sequence[str]) -> str:
+    """The first joint: the lowest bone above all effectors and, where there are legs, above these."""
+    bones = armature.pose.bones
+    ends = list(names)
+    with suppress(LookAtError):
+        ends += [line[0] for line in limbs.limb_lines(armature)[1]]
+    lines = [[bone.name for bone in (bones[end], *bones[end].parent_recursive)] for end in ends]
+    common = [name for name in lines[0] if all(name in line for line in lines)]
+    common = [name for name in common if not joint_chain.is_mechanism(bones[name])]
+    if not common:
+        raise RigError(
+            "The effectors have no common parent bone; choose bones of one skeleton, or bake them one at a time."
+        )
+    return common[0]
+
+
+def _joints(armature: bpy.types.Object, top: str, names: Sequence[str]) -> list[str]:
+    """The bones from the first joint to all effectors, parents first."""
+    found: dict[str, int] = {}
+    for name in names:
+        line = []
+        for bone in (armature.pose.bones[name], *armature.pose.bones[name].parent_recursive):
+            if not joint_chain.is_mechanism(bone):
+                line.append(bone.name)
+            if bone.name == top:
+                break
+        found |= {joint: len(armature.pose.bones[joint].parent_recursive) for joint in line}
+    order = list(armature.pose.bones.keys())
+    return sorted(found, key=lambda name: (found[name], order.index(name)))
+
+
+def _check_plain(armature: bpy.types.Object, joints: Sequence[str]) -> None:
+    joint_chain.check_free(armature, joints)
+    for name in joints:
+        if not plain_chain.is_plain(armature, (name,), harmless=bone_limits.is_local):
+            raise RigError(
+                "Bone '{bone}' has constraints, so that several effectors cannot be solved together; mute its "
+                "constraints, or bake one effector at a time.",
+                bone=name,
+            )
+
+
+def _may_move(bone: bpy.types.PoseBone) -> bool:
+    free = not (bone.bone.use_connect and bone.parent is not None) and not any(bone.lock_location)
+    return free and bone.bone.use_local_location and (bone.parent is None or bone.bone.use_inherit_rotation)
+
+
+def _rests(armature: bpy.types.Object, joints: Sequence[str], parents: Sequence[int], parent: str) -> Array:
+    bones = armature.data.bones
+    found = rotation.from_matrix(np.array([bones[name].matrix_local for name in joints])[:, :3, :3])
+    first = rotation.from_matrix(np.array(bones[parent].matrix_local)[:3, :3]) if parent else rotation.IDENTITY
+    above = np.array([found[n] if n >= 0 else first for n in parents])
+    return rotation.multiply(rotation.inverse(above), found)
+
+
+def _aim(armature: bpy.types.Object, bone: str) -> Array:
+    """The axis of a bone that looks: forward for the head and the spine, along the bone for all others."""
+    if body_joints.detected(armature, bone).part.id in ("neck", "spine"):
+        rest = rotation.from_matrix(np.array(armature.data.bones[bone].matrix_local)[:3, :3])
+        return rotation.rotate(rotation.inverse(rest), stance.of(armature).axes.forward)
+    return np.array([0.0, 1.0, 0.0])

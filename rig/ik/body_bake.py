@@ -1,0 +1,323 @@
+"""Baking several effectors of one body: sample the animation, solve all frames, write keys."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import ik, rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import actions, bake_options, channels
+from ..animation.bake_options import BakeOptions
+from ..animation.bake_transaction import BakeTransaction
+from ..sampling import suspend
+from ..sampling.sampler import Sampler, Samples
+from ..sampling.scene_time import seconds_per_frame
+from . import body as bodies
+from . import body_balance
+from .bake import BAKED, axes_of, in_world
+from .body import PRIORITIES, BodyEffector, JointTree
+from .body_balance import Weighed
+from .chain_solve import in_channels
+
+Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)
+_SLICE = 128
+"""Frames that are solved together between two checks of the keyboard."""
+_FAR = 1e12
+_REACHED = 1e-3
+"""Largest error of an effector in reach, as a fraction of the body's size."""
+_TURNED = np.radians(0.5)
+"""Largest angle of an effector that has its orientation."""
+_NEARLY_NOTHING = 1e-7
+"""A rotation [rad] or a movement, as a fraction of the body's size, that is none."""
+
+
+@dataclass(frozen=True)
+class BodyTuning:
+    """balance: weight of the centre of mass above the feet, 0 for none. move_hips: let the first joint change its
+    location. ease: [s], over which targets take effect at the start of the range and end at its end. iterations: most
+    steps of the solver."""
+
+    balance: float = 0.0
+    move_hips: bool = True
+    ease: float = 0.0
+    iterations: int = 100
+
+
+@dataclass(frozen=True)
+class BodyBakeResult:
+    """The result of a bake. errors: (k, F), distances of the effectors from their targets in the world; turned: (k, F),
+    remaining angles [rad]. in_reach: (k, F), whether an effector with its whole weight has reached its target. weights:
+    (k, F). unbalanced: (F,), distance of the centre of mass from the support polygon in the world. bones: those with
+    keys."""
+
+    body: JointTree
+    effectors: tuple[BodyEffector, ...]
+    action: bpy.types.Action
+    frames: Array
+    errors: Array
+    turned: Array
+    in_reach: Array
+    weights: Array
+    unbalanced: Array
+    bones: tuple[str, ...]
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """The effectors that do not reach their targets with their whole weight, and at how many frames."""
+        away = (~self.in_reach & (self.weights >= 1.0)).sum(axis=-1).tolist()
+        return {effector.bone: count for effector, count in zip(self.effectors, away, strict=True) if count}
+
+    @property
+    def largest_error(self) -> float:
+        """Of the effectors and frames in reach; nan if there are none."""
+        return float(self.errors[self.in_reach].max()) if self.in_reach.any() else np.nan
+
+
+def bake(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object | None,
+    effectors: Sequence[BodyEffector],
+    tuning: BodyTuning,
+    options: BakeOptions,
+) -> Generator[float, None, BodyBakeResult]:
+    """Make all effectors follow their targets over the range; yields the completed fraction. Raises RigError.
+
+    With a balance, feet that are no effectors stay where they are animated.
+    """
+    bake_options.check_range(options.first, options.last)
+    body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
+    weighed = None
+    if tuning.balance > 0.0:
+        weighed = body_balance.weigh(body)
+        listed = {effector.bone for effector in effectors}
+        feet = [names[0] for names, _ in weighed.feet]
+        pins = [BodyEffector(name, priority="HIGH") for name in feet if name not in listed]
+        if pins:
+            effectors = [*effectors, *pins]
+            body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
+            weighed = body_balance.weigh(body)
+    actions.check(body.armature, options.into)
+    modes = {name: body.armature.pose.bones[name].rotation_mode for name in body.joints}
+    actions.check_curves(body.armature, modes, options.into)
+    if body.moves:
+        actions.check_curves(body.armature, {body.joints[0]: channels.LOCATION}, options.into)
+    with suspend.suspend_live():
+        return (yield from _Work(scene, body, tuple(effectors), tuning, options, weighed).steps())
+
+
+@dataclass
+class _Work:
+    scene: bpy.types.Scene
+    body: JointTree
+    effectors: tuple[BodyEffector, ...]
+    tuning: BodyTuning
+    options: BakeOptions
+    weighed: Weighed | None
+
+    def __post_init__(self) -> None:
+        self.frames = np.arange(self.options.first, self.options.last + 1)
+        self.followed = [effector.target for effector in self.effectors if effector.target is not None]
+
+    def steps(self) -> Generator[float, None, BodyBakeResult]:
+        body, armature = self.body, self.body.armature
+        bones = dict.fromkeys((*body.seen, *(() if self.weighed is None else self.weighed.seen)))
+        with Sampler(self.scene, armature, tuple(bones), self.followed, located=True) as sampler:
+            samples, orientations = yield from self._sample(sampler)
+        if samples.sheared:
+            raise RigError(
+                "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
+                "bake one effector at a time.",
+                armature=armature.name,
+            )
+        pose = _Pose(body, samples)
+        objectives, balance = self._objectives(samples, pose, orientations)
+        found = []
+        for first in range(0, len(self.frames), _SLICE):
+            part = slice(first, first + _SLICE)
+            found.append(self._solve(pose, objectives, balance, part))
+            yield 0.7 + 0.25 * min(1.0, (first + _SLICE) / len(self.frames))
+        rotations, displacement, errors, unbalanced = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        scale = in_world(np.ones(len(self.frames)), samples)
+        with BakeTransaction(armature) as work:
+            written = self._write(work, samples, pose, rotations, displacement)
+            name = self.options.name or actions.baked_name(armature, self.options.into, BAKED)
+            action = work.commit(self.options.into, name)
+        away, turned = self._errors(objectives, errors)
+        weights = np.array([self._weight(effector) for effector in self.effectors])
+        return BodyBakeResult(
+            body,
+            self.effectors,
+            action,
+            self.frames,
+            away * scale,
+            turned,
+            (away <= _REACHED * pose.size) & (turned <= _TURNED) & (weights >= 1.0),
+            weights,
+            unbalanced * scale,
+            tuple(written),
+        )
+
+    def _sample(self, sampler: Sampler) -> Generator[float, None, tuple[Samples, Array]]:
+        """The body over all frames, and the axes (t, F, 3, 3) of the targets in the world."""
+        count = len(self.frames)
+        orientations = np.tile(np.eye(3), (len(self.followed), count, 1, 1))
+        samples = None
+        for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
+            depsgraph = sampler.scene.view_layers[0].depsgraph
+            for n, target in enumerate(self.followed):
+                if target.object is not None:
+                    orientations[n, k] = axes_of(sampler.stand_in(target.object), target.bone, depsgraph)
+            yield 0.7 * (k + 1) / count
+        assert samples is not None
+        for target, points in zip(self.followed, samples.targets, strict=True):
+            far = np.abs(points).max(axis=-1) > _FAR
+            if far.any():
+                raise RigError(
+                    "The position of target '{target}' is infinite at frame {frame}; fix its animation.",
+                    target=target.label,
+                    frame=samples.frames[int(np.argmax(far))],
+                )
+        return samples, orientations
+
+    # Objectives
+
+    def _objectives(
+        self, samples: Samples, pose: "_Pose", orientations: Array
+    ) -> tuple[list[tuple[int, ik.BodyObjective]], ik.Balance | None]:
+        """The objectives with the index of their effector, over all frames and in armature space."""
+        found: list[tuple[int, ik.BodyObjective]] = []
+        moved: dict[str, Array] = {}
+        targets = iter(zip(samples.targets, orientations, strict=True))
+        worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
+        for k, (effector, joint) in enumerate(zip(self.effectors, self.body.effectors, strict=True)):
+            place, lying = pose.positions[:, joint], pose.rotations[:, joint]
+            priority, weight = PRIORITIES[effector.priority], self._weight(effector)
+            common = {"weight": weight, "priority": priority}
+            target, turn = (place, lying) if effector.target is None else next(targets)
+            if effector.target is not None:
+                turn = rotation.multiply(rotation.inverse(worlds), rotation.from_matrix(turn))
+                if effector.offset:
+                    away = rotation.rotate(worlds[0], place[0] - target[0])
+                    target = target + rotation.rotate(rotation.inverse(worlds), away)
+            if effector.position:
+                found.append((k, ik.BodyPosition(joint, target, **common)))
+                moved[effector.bone] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
+                    target - place
+                )
+            if effector.orientation == "AIM":
+                found.append((k, ik.BodyAim(joint, target, self.body.aims[k], **common)))
+            elif effector.orientation == "TARGET":
+                found.append((k, ik.BodyOrientation(joint, turn, **common)))
+            elif effector.orientation == "KEEP" or effector.is_pin:
+                found.append((k, ik.BodyOrientation(joint, lying, **common)))
+        balance = None
+        if self.weighed is not None:
+            balance = body_balance.objective(self.body, self.weighed, samples, moved, min(self.tuning.balance, 1.0))
+        return found, balance
+
+    def _weight(self, effector: BodyEffector) -> Array:
+        """The weight (F,) of an effector; those with a target ease in and out at the ends of the range."""
+        count = len(self.frames)
+        weight = np.broadcast_to(np.clip(effector.weight, 0.0, 1.0), (count,))
+        ease = self.tuning.ease / seconds_per_frame(self.scene)
+        if effector.is_pin or ease < 1.0:
+            return weight
+        t = np.clip(np.minimum(np.arange(count), np.arange(count)[::-1]) / ease, 0.0, 1.0)
+        return weight * t**3 * (t * (6.0 * t - 15.0) + 10.0)
+
+    # Solving and writing
+
+    def _solve(
+        self,
+        pose: "_Pose",
+        objectives: Sequence[tuple[int, ik.BodyObjective]],
+        balance: ik.Balance | None,
+        part: slice,
+    ) -> tuple[Array, Array, Array, Array]:
+        found = ik.solve_body(
+            self.body.parents,
+            pose.offsets[part],
+            pose.local[part],
+            [_part(objective, part) for _, objective in objectives],
+            balance=None if balance is None else _part(balance, part),
+            posture=pose.posture,
+            limits=self.body.limits,
+            base=pose.base[part],
+            move_root=self.body.moves,
+            iterations=self.tuning.iterations,
+        )
+        return found.rotations, found.displacement, found.errors, found.unbalanced
+
+    def _write(
+        self, work: BakeTransaction, samples: Samples, pose: "_Pose", rotations: Array, displacement: Array
+    ) -> list[str]:
+        """Key the bones that turn or move; returns their names."""
+        body, written = self.body, []
+        turns = rotation.multiply(rotation.inverse(pose.local), rotations)
+        turns[rotation.angle(turns) < _NEARLY_NOTHING] = rotation.IDENTITY
+        for n, name in enumerate(body.joints):
+            mode, raw = samples.channel(name)
+            if not np.any(turns[:, n] != rotation.IDENTITY):
+                continue
+            turn = in_channels(turns[:, n], body.limits, pose.local[:, n], body.rests[n], (mode, raw))
+            work.write(name, mode, self.frames, channels.turned(raw, mode, turn), raw)
+            written.append(name)
+        far = np.linalg.norm(displacement, axis=-1) > _NEARLY_NOTHING * pose.size
+        if body.moves and far.any():
+            raw = samples.raw[channels.LOCATION][:, samples.bones.index(body.joints[0])]
+            size = samples.sizes[:, samples.bones.index(body.parent)] if body.parent else np.ones(len(raw))
+            # The location of a bone has the axes of its rest pose.
+            move = rotation.rotate(rotation.inverse(body.rests[0]), displacement) / size[:, None]
+            work.write(body.joints[0], channels.LOCATION, self.frames, raw + np.where(far[:, None], move, 0.0), raw)
+            written = list(dict.fromkeys((*written, body.joints[0])))
+        if not written:
+            # An action that is the same as before, as after any other bake.
+            mode, raw = samples.channel(body.joints[0])
+            work.write(body.joints[0], mode, self.frames, raw, raw)
+        return written
+
+    def _errors(self, objectives: Sequence[tuple[int, ik.BodyObjective]], errors: Array) -> tuple[Array, Array]:
+        """Distances and angles (k, F) of the effectors; 0 where they have no such objective."""
+        away, turned = np.zeros((2, len(self.effectors), len(self.frames)))
+        for (k, objective), error in zip(objectives, errors.T, strict=True):
+            (away if isinstance(objective, ik.BodyPosition) else turned)[k] = error
+        return away, turned
+
+
+class _Pose:
+    """A body over F frames in armature space: rotations (F, n, 4), positions (F, n, 3), base (F, 7), local rotations
+    (F, n, 4) and offsets (F, n, 3) in the frame of the parent. size: the mean length of all offsets together."""
+
+    def __init__(self, body: JointTree, samples: Samples) -> None:
+        rows = [samples.bones.index(name) for name in body.joints]
+        self.rotations, self.positions = samples.rotations[:, rows], samples.positions[:, rows]
+        above = rotation.identity(len(samples.frames))
+        if body.parent:
+            above = samples.rotations[:, samples.bones.index(body.parent)]
+        self.base = np.concatenate((np.zeros((len(above), 3)), above), axis=-1)
+        parents = np.array(body.parents)
+        first = parents < 0
+        turns = np.where(first[:, None], above[:, None], self.rotations[:, parents])
+        places = np.where(first[:, None], 0.0, self.positions[:, parents])
+        self.local = rotation.multiply(rotation.inverse(turns), self.rotations)
+        self.offsets = rotation.rotate(rotation.inverse(turns), self.positions - places)
+        self.size = float(np.linalg.norm(self.offsets[:, ~first], axis=-1).sum(axis=-1).mean()) or 1.0
+        after = np.zeros(self.offsets.shape)
+        for joint, parent in reversed(list(enumerate(body.parents))):
+            if parent >= 0:
+                after[:, parent] = self.offsets[:, joint]
+        self.posture = body.posture.as_bent(after, self.local, self.offsets)
+
+
+def _part(objective: Sliced, part: slice) -> Sliced:
+    """An objective over some of its frames."""
+    names = (
+        ("weight", "centers", "polygon", "up") if isinstance(objective, ik.Balance) else ("weight", *objective.sizes)
+    )
+    least = {"weight": 1, "centers": 3, "polygon": 3}
+    found = {name: np.asarray(getattr(objective, name)) for name in names}
+    return replace(objective, **{k: v[part] for k, v in found.items() if v.ndim >= least.get(k, 2)})

@@ -1,0 +1,195 @@
+"""The effectors of a body, stored with the armature object, and what a bake makes of them.
+
+No `from __future__ import annotations` here: Blender reads the annotations.
+"""
+
+import re
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ...lookat_pd.errors import LookAtError
+from ...lookat_pd.rotation import Array
+from ..animation import actions
+from ..detection import limbs
+from ..sampling.targets import Target
+from .body import BodyEffector
+from .body_bake import BodyTuning
+
+PRIORITY_ITEMS = (
+    ("HIGH", "High", "Reached first, as feet on the ground"),
+    ("NORMAL", "Normal", "Reached as far as effectors of high priority and the balance allow"),
+    ("LOW", "Low", "Reached as far as all others allow"),
+)
+ORIENTATION_ITEMS = (
+    ("FREE", "Free", "Let the effector turn with the body"),
+    ("KEEP", "Keep", "Keep the animated orientation of the effector"),
+    ("TARGET", "Match Target", "Match the orientation of the target"),
+    ("AIM", "Point at Target", "Point the effector at the target; the head and the spine look at it"),
+)
+_WEIGHT = re.compile(r"^lookat_pd_ik_body\.effectors\[(\d+)\]\.weight$")
+
+
+class IKEffector(bpy.types.PropertyGroup):
+    """A bone and what it is to do."""
+
+    bone: StringProperty(name="Bone", description="Bone that follows the target or stays where it is animated")
+    target: PointerProperty(
+        name="Target",
+        description="Object that the bone follows; leave empty to pin the bone where it is animated",
+        type=bpy.types.Object,
+    )
+    subtarget: StringProperty(name="Target Bone", description="Bone of the target armature that the bone follows")
+    use_position: BoolProperty(name="Position", description="Place the head of the bone on the target", default=True)
+    orientation: EnumProperty(
+        name="Effector Orientation", description="Orientation of the effector", items=ORIENTATION_ITEMS
+    )
+    use_offset: BoolProperty(
+        name="Keep Offset",
+        description="Keep the offset from the target that the effector has at the first frame",
+        default=False,
+    )
+    weight: FloatProperty(
+        name="Weight",
+        description="1 reaches the target, 0 has no effect; between, the bone is between animation and target and "
+        "gives way to all effectors with a weight of 1",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+    priority: EnumProperty(
+        name="Priority",
+        description="Which effectors are reached where not all can be",
+        items=PRIORITY_ITEMS,
+        default="NORMAL",
+    )
+
+
+class IKBody(bpy.types.PropertyGroup):
+    """Several effectors of one armature."""
+
+    effectors: CollectionProperty(type=IKEffector, name="Effectors")
+    effectors_index: IntProperty(name="Active Effector", default=0, options={"SKIP_SAVE"})
+    balance: FloatProperty(
+        name="Balance",
+        description="Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+    )
+    move_hips: BoolProperty(
+        name="Move Hips", description="Let the hips change their location, as in a squat", default=True
+    )
+    ease: FloatProperty(
+        name="Ease",
+        description="Time in seconds over which targets take effect at the start of the range and end at its end",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        max=60.0,
+    )
+
+
+def add(armature: bpy.types.Object, bones: Iterable[str]) -> None:
+    """Add effectors for bones that are not in the list: feet with high priority."""
+    settings = armature.lookat_pd_ik_body
+    listed = {item.bone for item in settings.effectors}
+    standing = feet(armature)
+    for name in bones:
+        if name and name in listed:
+            continue
+        item = settings.effectors.add()
+        item.bone = name
+        if name in standing:
+            item.priority = "HIGH"
+    settings.effectors_index = len(settings.effectors) - 1
+
+
+def remove(armature: bpy.types.Object, index: int) -> None:
+    """Remove an effector and the keys of its weight; those of the others stay with their effectors."""
+    settings = armature.lookat_pd_ik_body
+    settings.effectors.remove(index)
+    settings.effectors_index = min(settings.effectors_index, len(settings.effectors) - 1)
+    data = armature.animation_data
+    bag = None if data is None else actions.channelbag(data.action, data.action_slot)
+    for curve in [] if bag is None else list(bag.fcurves):
+        found = _WEIGHT.match(curve.data_path)
+        number = -1 if found is None else int(found.group(1))
+        if number == index:
+            bag.fcurves.remove(curve)
+        elif number > index:
+            curve.data_path = f"lookat_pd_ik_body.effectors[{number - 1}].weight"
+
+
+def feet(armature: bpy.types.Object) -> set[str]:
+    """Names of the detected feet."""
+    try:
+        return {line[2] for line in limbs.limb_lines(armature)[1] if len(line) > 2}
+    except LookAtError:
+        return set()
+
+
+def effectors(armature: bpy.types.Object, frames: Array) -> list[BodyEffector]:
+    """The effectors of the list over frames (F,), those without a bone left out."""
+    found = []
+    for index, item in enumerate(armature.lookat_pd_ik_body.effectors):
+        if not item.bone:
+            continue
+        target = None
+        if item.target is not None:
+            target = Target(item.target, item.subtarget if item.target.type == "ARMATURE" else "")
+        found.append(
+            BodyEffector(
+                item.bone,
+                target,
+                item.use_position,
+                item.orientation,
+                _weights(armature, index, frames),
+                item.priority,
+                item.use_offset,
+            )
+        )
+    return found
+
+
+def _weights(armature: bpy.types.Object, index: int, frames: Array) -> Array:
+    """The weight of an effector at each frame (F,), from its keys if it has any."""
+    data = armature.animation_data
+    curve = None
+    if data is not None:
+        path = f"lookat_pd_ik_body.effectors[{index}].weight"
+        curve = actions.curves_at(data.action, data.action_slot, path, 1)[0]
+    if curve is None or not actions.plays(curve):
+        return np.full(len(frames), armature.lookat_pd_ik_body.effectors[index].weight)
+    return np.clip([curve.evaluate(float(frame)) for frame in frames], 0.0, 1.0)
+
+
+def tuning(armature: bpy.types.Object) -> BodyTuning:
+    """The solver settings."""
+    settings = armature.lookat_pd_ik_body
+    return BodyTuning(settings.balance, settings.move_hips, settings.ease)
+
+
+_register, _unregister = bpy.utils.register_classes_factory((IKEffector, IKBody))
+
+
+def register() -> None:
+    _register()
+    bpy.types.Object.lookat_pd_ik_body = PointerProperty(type=IKBody, name="Look-at PD Effectors")
+
+
+def unregister() -> None:
+    del bpy.types.Object.lookat_pd_ik_body
+    _unregister()

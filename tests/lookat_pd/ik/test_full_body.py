@@ -1,0 +1,333 @@
+"""A whole body with several objectives: what is reached, what gives way, and how the result moves in time."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lookat_pd import ik, rotation
+from lookat_pd.errors import InvalidArgument
+from lookat_pd.ik import Balance, BodyAim, BodyOrientation, BodyPosition, Limits, Posture
+from lookat_pd.ik.body_objectives import HIGH, LOW
+from lookat_pd.rotation import Array
+from lookat_pd.skeleton import forward
+
+FRAMES = 40
+
+
+class Figure:
+    """A standing human of 31 joints, facing -Y, with slightly bent knees and arms that hang down."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.parents: list[int] = []
+        offsets: list[tuple[float, float, float]] = []
+
+        def add(name: str, parent: str, *offset: float) -> None:
+            self.names.append(name)
+            self.parents.append(self.names.index(parent) if parent else -1)
+            offsets.append((offset[0], offset[1], offset[2]))
+
+        add("hips", "", 0.0, 0.0, 1.0)
+        for n in range(3):
+            add(f"spine {n}", f"spine {n - 1}" if n else "hips", 0.0, 0.0, 0.15)
+        add("head", "spine 2", 0.0, 0.0, 0.25)
+        for side, x in (("L", 1.0), ("R", -1.0)):
+            add(f"thigh {side}", "hips", 0.1 * x, 0.0, -0.05)
+            add(f"shin {side}", f"thigh {side}", 0.0, -0.01, -0.45)
+            add(f"foot {side}", f"shin {side}", 0.0, 0.01, -0.42)
+            add(f"toe {side}", f"foot {side}", 0.0, -0.15, -0.06)
+            add(f"upper arm {side}", "spine 2", 0.17 * x, 0.0, 0.1)
+            add(f"forearm {side}", f"upper arm {side}", 0.28 * x, 0.01, 0.0)
+            add(f"hand {side}", f"forearm {side}", 0.26 * x, -0.01, 0.0)
+            for finger in range(3):
+                add(f"finger {finger} {side}", f"hand {side}", 0.09 * x, 0.02 * finger - 0.04, 0.0)
+                add(f"finger tip {finger} {side}", f"finger {finger} {side}", 0.03 * x, 0.0, 0.0)
+        self.offsets = np.array(offsets)
+        n = len(self.names)
+        stiffness, hinges = np.zeros(n), np.zeros((n, 3))
+        minimum, maximum = np.full(n, -np.pi), np.full(n, np.pi)
+        self.pose = rotation.identity(FRAMES, n).copy()
+        for name, k in zip(self.names, range(n), strict=True):
+            x = 1.0 if name.endswith("L") else -1.0
+            stiffness[k] = 0.7 if name.startswith(("hips", "spine")) else 0.0
+            if name.startswith("shin"):
+                hinges[k], minimum[k], maximum[k] = (1.0, 0.0, 0.0), 0.0, 2.7
+                self.pose[:, k] = rotation.exp([0.2, 0.0, 0.0])
+            if name.startswith("thigh"):
+                self.pose[:, k] = rotation.exp([-0.1, 0.0, 0.0])
+            if name.startswith("forearm"):
+                hinges[k], minimum[k], maximum[k] = (0.0, 0.0, -x), 0.0, 2.6
+                self.pose[:, k] = rotation.exp([0.0, 0.0, -0.6 * x])
+            if name.startswith("upper arm"):
+                self.pose[:, k] = rotation.exp([0.0, 1.1 * x, 0.0])
+        self.posture = Posture(stiffness, hinges, minimum, maximum)
+        self.orientations, self.places = forward(self.parents, self.offsets, self.pose)
+
+    def __call__(self, name: str) -> int:
+        return self.names.index(name)
+
+    def place(self, name: str) -> Array:
+        return self.places[:, self(name)]
+
+    def orientation(self, name: str) -> Array:
+        return self.orientations[:, self(name)]
+
+    def feet(self) -> list[ik.BodyObjective]:
+        """Both feet stay where they are."""
+        found: list[ik.BodyObjective] = []
+        for name in ("foot L", "foot R"):
+            found.append(BodyPosition(self(name), self.place(name), priority=HIGH))
+            found.append(BodyOrientation(self(name), self.orientation(name), priority=HIGH))
+        return found
+
+    def hand(self, side: str, *away: float) -> BodyPosition:
+        """A hand moves on a circle about a point at this distance from where it is."""
+        t = np.linspace(0.0, 2.0 * np.pi, FRAMES)
+        circle = 0.1 * np.stack((np.sin(t), np.cos(t), np.sin(t)), axis=-1)
+        name = f"hand {side}"
+        return BodyPosition(self(name), self.place(name) + np.array(away) + circle)
+
+    def solve(self, objectives: list[ik.BodyObjective], **settings) -> ik.BodySolution:
+        settings = {"posture": self.posture, "move_root": True} | settings
+        return ik.solve_body(self.parents, self.offsets, self.pose, objectives, **settings)
+
+    def solved_places(self, found: ik.BodySolution) -> Array:
+        places = forward(self.parents, self.offsets, found.rotations)[1]
+        return places + found.displacement[:, None]
+
+
+@cache
+def figure() -> Figure:
+    return Figure()
+
+
+def both_hands() -> list[ik.BodyObjective]:
+    body = figure()
+    return [*body.feet(), body.hand("L", 0.1, -0.2, 0.2), body.hand("R", 0.0, -0.25, 0.3)]
+
+
+def test_reaches_all_that_can_be_reached_together() -> None:
+    body = figure()
+    turn = rotation.exp([0.3, 0.1, -0.2])
+    held = BodyOrientation(body("hand L"), rotation.multiply(turn, body.orientation("hand L")))
+    looks = BodyAim(body("head"), [1.0, -2.0, 1.2], [0.0, -1.0, 0.0])
+    objectives = [*both_hands(), held, looks]
+    found = body.solve(objectives)
+    assert np.max(found.errors) < 1e-4
+    # The errors are those of the pose, not of a model of it.
+    places = body.solved_places(found)
+    for objective, error in zip(objectives, found.errors.T, strict=True):
+        if isinstance(objective, BodyPosition):
+            away = np.linalg.norm(places[:, objective.joint] - objective.target, axis=-1)
+            assert_allclose(error, away, atol=1e-9)
+    orientations = forward(body.parents, body.offsets, found.rotations)[0]
+    gaze = rotation.rotate(orientations[:, body("head")], [0.0, -1.0, 0.0])
+    assert np.max(rotation.angle_between(gaze, [1.0, -2.0, 1.2] - places[:, body("head")])) < 1e-4
+
+
+def test_a_pose_that_meets_all_objectives_stays_to_the_bit() -> None:
+    body = figure()
+    hand = BodyPosition(body("hand L"), body.place("hand L"))
+    found = body.solve([*body.feet(), hand])
+    assert_array_equal(found.rotations, body.pose)
+    assert_array_equal(found.displacement, 0.0)
+
+
+def test_joints_that_change_no_objective_stay_to_the_bit() -> None:
+    body = figure()
+    found = body.solve(both_hands())
+    idle = [k for k, name in enumerate(body.names) if name.startswith(("finger", "toe", "head"))]
+    assert_array_equal(found.rotations[:, idle], body.pose[:, idle])
+
+
+def test_feet_stay_where_a_hand_reaches_too_far() -> None:
+    body = figure()
+    found = body.solve([*body.feet(), body.hand("L", 1.0, -1.5, 0.4)])
+    assert np.max(found.errors[:, :4]) < 1e-4
+    assert np.min(found.errors[:, 4]) > 0.3
+
+
+def test_the_lower_priority_gives_way() -> None:
+    body = figure()
+    near, far = body.hand("L", 0.2, -0.2, 0.3), body.hand("L", -0.2, -0.2, 0.3)
+    found = body.solve([*body.feet(), near, replace(far, priority=LOW)])
+    assert np.max(found.errors[:, 4]) < 1e-3
+    assert_allclose(found.errors[:, 5], 0.4, atol=2e-3)
+
+
+def test_a_weight_below_one_is_between_the_pose_and_the_target() -> None:
+    body = figure()
+    hand = body.hand("L", 0.1, -0.2, 0.2)
+    first = np.linalg.norm(body.place("hand L") - hand.target, axis=-1)
+    remaining = [
+        body.solve([*body.feet(), replace(hand, weight=weight)]).errors[:, 4] / first
+        for weight in (0.0, 0.1, 0.3, 0.6, 0.9, 0.99, 1.0)
+    ]
+    assert_allclose(remaining[0], 1.0, atol=1e-3)
+    assert np.all(np.diff(remaining, axis=0) < 0.0)
+    assert np.all((remaining[2] < 0.95) & (remaining[3] > 0.05))
+    assert np.max(remaining[-2]) < 1e-3
+
+
+def test_a_weight_below_one_gives_way_to_the_feet() -> None:
+    body = figure()
+    hand = replace(body.hand("L", 0.8, -0.9, 0.2), weight=0.5)
+    found = body.solve([*body.feet(), hand])
+    assert np.max(found.errors[:, :4]) < 1e-3
+
+
+def test_a_weight_in_time_fades_without_jumps() -> None:
+    body = figure()
+    hand = body.hand("L", 0.1, -0.2, 0.2)
+    fade = replace(hand, weight=np.linspace(0.0, 1.0, FRAMES))
+    found = body.solve([*body.feet(), fade])
+    plain = body.solve([*body.feet(), hand])
+    assert_array_equal(found.rotations[0], body.pose[0])
+    assert rotation.distance(found.rotations[-1], plain.rotations[-1]).max() < 1e-3
+    speed = rotation.distance(found.rotations[1:], found.rotations[:-1]).max()
+    needed = rotation.distance(plain.rotations, body.pose).max()
+    assert speed < 0.25 * needed
+
+
+@pytest.mark.parametrize("away", [(0.1, -0.2, 0.2), (0.0, -0.2, -0.5), (0.8, -1.2, 0.3)])
+def test_a_smooth_target_gives_a_smooth_motion(away: tuple[float, float, float]) -> None:
+    """In reach, at its end, and beyond it."""
+    body = figure()
+    found = body.solve([*body.feet(), body.hand("L", *away)])
+    speed = rotation.distance(found.rotations[1:], found.rotations[:-1])
+    # The target moves 0.02 from frame to frame, the forearm is 0.26 long.
+    assert np.max(speed) < 0.2
+    assert np.max(np.abs(np.diff(speed, axis=0))) < 0.1
+
+
+def test_hinges_bend_within_their_range() -> None:
+    body = figure()
+    found = body.solve([*body.feet(), body.hand("L", 0.0, -0.2, -0.6), body.hand("R", 0.3, -0.1, 0.5)])
+    for name in ("shin L", "shin R", "forearm L", "forearm R"):
+        child = {"shin": "foot", "forearm": "hand"}[name[:-2]] + name[-2:]
+        after = np.broadcast_to(body.offsets[body(child)], (FRAMES, 3))
+        one = body.posture.take(np.array([body(name)]))
+        bend = one.bend(
+            np.broadcast_to(body.offsets[body(name)], (FRAMES, 1, 3)), after[:, None], found.rotations[:, [body(name)]]
+        )
+        assert bend.min() > -1e-6 and bend.max() < 2.7
+
+
+def test_limits_are_never_exceeded() -> None:
+    body = figure()
+    n = len(body.names)
+    locks = np.zeros((n, 3), dtype=bool)
+    locks[body("spine 0")] = True
+    minimum, maximum = np.full((n, 3), -np.inf), np.full((n, 3), np.inf)
+    minimum[body("upper arm R")], maximum[body("upper arm R")] = -1.3, 1.3
+    limits = Limits(locks=locks, minimum=minimum, maximum=maximum)
+    found = body.solve(both_hands(), limits=limits)
+    assert np.max(limits.excess(found.rotations)) < 1e-6
+    assert rotation.distance(found.rotations, body.pose)[:, body("spine 0")].max() < 1e-6
+    assert np.max(found.errors) < 1e-3
+
+
+def balance() -> Balance:
+    body = figure()
+    masses = np.zeros(len(body.names))
+    for name, mass in {
+        "hips": 20,
+        "spine 1": 25,
+        "head": 6,
+        "thigh": 8,
+        "shin": 4,
+        "upper arm": 2,
+        "forearm": 2,
+    }.items():
+        masses[[k for k, found in enumerate(body.names) if found.startswith(name)]] = mass
+    feet = [body("foot L"), body("foot R"), body("toe L"), body("toe R")]
+    soles = np.concatenate((body.places[:, feet], body.places[:, feet[:2]] + [0.0, 0.06, 0.0]), axis=1)
+    return Balance(masses, np.zeros((len(masses), 3)), soles)
+
+
+@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.4, -0.4, -0.3), (0.0, 0.5, 0.2), (0.8, -1.5, 0.2)])
+def test_the_centre_of_mass_stays_above_the_feet(away: tuple[float, float, float]) -> None:
+    body = figure()
+    objectives = [*body.feet(), body.hand("L", *away)]
+    found = body.solve(objectives, balance=balance())
+    assert np.max(found.unbalanced) < 2e-3
+    assert np.max(found.errors[:, :4]) < 1e-3
+    speed = rotation.distance(found.rotations[1:], found.rotations[:-1])
+    assert np.max(speed) < 0.25
+
+
+def test_balance_changes_nothing_inside_the_polygon() -> None:
+    body = figure()
+    wide = balance()
+    wide = replace(wide, polygon=10.0 * np.asarray(wide.polygon))
+    found = body.solve(both_hands(), balance=wide)
+    assert np.max(found.unbalanced) == 0.0
+    assert_allclose(found.rotations, body.solve(both_hands()).rotations, atol=1e-3)
+
+
+def test_repeats_to_the_bit_and_does_not_depend_on_the_other_poses() -> None:
+    body = figure()
+    found = body.solve(both_hands())
+    assert_array_equal(body.solve(both_hands()).rotations, found.rotations)
+    some = slice(5, 9)
+    few = [
+        replace(o, **{name: np.asarray(getattr(o, name))[some] for name in o.sizes if np.ndim(getattr(o, name)) == 2})
+        for o in both_hands()
+    ]
+    part = ik.solve_body(body.parents, body.offsets, body.pose[some], few, posture=body.posture, move_root=True)
+    assert_allclose(part.rotations, found.rotations[some], atol=1e-9)
+
+
+def test_the_space_of_the_base_does_not_matter() -> None:
+    body = figure()
+    turn, move = rotation.exp([0.4, -0.7, 1.1]), np.array([1.0, 2.0, -3.0])
+    moved = []
+    for objective in both_hands():
+        if isinstance(objective, BodyPosition):
+            moved.append(replace(objective, target=move + rotation.rotate(turn, objective.target)))
+        else:
+            moved.append(replace(objective, orientation=rotation.multiply(turn, objective.orientation)))
+    scales = balance()
+    turned = replace(scales, polygon=move + rotation.rotate(turn, scales.polygon), up=rotation.rotate(turn, scales.up))
+    found = body.solve(both_hands(), balance=scales)
+    other = body.solve(moved, balance=turned, base=np.concatenate((move, turn)))
+    assert_allclose(other.rotations, found.rotations, atol=1e-6)
+    assert_allclose(other.errors, found.errors, atol=1e-6)
+
+
+def test_size_does_not_matter() -> None:
+    body = figure()
+    large = [replace(o, target=100.0 * o.target) if isinstance(o, BodyPosition) else o for o in both_hands()]
+    found = body.solve(both_hands())
+    other = ik.solve_body(body.parents, 100.0 * body.offsets, body.pose, large, posture=body.posture, move_root=True)
+    assert_allclose(other.rotations, found.rotations, atol=1e-6)
+    assert_allclose(other.displacement, 100.0 * found.displacement, atol=1e-4)
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_a_straight_limb_folds(root: bool) -> None:
+    """Towards its own base, which is a singular pose."""
+    parents, offsets = [-1, 0, 1], np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    objective = BodyPosition(2, [0.0, 1.2, 0.0])
+    hold = BodyPosition(0, np.zeros(3), priority=HIGH)
+    found = ik.solve_body(parents, offsets, rotation.identity(3), [hold, objective], move_root=root)
+    assert np.max(found.errors) < 1e-3
+
+
+def test_bad_input_names_the_thing() -> None:
+    body = figure()
+    with pytest.raises(InvalidArgument, match="weight of joint 3"):
+        BodyPosition(3, np.zeros(3), weight=1.5)
+    with pytest.raises(InvalidArgument, match="priority"):
+        BodyPosition(3, np.zeros(3), priority=9)
+    with pytest.raises(InvalidArgument, match="no effector"):
+        body.solve([])
+    with pytest.raises(InvalidArgument, match="There is no joint 99"):
+        body.solve([BodyPosition(99, np.zeros(3))])
+    with pytest.raises(InvalidArgument, match="2 masses, but the body has"):
+        body.solve(body.feet(), balance=Balance([1.0, 1.0], np.zeros((2, 3)), np.zeros((1, 3))))
+    with pytest.raises(InvalidArgument, match="no points"):
+        Balance([1.0], np.zeros((1, 3)), np.zeros((0, 3)))
