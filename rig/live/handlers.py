@@ -238,7 +238,7 @@ def _know_objects() -> None:
 
 def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
     """Offsets of an armature that two windows show in two scenes are those of the scene played last."""
-    shown = _scenes_in_windows()
+    shown = {} if playing else _scenes_in_windows()
     allowed = True
     for uid, _ in state.solves:
         owner = _owners.get(uid, scene.session_uid)

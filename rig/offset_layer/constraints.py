@@ -40,6 +40,9 @@ _WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
+_LEAST_W, _BETWEEN = 0.5, 1e-4
+"""Smallest first number of a quaternion by which the others are divided, and the angle [rad] by which that may change
+what is between two frames."""
 _NOTE, _SHAPES = "lookat_pd_solved_from", "lookat_pd_shapes_"
 Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
@@ -207,12 +210,32 @@ def _set(constraint: bpy.types.Constraint, setting: str, value: float) -> bool:
 
 def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, values: Array) -> layer_action.PlaceKeys:
     """Numbers (F, n) of a track as they are keyed: a constraint reads channels in the bone's own rotation mode."""
-    mode = LOCATION
+    mode, index = LOCATION, 0
     if kind == "ROTATION":
         mode = armature.pose.bones[bone].rotation_mode
         still = np.broadcast_to(_STILL.get(mode, np.zeros(3)), (len(values), channels.channel(mode)[1]))
         values = channels.turned(still, mode, values)
-    return layer_action.PlaceKeys(bone, channels.channel(mode)[0], first, values.astype(np.float32))
+        if mode == "QUATERNION" and _is_steady(values):
+            # Blender makes it a unit quaternion again. Playback costs less, the fewer curves there are.
+            values, index = values[:, 1:] / values[:, :1], 1
+    return layer_action.PlaceKeys(bone, channels.channel(mode)[0], first, values.astype(np.float32), index)
+
+
+def _is_steady(quaternions: Array) -> bool:
+    """Whether quaternions (F, 4) turn alike between two frames when they are divided by their first numbers."""
+    w = quaternions[:, 0] * np.sign(quaternions[0, 0])
+    if w.min() < _LEAST_W:
+        return False
+    # The weights of the two frames are no longer equal in the middle.
+    turns = rotation.distance(quaternions[1:], quaternions[:-1])
+    return bool(np.max(turns * np.abs(0.5 - w[1:] / (w[1:] + w[:-1])), initial=0.0) < _BETWEEN)
+
+
+def _to_offsets(numbers: Array, mode: str) -> Array:
+    """Numbers (F, n) that are keyed for a bone in this rotation mode as local offsets (F, 4)."""
+    if mode == "QUATERNION" and numbers.shape[1] == 3:
+        numbers = np.insert(numbers, 0, 1.0, axis=1)
+    return channels.to_quaternion(numbers, mode)
 
 
 def _write(action: bpy.types.Action, constraint: bpy.types.Constraint, keys: layer_action.PlaceKeys) -> bool:
@@ -313,7 +336,7 @@ def read(armature: bpy.types.Object, number: int, turned: Sequence[str], moved: 
     for slot, keys in enumerate(found):
         if keys is not None and slot < len(turned):
             mode = armature.pose.bones[turned[slot]].rotation_mode
-            offsets[:, slot] = channels.to_quaternion(keys.values.astype(float), mode)
+            offsets[:, slot] = _to_offsets(keys.values.astype(float), mode)
         elif keys is not None:
             moves[:, slot - len(turned)] = keys.values
     uneven = any((c.owner_space, c.mix_mode) == _UNEVEN for c in held.values() if number_of(c) == number)
@@ -355,7 +378,7 @@ def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame:
     if not _turns(constraint) or constraint.mute or constraint.influence == 0.0:
         return None
     numbers = layer_action.at(constraint.action, constraint.action_slot, max(frame, constraint.frame_start))
-    return channels.to_quaternion(numbers[None], bone.rotation_mode)[0] if len(numbers) else None
+    return _to_offsets(numbers[None], bone.rotation_mode)[0] if len(numbers) else None
 
 
 def _turns(constraint: bpy.types.Constraint) -> bool:
