@@ -22,8 +22,9 @@ from ..sampling import fingerprint, sampler, scene_time
 from . import saved_solution
 from .previews import Key, Previews
 
-_CHECK_LATER = 0.3
-"""Seconds after the last move of a slider until all that it may not have changed is looked at."""
+_CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
+"""Seconds after the last move of a slider, or of anything else, until all that it may not have changed is looked at;
+and how often it is looked at while slices of work make changes themselves."""
 _OWN = {"OBJECT", "ACTION"}
 """Kinds of data that are changed when a track is shown."""
 _NONE: tuple[set, set] = set(), set()
@@ -62,7 +63,12 @@ class LiveScene:
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
         self.first_step: tuple[float, float] | None = None
         """When the work first showed how far it is, and how far: what was known before took no time."""
-        self.check_at, self.drawn = np.inf, 0.0
+        self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
+        """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
+        self.resting = 0
+        """Turns of the window's loop without a change since it was time to look."""
+        self.seen = False
+        """Whether the work has come to something new to see."""
         self.kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
 
@@ -84,7 +90,7 @@ class LiveScene:
         edited = False
         if tuned and not now:
             # A slider is being moved: nothing else can be, so look at the rest a little later.
-            self.check_at = time.perf_counter() + _CHECK_LATER
+            self._check_later()
         elif not now and self.prints and any(_is_slow(solve) for solve in self.solves.values()):
             # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
             self._wait(touched)
@@ -107,8 +113,11 @@ class LiveScene:
     def _wait(self, touched: set[str] | None) -> None:
         """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
         own, self.wrote = self.wrote and touched is not None and touched <= _OWN, False
-        if not own or self.check_at == np.inf:
-            self.check_at = time.perf_counter() + _CHECK_LATER
+        if self.check_at == np.inf or not (own or self.job is not None):
+            self._check_later(_CHECK_LATER if self.job is None else _CHECK_AT_WORK)
+
+    def _check_later(self, seconds: float = _CHECK_LATER) -> None:
+        self.check_at, self.resting = time.perf_counter() + seconds, 0
 
     def _is_outdated(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> bool:
         """Whether look-ats may have come or gone, or are on other bones, or the frames are others."""
@@ -242,7 +251,7 @@ class LiveScene:
         """Start to solve what is out of date."""
         if self.scene_solve is None or self.stopped:
             return
-        self.fraction, self.started, self.first_step = 0.0, time.perf_counter(), None
+        self.fraction, self.started, self.first_step, self.seen = 0.0, time.perf_counter(), None, False
         self.outdated = any(solve.stale != FRESH for solve in self.solves.values())
         if self.outdated:
             self.restored.clear()
@@ -265,6 +274,9 @@ class LiveScene:
         """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see."""
         if self.job is None:
             return True
+        if to_see and self.seen:
+            # The timer does the rest: to begin a slice takes long.
+            return False
         begin, opened = time.perf_counter(), sampler.seconds_opening()
         done = True
         for fraction in self.job:
@@ -274,10 +286,12 @@ class LiveScene:
             # What the slice itself costs is worth as much time again.
             allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
             late = time.perf_counter() - begin > allowed
-            if late or (to_see and any(solve.rough for solve in self.solves.values())):
+            self.seen = any(solve.rough for solve in self.solves.values())
+            if late or (to_see and self.seen):
                 done = False
                 break
         sampler.park_all()
+        self.worked = time.perf_counter()
         if done:
             self.job = None
             self.previews.clear()
@@ -353,7 +367,7 @@ class LiveScene:
                 changed = True
                 if self.job is not None:
                     self.stop()
-                    self.check_at = time.perf_counter() + _CHECK_LATER
+                    self._check_later()
         if changed:
             self.show(scene)
 
