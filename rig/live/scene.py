@@ -21,6 +21,7 @@ from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
 from . import saved_solution
 from .previews import Key, Previews
+from .time_left import TimeLeft
 
 _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 """Seconds after the last move of a slider, or of anything else, until all that it may not have changed is looked at;
@@ -61,8 +62,7 @@ class LiveScene:
         self.job: Iterator[float] | None = None
         self.stopped = self.outdated = False
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
-        self.first_step: tuple[float, float] | None = None
-        """When the work first showed how far it is, and how far: what was known before took no time."""
+        self.time_left = TimeLeft()
         self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
         """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
         self.resting = 0
@@ -251,8 +251,10 @@ class LiveScene:
         """Start to solve what is out of date."""
         if self.scene_solve is None or self.stopped:
             return
-        self.fraction, self.started, self.first_step, self.seen = 0.0, time.perf_counter(), None, False
-        self.outdated = any(solve.stale != FRESH for solve in self.solves.values())
+        self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
+        stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
+        self.time_left.begin(stale)
+        self.outdated = stale != FRESH
         if self.outdated:
             self.restored.clear()
         for key, solve in self.solves.items():
@@ -281,8 +283,7 @@ class LiveScene:
         done = True
         for fraction in self.job:
             self.fraction = max(self.fraction, fraction)
-            if self.first_step is None:
-                self.first_step = time.perf_counter(), fraction
+            self.time_left.note(self.fraction, time.perf_counter())
             # What the slice itself costs is worth as much time again.
             allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
             late = time.perf_counter() - begin > allowed
@@ -296,7 +297,8 @@ class LiveScene:
             self.job = None
             self.previews.clear()
             if self.outdated:
-                self.seconds = time.perf_counter() - self.started
+                self.time_left.finish(self.worked)
+                self.seconds = self.worked - self.started
         return done
 
     def let_go(self) -> None:
@@ -315,10 +317,7 @@ class LiveScene:
     @property
     def remaining(self) -> float:
         """Seconds that solving will still take, nan if unknown."""
-        if self.first_step is None or self.fraction <= self.first_step[1]:
-            return np.nan
-        begin, done = self.first_step
-        return (time.perf_counter() - begin) * (1.0 - self.fraction) / (self.fraction - done)
+        return self.time_left.remaining(time.perf_counter())
 
     def _digest(self) -> str:
         """Of all that the look-ats are solved from. Own constraints are put right, whatever becomes of them."""
