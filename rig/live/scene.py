@@ -44,8 +44,8 @@ class LiveScene:
         self.places: dict[Key, tuple] = {}
         self.shown: dict[Key, Track] = {}
         """The tracks that the rigs show."""
-        self.layers: dict[str, list[bytes]] = {}
-        """What is keyed for them, by the armature's name."""
+        self.layers: dict[Key, tuple[list[tuple], list[bytes]]] = {}
+        """The constraints that show them, and what is keyed for these."""
         self.restored: set[str] = set()
         """Names of armatures whose keys someone else has changed, so that they were written again."""
         self.previews = Previews()
@@ -128,7 +128,11 @@ class LiveScene:
     def _rebuild(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> None:
         """Find the look-ats that there are; what is known of them and still right is kept."""
         self.stop()
+        for key, solve in self.solves.items():
+            if self._was_meddled_with(key, solve, keys=True):
+                self.restored.add(solve.look_at.armature.name_full)
         self.shown.clear()
+        self.layers.clear()
         before_parts = self.solves
         keep = self.solves if span == self.span else {}
         self.as_built, self.unresolved = -1, False
@@ -204,12 +208,11 @@ class LiveScene:
         for armature in constraint_sync.live_armatures(scene):
             everything.update({fingerprint.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
-            layer = self.layers.get(armature.name_full)
-            if layer is not None and (touched is None or "ACTION" in touched) and layer != offsets.contents(armature):
+        for key, solve in self.solves.items():
+            found, number = solve.look_at, key[1]
+            if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
                 self.shown.clear()
-                self.restored.add(armature.name_full)
-        for (_, number), solve in self.solves.items():
-            found = solve.look_at
+                self.restored.add(found.armature.name_full)
             if _blinks(found):
                 faces = blink.signature(found.armature, found.shapes)
                 own["SHAPES", f"{found.armature.name_full} {number}"] = repr(faces).encode()
@@ -244,6 +247,25 @@ class LiveScene:
         if self.scene_solve is not None:
             self.scene_solve.forget_order()
         return changed
+
+    def _was_meddled_with(self, key: Key, solve: LookAtSolve, *, keys: bool) -> bool:
+        """Whether someone else has changed the constraints of a look-at, or with `keys` what these read."""
+        known = self.layers.get(key)
+        if known is None:
+            return False
+        try:
+            armature = solve.look_at.armature
+            bone = armature.pose.bones.get(solve.look_at.bone)
+        except ReferenceError:
+            return False
+        if bone is None or not constraint_sync.is_live(bone):
+            return False
+        fixed, contents = known
+        return fixed != offsets.fixed(armature, key[1]) or (keys and contents != offsets.contents(armature, key[1]))
+
+    def _know_layer(self, key: Key, armature: bpy.types.Object) -> None:
+        """What is there of a look-at's constraints and keys is from here."""
+        self.layers[key] = offsets.fixed(armature, key[1]), offsets.contents(armature, key[1])
 
     # Solving
 
@@ -339,11 +361,12 @@ class LiveScene:
                 if self.shown.get(key) is not track:
                     offsets.show(armature, track)
                     self.shown[key] = track
-                    self.layers[armature.name_full] = offsets.contents(armature)
+                    self._know_layer(key, armature)
                     shown = True
             elif solve.stale == FRESH or solve.samples is None:
                 offsets.hide(armature, solve.number)
                 self.shown.pop(key, None)
+                self.layers.pop(key, None)
         self.wrote = self.wrote or shown
         known = self.job is None and not self.errors and bool(self.prints) and not self.previews
         solved = known and all(solve.stale == FRESH and not solve.rough for solve in self.solves.values())

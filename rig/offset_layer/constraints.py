@@ -30,6 +30,8 @@ _SETTINGS = {
     "mute": False,
 }
 """What makes such a constraint add what is keyed at the clock's frame, and nothing else."""
+_SHOWN = ("influence", "min", "max", "frame_start", "frame_end")
+"""What is set to what is shown."""
 _ROTATION, _UNEVEN, _LOCATION = ("POSE", "AFTER_FULL"), ("LOCAL", "AFTER"), ("LOCAL", "AFTER_SPLIT")
 """Space and mix mode that add a rotation, one of a bone that is scaled unevenly, and a displacement.
 
@@ -122,20 +124,22 @@ def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:
                 stack.move(now, slot)
 
 
-def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
-    """What nobody but this module should change about the constraints of look-ats, to tell whether somebody has."""
+def fixed(armature: bpy.types.Object, number: int | None = None) -> list[tuple[object, ...]]:
+    """What nobody but this module should change about constraints, to tell whether somebody has: of all look-ats what
+    always stays, of one also what depends on what is shown. What is called otherwise since is no change."""
+    settings = (*_SETTINGS, *_SHOWN) if number is not None else tuple(_SETTINGS)
     return [
         (
-            bone.name,
             constraint.name,
             clock.is_clock(constraint.target),
-            constraint.action.name_full if constraint.action else "",
+            layer_action.is_layer(constraint.action),
+            _is_first(bone, constraint),
             constraint.action_slot_handle,
             (constraint.owner_space, constraint.mix_mode) in (_ROTATION, _UNEVEN, _LOCATION),
-            *(getattr(constraint, setting) for setting in _SETTINGS),
+            *(getattr(constraint, setting) for setting in settings),
         )
         for bone, constraint in on(armature)
-        if constraint.type == "ACTION"
+        if constraint.type == "ACTION" and number in (None, number_of(constraint))
     ]
 
 
@@ -386,9 +390,9 @@ def _turns(constraint: bpy.types.Constraint) -> bool:
     return constraint.type == "ACTION" and constraint.mix_mode != _LOCATION[1]
 
 
-def contents(armature: bpy.types.Object) -> list[bytes]:
-    """What is keyed for the constraints on an armature, to tell whether somebody has changed it."""
-    held = ((c.name, _keys(c)) for _, c in on(armature))
+def contents(armature: bpy.types.Object, number: int) -> list[bytes]:
+    """What is keyed for the constraints of a look-at, to tell whether somebody has changed it."""
+    held = ((c.name, _keys(c)) for _, c in on(armature) if number_of(c) == number)
     return [place.encode() + keys.values.tobytes() for place, keys in held if keys is not None]
 
 
@@ -477,9 +481,13 @@ def _is_whole(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, kind: 
         return False
     if (constraint.owner_space, constraint.mix_mode) not in _WAYS[kind]:
         return False
+    return _is_first(bone, constraint) and all(getattr(constraint, name) == value for name, value in _SETTINGS.items())
+
+
+def _is_first(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+    """Whether no constraint of the animator is above a look-at's."""
     stack = list(bone.constraints)
-    first = all(is_own_constraint(other) for other in stack[: stack.index(constraint)])
-    return first and all(getattr(constraint, name) == value for name, value in _SETTINGS.items())
+    return all(is_own_constraint(other) for other in stack[: stack.index(constraint)])
 
 
 def _all_disabled() -> AbstractContextManager[None]:

@@ -69,7 +69,8 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys)
     # Blender takes the wrong samples between frames below 0.
     sampled = keys.first >= 0
     indices = range(keys.index, keys.index + count)
-    if [_kind(curve) for curve in bag.fcurves] != [(path, n, sampled, frames) for n in indices]:
+    wanted = [(path, n, sampled, frames, keys.bone) for n in indices]
+    if [_kind(curve) for curve in bag.fcurves] != wanted or not all(_is_plain(curve) for curve in bag.fcurves):
         bag.fcurves.clear()
         for group in list(bag.groups):
             bag.groups.remove(group)
@@ -95,16 +96,26 @@ def _points(curve: bpy.types.FCurve) -> bpy.types.bpy_prop_collection:
     return curve.sampled_points if len(curve.sampled_points) else curve.keyframe_points
 
 
-def _kind(curve: bpy.types.FCurve) -> tuple[str, int, bool, int]:
-    """What a curve moves, whether it is sampled, and for how many frames."""
-    return curve.data_path, curve.array_index, bool(len(curve.sampled_points)), len(_points(curve))
+def _kind(curve: bpy.types.FCurve) -> tuple[str, int, bool, int, str]:
+    """What a curve moves, whether it is sampled, for how many frames, and its group."""
+    group = curve.group.name if curve.group is not None else ""
+    return curve.data_path, curve.array_index, bool(len(curve.sampled_points)), len(_points(curve)), group
+
+
+def _is_plain(curve: bpy.types.FCurve) -> bool:
+    """Whether nobody has changed what a curve makes of its points."""
+    if curve.mute or len(curve.modifiers) or curve.extrapolation != "CONSTANT":
+        return False
+    kinds = np.full(len(curve.keyframe_points), _LINEAR, dtype=np.int32)
+    curve.keyframe_points.foreach_get("interpolation", kinds)
+    return bool(np.all(kinds == _LINEAR))
 
 
 def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | None:
-    """What is keyed for a place, None where nothing is."""
+    """What is keyed for a place, None where nothing is, or where somebody has changed the curves."""
     curves = list(actions.curves(action, slot))
     count = len(_points(curves[0])) if curves else 0
-    if not count or any(len(_points(curve)) != count for curve in curves):
+    if not count or any(len(_points(curve)) != count or not _is_plain(curve) for curve in curves):
         return None
     found = _PATH.fullmatch(curves[0].data_path)
     if found is None:
