@@ -100,7 +100,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     touched = fingerprint.changed_kinds(scene, state.kinds)
     if state.as_built != _structure or (alone and state.check_at < np.inf):
         state.refresh(scene, _structure, now=alone)
-    elif touched:
+    elif touched and state.is_concerned(scene):
         state.refresh(scene, _structure, touched, now=alone)
     if state.job is not None and not (not alone and playing and _is_playing()):
         _advance(state, None if alone else _AT_ONCE, to_see=not alone)

@@ -28,6 +28,8 @@ _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 and how often it is looked at while slices of work make changes themselves."""
 _OWN = {"OBJECT", "ACTION"}
 """Kinds of data that are changed when a track is shown."""
+_STRUCTURE = ("SCENE", "COLLECTION")
+"""Kinds of data that are changed where relations between others are."""
 _NONE: tuple[set, set] = set(), set()
 
 
@@ -59,6 +61,8 @@ class LiveScene:
         self.editing: frozenset[int] = frozenset()
         self.prints: dict[tuple[str, str], bytes] = {}
         self.reach: dict[Key, tuple[set, set]] = {}
+        self.watched: frozenset[int] = frozenset()
+        """Session identifiers of all data that the motions depend on; none where that is more than can be listed."""
         self.job: Iterator[float] | None = None
         self.stopped = self.outdated = False
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
@@ -109,6 +113,17 @@ class LiveScene:
         if edited or any(solve.samples is not None for solve in tuned):
             self.stop()
             self.begin()
+
+    def is_concerned(self, scene: bpy.types.Scene) -> bool:
+        """Whether something that was changed since the last evaluation may concern the look-ats."""
+        span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
+        if not self.watched or self.check_at < np.inf or self.unresolved or span != self.span:
+            return True
+        graphs = (layer.depsgraph for layer in scene.view_layers)
+        changed = (update.id.original for graph in graphs if graph is not None for update in graph.updates)
+        return any(
+            item.session_uid in self.watched or item.id_type in _STRUCTURE or offsets.is_part(item) for item in changed
+        )
 
     def _wait(self, touched: set[str] | None) -> None:
         """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
@@ -222,6 +237,8 @@ class LiveScene:
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
             prints[identity] = fingerprint.fingerprint(item) if known is None else known
+        sees_meshes = any(_blinks(solve.look_at) or solve.look_at.occluders for solve in self.solves.values())
+        self.watched = frozenset(() if sees_meshes else (item.session_uid for item in everything.values()))
         self.kinds = fingerprint.KINDS | {kind for kind, _ in everything}
         if any(solve.look_at.occluders for solve in self.solves.values()):
             self.kinds = self.kinds | {"COLLECTION"}

@@ -25,6 +25,11 @@ def is_clock(item: bpy.types.Object | None) -> bool:
     return curve is not None and _runs(curve)
 
 
+def is_marked(item: bpy.types.ID) -> bool:
+    """Whether an object was made as a clock, or an action as that of one, whatever has become of it."""
+    return _MARK in item
+
+
 def _runs(curve: bpy.types.FCurve) -> bool:
     keys = [tuple(point.co) for point in curve.keyframe_points]
     plain = curve.extrapolation == "LINEAR" and not curve.mute and not len(curve.modifiers)
@@ -44,6 +49,7 @@ def get() -> bpy.types.Object:
     # The target of a constraint has no user of its own, and would not be saved.
     clock.use_fake_user = True
     action, slot = actions.new_action(_NAME, clock)
+    action[_MARK] = True
     curve = actions.channelbag(action, slot, ensure=True).fcurves.new("location", index=0)
     curve.keyframe_points.add(len(_ENDS))
     curve.keyframe_points.foreach_set("co", [number for end in _ENDS for number in end])

@@ -143,6 +143,11 @@ def fixed(armature: bpy.types.Object, number: int | None = None) -> list[tuple[o
     ]
 
 
+def is_part(item: bpy.types.ID) -> bool:
+    """Whether constraints of look-ats read it: an action that holds offsets, or a clock with its own."""
+    return clock.is_marked(item) or (isinstance(item, bpy.types.Action) and layer_action.is_layer(item))
+
+
 def remove(armature: bpy.types.Object, number: int | None = None) -> None:
     """Take the constraints of one look-at, or of all, off an armature, and the clock once nothing reads it.
 

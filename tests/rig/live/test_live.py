@@ -18,6 +18,7 @@ from ..scenes import aim, animate, ball, child, error, figure, keyed, place_of, 
 attach = load("rig.look_at.constraint_sync")
 inputs = load("rig.sampling.fingerprint")
 live = load("rig.live.handlers")
+live_scene = load("rig.live.scene")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.offset_layer.constraints")
@@ -415,6 +416,24 @@ def test_moved_target_of_another_look_at_neither_samples_nor_solves(work) -> Non
     far.location.x = -0.5
     update()
     assert work.since() == (0, 1, 1)
+
+
+def test_edit_that_does_not_concern_it_is_not_looked_into(monkeypatch) -> None:
+    """However many look-ats there are; a renamed target is still one of theirs."""
+    scene = swaying()
+    other = ball((5, 5, 5), "Other")
+    update()
+    update()
+    looked = []
+    refresh = live_scene.LiveScene.refresh
+    monkeypatch.setattr(live_scene.LiveScene, "refresh", lambda *a, **k: (looked.append(1), refresh(*a, **k)))
+    other.location.x += 1.0
+    update()
+    assert not looked
+    scene.target.name = "Renamed"
+    scene.target.location.x += 1.0
+    update()
+    assert looked
 
 
 @pytest.mark.slow
