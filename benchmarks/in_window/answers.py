@@ -62,7 +62,8 @@ def _away(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _solved(hands: Hands) -> Waiting:
-    yield 0.3
+    # As long as what was just changed may wait to be looked at.
+    yield 0.6
     assert (yield from hands.until(lambda: _state() == "SOLVED", _LIMIT)), _state()
     _scene().frame_set(_AT)
     yield 0.3

@@ -25,8 +25,11 @@ from .scene import LiveScene
 
 _AT_ONCE = 0.1
 """Seconds for which a handler may hold the window up to solve; what takes longer goes on in slices."""
-_SLICE = 0.06
+_SLICE, _LONGEST_SLICE = 0.06, 0.25
+"""Seconds of work between two times that the window is drawn."""
 _PAUSE = 0.005
+_RESTING = 3
+"""Turns of the window's loop without a change, after which a hand rests, also where a turn takes long."""
 _CHECK_LATER = 0.3
 _REDRAW = 0.25
 _RESTORED = Message("The keys or constraints that show the look-at were changed; they are restored.")
@@ -97,7 +100,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     touched = fingerprint.changed_kinds(scene, state.kinds)
     if state.as_built != _structure or (alone and state.check_at < np.inf):
         state.refresh(scene, _structure, now=alone)
-    elif touched:
+    elif touched and state.is_concerned(scene):
         state.refresh(scene, _structure, touched, now=alone)
     if state.job is not None and not (not alone and playing and _is_playing()):
         _advance(state, None if alone else _AT_ONCE, to_see=not alone)
@@ -238,7 +241,7 @@ def _know_objects() -> None:
 
 def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
     """Offsets of an armature that two windows show in two scenes are those of the scene played last."""
-    shown = _scenes_in_windows()
+    shown = {} if playing else _scenes_in_windows()
     allowed = True
     for uid, _ in state.solves:
         owner = _owners.get(uid, scene.session_uid)
@@ -292,13 +295,25 @@ def _take_turns() -> bool:
             with suspend.suspend_live():
                 state.aim_previews(scene, window.view_layer)
         if time.perf_counter() > state.check_at:
-            state.refresh(scene, _structure, now=True)
+            state.resting += 1
+            if state.resting >= _RESTING or state.job is not None:
+                state.refresh(scene, _structure, now=True)
         if state.job is not None:
-            if _advance(state, _SLICE):
+            if _advance(state, _slice(state)):
                 state.show(scene)
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf
     return due
+
+
+def _slice(state: LiveScene) -> float:
+    """Seconds to work now: where drawing takes long after a slice, as long as that, so that half of the time is work.
+
+    What is removed at the end of a slice has Blender build the relations of its scene again, and draw all of it.
+    """
+    if state.worked < state.started:
+        return _AT_ONCE
+    return min(max(time.perf_counter() - state.worked, _SLICE), _LONGEST_SLICE)
 
 
 def _wake() -> None:

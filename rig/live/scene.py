@@ -21,11 +21,15 @@ from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
 from . import saved_solution
 from .previews import Key, Previews
+from .time_left import TimeLeft
 
-_CHECK_LATER = 0.3
-"""Seconds after the last move of a slider until all that it may not have changed is looked at."""
+_CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
+"""Seconds after the last move of a slider, or of anything else, until all that it may not have changed is looked at;
+and how often it is looked at while slices of work make changes themselves."""
 _OWN = {"OBJECT", "ACTION"}
 """Kinds of data that are changed when a track is shown."""
+_STRUCTURE = ("SCENE", "COLLECTION")
+"""Kinds of data that are changed where relations between others are."""
 _NONE: tuple[set, set] = set(), set()
 
 
@@ -42,8 +46,8 @@ class LiveScene:
         self.places: dict[Key, tuple] = {}
         self.shown: dict[Key, Track] = {}
         """The tracks that the rigs show."""
-        self.layers: dict[str, list[bytes]] = {}
-        """What is keyed for them, by the armature's name."""
+        self.layers: dict[Key, tuple[list[tuple], list[bytes]]] = {}
+        """The constraints that show them, and what is keyed for these."""
         self.restored: set[str] = set()
         """Names of armatures whose keys someone else has changed, so that they were written again."""
         self.previews = Previews()
@@ -57,12 +61,18 @@ class LiveScene:
         self.editing: frozenset[int] = frozenset()
         self.prints: dict[tuple[str, str], bytes] = {}
         self.reach: dict[Key, tuple[set, set]] = {}
+        self.watched: frozenset[int] = frozenset()
+        """Session identifiers of all data that the motions depend on; none where that is more than can be listed."""
         self.job: Iterator[float] | None = None
         self.stopped = self.outdated = False
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
-        self.first_step: tuple[float, float] | None = None
-        """When the work first showed how far it is, and how far: what was known before took no time."""
-        self.check_at, self.drawn = np.inf, 0.0
+        self.time_left = TimeLeft()
+        self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
+        """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
+        self.resting = 0
+        """Turns of the window's loop without a change since it was time to look."""
+        self.seen = False
+        """Whether the work has come to something new to see."""
         self.kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
 
@@ -84,7 +94,7 @@ class LiveScene:
         edited = False
         if tuned and not now:
             # A slider is being moved: nothing else can be, so look at the rest a little later.
-            self.check_at = time.perf_counter() + _CHECK_LATER
+            self._check_later()
         elif not now and self.prints and any(_is_slow(solve) for solve in self.solves.values()):
             # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
             self._wait(touched)
@@ -104,11 +114,25 @@ class LiveScene:
             self.stop()
             self.begin()
 
+    def is_concerned(self, scene: bpy.types.Scene) -> bool:
+        """Whether something that was changed since the last evaluation may concern the look-ats."""
+        span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
+        if not self.watched or self.check_at < np.inf or self.unresolved or span != self.span:
+            return True
+        graphs = (layer.depsgraph for layer in scene.view_layers)
+        changed = (update.id.original for graph in graphs if graph is not None for update in graph.updates)
+        return any(
+            item.session_uid in self.watched or item.id_type in _STRUCTURE or offsets.is_part(item) for item in changed
+        )
+
     def _wait(self, touched: set[str] | None) -> None:
         """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
         own, self.wrote = self.wrote and touched is not None and touched <= _OWN, False
-        if not own or self.check_at == np.inf:
-            self.check_at = time.perf_counter() + _CHECK_LATER
+        if self.check_at == np.inf or not (own or self.job is not None):
+            self._check_later(_CHECK_LATER if self.job is None else _CHECK_AT_WORK)
+
+    def _check_later(self, seconds: float = _CHECK_LATER) -> None:
+        self.check_at, self.resting = time.perf_counter() + seconds, 0
 
     def _is_outdated(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> bool:
         """Whether look-ats may have come or gone, or are on other bones, or the frames are others."""
@@ -119,7 +143,11 @@ class LiveScene:
     def _rebuild(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> None:
         """Find the look-ats that there are; what is known of them and still right is kept."""
         self.stop()
+        for key, solve in self.solves.items():
+            if self._was_meddled_with(key, solve, keys=True):
+                self.restored.add(solve.look_at.armature.name_full)
         self.shown.clear()
+        self.layers.clear()
         before_parts = self.solves
         keep = self.solves if span == self.span else {}
         self.as_built, self.unresolved = -1, False
@@ -195,12 +223,11 @@ class LiveScene:
         for armature in constraint_sync.live_armatures(scene):
             everything.update({fingerprint.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
-            layer = self.layers.get(armature.name_full)
-            if layer is not None and (touched is None or "ACTION" in touched) and layer != offsets.contents(armature):
+        for key, solve in self.solves.items():
+            found, number = solve.look_at, key[1]
+            if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
                 self.shown.clear()
-                self.restored.add(armature.name_full)
-        for (_, number), solve in self.solves.items():
-            found = solve.look_at
+                self.restored.add(found.armature.name_full)
             if _blinks(found):
                 faces = blink.signature(found.armature, found.shapes)
                 own["SHAPES", f"{found.armature.name_full} {number}"] = repr(faces).encode()
@@ -210,6 +237,8 @@ class LiveScene:
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
             prints[identity] = fingerprint.fingerprint(item) if known is None else known
+        sees_meshes = any(_blinks(solve.look_at) or solve.look_at.occluders for solve in self.solves.values())
+        self.watched = frozenset(() if sees_meshes else (item.session_uid for item in everything.values()))
         self.kinds = fingerprint.KINDS | {kind for kind, _ in everything}
         if any(solve.look_at.occluders for solve in self.solves.values()):
             self.kinds = self.kinds | {"COLLECTION"}
@@ -236,14 +265,35 @@ class LiveScene:
             self.scene_solve.forget_order()
         return changed
 
+    def _was_meddled_with(self, key: Key, solve: LookAtSolve, *, keys: bool) -> bool:
+        """Whether someone else has changed the constraints of a look-at, or with `keys` what these read."""
+        known = self.layers.get(key)
+        if known is None:
+            return False
+        try:
+            armature = solve.look_at.armature
+            bone = armature.pose.bones.get(solve.look_at.bone)
+        except ReferenceError:
+            return False
+        if bone is None or not constraint_sync.is_live(bone):
+            return False
+        fixed, contents = known
+        return fixed != offsets.fixed(armature, key[1]) or (keys and contents != offsets.contents(armature, key[1]))
+
+    def _know_layer(self, key: Key, armature: bpy.types.Object) -> None:
+        """What is there of a look-at's constraints and keys is from here."""
+        self.layers[key] = offsets.fixed(armature, key[1]), offsets.contents(armature, key[1])
+
     # Solving
 
     def begin(self) -> None:
         """Start to solve what is out of date."""
         if self.scene_solve is None or self.stopped:
             return
-        self.fraction, self.started, self.first_step = 0.0, time.perf_counter(), None
-        self.outdated = any(solve.stale != FRESH for solve in self.solves.values())
+        self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
+        stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
+        self.time_left.begin(stale)
+        self.outdated = stale != FRESH
         if self.outdated:
             self.restored.clear()
         for key, solve in self.solves.items():
@@ -265,24 +315,29 @@ class LiveScene:
         """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see."""
         if self.job is None:
             return True
+        if to_see and self.seen:
+            # The timer does the rest: to begin a slice takes long.
+            return False
         begin, opened = time.perf_counter(), sampler.seconds_opening()
         done = True
         for fraction in self.job:
             self.fraction = max(self.fraction, fraction)
-            if self.first_step is None:
-                self.first_step = time.perf_counter(), fraction
+            self.time_left.note(self.fraction, time.perf_counter())
             # What the slice itself costs is worth as much time again.
             allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
             late = time.perf_counter() - begin > allowed
-            if late or (to_see and any(solve.rough for solve in self.solves.values())):
+            self.seen = any(solve.rough for solve in self.solves.values())
+            if late or (to_see and self.seen):
                 done = False
                 break
         sampler.park_all()
+        self.worked = time.perf_counter()
         if done:
             self.job = None
             self.previews.clear()
             if self.outdated:
-                self.seconds = time.perf_counter() - self.started
+                self.time_left.finish(self.worked)
+                self.seconds = self.worked - self.started
         return done
 
     def let_go(self) -> None:
@@ -301,10 +356,7 @@ class LiveScene:
     @property
     def remaining(self) -> float:
         """Seconds that solving will still take, nan if unknown."""
-        if self.first_step is None or self.fraction <= self.first_step[1]:
-            return np.nan
-        begin, done = self.first_step
-        return (time.perf_counter() - begin) * (1.0 - self.fraction) / (self.fraction - done)
+        return self.time_left.remaining(time.perf_counter())
 
     def _digest(self) -> str:
         """Of all that the look-ats are solved from. Own constraints are put right, whatever becomes of them."""
@@ -326,11 +378,12 @@ class LiveScene:
                 if self.shown.get(key) is not track:
                     offsets.show(armature, track)
                     self.shown[key] = track
-                    self.layers[armature.name_full] = offsets.contents(armature)
+                    self._know_layer(key, armature)
                     shown = True
             elif solve.stale == FRESH or solve.samples is None:
                 offsets.hide(armature, solve.number)
                 self.shown.pop(key, None)
+                self.layers.pop(key, None)
         self.wrote = self.wrote or shown
         known = self.job is None and not self.errors and bool(self.prints) and not self.previews
         solved = known and all(solve.stale == FRESH and not solve.rough for solve in self.solves.values())
@@ -353,7 +406,7 @@ class LiveScene:
                 changed = True
                 if self.job is not None:
                     self.stop()
-                    self.check_at = time.perf_counter() + _CHECK_LATER
+                    self._check_later()
         if changed:
             self.show(scene)
 

@@ -91,7 +91,7 @@ class Verification:
         aim_correction = control_coupling.AimCorrection(self._aim, response)
         shift = np.zeros_like(self.solution.position) if self.displacement is None else self.displacement
         for turn in range(1, VERIFICATIONS + 1 + _MORE):
-            seen = yield from self._evaluated(each * min(turn, VERIFICATIONS), share)
+            seen = yield from self._evaluated(*_part(turn, share, each))
             learned = self.solver.kept.learned = self._learned(seen, shift)
             right = self._is_right(seen)
             displacement = self._corrected_displacement(seen)
@@ -111,7 +111,7 @@ class Verification:
             if missing < _SMALL:
                 break
         if self.body is not None and not right:
-            seen = yield from self._evaluated(each * (VERIFICATIONS + 1), share)
+            seen = yield from self._evaluated(*_part(turn + 1, share, each))
         return seen
 
     def _evaluated(self, begin: float, share: float) -> Generator[float, None, Samples]:
@@ -179,3 +179,12 @@ class Verification:
         # Where the head glances aside or nods, the solution has no error either.
         looks = (looked_at >= 0) & np.isfinite(self.solution.error)
         return np.where(looks, rotation.angle_between(aim, direction), np.nan)
+
+
+def _part(turn: int, share: float, each: float) -> tuple[float, float]:
+    """The fraction at which an evaluation begins, and its share. Those that were not counted halve what is left."""
+    counted = round(1.0 / each) - 1
+    if turn <= counted:
+        return each * turn, share
+    left = (each - share) * 0.5 ** (turn - counted - 1)
+    return 1.0 - left, 0.5 * left

@@ -25,6 +25,11 @@ def is_clock(item: bpy.types.Object | None) -> bool:
     return curve is not None and _runs(curve)
 
 
+def is_marked(item: bpy.types.ID) -> bool:
+    """Whether an object was made as a clock, or an action as that of one, whatever has become of it."""
+    return _MARK in item
+
+
 def _runs(curve: bpy.types.FCurve) -> bool:
     keys = [tuple(point.co) for point in curve.keyframe_points]
     plain = curve.extrapolation == "LINEAR" and not curve.mute and not len(curve.modifiers)
@@ -32,15 +37,19 @@ def _runs(curve: bpy.types.FCurve) -> bool:
 
 
 def get() -> bpy.types.Object:
-    """The clock of this file, made if there is none."""
-    for item in bpy.data.objects:
-        if item.library is None and is_clock(item):
+    """The clock of this file: mended where somebody has stopped it, made if there is none."""
+    own = [item for item in bpy.data.objects if _MARK in item and item.library is None]
+    for item in own:
+        if is_clock(item):
             return item
-    clock = bpy.data.objects.new(_NAME, None)
+    stopped = (item for item in own if item.override_library is None)
+    clock = next(stopped, None) or bpy.data.objects.new(_NAME, None)
+    _take_action(clock)
     clock[_MARK] = True
     # The target of a constraint has no user of its own, and would not be saved.
     clock.use_fake_user = True
     action, slot = actions.new_action(_NAME, clock)
+    action[_MARK] = True
     curve = actions.channelbag(action, slot, ensure=True).fcurves.new("location", index=0)
     curve.keyframe_points.add(len(_ENDS))
     curve.keyframe_points.foreach_set("co", [number for end in _ENDS for number in end])
@@ -56,10 +65,16 @@ def get() -> bpy.types.Object:
 def remove() -> None:
     """Take the clocks out of the file, where nothing reads them any more."""
     for item in [item for item in bpy.data.objects if _MARK in item and item.library is None]:
-        action = item.animation_data.action if item.animation_data else None
+        _take_action(item)
         bpy.data.objects.remove(item)
-        if action is not None and action.users == 0:
-            bpy.data.actions.remove(action)
+
+
+def _take_action(item: bpy.types.Object) -> None:
+    """Leave a clock without its action, and the file too, where nothing else has it."""
+    action = item.animation_data.action if item.animation_data else None
+    item.animation_data_clear()
+    if action is not None and action.users == 0:
+        bpy.data.actions.remove(action)
 
 
 def tick(clock: bpy.types.Object) -> None:

@@ -30,6 +30,8 @@ _SETTINGS = {
     "mute": False,
 }
 """What makes such a constraint add what is keyed at the clock's frame, and nothing else."""
+_SHOWN = ("influence", "min", "max", "frame_start", "frame_end")
+"""What is set to what is shown."""
 _ROTATION, _UNEVEN, _LOCATION = ("POSE", "AFTER_FULL"), ("LOCAL", "AFTER"), ("LOCAL", "AFTER_SPLIT")
 """Space and mix mode that add a rotation, one of a bone that is scaled unevenly, and a displacement.
 
@@ -40,6 +42,9 @@ _WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
+_LEAST_W, _BETWEEN = 0.5, 1e-4
+"""Smallest first number of a quaternion by which the others are divided, and the angle [rad] by which that may change
+what is between two frames."""
 _NOTE, _SHAPES = "lookat_pd_solved_from", "lookat_pd_shapes_"
 Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
@@ -119,21 +124,28 @@ def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:
                 stack.move(now, slot)
 
 
-def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
-    """What nobody but this module should change about the constraints of look-ats, to tell whether somebody has."""
+def fixed(armature: bpy.types.Object, number: int | None = None) -> list[tuple[object, ...]]:
+    """What nobody but this module should change about constraints, to tell whether somebody has: of all look-ats what
+    always stays, of one also what depends on what is shown. What is called otherwise since is no change."""
+    settings = (*_SETTINGS, *_SHOWN) if number is not None else tuple(_SETTINGS)
     return [
         (
-            bone.name,
             constraint.name,
             clock.is_clock(constraint.target),
-            constraint.action.name_full if constraint.action else "",
+            layer_action.is_layer(constraint.action),
+            _is_first(bone, constraint),
             constraint.action_slot_handle,
             (constraint.owner_space, constraint.mix_mode) in (_ROTATION, _UNEVEN, _LOCATION),
-            *(getattr(constraint, setting) for setting in _SETTINGS),
+            *(getattr(constraint, setting) for setting in settings),
         )
         for bone, constraint in on(armature)
-        if constraint.type == "ACTION"
+        if constraint.type == "ACTION" and number in (None, number_of(constraint))
     ]
+
+
+def is_part(item: bpy.types.ID) -> bool:
+    """Whether constraints of look-ats read it: an action that holds offsets, or a clock with its own."""
+    return clock.is_marked(item) or (isinstance(item, bpy.types.Action) and layer_action.is_layer(item))
 
 
 def remove(armature: bpy.types.Object, number: int | None = None) -> None:
@@ -207,12 +219,32 @@ def _set(constraint: bpy.types.Constraint, setting: str, value: float) -> bool:
 
 def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, values: Array) -> layer_action.PlaceKeys:
     """Numbers (F, n) of a track as they are keyed: a constraint reads channels in the bone's own rotation mode."""
-    mode = LOCATION
+    mode, index = LOCATION, 0
     if kind == "ROTATION":
         mode = armature.pose.bones[bone].rotation_mode
         still = np.broadcast_to(_STILL.get(mode, np.zeros(3)), (len(values), channels.channel(mode)[1]))
         values = channels.turned(still, mode, values)
-    return layer_action.PlaceKeys(bone, channels.channel(mode)[0], first, values.astype(np.float32))
+        if mode == "QUATERNION" and _is_steady(values):
+            # Blender makes it a unit quaternion again. Playback costs less, the fewer curves there are.
+            values, index = values[:, 1:] / values[:, :1], 1
+    return layer_action.PlaceKeys(bone, channels.channel(mode)[0], first, values.astype(np.float32), index)
+
+
+def _is_steady(quaternions: Array) -> bool:
+    """Whether quaternions (F, 4) turn alike between two frames when they are divided by their first numbers."""
+    w = quaternions[:, 0] * np.sign(quaternions[0, 0])
+    if w.min() < _LEAST_W:
+        return False
+    # The weights of the two frames are no longer equal in the middle.
+    turns = rotation.distance(quaternions[1:], quaternions[:-1])
+    return bool(np.max(turns * np.abs(0.5 - w[1:] / (w[1:] + w[:-1])), initial=0.0) < _BETWEEN)
+
+
+def _to_offsets(numbers: Array, mode: str) -> Array:
+    """Numbers (F, n) that are keyed for a bone in this rotation mode as local offsets (F, 4)."""
+    if mode == "QUATERNION" and numbers.shape[1] == 3:
+        numbers = np.insert(numbers, 0, 1.0, axis=1)
+    return channels.to_quaternion(numbers, mode)
 
 
 def _write(action: bpy.types.Action, constraint: bpy.types.Constraint, keys: layer_action.PlaceKeys) -> bool:
@@ -313,7 +345,7 @@ def read(armature: bpy.types.Object, number: int, turned: Sequence[str], moved: 
     for slot, keys in enumerate(found):
         if keys is not None and slot < len(turned):
             mode = armature.pose.bones[turned[slot]].rotation_mode
-            offsets[:, slot] = channels.to_quaternion(keys.values.astype(float), mode)
+            offsets[:, slot] = _to_offsets(keys.values.astype(float), mode)
         elif keys is not None:
             moves[:, slot - len(turned)] = keys.values
     uneven = any((c.owner_space, c.mix_mode) == _UNEVEN for c in held.values() if number_of(c) == number)
@@ -355,7 +387,7 @@ def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame:
     if not _turns(constraint) or constraint.mute or constraint.influence == 0.0:
         return None
     numbers = layer_action.at(constraint.action, constraint.action_slot, max(frame, constraint.frame_start))
-    return channels.to_quaternion(numbers[None], bone.rotation_mode)[0] if len(numbers) else None
+    return _to_offsets(numbers[None], bone.rotation_mode)[0] if len(numbers) else None
 
 
 def _turns(constraint: bpy.types.Constraint) -> bool:
@@ -363,9 +395,9 @@ def _turns(constraint: bpy.types.Constraint) -> bool:
     return constraint.type == "ACTION" and constraint.mix_mode != _LOCATION[1]
 
 
-def contents(armature: bpy.types.Object) -> list[bytes]:
-    """What is keyed for the constraints on an armature, to tell whether somebody has changed it."""
-    held = ((c.name, _keys(c)) for _, c in on(armature))
+def contents(armature: bpy.types.Object, number: int) -> list[bytes]:
+    """What is keyed for the constraints of a look-at, to tell whether somebody has changed it."""
+    held = ((c.name, _keys(c)) for _, c in on(armature) if number_of(c) == number)
     return [place.encode() + keys.values.tobytes() for place, keys in held if keys is not None]
 
 
@@ -454,9 +486,13 @@ def _is_whole(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, kind: 
         return False
     if (constraint.owner_space, constraint.mix_mode) not in _WAYS[kind]:
         return False
+    return _is_first(bone, constraint) and all(getattr(constraint, name) == value for name, value in _SETTINGS.items())
+
+
+def _is_first(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:
+    """Whether no constraint of the animator is above a look-at's."""
     stack = list(bone.constraints)
-    first = all(is_own_constraint(other) for other in stack[: stack.index(constraint)])
-    return first and all(getattr(constraint, name) == value for name, value in _SETTINGS.items())
+    return all(is_own_constraint(other) for other in stack[: stack.index(constraint)])
 
 
 def _all_disabled() -> AbstractContextManager[None]:

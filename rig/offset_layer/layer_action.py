@@ -23,17 +23,21 @@ _LINEAR = 1
 
 @dataclass(frozen=True)
 class PlaceKeys:
-    """What is keyed for one place: the numbers (F, n) of a `channel` of a bone, from frame `first` on, a frame each."""
+    """What is keyed for one place: the numbers (F, n) of a `channel` of a bone, from frame `first` on, a frame each.
+
+    index: of the first of the n numbers in the channel. Those before it have no keys, and are at rest.
+    """
 
     bone: str
     channel: str
     first: int
     values: Array
+    index: int = 0
 
     def same_as(self, other: "PlaceKeys | None") -> bool:
         if other is None or (self.bone, self.channel, self.first) != (other.bone, other.channel, other.first):
             return False
-        return np.array_equal(self.values, other.values)
+        return self.index == other.index and np.array_equal(self.values, other.values)
 
 
 def new() -> bpy.types.Action:
@@ -64,13 +68,15 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys)
     frames, count = keys.values.shape
     # Blender takes the wrong samples between frames below 0.
     sampled = keys.first >= 0
-    if [_kind(curve) for curve in bag.fcurves] != [(path, n, sampled, frames) for n in range(count)]:
+    indices = range(keys.index, keys.index + count)
+    wanted = [(path, n, sampled, frames, keys.bone) for n in indices]
+    if [_kind(curve) for curve in bag.fcurves] != wanted or not all(_is_plain(curve) for curve in bag.fcurves):
         bag.fcurves.clear()
         for group in list(bag.groups):
             bag.groups.remove(group)
         # Of a group with the bone's name Blender evaluates nothing else.
         group = bag.groups.new(keys.bone)
-        for n in range(count):
+        for n in indices:
             curve = bag.fcurves.new(path, index=n)
             curve.group = group
             curve.keyframe_points.add(1 if sampled else frames)
@@ -90,16 +96,26 @@ def _points(curve: bpy.types.FCurve) -> bpy.types.bpy_prop_collection:
     return curve.sampled_points if len(curve.sampled_points) else curve.keyframe_points
 
 
-def _kind(curve: bpy.types.FCurve) -> tuple[str, int, bool, int]:
-    """What a curve moves, whether it is sampled, and for how many frames."""
-    return curve.data_path, curve.array_index, bool(len(curve.sampled_points)), len(_points(curve))
+def _kind(curve: bpy.types.FCurve) -> tuple[str, int, bool, int, str]:
+    """What a curve moves, whether it is sampled, for how many frames, and its group."""
+    group = curve.group.name if curve.group is not None else ""
+    return curve.data_path, curve.array_index, bool(len(curve.sampled_points)), len(_points(curve)), group
+
+
+def _is_plain(curve: bpy.types.FCurve) -> bool:
+    """Whether nobody has changed what a curve makes of its points."""
+    if curve.mute or len(curve.modifiers) or curve.extrapolation != "CONSTANT":
+        return False
+    kinds = np.full(len(curve.keyframe_points), _LINEAR, dtype=np.int32)
+    curve.keyframe_points.foreach_get("interpolation", kinds)
+    return bool(np.all(kinds == _LINEAR))
 
 
 def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | None:
-    """What is keyed for a place, None where nothing is."""
+    """What is keyed for a place, None where nothing is, or where somebody has changed the curves."""
     curves = list(actions.curves(action, slot))
     count = len(_points(curves[0])) if curves else 0
-    if not count or any(len(_points(curve)) != count for curve in curves):
+    if not count or any(len(_points(curve)) != count or not _is_plain(curve) for curve in curves):
         return None
     found = _PATH.fullmatch(curves[0].data_path)
     if found is None:
@@ -107,7 +123,8 @@ def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | No
     points = np.empty((len(curves), count, 2), dtype=np.float32)
     for curve, row in zip(curves, points, strict=True):
         _points(curve).foreach_get("co", row.reshape(-1))
-    return PlaceKeys(bpy.utils.unescape_identifier(found[1]), found[2], int(points[0, 0, 0]), points[:, :, 1].T.copy())
+    bone, first = bpy.utils.unescape_identifier(found[1]), int(points[0, 0, 0])
+    return PlaceKeys(bone, found[2], first, points[:, :, 1].T.copy(), curves[0].array_index)
 
 
 def at(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: float) -> Array:

@@ -58,7 +58,9 @@ _names: dict[str, list[tuple[str, str]]] = {}
 def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
     """Kinds of data of which Blender knows a change since the scene was last evaluated, in any of its view layers."""
     graphs = [layer.depsgraph for layer in scene.view_layers]
-    found = [{kind for kind in kinds if graph.id_type_updated(kind)} for graph in graphs if graph is not None]
+    # Each frame asks this: to look a method up takes longer than to call it.
+    updated = [graph.id_type_updated for graph in graphs if graph is not None]
+    found = [{kind for kind in kinds if is_updated(kind)} for is_updated in updated]
     # A view layer that was evaluated since then has nothing to tell: all that the others tell is known.
     return set().union(*found) if found and all(found) else set() if found else set(kinds)
 

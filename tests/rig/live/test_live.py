@@ -18,6 +18,7 @@ from ..scenes import aim, animate, ball, child, error, figure, keyed, place_of, 
 attach = load("rig.look_at.constraint_sync")
 inputs = load("rig.sampling.fingerprint")
 live = load("rig.live.handlers")
+live_scene = load("rig.live.scene")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.offset_layer.constraints")
@@ -417,6 +418,24 @@ def test_moved_target_of_another_look_at_neither_samples_nor_solves(work) -> Non
     assert work.since() == (0, 1, 1)
 
 
+def test_edit_that_does_not_concern_it_is_not_looked_into(monkeypatch) -> None:
+    """However many look-ats there are; a renamed target is still one of theirs."""
+    scene = swaying()
+    other = ball((5, 5, 5), "Other")
+    update()
+    update()
+    looked = []
+    refresh = live_scene.LiveScene.refresh
+    monkeypatch.setattr(live_scene.LiveScene, "refresh", lambda *a, **k: (looked.append(1), refresh(*a, **k)))
+    other.location.x += 1.0
+    update()
+    assert not looked
+    scene.target.name = "Renamed"
+    scene.target.location.x += 1.0
+    update()
+    assert looked
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", [plain, not_plain, keyed_on_and_off, influence_keyed])
 def test_playback_does_nothing_but_put_offsets_on(variant, work) -> None:
@@ -718,27 +737,84 @@ def test_saved_while_it_is_solved_it_is_right_after_opening(tmp_path) -> None:
     assert np.array_equal(poses(bpy.data.objects["Hero"], FRAMES), truth)
 
 
-@pytest.mark.parametrize("edit", ["a key moved", "the action deleted", "the clock deleted", "the slot emptied"])
+def curves_of_layer(constraint: bpy.types.Constraint):
+    return scenes.actions.channelbag(constraint.action, constraint.action_slot).fcurves
+
+
+def move_a_key(stack) -> None:
+    curve = curves_of_layer(stack[0])[1]
+    curve.sampled_points[20].co.y += 0.5
+    curve.update()
+
+
+def curve_of_clock(stack) -> bpy.types.FCurve:
+    data = stack[0].target.animation_data
+    return next(iter(scenes.actions.curves(data.action, data.action_slot)))
+
+
+MEDDLING = {
+    "a key moved": move_a_key,
+    "a curve muted": lambda stack: setattr(curves_of_layer(stack[0])[1], "mute", True),
+    "a curve with a modifier": lambda stack: (
+        curves_of_layer(stack[0])[1].modifiers.new("NOISE"),
+        stack[0].action.update_tag(),
+    ),
+    "a curve that goes on": lambda stack: setattr(curves_of_layer(stack[0])[1], "extrapolation", "LINEAR"),
+    "a curve deleted": lambda stack: curves_of_layer(stack[0]).remove(curves_of_layer(stack[0])[1]),
+    "the action deleted": lambda stack: bpy.data.actions.remove(stack[0].action),
+    "the slot emptied": lambda stack: curves_of_layer(stack[0]).clear(),
+    "the slot deleted": lambda stack: stack[0].action.slots.remove(stack[0].action_slot),
+    "the clock deleted": lambda stack: bpy.data.objects.remove(stack[0].target),
+    "the clock stopped": lambda stack: stack[0].target.animation_data_clear(),
+    "the clock muted": lambda stack: setattr(curve_of_clock(stack), "mute", True),
+    "the constraint muted": lambda stack: setattr(stack[0], "mute", True),
+    "the constraint deleted": lambda stack: stack.remove(stack[0]),
+    "the constraint mixed otherwise": lambda stack: setattr(stack[0], "mix_mode", "BEFORE"),
+    "the constraint with half of its influence": lambda stack: setattr(stack[0], "influence", 0.5),
+    "the constraint with another range": lambda stack: setattr(stack[0], "frame_end", 700),
+}
+"""What animators may do to what the extension owns."""
+
+
+@pytest.mark.parametrize("edit", MEDDLING)
 def test_data_of_the_layer_that_was_edited_is_put_right(edit) -> None:
     scene = flying()
     seen = poses(scene.armature, FRAMES)
-    constraint = scene.armature.pose.bones["head"].constraints[0]
-    curves = scenes.actions.channelbag(constraint.action, constraint.action_slot).fcurves
-    if edit == "a key moved":
-        curves[1].sampled_points[20].co.y += 0.5
-        curves.update() if hasattr(curves, "update") else curves[1].update()
-    elif edit == "the action deleted":
-        bpy.data.actions.remove(constraint.action)
-    elif edit == "the clock deleted":
-        bpy.data.objects.remove(constraint.target)
-    else:
-        curves.clear()
+    MEDDLING[edit](scene.armature.pose.bones["head"].constraints)
     assert "restored" not in " ".join(state(scene.armature).notes)
     assert np.array_equal(poses(scene.armature, FRAMES), seen)
     assert "restored" in " ".join(state(scene.armature).notes)
     settings_of(scene.armature).settle_time += 0.1
     poses(scene.armature, FRAMES)
     assert "restored" not in " ".join(state(scene.armature).notes)
+
+
+def test_names_of_the_layer_that_are_taken_stay_with_whom_they_are() -> None:
+    """An action, an object and a constraint of the animator that are called as those of the layer."""
+    scene = flying()
+    truth = poses(scene.armature, FRAMES)
+    constraint = scene.armature.pose.bones["head"].constraints[0]
+    names = constraint.action.name, constraint.target.name
+    look_at_edit.remove(scene.armature, "head")
+    update()
+    action, item = bpy.data.actions.new(names[0]), bpy.data.objects.new(names[1], None)
+    action.use_fake_user = item.use_fake_user = True
+    assert (action.name, item.name) == names
+    aim(scene.armature, scene.target)
+    assert np.array_equal(poses(scene.armature, FRAMES), truth)
+    assert (action.name, item.name) == names and not len(action.layers) and item.animation_data is None
+    bpy.data.objects.remove(item)
+
+
+def test_locked_curves_are_written_all_the_same() -> None:
+    """A lock keeps the animator's hand off, not the solver."""
+    scene = flying()
+    poses(scene.armature, FRAMES)
+    for constraint in (bone.constraints[0] for bone in scene.armature.pose.bones if bone.constraints):
+        for curve in curves_of_layer(constraint):
+            curve.lock = curve.group.lock = True
+    settings_of(scene.armature).settle_time = 1.2
+    assert np.array_equal(poses(scene.armature, FRAMES), solved_anew(scene.armature))
 
 
 def test_playing_writes_nothing() -> None:
@@ -750,7 +826,7 @@ def test_playing_writes_nothing() -> None:
     def note(scene, graph) -> None:
         changed.update(item.id.name for item in graph.updates if item.id.name.startswith("Look-at PD Offsets"))
 
-    before = [offsets.contents(scene.armature), repr(offsets.fixed(scene.armature))]
+    before = [offsets.contents(scene.armature, 1), repr(offsets.fixed(scene.armature))]
     bpy.app.handlers.frame_change_post.append(note)
     try:
         for frame in (*range(1, 30), 12.5, 3):
@@ -758,7 +834,7 @@ def test_playing_writes_nothing() -> None:
     finally:
         bpy.app.handlers.frame_change_post.remove(note)
     assert not changed
-    assert [offsets.contents(scene.armature), repr(offsets.fixed(scene.armature))] == before
+    assert [offsets.contents(scene.armature, 1), repr(offsets.fixed(scene.armature))] == before
 
 
 def test_fresh_process_reads_the_same_pose(tmp_path) -> None:

@@ -14,7 +14,9 @@ live = load("rig.live.handlers")
 live_scene = load("rig.live.scene")
 offsets = load("rig.offset_layer.constraints")
 rotation = load("lookat_pd.rotation")
+sampler = load("rig.sampling.sampler")
 solve = load("rig.look_at.solve")
+suspend = load("rig.sampling.suspend")
 
 FRAME = 60
 AIMED, ALIKE = 0.1, 1.0  # degrees
@@ -171,16 +173,27 @@ def test_rigify_the_first_pose_after_a_slider_move_is_nearly_right(rigify) -> No
         assert 0.0 < np.degrees(away.max()) < 0.05
 
 
-def test_the_time_left_counts_from_where_the_work_began(monkeypatch) -> None:
-    """What was known before took no time, and must not make the rest look short."""
-    state, now = live_scene.LiveScene(), 10.0
-    monkeypatch.setattr(live_scene.time, "perf_counter", lambda: now)
-    state.scene_solve, state.job = object(), iter((0.5, 0.5, 0.75))
-    assert np.isnan(state.remaining)
-    next_fractions = (0.5, 0.75)
-    for fraction in next_fractions:
-        state.job = iter((fraction,))
-        state.advance(-1.0)
-        now += 3.0
-    # A quarter in 6 seconds, and a quarter is left.
-    assert state.remaining == pytest.approx(6.0)
+def test_the_time_left_of_a_solve_that_was_made_before(monkeypatch) -> None:
+    """Right within 30 percent from a fifth of the time on, where each frame that is sampled takes as long."""
+    scene = with_control(swaying())
+    live.finish(bpy.context.scene)
+    now, frame_set, step = [0.0], sampler.Sampler._step, 0.01
+
+    def stepped(*arguments: object) -> bpy.types.Depsgraph:
+        now[0] += step
+        return frame_set(*arguments)
+
+    monkeypatch.setattr(sampler.Sampler, "_step", stepped)
+    monkeypatch.setattr(live_scene.time, "perf_counter", lambda: now[0])
+    state = live._scenes[bpy.context.scene.session_uid]
+    for settle_time in (0.8, 0.82):
+        scene.armature.pose.bones["head"].lookat_pd.settle_time = settle_time
+        state.refresh(bpy.context.scene, live._structure, now=True)
+        found, begin = [], now[0]
+        with suspend.suspend_live():
+            while not state.advance(-1.0):
+                found.append((now[0], state.remaining))
+    whole = now[0] - begin
+    assert whole > 100 * step
+    told = [left / (now[0] - at) for at, left in found if 0.2 * whole < at - begin < 0.95 * whole]
+    assert len(told) > 20 and min(told) > 0.7 and max(told) < 1.3

@@ -250,6 +250,22 @@ def test_between_frames_bones_turn_the_short_way() -> None:
         np.testing.assert_allclose(turned[1], 0.5 * whole, atol=1e-5)
 
 
+def test_a_bone_that_turns_slowly_needs_three_curves() -> None:
+    """Playback costs less, the fewer there are; frames and what is between them are as with four."""
+    armature = figure()
+    angles = np.radians(np.linspace(-40.0, 40.0, 81))
+    found = Track(1, BONES, 10, np.repeat(rotation.exp(angles[:, None] * [0.6, 0.0, 0.8])[:, None], 3, axis=1))
+    offsets.install(armature, 1, BONES)
+    offsets.show(armature, found)
+    (action,) = (action for action in bpy.data.actions if layer_action.is_layer(action))
+    assert all(len(list(actions.curves(action, slot))) == 3 for slot in action.slots)
+    seen = offsets_seen(armature, [10.0, 10.5, 31.25, 90.0])
+    wanted = rotation.exp(np.interp([0.0, 0.5, 21.25, 80.0], np.arange(81), angles)[:, None] * [0.6, 0.0, 0.8])
+    assert largest_angle(seen, np.repeat(wanted[:, None], 3, axis=1)) < 1e-4
+    read = offsets.read(armature, 1, BONES)
+    assert read is not None and largest_angle(read.offsets, found.offsets) < 1e-6
+
+
 def test_time_that_is_stretched_plays_the_keys_of_that_time() -> None:
     armature, found = figure(), track(9, 1)
     offsets.install(armature, 1, BONES)

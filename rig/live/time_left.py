@@ -1,0 +1,52 @@
+"""How long work will still take: by how far it is, and by how work of the same kind went the last time."""
+
+import numpy as np
+
+_APART = 0.01
+"""Fractions that are nearer to each other are not noted one by one."""
+
+
+class TimeLeft:
+    """Wall time of works that tell what fraction of them is done.
+
+    Fractions need not go at an even rate, nor reach 1 before the end: a work that is done sooner than it might have
+    been leaves some out. So the next one of its kind is taken to spend its time on them in the same proportions.
+    """
+
+    def __init__(self) -> None:
+        self._profiles: dict[int, tuple[list[float], list[float]]] = {}
+        """By kind of work: fractions, and the share of the time after which they were reached."""
+        self.begin(0)
+
+    def begin(self, kind: int) -> None:
+        """Another work starts, of a kind that has a number."""
+        self._kind = kind
+        self._fractions: list[float] = []
+        self._times: list[float] = []
+        self._last: tuple[float, float] | None = None
+
+    def note(self, fraction: float, now: float) -> None:
+        """So much is done at a time [s]. What was known before the first note took no time."""
+        self._last = fraction, now
+        if not self._fractions or fraction >= self._fractions[-1] + _APART:
+            self._fractions.append(fraction)
+            self._times.append(now)
+
+    def finish(self, now: float) -> None:
+        """The work is done at a time [s]."""
+        if self._last is not None and now > self._times[0]:
+            times = [*self._times, self._last[1], now]
+            shares = [(time - times[0]) / (now - times[0]) for time in times]
+            self._profiles[self._kind] = [*self._fractions, self._last[0], 1.0], shares
+
+    def remaining(self, now: float) -> float:
+        """Seconds that the work will still take at a time [s], nan if unknown."""
+        if self._last is None:
+            return np.nan
+        first, done = self._share(self._fractions[0]), self._share(self._last[0])
+        return (now - self._times[0]) * (1.0 - done) / (done - first) if done > first else np.nan
+
+    def _share(self, fraction: float) -> float:
+        """Share of its time after which the work has reached a fraction, as far as is known."""
+        known = self._profiles.get(self._kind)
+        return fraction if known is None else float(np.interp(fraction, *known))

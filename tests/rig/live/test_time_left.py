@@ -1,0 +1,87 @@
+"""Laws of the time left: right within 30 percent from a fifth of the work on."""
+
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from extension import load
+
+TimeLeft = load("rig.live.time_left").TimeLeft
+
+FIFTH, WITHIN = 0.2, 0.3
+
+
+def worked(left, steps, kind: int = 1, begin: float = 100.0) -> list[tuple[float, float]]:
+    """Do work whose steps are a fraction done and the seconds that it took each; after each the share of the time
+    that has gone by, and the time left as a multiple of what it was."""
+    times = list(accumulate((seconds for _, seconds in steps), initial=begin))
+    left.begin(kind)
+    left.note(0.0, begin)
+    found = []
+    for (fraction, _), now in zip(steps, times[1:], strict=True):
+        left.note(fraction, now)
+        if now < times[-1]:
+            found.append(((now - begin) / (times[-1] - begin), left.remaining(now) / (times[-1] - now)))
+    left.finish(times[-1])
+    return found
+
+
+def even(count: int, seconds: float, begin: float = 0.0, end: float = 1.0) -> list[tuple[float, float]]:
+    return [(begin + (end - begin) * (k + 1) / count, seconds) for k in range(count)]
+
+
+def off(found) -> float:
+    """The largest error of the time left, from a fifth of the time on."""
+    return max(abs(ratio - 1.0) for share, ratio in found if share >= FIFTH)
+
+
+def test_unknown_before_anything_is_done() -> None:
+    left = TimeLeft()
+    assert np.isnan(left.remaining(3.0))
+    left.begin(1)
+    left.note(0.25, 3.0)
+    assert np.isnan(left.remaining(4.0))
+
+
+@pytest.mark.parametrize("seconds", [0.001, 2.0])
+def test_work_at_a_constant_rate(seconds) -> None:
+    assert off(worked(TimeLeft(), even(40, seconds))) < 1e-6
+
+
+def test_what_was_known_before_took_no_time() -> None:
+    left = TimeLeft()
+    left.begin(1)
+    for k, fraction in enumerate((0.6, 0.7, 0.8)):
+        left.note(fraction, 10.0 + k)
+    assert left.remaining(12.0) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("second", [0.02, 0.5, 20.0])
+@pytest.mark.parametrize("pace", [0.3, 1.0, 4.0])
+def test_two_phases_that_go_at_rates_of_their_own(second, pace) -> None:
+    """As they went the last time, on a machine that is busy or not."""
+    left = TimeLeft()
+    worked(left, even(30, 0.5, 0.0, 0.6) + even(30, second, 0.6, 1.0))
+    assert off(worked(left, even(30, pace * 0.5, 0.0, 0.6) + even(30, pace * second, 0.6, 1.0))) < WITHIN
+
+
+def test_work_that_is_done_sooner_than_it_might_have_been() -> None:
+    """A verification that needs one pass of three."""
+    left, steps = TimeLeft(), even(30, 0.1, 0.0, 0.4)
+    assert off(worked(left, steps)) > WITHIN
+    assert off(worked(left, steps)) < WITHIN
+
+
+def test_work_of_another_kind_goes_its_own_way() -> None:
+    left = TimeLeft()
+    worked(left, even(30, 0.5, 0.0, 0.1) + even(30, 0.01, 0.1, 1.0), kind=2)
+    assert off(worked(left, even(40, 1.0), kind=3)) < 1e-6
+
+
+def test_work_that_was_given_up_teaches_nothing() -> None:
+    left = TimeLeft()
+    left.begin(1)
+    left.note(0.0, 0.0)
+    left.note(0.01, 50.0)
+    assert off(worked(left, even(40, 1.0))) < 1e-6
