@@ -1,7 +1,7 @@
 """Turns of a conversation: who speaks from when on, and the speeches that they make."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -53,6 +53,7 @@ class Speech:
 def speeches(turns: Sequence[Turn], people: int, end: float, objects: int = 0) -> list[Speech]:
     """The speeches of a conversation until `end` [s]. turns: in order of time. Raises InvalidArgument."""
     _check(turns, people, end, objects)
+    turns, end = [replace(turn, time=float(turn.time)) for turn in turns], float(end)
     begun = [
         n
         for n, turn in enumerate(turns)

@@ -782,6 +782,15 @@ def test_what_is_wrong_with_a_text_is_named(text: str, kind: str, word: str) -> 
 # What was found once
 
 
+def test_a_time_that_is_an_array_is_not_changed() -> None:
+    start = np.array(0.0)
+    turns = [conversation.Turn(start, 0), conversation.Turn(2.0, 1, 2)]
+    looks = conversation.plan(turns, 3, 6.0, conversation.Manner(85, glances=0.5), 1)
+    assert start == 0.0 and looks == conversation.plan(
+        [conversation.Turn(0.0, 0), *turns[1:]], 3, 6.0, conversation.Manner(85, glances=0.5), 1
+    )
+
+
 @pytest.mark.parametrize("method", list(ik.METHODS))
 @pytest.mark.parametrize("length", [0.0, 1e-200])
 def test_bones_without_length_and_with_limits(method: str, length: float) -> None:
