@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from functools import cache
 from pathlib import Path
@@ -230,7 +231,7 @@ FLAGS = {
     "--shape": ["capsules", "meshes", "x"],
     "--torque-limit": [*NUMBERS, "20"],
     "--strength": [*NUMBERS, "2"],
-    "--plots": ["plots", "walk.blend", "new/plots", ""],
+    "--plots": ["plots", "walk.blend", "new/plots"],
     "--keys": ["1,11,31", "1", "1,1", "31,1", "1e9,2e9", "x"],
     "--tension": NUMBERS,
     "--inertia": ["true", "reference", "x"],
@@ -297,6 +298,11 @@ def test_the_attack_knows_every_flag() -> None:
     assert set(found) == {*VERBS, "report"}
 
 
+def write_report(path: Path, report: Path) -> None:
+    """The report of an inspection."""
+    assert load("cli.program").main(["inspect", str(path), "--report", str(report)], "test") == 0
+
+
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of files, good ones and bad ones."""
@@ -313,8 +319,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "path.json").write_text('[{"frame": 1, "point": [0, -1, 1]}, {"frame": 20, "point": [0.5, -1, 1]}]')
     (folder / "list.json").write_text('[{"clip": "Walk"}, {"clip": "Walk", "at": 20}]')
     (folder / "reports").mkdir()
-    row = {"input": "walk.blend", "ok": True, "error": None}
-    (folder / "reports/one.json").write_text(json.dumps([row]))
+    write_report(blend, folder / "reports/one.json")
     return folder
 
 
@@ -349,7 +354,7 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
     # Of a folder, all files in it are inputs.
     stems = {Path(name).stem, *(Path(path).stem for path in before if Path(path).parent == Path(name))}
     own = {output, report, *(f"{output}/{stem}{suffix}" for stem in stems for suffix in (".blend", ".glb"))}
-    plots = {word for flag, *rest in words for word in rest if flag == "--plots" and word}
+    plots = {word for flag, *rest in words for word in rest if flag == "--plots"}
     own |= {path for path in after if any(Path(path).is_relative_to(folder) for folder in plots)}
     own |= {str(parent) for path in own for parent in Path(path).parents}
     named = {name, *(word for flag, *rest in words for word in rest if FLAGS.get(flag) is GIVEN)}
@@ -404,8 +409,9 @@ def outside(trace: str, allowed: list[Path]) -> set[str]:
             continue
         if "stat" in name or "xattr" in name:
             continue
-        for path in re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', words):
-            whole = os.path.normpath(ROOT / path)
+        # A path may be within a folder that is open, whose own path strace tells.
+        for folder, path in re.findall(r'(?:(?:\d+|AT_FDCWD)<([^>]*)>, )?"((?:[^"\\\\]|\\\\.)*)"', words):
+            whole = os.path.normpath(ROOT / folder / path)
             if not any(Path(whole).is_relative_to(folder) for folder in allowed):
                 found.add(f"{name} {whole}")
     return found
@@ -419,24 +425,42 @@ def is_known(entry: str) -> bool:
     return path.startswith(("/dev/null", "/dev/tty", "/dev/shm", "/proc/self")) or is_thumbnails
 
 
+TRACED = {
+    **{verb: [verb, *words] for verb, words in VERBS.items()},
+    "two processes": ["bake", *VERBS["bake"], "--jobs", "2"],
+    "all actions": ["bake", *VERBS["bake"], "--all-actions", "--skip-done"],
+    "plots": ["interpolate", *VERBS["interpolate"], "--plots", "{out}/plots"],
+    "clips": ["inertialize", "--clips", "{glb}", "--to", "Walk"],
+    "report": ["report", "merge", "{reports}"],
+}
+
+
 @needs_module
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_system_is_asked_for_nothing_outside(verb, walk, tmp_path) -> None:
-    folders = {name: tmp_path / name for name in ("home", "temporary", "out", "current")}
+@pytest.mark.parametrize("what", TRACED)
+def test_the_system_is_asked_for_nothing_outside(what, walk, tmp_path) -> None:
+    folders = {name: tmp_path / name for name in ("home", "out", "current", "reports")}
     for folder in folders.values():
         folder.mkdir()
+    # Its name must leave room for that of a socket.
+    folders["temporary"] = Path(tempfile.mkdtemp(prefix="t"))
+    write_report(walk, folders["reports"] / "one.json")
     environment = os.environ | {"HOME": str(folders["home"]), "TMPDIR": str(folders["temporary"])}
     # Python writes what it compiles beside the source, or where the variable PYTHONPYCACHEPREFIX says.
     environment |= {"BLENDER_USER_RESOURCES": str(folders["home"]), "PYTHONDONTWRITEBYTECODE": "1"}
     log, report = tmp_path / "trace", folders["out"] / "report.json"
-    output = [] if verb == "inspect" else ["--output", str(folders["out"])]
-    words = [verb, str(walk), str(conftest.export(tmp_path / "other.glb"))]
-    words += [*VERBS[verb], *output, "--report", str(report)]
-    strace = ["strace", "-f", "-qq", "-e", "trace=%file", "-s", "4096", "-o", str(log)]
+    glb = conftest.export(tmp_path / "other.glb")
+    places = {"glb": str(glb), **{name: str(folder) for name, folder in folders.items()}}
+    verb, *words = (word.format(**places) for word in TRACED[what])
+    if verb == "report":
+        words += ["--output", str(report)]
+    else:
+        output = [] if verb == "inspect" else ["--output", str(folders["out"])]
+        words = [str(walk), str(glb), *words, *output, "--report", str(report)]
+    strace = ["strace", "-f", "-y", "-qq", "-e", "trace=%file", "-s", "4096", "-o", str(log)]
     done = subprocess.run(
-        [*strace, sys.executable, str(ROOT / "cli"), *words],
+        [*strace, sys.executable, str(ROOT / "cli"), verb, *words],
         cwd=folders["current"],
         env=environment,
         capture_output=True,
@@ -448,6 +472,7 @@ def test_the_system_is_asked_for_nothing_outside(verb, walk, tmp_path) -> None:
     found = {entry for entry in outside(log.read_text(errors="replace"), allowed) if not is_known(entry)}
     assert not found, sorted(found)
     assert not list(folders["current"].iterdir()) and not list(folders["temporary"].iterdir())
+    folders["temporary"].rmdir()
     assert not [path for path in folders["home"].rglob("*") if path.is_file()]
 
 
