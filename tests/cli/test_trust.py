@@ -179,6 +179,31 @@ def test_rigify_needs_no_trust(call, tmp_path) -> None:
     assert not bpy.app.autoexec_fail or "Driver" not in bpy.app.autoexec_fail_message
 
 
+# References
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("key", ["buffers", "images"])
+@pytest.mark.parametrize("words", [[], ["--fps", "24"]], ids=["rate of the file", "another rate"])
+def test_a_gltf_that_refers_to_a_pipe_is_refused(key, words, walk_glb, call, tmp_path) -> None:
+    """As one that refers to a device, which never ends."""
+    gltf = load("cli.gltf")
+    document, binary = gltf.read(walk_glb)
+    os.mkfifo(tmp_path / "a pipe.png")
+    (tmp_path / "walk.bin").write_bytes(binary)
+    document["buffers"][0]["uri"] = "walk.bin"
+    if key == "buffers":
+        document["buffers"][0]["uri"] = "a%20pipe.png"
+    else:
+        document["images"] = [{"uri": "a%20pipe.png"}]
+    path = tmp_path / "walk.gltf"
+    path.write_text(json.dumps(document), "utf-8")
+    for output in ("out.glb", "out.blend"):
+        outcome = call("bake", path, AIM, *words, "--output", tmp_path / output)
+        assert outcome.code == 1 and "a%20pipe.png" in outcome.row["error"]
+        assert not (tmp_path / output).exists()
+
+
 # Any arguments, any files
 
 
