@@ -359,7 +359,8 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
         before = tree(folder)
         if verb == "report":
             # The verb that has no inputs to open: reports and their folders, one of them sometimes broken.
-            given = [verb, "merge", name if usual else "reports", "--output", report]
+            name = name if usual else "reports"
+            given = [verb, "merge", name, "--output", report]
         else:
             given = [verb, name, *(VERBS[verb] if usual else []), *(word for flag in words for word in flag)]
             given += ["--report", report, *([] if verb == "inspect" else ["--output", output])]
@@ -390,6 +391,7 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
     # One of several parts may have no files.
     if code == 0 and verb not in ("inspect", "report") and not any(flag == "--shard" for flag, *_ in words):
         assert changed
+    assert "walk.blend" not in changed or output == "walk.blend", given
     if report in changed:
         assert all(row["ok"] is (row["error"] is None) for row in json.loads(after[report] or b"[]"))
 
