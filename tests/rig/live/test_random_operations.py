@@ -21,6 +21,7 @@ from extension import load
 
 from .. import scenes
 from ..scenes import animate, ball, figure, poses, set_rotation
+from . import fresh_process
 from .feature_operations import LAST, FeatureOperations, Stage, number, whole
 from .test_live import ours
 
@@ -44,6 +45,8 @@ LookAtError = load("lookat_pd.errors").LookAtError
 
 FRAMES = (1, 7, 16, LAST)
 ALIKE = 1e-5
+FRESH = 16
+"""Of so many random sequences one is opened by a new process."""
 BONES = ("head", "neck", "chest", "upper_arm.L")
 
 
@@ -372,6 +375,7 @@ class Shot(FeatureOperations):
         rigs = [item for item in scene.objects if item.type == "ARMATURE"]
         seen = [poses(item, FRAMES) for item in rigs]
         told = [live.status(scene, item, bone) for item, bone in self.looking()]
+        self._check_fresh_process(dict(zip((item.name for item in rigs), seen, strict=True)))
         scenes.forget_solutions()
         for item, before in zip(rigs, seen, strict=True):
             away = np.abs(poses(item, FRAMES) - before)
@@ -394,6 +398,20 @@ class Shot(FeatureOperations):
         live._forget()
         for item, before in zip(rigs, without, strict=True):
             assert np.array_equal(poses(item, FRAMES), before)
+
+    ended = 0
+
+    def _check_fresh_process(self, seen: dict[str, np.ndarray]) -> None:
+        """Now and then, in the same file as a new process opens it."""
+        Shot.ended += 1
+        if not IS_RANDOM or Shot.ended % FRESH or bpy.app.binary_path:
+            return
+        path = os.path.join(bpy.app.tempdir, "fresh.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+        found = fresh_process.poses(path, FRAMES)
+        for name, before in seen.items():
+            away = np.abs(found[name] - before).max()
+            assert away < ALIKE, f"in a new process {name} is {away:.4g} off"
 
 
 @cache
