@@ -1,11 +1,13 @@
 """Curves of a motion: their numbers as JSON, and a picture where matplotlib is installed."""
 
 import json
+import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ..lookat_pd.errors import FileError
@@ -45,6 +47,8 @@ def _plain(value: Any) -> Any:
 
 
 def _plots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any, Any]:
+    # It keeps a list of fonts, by default in the user's cache.
+    os.environ.setdefault("MPLCONFIGDIR", bpy.app.tempdir)
     import matplotlib
 
     matplotlib.use("Agg")

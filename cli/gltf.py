@@ -40,7 +40,20 @@ def parts(path: Path) -> tuple[str, bytes]:
         raise broken from None
     if not isinstance(document, dict) or "asset" not in document:
         raise broken
+    _check_references(document, path.parent)
     return decoded, binary
+
+
+def _check_references(document: dict[str, Any], folder: Path) -> None:
+    """Raise FileError where a glTF refers to a device or a pipe: reading that may never end."""
+    for key in ("buffers", "images"):
+        listed = document.get(key)
+        for item in listed if isinstance(listed, list) else ():
+            uri = item.get("uri") if isinstance(item, dict) else None
+            if isinstance(uri, str) and not uri.startswith("data:"):
+                place = folder / unquote(uri)
+                if place.exists() and not place.is_file():
+                    raise FileError("The glTF refers to {uri}, which is not a file; {cured}.", uri=uri, cured=CURED)
 
 
 def _chunks(content: bytes) -> tuple[bytes, bytes]:

@@ -160,6 +160,9 @@ def check_report(arguments: argparse.Namespace, outputs: Iterable[Path] = ()) ->
     for path in (*_files_named(arguments), *outputs):
         if _same(destination, path):
             raise Misuse(f"--report {destination} is also an input or output; choose another name")
+    if destination.suffix.lower() in INPUTS:
+        # A mistyped line must not replace a scene by a report.
+        raise Misuse(f"--report {destination} is the name of an animation; choose another one, such as report.json")
     try:
         whole_file.check_writable(destination)
     except FileError as error:

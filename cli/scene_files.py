@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, gltf_source, gltf_times, provenance, retime, scripts, still_pose, whole_file
+from . import bvh_axes, gltf, gltf_source, gltf_times, provenance, retime, scripts, still_pose, whole_file
 from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -122,6 +122,9 @@ def _read_blend(path: Path, rate: float | None, trust: bool) -> None:
 
 
 def _read_gltf(path: Path, rate: float | None, trust: bool) -> None:
+    if rate is not None:
+        # What cannot be read says so here, as where the rate is looked for.
+        gltf.parts(path)
     # Keys land on time x frame rate, so the rate must stand before the import.
     _import_gltf(path, rate or gltf_times.frame_rate(path))
 

@@ -12,6 +12,8 @@ _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+)[,.](\d+)")
 _LINE = re.compile(
     r"^\s*(?P<time>(?:\d+:)*\d+(?:[.,]\d+)?)\s*(?P<frame>f)?\s+(?P<name>[^:]+?)\s*(?::\s*(?P<text>.*))?$"
 )
+_LATEST = 1e6
+"""Largest time [s] or frame, of either sign."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,12 @@ def read(text: str, kind: str) -> list[Line]:
     readers = {"json": _json, "csv": _csv, "srt": _srt, "txt": _lines}
     if kind not in readers:
         raise FileError("Turns cannot be read from a .{kind} file; use .json, .csv, .srt or .txt.", kind=kind)
-    found = readers[kind](text)
+    try:
+        found = readers[kind](text)
+    except RecursionError:
+        raise FileError("The file of turns is nested too deeply; write a list of turns.") from None
+    if any(not abs(line.time) <= _LATEST for line in found):
+        raise FileError("A time or frame of a turn is beyond {latest:g}; correct the file.", latest=_LATEST)
     if not found:
         raise FileError("The file has no turns; each needs a time and the name of the speaker.")
     return sorted(found, key=lambda line: line.time)
@@ -67,7 +74,7 @@ def _srt(text: str) -> list[Line]:
         if start is None or clock is None:
             continue
         hours, minutes, seconds, part = clock.groups(default="0")
-        time = 3600.0 * int(hours) + 60.0 * int(minutes) + int(seconds) + float(f"0.{part}")
+        time = 3600.0 * float(hours) + 60.0 * float(minutes) + float(seconds) + float(f"0.{part}")
         name, colon, said = " ".join(rows[start + 1 :]).partition(":")
         if colon:
             found.append(Line(time, re.sub(r"<[^>]*>", "", name).strip(), said.strip()))
@@ -76,7 +83,12 @@ def _srt(text: str) -> list[Line]:
 
 def _csv(text: str) -> list[Line]:
     rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
-    return [_row({key.strip().lower(): value for key, value in row.items() if key}, n) for n, row in enumerate(rows, 1)]
+    try:
+        return [
+            _row({key.strip().lower(): value for key, value in row.items() if key}, n) for n, row in enumerate(rows, 1)
+        ]
+    except csv.Error as error:
+        raise FileError("The file of turns is no table: {error}.", error=str(error)) from None
 
 
 def _json(text: str) -> list[Line]:
@@ -95,7 +107,7 @@ def _row(row: dict[str, object], number: int) -> Line:
     in_frames = row.get("frame") not in (None, "")
     try:
         time = float(str(row["frame"] if in_frames else row["time"]))
-        name = str(row["speaker"]).strip()
+        name = str(row["speaker"] or "").strip()
     except (KeyError, ValueError):
         name, time = "", 0.0
     if not name:

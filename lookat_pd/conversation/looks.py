@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .manner import Manner
+from .. import checks
+from ..errors import InvalidArgument
+from .manner import Manner, of_each
 from .turns import DWELL, Speech, Turn, speeches
 
 _START_SHARE, _END_SHARE = 0.2, 0.85
@@ -84,10 +86,25 @@ def plan(
     InvalidArgument.
     """
     said = speeches(turns, people, end, objects)
-    manners = [manner or Manner()] * people if manner is None or isinstance(manner, Manner) else list(manner)
+    manners = of_each(manner, people)
     speakers = [_Person(n, people, objects, manners[n], said) for n in range(people)]
     shown = [person.objects_shown() for person in speakers]
     return [person.looks(end, shown) for person in speakers]
+
+
+def checked(looks: Sequence[Sequence[Look]], people: int) -> list[list[Look]]:
+    """The looks of so many people. Raises InvalidArgument."""
+    found = [list(row) for row in looks]
+    if len(found) != people:
+        raise InvalidArgument(
+            "There are looks of {rows} people, but {people} people; give those of each.", rows=len(found), people=people
+        )
+    for look in (look for row in found for look in row):
+        checks.number("time of a look", look.time, -checks.LATEST, checks.LATEST)
+        checks.whole("person or object that is looked at", look.at, 0, 2**31)
+        for angle in (look.yaw, look.pitch):
+            checks.number("angle of a glance", angle)
+    return found
 
 
 class _Person:

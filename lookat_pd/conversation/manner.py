@@ -5,6 +5,7 @@ both at once 30 %; a look 3 s. Blinks, Bentivoglio and others (1997): 17 a minut
 Kihara and others (2016).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +55,20 @@ class Manner:
     def looking(self, share: float) -> float:
         """A share of gaze with the amount of glances."""
         return 1.0 - self.glances * (1.0 - share)
+
+
+def of_each(manner: Manner | Sequence[Manner] | None, people: int) -> list[Manner]:
+    """The manners of so many people, from one of all, one of each, or none. Raises InvalidArgument."""
+    if manner is None or isinstance(manner, Manner):
+        return [manner or Manner()] * people
+    found = list(manner)
+    if len(found) != people:
+        raise InvalidArgument(
+            "There are manners of {manners} people, but {people} people; give one of each.",
+            manners=len(found),
+            people=people,
+        )
+    return found
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import checks
 from ..rotation import Array
-from .looks import Look
-from .turns import Turn, speeches
+from .looks import Look, checked
+from .turns import MOST_PEOPLE, Turn, speeches
 
 _STEP = 0.02
 
@@ -26,6 +27,7 @@ class Shares:
 
 def shares(turns: Sequence[Turn], people: int, end: float, looks: Sequence[Sequence[Look]]) -> Shares:
     """Measure looks from the first turn until `end` [s]. Raises InvalidArgument."""
+    looks = checked(looks, checks.whole("number of people", people, 2, MOST_PEOPLE))
     said = speeches(turns, people, end, objects=_objects(people, looks))
     times = np.arange(said[0].start + 0.5 * _STEP, end, _STEP)
     at = np.array([_at(seen, times) for seen in looks])

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .looks import Look
-from .manner import Manner
+from .looks import Look, checked
+from .manner import Manner, of_each
 from .turns import Speech, Turn, speeches
 
 _RATES = {"speaking": 22.0, "listening": 14.0}
@@ -47,7 +47,7 @@ def blinks(
 ) -> list[list[float]]:
     """The times [s] at which each of the people begins to blink. looks: of `plan`. Raises InvalidArgument."""
     said = speeches(turns, people, end, 1000)
-    manners = [manner] * people if isinstance(manner, Manner) else manner
+    manners, looks = of_each(manner, people), checked(looks, people)
     return [_blinks(n, said, looks[n], manners[n]) for n in range(people)]
 
 
@@ -86,7 +86,7 @@ def _placed(time: float, person: int, speech: Speech, looks: Sequence[Look], ran
 def nods(turns: Sequence[Turn], people: int, end: float, manner: Sequence[Manner] | Manner) -> list[list[Nod]]:
     """The nods of each of the people: of listeners, after the pauses of the speaker. Raises InvalidArgument."""
     said = speeches(turns, people, end, 1000)
-    manners = [manner] * people if isinstance(manner, Manner) else manner
+    manners = of_each(manner, people)
     return [_nods(n, said, manners[n]) for n in range(people)]
 
 

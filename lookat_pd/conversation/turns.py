@@ -1,7 +1,7 @@
 """Turns of a conversation: who speaks from when on, and the speeches that they make."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..errors import InvalidArgument
 
 DWELL = 0.3
 """Shortest time [s] between two gaze changes of a person."""
-_MOST_PEOPLE = 1000
+MOST_PEOPLE = 1000
 _LONGEST = 1e6
 """Time [s] of all people together."""
 
@@ -53,6 +53,7 @@ class Speech:
 def speeches(turns: Sequence[Turn], people: int, end: float, objects: int = 0) -> list[Speech]:
     """The speeches of a conversation until `end` [s]. turns: in order of time. Raises InvalidArgument."""
     _check(turns, people, end, objects)
+    turns, end = [replace(turn, time=float(turn.time)) for turn in turns], float(end)
     begun = [
         n
         for n, turn in enumerate(turns)
@@ -78,12 +79,15 @@ def _check(turns: Sequence[Turn], people: int, end: float, objects: int) -> None
         )
     if not turns:
         raise InvalidArgument("The conversation has no turns; add at least one speaker with a start time.")
-    checks.whole("number of people", people, 2, _MOST_PEOPLE)
-    checks.whole("number of objects", objects, 0, _MOST_PEOPLE)
+    checks.whole("number of people", people, 2, MOST_PEOPLE)
+    checks.whole("number of objects", objects, 0, MOST_PEOPLE)
     if not all(isinstance(turn.speaker, int | np.integer) and 0 <= turn.speaker < people for turn in turns):
         raise InvalidArgument("The speakers must be numbers from 0 to {last}.", last=people - 1)
     for turn in turns:
-        if turn.at is not None and not (0 <= turn.at < people + objects and turn.at != turn.speaker):
+        if turn.at is None:
+            continue
+        is_number = isinstance(turn.at, int | np.integer)
+        if not (is_number and 0 <= turn.at < people + objects and turn.at != turn.speaker):
             raise InvalidArgument(
                 "A speaker must look at another person or an object, not at {at}; choose a number from 0 to {last}.",
                 at=checks.shown(turn.at),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import checks as every
 from .. import rotation, skeleton
 from ..errors import InvalidArgument
 from ..message import Message
@@ -205,7 +206,7 @@ class Body:
         except ValueError:
             raise InvalidArgument("Pose, velocities and accelerations need the same leading axes.") from None
         q, w, dw = (np.moveaxis(np.broadcast_to(a, (*batch, *a.shape[-2:])), -2, 0) for a in (q, w, dw))
-        return np.moveaxis(self.torques(q, w, dw, gravity, root or STILL), 0, -2)
+        return np.moveaxis(self.torques(q, w, dw, gravity, _checked(root or STILL, batch)), 0, -2)
 
     def torques(self, q: Array, w: Array, dw: Array, gravity: Array, root: RootMotion) -> Array:
         """`inverse` for arrays with the joints first, (n, ...), without checks."""
@@ -269,6 +270,20 @@ class Body:
     def _below(self, values: Array) -> Array:
         """Sums (n, ..., 3) over each joint and its descendants."""
         return (self.ancestors.T @ values.reshape(len(self), -1)).reshape(values.shape)
+
+
+def _checked(root: RootMotion, batch: tuple[int, ...]) -> RootMotion:
+    """The motion of the root over these leading axes."""
+    turned = None if root.rotation is None else checks.quaternions("rotation of the root", root.rotation)
+    motion = (
+        None if values is None else every.like(name, values, *batch, 3)
+        for name, values in (
+            ("acceleration of the root", root.acceleration),
+            ("angular velocity of the root", root.turn),
+            ("angular acceleration of the root", root.turn_acceleration),
+        )
+    )
+    return RootMotion(None if turned is None else every.like("rotation of the root", turned, *batch, 4), *motion)
 
 
 def _turned(matrix: Array, v: Array) -> Array:

@@ -40,9 +40,9 @@ class GazeSamples:
     dt: float
     upright: Array | None = None
 
-    def standing(self, upright: Array) -> "GazeSamples":
-        """The same with the world's up (F, 3), for chains that level the head."""
-        up = np.asarray(upright, float)
+    def standing(self, upright: ArrayLike) -> "GazeSamples":
+        """The same with the world's up (F, 3) or (3,), for chains that level the head. Raises InvalidArgument."""
+        up = rotation.normalize(checks.like("up axis", upright, self.frames, 3))
         jumps = curves.sudden(rotation.angle_between(up[:-1], up[1:]))
         return replace(self, upright=rotation.normalize(curves.curve(up, jumps, self.count)))
 
@@ -111,7 +111,7 @@ def solve(
     """
     samples = prepare(tuning, rotations, positions, targets, dt, shift, between)
     if upright is not None:
-        samples = samples.standing(rotation.normalize(checks.like("up axis", upright, samples.frames, 3)))
+        samples = samples.standing(upright)
     return solve_samples(chain, tuning, samples, events, influence)
 
 
@@ -126,13 +126,14 @@ def solve_samples(
     return run_timeline(chain, tuning, samples, events).solution(*of_frames(samples, influence))
 
 
-def solve_shifted(run: Timeline, samples: GazeSamples, shift: Array, influence: ArrayLike = 1.0) -> Solution:
+def solve_shifted(run: Timeline, samples: GazeSamples, shift: ArrayLike, influence: ArrayLike = 1.0) -> Solution:
     """The solution of a shot that `run_shot` went over, with the aiming bone moved by `shift` (F, 3), smooth, besides.
 
-    Only what that changes is solved again: the aiming bone.
+    Only what that changes is solved again: the aiming bone. Raises InvalidArgument.
     """
-    still = np.zeros(max(len(shift) - 1, 0), dtype=bool)
-    run.again(curves.curve(np.asarray(shift, float), still, samples.count))
+    shift = checks.like("shift", shift, samples.frames, 3)
+    still = np.zeros(samples.frames - 1, dtype=bool)
+    run.again(curves.curve(shift, still, samples.count))
     return run.solution(*of_frames(samples, influence))
 
 

@@ -76,7 +76,7 @@ class Limits:
                 )
             object.__setattr__(self, name, value)
         object.__setattr__(self, "rest", checks.quaternions("rest", self.rest))
-        orders = (self.euler_order,) * n if isinstance(self.euler_order, str) else tuple(self.euler_order)
+        orders = (self.euler_order,) * n if isinstance(self.euler_order, str) else self._orders()
         if len(orders) != n:
             raise InvalidArgument(
                 "Limits of {count} joints need an Euler order for each, not {order_count}.",
@@ -84,15 +84,20 @@ class Limits:
                 order_count=len(orders),
             )
         for order in orders:
-            if order not in rotation.EULER_ORDERS:
+            if not checks.is_one_of(order, rotation.EULER_ORDERS):
                 raise InvalidArgument(
                     "Euler order {order!r} is unknown; use one of {euler_orders}.",
-                    order=order,
+                    order=checks.shown(order),
                     euler_orders=", ".join(rotation.EULER_ORDERS),
                 )
         object.__setattr__(self, "euler_order", orders)
         self._check_ranges(np.asarray(self.minimum), np.asarray(self.maximum))
         self._check_ranges(np.asarray(self.euler_minimum), np.asarray(self.euler_maximum))
+
+    def _orders(self) -> tuple[object, ...]:
+        """The Euler orders, if they are several."""
+        orders = self.euler_order
+        return tuple(orders) if isinstance(orders, Sequence) or np.ndim(orders) == 1 else (orders,)
 
     def _count(self) -> int:
         for field in fields(self):
@@ -168,8 +173,11 @@ class Limits:
         return found
 
     def angles(self, rotations: ArrayLike) -> Array:
-        """Angles (..., n, 3) about x, y, z [rad] of local rotations (..., n, 4), as in Blender's solver."""
-        q = np.asarray(rotations, dtype=float)
+        """Angles (..., n, 3) about x, y, z [rad] of local rotations (..., n, 4), as in Blender's solver.
+
+        Raises InvalidArgument, as `clamp` and `excess` do.
+        """
+        q = checks.array("rotations", rotations, len(self), 4)
         from_rest = rotation.multiply(rotation.inverse(self.rest), q)
         x, y, z = swing_and_twist(BATCH, tuple(np.moveaxis(from_rest, -1, 0)))
         swing = (2.0 * np.arcsin(np.clip(a, -1.0, 1.0)) for a in (x, z))
@@ -178,7 +186,7 @@ class Limits:
 
     def clamp(self, rotations: ArrayLike, start: ArrayLike | None = None) -> Array:
         """The nearest allowed rotations (..., n, 4); locked angles are those of `start`, by default unchanged."""
-        q = np.asarray(rotations, dtype=float)
+        q = checks.array("rotations", rotations, len(self), 4)
         batch = q.shape[:-2]
         whole, single = batch_last(q, batch, 2), q.size == 4 * len(self)
         xp, pose = SINGLE if single else BATCH, unpacked(whole, single)
@@ -190,5 +198,5 @@ class Limits:
 
     def excess(self, rotations: ArrayLike) -> Array:
         """The angle (..., n) [rad] by which local rotations (..., n, 4) exceed the limits; locks do not count."""
-        q = np.asarray(rotations, dtype=float)
+        q = checks.array("rotations", rotations, len(self), 4)
         return rotation.distance(q, self.clamp(q))

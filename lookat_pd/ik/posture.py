@@ -34,7 +34,7 @@ class Posture:
     maximum: ArrayLike
 
     def __post_init__(self) -> None:
-        n = len(np.atleast_1d(self.stiffness))
+        n = checks.numbers("stiffness", self.stiffness).size
         for name, shape in (("stiffness", (n,)), ("minimum", (n,)), ("maximum", (n,))):
             object.__setattr__(self, name, checks.exactly(name, getattr(self, name), *shape))
         object.__setattr__(self, "stiffness", np.clip(np.asarray(self.stiffness), 0.0, STIFFEST))

@@ -205,6 +205,8 @@ def discarded_velocity(
     """
     previous, target = cut.checked(previous, target, kind)
     cut.checked_duration(dt, 0.0, target)
+    if not len(target):
+        return np.zeros(target.shape[1:-1]), np.zeros(target.shape[1:-1])
     difference, velocity = cut.deviation(previous, target, dt, kind)
     direction = rotation.normalize(difference)
     inward = np.minimum(np.sum(velocity * direction, axis=-1), 0.0)

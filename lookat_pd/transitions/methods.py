@@ -10,8 +10,9 @@ from functools import partial
 
 import numpy as np
 
+from .. import checks
 from ..rotation import Array
-from . import inertialization, spring
+from . import cut, inertialization, spring
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,12 @@ def _cross_fade(
     is_linear: bool = False,
 ) -> Array:
     if source is None:
-        return target
+        return cut.checked_poses("target", target, kind)
     return inertialization.cross_fade(source, target, dt, duration, kind=kind, is_linear=is_linear)
 
 
 def _cut(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
-    return target
+    return cut.checked_poses("target", target, kind)
 
 
 def _automatic(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
@@ -186,8 +187,10 @@ def choose(previous: Array, target: Array, dt: float, kind: str = "rotation", si
     """The method for a cut between the last two frames of the output and a target, as for `inertialization.transition`.
 
     Inertialization, or dead blending if for one of ten joints the velocity that inertialization would discard exceeds
-    FAST, or the distance exceeds FAR. size: with vectors the length that counts as one radian.
+    FAST, or the distance exceeds FAR. size: with vectors the length that counts as one radian. Raises
+    InvalidArgument.
     """
+    checks.number("size", size, 1e-9)
     speed, distance = inertialization.discarded_velocity(previous, target, dt, kind=kind)
     if not speed.size:
         return default()

@@ -25,16 +25,19 @@ spring."""
 def settle_time(duration: ArrayLike, damping_ratio: float = 1.0) -> Array:
     """The settle time [s] of the spring of a blend of this duration [s].
 
-    Three quarters of it; shorter for damping ratios with which less than 98.6 % would have decayed by then.
+    Three quarters of it; shorter for damping ratios with which less than 98.6 % would have decayed by then. Raises
+    InvalidArgument.
     """
+    damping_ratio = checks.number("damping ratio", damping_ratio, *DAMPING_RATIOS)
     slowest = damping_ratio - np.sqrt(max(damping_ratio**2 - 1.0, 0.0))
-    return FREE * min(1.0, slowest / _SETTLED) * np.asarray(duration, float)
+    return FREE * min(1.0, slowest / _SETTLED) * checks.array("blend time", duration)
 
 
 def glide(damping_ratio: float = 1.0) -> float:
     """Fraction of the blend for which a velocity would persist: an offset of -glide T v that moves with v has no
-    acceleration at the start, and with a ratio of 1 or more no overshoot."""
-    return float(damping_ratio * settle_time(1.0, damping_ratio) / np.pi)
+    acceleration at the start, and with a ratio of 1 or more no overshoot. Raises InvalidArgument."""
+    settled = settle_time(1.0, damping_ratio)
+    return float(damping_ratio * settled / np.pi)
 
 
 def transition(

@@ -32,6 +32,8 @@ _MANY = 20
 """Frames from which on cutting a rig down costs less than it spares."""
 _MOST = 0.75
 """Part of a rig's bones above which it is not cut down."""
+_BLOCK = 4096
+"""Poses of bones and places of objects that are worked on at once: in one step of the work, whatever the range."""
 _ALIKE = 1e-6
 """Largest difference between matrices of a rig and of its cut-down copy; as a rule they are the same to the bit."""
 CutDown = dict[bpy.types.Object, set[str]]
@@ -256,25 +258,30 @@ class Sampler:
         self._prepare(frames, before)
         samples = self._empty_samples(frames)
         scaled = len(frames) == 1 or any(p.endswith(".scale") for p in fingerprint.animated_paths(self._armature))
-        record = _Record.of(len(frames), self._count, self._rows, samples.raw)
-        worlds = np.empty((len(frames), 1 + len(self.targets), 16), dtype=np.float32)
+        blocks = self._blocks(len(frames))
+        record = _Record.of(blocks[0].stop, self._count, self._rows, samples.raw)
+        worlds = self._empty_worlds(blocks)
         for k, frame in enumerate(frames):
-            # Only what Blender gives is taken down here; numpy makes something of all frames at once.
+            # Only what Blender gives is taken down here; numpy makes something of a block of frames at once.
             depsgraph = self._step(frame, before)
+            block = blocks[k // blocks[0].stop]
             pose = self.stand_in(self._armature).evaluated_get(depsgraph).pose.bones
-            record.read_pose(k, pose, scales=scaled or not k)
-            self._read_worlds(depsgraph, worlds[k])
+            record.read_pose(k - block.start, pose, scales=scaled or not k)
+            self._read_worlds(depsgraph, worlds[k - block.start])
             if look_at:
                 settings = pose[look_at].lookat_pd
                 samples.use[k], samples.influence[k] = settings.use, settings.influence
                 samples.active_target[k] = settings.active_target
                 samples.glance_yaw[k], samples.glance_pitch[k] = settings.glance_yaw, settings.glance_pitch
                 samples.eyes_closed[k], samples.nod[k] = settings.eyes_closed, settings.nod
-                record.weights.append([settings.target_weight, *(item.weight for item in settings.targets)])
-            if k == len(frames) - 1:
-                if not scaled:
-                    record.scales[1:] = record.scales[0]
-                self._finish(samples, record, worlds)
+                weights = [settings.target_weight, *(item.weight for item in settings.targets)]
+                if not k:
+                    samples.weights = np.empty((len(weights), len(frames)))
+                samples.weights[:, k] = weights
+            if not k and not scaled:
+                record.scales[1:] = record.scales[0]
+            if k == block.stop - 1:
+                self._finish(samples, record, worlds, block)
             yield samples
         return samples
 
@@ -284,14 +291,24 @@ class Sampler:
         For a sampler without bones. Raises RigError after the last frame where a target is nowhere.
         """
         self._prepare(frames, before)
-        worlds = np.empty((len(frames), 1 + len(self.targets), 16), dtype=np.float32)
+        blocks = self._blocks(len(frames))
+        worlds = self._empty_worlds(blocks)
         points = np.empty((len(frames), len(self.targets), 3))
         for k, frame in enumerate(frames):
-            self._read_worlds(self._step(frame, before), worlds[k])
-            if k == len(frames) - 1:
-                points[:] = self._worlds(worlds)[1]
-                self._check_points(np.asarray(frames), points)
+            block = blocks[k // blocks[0].stop]
+            self._read_worlds(self._step(frame, before), worlds[k - block.start])
+            if k == block.stop - 1:
+                points[block] = self._worlds(worlds[: block.stop - block.start])[1]
+                self._check_points(np.asarray(frames[block]), points[block])
             yield points.swapaxes(0, 1)
+
+    def _blocks(self, frames: int) -> list[slice]:
+        """Frames that are worked on at once, one block after the other; all are as long as the first but the last."""
+        size = max(1, _BLOCK // (len(self.bones) + 1 + len(self.targets)))
+        return [slice(begin, min(begin + size, frames)) for begin in range(0, max(frames, 1), size)]
+
+    def _empty_worlds(self, blocks: list[slice]) -> Array:
+        return np.empty((blocks[0].stop, 1 + len(self.targets), 16), dtype=np.float32)
 
     def step(self, frame: float) -> bpy.types.Depsgraph:
         """The temporary scene at a frame."""
@@ -349,29 +366,34 @@ class Sampler:
             glance_pitch=np.zeros(f),
             eyes_closed=np.zeros(f, dtype=bool),
             nod=np.zeros(f),
+            weights=np.empty((0, f)),
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )
 
-    def _finish(self, samples: Samples, record: "_Record", worlds: Array) -> None:
-        """From what was taken down to the samples. Raises RigError where the rig cannot be baked."""
-        pose = record.matrices.astype(float)
-        world, points = self._worlds(worlds)
+    def _finish(self, samples: Samples, record: "_Record", worlds: Array, block: slice) -> None:
+        """From what was taken down of a block of frames to its samples. Raises RigError where the rig cannot be baked.
+
+        record, worlds: hold the block at their beginning.
+        """
+        count = block.stop - block.start
+        pose = record.matrices[:count].astype(float)
+        world, points = self._worlds(worlds[:count])
         with np.errstate(all="ignore"):
             sizes = np.linalg.norm(pose[..., :3, :3], axis=-2)
-        self._check(samples.frames, pose, sizes, record.scales, world, points)
-        samples.rotations[:], samples.positions[:] = rotation.from_matrix(pose[..., :3, :3]), pose[..., :3, 3]
-        samples.sizes[:] = sizes.mean(axis=-1)
+        self._check(samples.frames[block], pose, sizes, record.scales[:count], world, points)
+        rotations = rotation.from_matrix(pose[..., :3, :3])
         sheared = shear.sheared(pose[..., :3, :3], sizes)
-        samples.sheared = bool(sheared.any())
-        if samples.sheared and self._aim is not None:
-            askew = samples.rotations[sheared, 0]
-            samples.rotations[sheared, 0] = shear.aimed(askew, pose[sheared, 0, :3, :3], self._aim)
-        for mode, block in record.channels.items():
-            samples.raw[mode][:] = block
-        samples.worlds[:] = world
-        samples.weights = np.array(record.weights, dtype=float).reshape(len(samples.frames), -1).T
+        if sheared.any():
+            samples.sheared = True
+            if self._aim is not None:
+                rotations[sheared, 0] = shear.aimed(rotations[sheared, 0], pose[sheared, 0, :3, :3], self._aim)
+        samples.rotations[block], samples.positions[block] = rotations, pose[..., :3, 3]
+        samples.sizes[block] = sizes.mean(axis=-1)
+        for mode, channels in record.channels.items():
+            samples.raw[mode][block] = channels[:count]
+        samples.worlds[block] = world
         if self.targets:
-            samples.targets[:] = seen_from(world, np.swapaxes(points, 0, 1))
+            samples.targets[:, block] = seen_from(world, np.swapaxes(points, 0, 1))
 
     def _check(self, frames: Array, pose: Array, sizes: Array, scales: Array, world: Array, points: Array) -> None:
         """Raise RigError at the first frame with something that has no answer. sizes: (F, b, 3) of the pose's axes."""
@@ -418,16 +440,14 @@ class Sampler:
 
 @dataclass
 class _Record:
-    """What Blender gave, frame by frame, as it gave it.
+    """What Blender gave at the F frames of a block, as it gave it.
 
     matrices: (F, b, 4, 4) of the pose. scales: (F, b, 3). channels: per rotation mode in use (F, b, 4 or 3).
-    weights: lists of the weights of targets, where these are read.
     """
 
     matrices: Array
     scales: Array
     channels: dict[str, Array]
-    weights: list[list[float]]
     _rows: Array
     _reads: list[tuple[str, Array, Array, Array]]
 
@@ -448,7 +468,7 @@ class _Record:
         # Blender stores matrices by columns.
         matrices = blocks["matrix"].reshape(frames, len(rows), 4, 4).swapaxes(2, 3)
         channels = {mode: blocks[channel(mode)[0]] for mode in modes}
-        return cls(matrices, blocks["scale"], channels, [], rows, reads)
+        return cls(matrices, blocks["scale"], channels, rows, reads)
 
     def read_pose(self, k: int, pose: "bpy.types.bpy_prop_collection", *, scales: bool) -> None:
         """Take down frame number k; without the scales where these are known."""

@@ -4,11 +4,16 @@ Each call begins as one that works. Then some of its arguments are replaced: by 
 numbers that are none, or no numbers at all.
 """
 
+import importlib
+import inspect
+import pkgutil
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -17,19 +22,22 @@ from attack import attack
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lookat_pd
 from lookat_pd import checks, conversation, eyes, gaze, ik, pd, rotation, transitions
 from lookat_pd.body import legs
-from lookat_pd.dynamics import Body, interpolate, reach, simulate
+from lookat_pd.conversation import files
+from lookat_pd.dynamics import Body, RootMotion, interpolate, reach, simulate
 from lookat_pd.dynamics import available as engine_available
-from lookat_pd.errors import InvalidArgument
+from lookat_pd.errors import FileError, InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt
 from lookat_pd.message import Message
+from lookat_pd.transitions import methods, spring
 
 SECONDS, BYTES = 5.0, 1e9
 """What one call may take."""
 NUMBERS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1e-300, 1e-16, 1e-5, 1e6, 1e18, 1e200, -1e308)
-MAY_BE_NAN = {"error", "costs"}
-"""Fields that have no number where there is no target, and where a pass has failed."""
+MAY_BE_NAN = {"error", "costs", "listening", "speaking", "mutual"}
+"""Fields that have no number where there is no target, where a pass has failed, and where nobody listens or speaks."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,8 @@ def chain_arguments(n: int) -> dict[str, Any]:
     }
 
 
-CHAIN, TUNING = set(chain_arguments(1)) | {"soft_edge", "near"}, {f.name for f in fields(gaze.Tuning)}
+CHAIN = set(chain_arguments(1)) | {"soft_edge", "near", "level"}
+TUNING = {f.name for f in fields(gaze.Tuning)}
 
 
 def look(**given: Any) -> Any:
@@ -92,6 +101,23 @@ def look_arguments(random: np.random.Generator) -> dict[str, Any]:
         "influence": 1.0,
         "shift": 0.0,
     }
+
+
+def look_in_steps(**given: Any) -> Any:
+    chain = gaze.Chain(**{name: given.pop(name) for name in CHAIN & given.keys()})
+    tuning = gaze.Tuning(**{name: given.pop(name) for name in TUNING & given.keys()})
+    events = [gaze.Event(given.pop("first"), given.pop("whom")), gaze.Event(given.pop("off"), None)]
+    influence, moved, up = given.pop("influence"), given.pop("moved"), given.pop("upright")
+    samples = gaze.prepare(tuning, **given).standing(up)
+    run = gaze.run_timeline(chain, tuning, samples, events)
+    whole = gaze.solve_samples(chain, tuning, samples, events, influence)
+    return whole, gaze.solve_shifted(run, samples, moved, influence)
+
+
+def look_in_steps_arguments(random: np.random.Generator) -> dict[str, Any]:
+    found = look_arguments(random)
+    frames = len(found["positions"])
+    return found | {"moved": np.zeros((frames, 3)), "upright": np.tile([0.0, 0.0, 1.0], (frames, 1)), "level": 0.5}
 
 
 def follow(**given: Any) -> Any:
@@ -180,7 +206,12 @@ def ik_arguments(random: np.random.Generator) -> dict[str, Any]:
         "stiffness": np.full((n, 3), 0.5) if limits == "range" else None,
         "locks": random.uniform(size=(n, 3)) < 0.5 if limits == "locks" else None,
         "pole": random.normal(size=3) if random.uniform() < 0.3 else None,
-        "orientation": unit(random) if random.uniform() < 0.3 else None,
+        "elbow": random.normal(size=3) if random.uniform() < 0.3 else None,
+        "hinges": np.eye(3)[random.integers(3, size=n)] if random.uniform() < 0.5 else None,
+        "resistance": np.full(n, 0.2),
+        "least": np.zeros(n),
+        "most": np.full(n, 2.5),
+        "orientation": unit(random) if random.uniform() < 0.5 else None,
     }
 
 
@@ -190,29 +221,55 @@ def limits_of(given: dict[str, Any]) -> ik.Limits | None:
     return ik.Limits(**found) if any(value is not None for value in found.values()) else None
 
 
+def limited(**given: Any) -> Any:
+    found = ik.Limits(**{name: value for name, value in given.items() if name != "rotations"})
+    return [work(given["rotations"]) for work in (found.clamp, found.angles, found.excess)]
+
+
+def limits_arguments(random: np.random.Generator) -> dict[str, Any]:
+    n = int(random.integers(1, 4))
+    return {
+        "locks": random.uniform(size=(n, 3)) < 0.3,
+        "minimum": np.full((n, 3), -0.5),
+        "maximum": np.full((n, 3), 0.7),
+        "stiffness": np.full((n, 3), 0.5),
+        "rest": unit(random, n),
+        "euler_minimum": np.full((n, 3), -0.4),
+        "euler_maximum": np.full((n, 3), 0.4),
+        "euler_order": "XYZ",
+        "rotations": unit(random, 2, n),
+    }
+
+
 def solve_chain(**given: Any) -> Any:
     wanted = [ik.Pole(given["pole"])] if given["pole"] is not None else []
     wanted += [ik.Orientation(given["orientation"])] if given["orientation"] is not None else []
-    del given["pole"], given["orientation"]
-    return ik.solve(**given | {"limits": limits_of(given)}, objectives=wanted)
+    wanted += [ik.JointGoal(1, given["elbow"])] if given["elbow"] is not None else []
+    hinges, rest = given["hinges"], (given["resistance"], given["least"], given["most"])
+    posture = None if hinges is None else ik.Posture(rest[0], hinges, *rest[1:])
+    for name in ("pole", "orientation", "elbow", "hinges", "resistance", "least", "most"):
+        del given[name]
+    return ik.solve(**given | {"limits": limits_of(given)}, objectives=wanted, posture=posture)
 
 
 def tree_arguments(random: np.random.Generator) -> dict[str, Any]:
     found = ik_arguments(random)
     n = len(found["offsets"])
-    for name in ("method", "pole", "orientation"):
+    for name in ("method", "pole", "elbow", "hinges", "resistance", "least", "most"):
         del found[name]
     return found | {
         "parents": [int(random.integers(-1, joint)) if joint else -1 for joint in range(n)],
         "joint": n - 1,
         "offset": np.zeros(3),
         "weight": 1.0,
+        "orientation_weight": 0.5,
     }
 
 
 def solve_body(**given: Any) -> Any:
     target = given.pop("target")
-    effector = ik.Effector(given.pop("joint"), target, given.pop("offset"), given.pop("weight"))
+    place = given.pop("joint"), target, given.pop("offset"), given.pop("weight")
+    effector = ik.Effector(*place, given.pop("orientation"), given.pop("orientation_weight"))
     limits = limits_of(given)
     return ik.solve_tree(effectors=[effector], **given, limits=limits)
 
@@ -306,6 +363,16 @@ def simulate_arguments(random: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def turned_torques(body: Body, **given: Any) -> Any:
+    root = RootMotion(*(given.pop(name) for name in RootMotion._fields))
+    return body.inverse(**given, root=root)
+
+
+def turned_arguments(random: np.random.Generator) -> dict[str, Any]:
+    vectors = {name: random.normal(size=(2, 3)) for name in RootMotion._fields[1:]}
+    return inverse_arguments(random) | vectors | {"rotation": unit(random, 2)}
+
+
 def inverse_arguments(random: np.random.Generator) -> dict[str, Any]:
     body = body_arguments(random)
     n = len(body["parents"])
@@ -336,10 +403,75 @@ def plant(**given: Any) -> Any:
     return lowered, legs.replant(animated, carried)
 
 
+TURNS = {"first", "second", "one", "other", "at"}
+
+
 def talk(**given: Any) -> Any:
-    manner = conversation.Manner(given["seed"], given["reaction"], given["glances"])
-    turns = [conversation.Turn(given["first"], given["one"]), conversation.Turn(given["second"], given["other"])]
-    return conversation.plan(turns, given["people"], given["end"], manner)
+    """Everything that is planned for a conversation, and what is measured of it."""
+    first, second, one, other, at = (given.pop(name) for name in ("first", "second", "one", "other", "at"))
+    people, end, objects = (given.pop(name) for name in ("people", "end", "objects"))
+    manner = conversation.Manner(**given)
+    turns = [conversation.Turn(first, one), conversation.Turn(second, other, at)]
+    looks = conversation.plan(turns, people, end, manner, objects)
+    signs = conversation.blinks(turns, people, end, looks, manner), conversation.nods(turns, people, end, manner)
+    return looks, signs, conversation.shares(turns, people, end, looks)
+
+
+def talk_arguments(random: np.random.Generator) -> dict[str, Any]:
+    return {
+        "seed": int(random.integers(100)),
+        "reaction": (0.2, 0.6),
+        "glances": float(random.choice([0.0, 0.5, 1.0])),
+        "listening": 0.7,
+        "speaking": 0.4,
+        "hold": 3.0,
+        "size": 1.0,
+        "blinks": 1.0,
+        "nods": 1.0,
+        "first": 0.0,
+        "second": 2.0,
+        "one": 0,
+        "other": 1,
+        "at": random.choice([None, 2, 3]),
+        "people": 3,
+        "end": 6.0,
+        "objects": 1,
+    }
+
+
+def few(count: Any) -> int:
+    return count if isinstance(count, int) and 0 <= count < 9 else 0
+
+
+def measured(**given: Any) -> Any:
+    """What is measured, and the blinks, with looks and manners of somebody else."""
+    turns = [conversation.Turn(0.0, 0), conversation.Turn(2.0, 1)]
+    look = conversation.Look(given["time"], given["at"], given["yaw"], given["pitch"])
+    looks, manners = [[look]] * few(given["rows"]), [conversation.Manner()] * few(given["manners"])
+    people, end = given["people"], given["end"]
+    plan = conversation.plan(turns, people, end, manners)
+    signs = conversation.blinks(turns, people, end, looks, manners), conversation.nods(turns, people, end, manners)
+    return conversation.shares(turns, people, end, looks), plan, signs
+
+
+def measured_arguments(random: np.random.Generator) -> dict[str, Any]:
+    look = {"time": float(random.uniform(-1.0, 6.0)), "at": int(random.integers(2)), "yaw": 0.1, "pitch": 0.0}
+    return look | {"people": 2, "end": 6.0, "rows": 2, "manners": 2}
+
+
+def blended(row: methods.TransitionMethod) -> Callable[..., Any]:
+    def call(**given: Any) -> Any:
+        return row.blend(**given)
+
+    return call
+
+
+def blended_arguments(row: methods.TransitionMethod) -> Callable[[np.random.Generator], dict[str, Any]]:
+    def arguments(random: np.random.Generator) -> dict[str, Any]:
+        found = cut_arguments(random)
+        return found | {"source": found["target"][::-1]} | ({"damping_ratio": 0.6} if row.has_damping else {})
+
+    return arguments
 
 
 CALLS = {
@@ -379,19 +511,17 @@ CALLS = {
     "look-at": Call(look, look_arguments),
     "realtime": Call(follow, follow_arguments),
     "eyes": Call(eyes_look, eyes_arguments),
-    "conversation": Call(
-        talk,
-        lambda random: {
-            "seed": 1,
-            "reaction": (0.2, 0.6),
-            "glances": 0.5,
-            "first": 0.0,
-            "second": 2.0,
-            "one": 0,
-            "other": 1,
-            "people": 3,
-            "end": 6.0,
-        },
+    "look-at in steps": Call(look_in_steps, look_in_steps_arguments),
+    "conversation": Call(talk, talk_arguments),
+    "measures of a conversation": Call(measured, measured_arguments),
+    **{f"method {row.id}": Call(blended(row), blended_arguments(row)) for row in methods.METHODS.values()},
+    "choice of a method": Call(
+        lambda duration, **given: methods.choose(**given) and None,
+        lambda random: cut_arguments(random) | {"size": 1.0},
+    ),
+    "spring": Call(
+        lambda **given: (spring.settle_time(**given), spring.glide(given["damping_ratio"])),
+        lambda random: {"duration": 0.3, "damping_ratio": float(random.choice([0.2, 1.0, 3.0]))},
     ),
     "decay": Call(
         transitions.decay,
@@ -413,7 +543,7 @@ CALLS = {
             given["dt"],
             root=given["root"],
             weights=transitions.Weights(given["velocity"], joints=given["joints"]),
-        ),
+        ).best(given["count"], spacing=given["spacing"], room=given["room"]),
         lambda random: {
             "source": random.normal(size=(5, 3, 3)),
             "destination": random.normal(size=(4, 3, 3)),
@@ -421,6 +551,9 @@ CALLS = {
             "root": 0,
             "velocity": 0.15,
             "joints": np.ones(3),
+            "count": 3,
+            "spacing": 1,
+            "room": 1,
         },
     ),
     "foot contacts": Call(
@@ -428,10 +561,13 @@ CALLS = {
         lambda random: {"feet": random.normal(size=(6, 2, 3)), "dt": 0.04, "size": 1.0, "height": 0.05, "speed": 0.5},
     ),
     "chain": Call(solve_chain, ik_arguments),
+    "limits": Call(limited, limits_arguments),
     "tree": Call(solve_body, tree_arguments),
     "whole body": Call(solve_whole_body, whole_body_arguments),
     "legs": Call(plant, leg_arguments),
     "inverse dynamics": Call(with_body(Body.inverse), inverse_arguments),
+    "inverse dynamics of a moving root": Call(with_body(turned_torques), turned_arguments),
+    "pose of a body": Call(with_body(lambda body, **given: body.forward(given["q"])), inverse_arguments),
     "mass matrix": Call(with_body(lambda body, **given: body.mass_matrix(given["q"])), inverse_arguments),
     "interpolate": Call(with_body(interpolate), keys_arguments, engine=True),
     "reach": Call(with_body(reach), reach_arguments, engine=True),
@@ -544,6 +680,64 @@ def test_the_calls_work_as_they_are(name: str) -> None:
     assert made
 
 
+NOT_SOLVERS = {
+    "conversation.Personality",
+    "dynamics.available",
+    "dynamics.reason",
+    "ik.Method",
+    "ik.Posture.as_bent",
+    "ik.Posture.bend",
+}
+"""Public names that take no numbers, or only what was checked before."""
+
+
+def public() -> dict[str, CodeType]:
+    """All functions, and methods of classes, that the rooms of the solvers export, with their code."""
+    found = {}
+    for room in pkgutil.iter_modules(lookat_pd.__path__):
+        module = importlib.import_module(f"lookat_pd.{room.name}")
+        for name in getattr(module, "__all__", ()) if room.ispkg else ():
+            item = getattr(module, name)
+            if inspect.isfunction(item):
+                found[f"{room.name}.{name}"] = inspect.unwrap(item).__code__
+            elif inspect.isclass(item):
+                # Objectives work on the tasks of the solvers; what they are given is checked when they are made.
+                is_objective = issubclass(item, ik.Objective)
+                for method, function in vars(item).items():
+                    if inspect.isfunction(function) and method == "__init__":
+                        found[f"{room.name}.{name}"] = function.__code__
+                    elif inspect.isfunction(function) and not method.startswith("_") and not is_objective:
+                        found[f"{room.name}.{name}.{method}"] = function.__code__
+    return {name: code for name, code in found.items() if name not in NOT_SOLVERS}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring; the solvers are the same everywhere")
+def test_every_public_solver_is_called_with_any_input() -> None:
+    """One that nothing here calls needs a row in CALLS."""
+    seen, monitoring = set(), sys.monitoring
+
+    def called(code: CodeType, _: int) -> object:
+        seen.add(code)
+        return monitoring.DISABLE
+
+    monitoring.use_tool_id(monitoring.PROFILER_ID, __name__)
+    monitoring.register_callback(monitoring.PROFILER_ID, monitoring.events.PY_START, called)
+    monitoring.set_events(monitoring.PROFILER_ID, monitoring.events.PY_START)
+    monitoring.restart_events()
+    try:
+        for call in CALLS.values():
+            for seed in range(10 if engine_available() or not call.engine else 0):
+                with suppress(InvalidArgument), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    call.solver(**call.arguments(np.random.default_rng(seed)))
+    finally:
+        monitoring.free_tool_id(monitoring.PROFILER_ID)
+    found = public()
+    assert len(found) > 40
+    missing = {name for name, code in found.items() if code not in seen}
+    assert not (missing if engine_available() else {name for name in missing if not name.startswith("dynamics")})
+
+
 @settings(max_examples=500)
 @given(names, seeds, changes)
 def test_a_solver_answers_or_says_what_is_wrong(
@@ -561,7 +755,59 @@ def test_a_solver_answers_or_says_what_is_wrong_many_times(
     check(name, seed, changes)
 
 
+# Texts of turns
+
+PIECES = (
+    *("0", "7", "-1", "1.5", "1:02.5", "36f", "00:00:01,000", " --> ", "1e9", "9" * 5000, "nan", "inf", "1e999"),
+    *("Anna", "Anna:", ": hello", "time", "frame", "speaker", "text", "at", ",", ";", "\n", "\n\n", " ", "#", "\x00"),
+    *("[", "]", "{", "}", '"', '"time"', '"speaker"', '"turns"', ":", "null", "true", "[" * 3000, "\ufeff", '"' * 5),
+    *('[{"time": 1, "speaker": "Anna"}]', "time,speaker\n1,Anna\n", "1 Anna: hello\n"),
+)
+texts = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+@settings(max_examples=300)
+@given(texts, st.sampled_from(["json", "csv", "srt", "txt", "", "exe"]))
+def test_a_text_gives_turns_or_says_what_is_wrong(text: str, kind: str) -> None:
+    found, message = None, None
+    try:
+        found = files.read(text, kind)
+    except FileError as error:
+        message = error.args[0]
+    if found is None:
+        assert isinstance(message, Message) and message.endswith(".") and len(message) < 500
+    else:
+        assert found and all(np.isfinite(line.time) and line.name for line in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "word"),
+    [
+        ("time,speaker\n1," + "x" * 140_000, "csv", "table"),
+        ("[" * 100_000, "json", "deep"),
+        ('[{"time": 1e999, "speaker": "Anna"}]', "json", "beyond"),
+        ("nan Anna", "txt", "no turn"),
+        ("9" * 400 + " Anna", "txt", "beyond"),
+        ("9" * 5000 + ":00:01,000 --> 1\nAnna: hello", "srt", "beyond"),
+        ("time,speaker\n1\n", "csv", "speaker"),
+    ],
+    ids=range(7),
+)
+def test_what_is_wrong_with_a_text_is_named(text: str, kind: str, word: str) -> None:
+    with pytest.raises(FileError, match=word):
+        files.read(text, kind)
+
+
 # What was found once
+
+
+def test_a_time_that_is_an_array_is_not_changed() -> None:
+    start = np.array(0.0)
+    turns = [conversation.Turn(start, 0), conversation.Turn(2.0, 1, 2)]
+    looks = conversation.plan(turns, 3, 6.0, conversation.Manner(85, glances=0.5), 1)
+    assert start == 0.0 and looks == conversation.plan(
+        [conversation.Turn(0.0, 0), *turns[1:]], 3, 6.0, conversation.Manner(85, glances=0.5), 1
+    )
 
 
 @pytest.mark.parametrize("method", list(ik.METHODS))
@@ -612,6 +858,19 @@ def test_a_reach_without_passes_is_the_minimum_jerk_one(method: str) -> None:
         ("reach", {"strength": 1e-300}, "strength"),
         ("realtime", {"dt": [[1.0], [1.0, 2.0]]}, "time step"),
         ("best cut", {"root": [10**400]}, "root joint"),
+        ("choice of a method", {"size": 0.0}, "size"),
+        ("conversation", {"at": "word"}, "look at another person or an object"),
+        ("inverse dynamics of a moving root", {"turn": np.full(3, np.nan)}, "angular velocity of the root"),
+        ("limits", {"rotations": np.full((1, 4), np.nan)}, "rotations"),
+        ("limits", {"euler_order": 3.0}, "Euler order"),
+        ("look-at in steps", {"upright": np.nan}, "up axis"),
+        ("look-at in steps", {"moved": np.ones((99, 3))}, "shift"),
+        ("measures of a conversation", {"manners": 1}, "manners of 1 people"),
+        ("measures of a conversation", {"rows": 1}, "looks of 1 people"),
+        ("measures of a conversation", {"at": -1}, "looked at"),
+        ("method cut", {"target": np.full((2, 1, 4), np.nan)}, "target"),
+        ("spring", {"damping_ratio": np.nan}, "damping ratio"),
+        ("spring", {"duration": [np.inf]}, "blend time"),
     ],
 )
 def test_what_is_wrong_is_named(name: str, changes: dict[str, Any], word: str) -> None:

@@ -7,6 +7,7 @@ import bpy
 
 from ....lookat_pd.conversation.files import Line
 from ....lookat_pd.errors import RigError
+from ...animation.bake_options import LAST_FRAME
 from ...sampling.scene_time import key_range, seconds_per_frame
 from .. import resolve as look_at
 from . import conversation, conversation_settings, looks, markers, setting_keys
@@ -139,6 +140,12 @@ def take_lines(scene: bpy.types.Scene, lines: Sequence[Line]) -> None:
         unknown += [line.at] if line.at and at is None else []
         # Time 0 of a file is the first frame of the scene.
         frame = round(line.time) if line.in_frames else first + round(line.time / dt)
+        if abs(frame) > LAST_FRAME:
+            raise RigError(
+                "The turn of {name} is at frame {frame}, which Blender does not have; correct the file.",
+                name=line.name,
+                frame=frame,
+            )
         rows[frame] = frame, who, line.text, at
     if unknown:
         raise RigError(

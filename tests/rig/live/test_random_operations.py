@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any
 
 import bpy
 import numpy as np
@@ -16,12 +15,14 @@ import pytest
 from attack import IS_RANDOM, attack
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from extension import load
 
 from .. import scenes
 from ..scenes import animate, ball, figure, poses, set_rotation
+from . import fresh_process
+from .feature_operations import LAST, FeatureOperations, Stage, number, whole
 from .test_live import ours
 
 bake = load("rig.look_at.bake")
@@ -29,10 +30,6 @@ bake_options = load("rig.animation.bake_options")
 clock = load("rig.offset_layer.clock")
 copying = load("rig.look_at.copy")
 drain = load("lookat_pd.progress").drain
-goals = load("rig.ik.goals")
-ik_bake = load("rig.ik.bake")
-ik_chain = load("rig.detection.joint_chain")
-ik_solving = load("rig.ik.chain_solve")
 join = load("rig.transitions.join")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
@@ -44,18 +41,16 @@ pops = load("rig.transitions.pops")
 presets = load("rig.look_at.presets")
 sequence = load("rig.transitions.sequence")
 strips = load("rig.transitions.strips")
-targets = load("rig.sampling.targets")
 LookAtError = load("lookat_pd.errors").LookAtError
 
-LAST = 24
 FRAMES = (1, 7, 16, LAST)
 ALIKE = 1e-5
+FRESH = 16
+"""Of so many random sequences one is opened by a new process."""
 BONES = ("head", "neck", "chest", "upper_arm.L")
-whole = st.integers(0, 10_000)
-number = st.floats(-1.0, 1.0, width=32)
 
 
-class Shot(RuleBasedStateMachine):
+class Shot(FeatureOperations):
     """Two characters, one looks at a ball, the other one at the first; a box; and what can be done with them."""
 
     def __init__(self) -> None:
@@ -77,39 +72,6 @@ class Shot(RuleBasedStateMachine):
         bpy.context.scene.collection.objects.link(box)
         self.begin_undo()
 
-    # What there is
-
-    def armature(self, n: int) -> bpy.types.Object:
-        """A character that may be edited: no library override."""
-        found = [item for item in bpy.context.scene.objects if item.type == "ARMATURE" and not item.override_library]
-        return found[n % len(found)]
-
-    def item(self, n: int, *, editable: bool = False) -> bpy.types.Object | None:
-        """An object or none; library overrides too, unless it is to be edited."""
-        known = [item for item in bpy.context.scene.objects if not clock.is_clock(item)]
-        found = [None, *(item for item in known if not (editable and item.override_library))]
-        return found[n % len(found)]
-
-    def bone(self, armature: bpy.types.Object, n: int) -> bpy.types.PoseBone:
-        return armature.pose.bones[n % len(armature.pose.bones)]
-
-    def looking(self) -> list[tuple[bpy.types.Object, str]]:
-        found = [item for item in bpy.context.scene.objects if item.type == "ARMATURE"]
-        return [(item, bone) for item in found for bone in look_at.bones_with_look_at(item)]
-
-    def settings(self, n: int) -> Any:
-        looking = self.looking()
-        armature, bone = looking[n % len(looking)]
-        return armature.pose.bones[bone].lookat_pd
-
-    def some_look(self) -> bool:
-        return bool(self.looking())
-
-    def character(self, n: int) -> bpy.types.Object:
-        """One that an operator works on: Blender evaluates what was changed before an operator begins."""
-        bpy.context.view_layer.update()
-        return self.armature(n)
-
     # What is done
 
     @rule(n=whole, bone=st.sampled_from(BONES), towards=whole)
@@ -119,13 +81,13 @@ class Shot(RuleBasedStateMachine):
             with suppress(LookAtError):
                 scenes.aim(armature, self.item(towards), bone)
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole)
     def remove(self, n: int) -> None:
         looking = self.looking()
         look_at_edit.remove(*looking[n % len(looking)])
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole, towards=whole, bone=whole, of_bone=st.booleans())
     def aim_at(self, n: int, towards: int, bone: int, of_bone: bool) -> None:
         found, item = self.settings(n), self.item(towards)
@@ -133,14 +95,14 @@ class Shot(RuleBasedStateMachine):
         if item is not None and item.type == "ARMATURE":
             found.subtarget = self.bone(item, bone).name if of_bone else ""
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole, name=st.sampled_from(("settle_time", "influence", "max_speed", "soft_edge")), share=st.floats(0, 1))
     def tune(self, n: int, name: str, share: float) -> None:
         found = self.settings(n)
         prop = found.bl_rna.properties[name]
         setattr(found, name, prop.soft_min + share * (prop.soft_max - prop.soft_min))
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole, name=st.sampled_from(("mute", "use")), value=st.booleans())
     def switch(self, n: int, name: str, value: bool) -> None:
         setattr(self.settings(n), name, value)
@@ -278,14 +240,14 @@ class Shot(RuleBasedStateMachine):
         if armature.animation_data is not None and names:
             armature.animation_data.action = bpy.data.actions[names[n % len(names)]]
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole, group=st.sampled_from(("body", "eyes")), switch=whole, value=st.booleans())
     def body(self, n: int, group: str, switch: int, value: bool) -> None:
         found = getattr(self.settings(n), group)
         switches = [prop.identifier for prop in found.bl_rna.properties if prop.type == "BOOLEAN"]
         setattr(found, switches[switch % len(switches)], value)
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole, into=st.sampled_from(("NEW", "CURRENT", "LAYER")))
     def bake(self, n: int, into: str) -> None:
         looking = self.looking()
@@ -294,7 +256,7 @@ class Shot(RuleBasedStateMachine):
             wanted = [look_at.resolve(armature, bone)]
             drain(bake.bake(bpy.context.scene, wanted, bake_options.BakeOptions(1, LAST, into)))
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole, names=st.lists(st.sampled_from(BONES), min_size=1, max_size=2, unique=True), mirror=st.booleans())
     def copy_look_at(self, n: int, names: Sequence[str], mirror: bool) -> None:
         looking = self.looking()
@@ -306,20 +268,11 @@ class Shot(RuleBasedStateMachine):
             else:
                 copying.copy(bpy.context.scene, armature, bone, others)
 
-    @precondition(some_look)
+    @precondition(Stage.some_look)
     @rule(n=whole, which=whole)
     def preset(self, n: int, which: int) -> None:
         found = sorted(presets.available().items())
         presets.apply(presets.read(found[which % len(found)][1]), self.settings(n))
-
-    @rule(n=whole, towards=whole, into=st.sampled_from(("NEW", "CURRENT", "LAYER")))
-    def bake_ik(self, n: int, towards: int, into: str) -> None:
-        armature, item = self.character(n), self.item(towards)
-        with suppress(LookAtError):
-            found = ik_chain.resolve(armature, "hand.L", length=2)
-            goal = goals.Goal(targets.Target(item))
-            options = bake_options.BakeOptions(1, LAST, into)
-            drain(ik_bake.bake_goal(bpy.context.scene, found, goal, ik_solving.IKTuning(iterations=5), options))
 
     @rule(n=whole, which=whole, cut=st.integers(2, LAST))
     def join_actions(self, n: int, which: int, cut: int) -> None:
@@ -422,6 +375,7 @@ class Shot(RuleBasedStateMachine):
         rigs = [item for item in scene.objects if item.type == "ARMATURE"]
         seen = [poses(item, FRAMES) for item in rigs]
         told = [live.status(scene, item, bone) for item, bone in self.looking()]
+        self._check_fresh_process(dict(zip((item.name for item in rigs), seen, strict=True)))
         scenes.forget_solutions()
         for item, before in zip(rigs, seen, strict=True):
             away = np.abs(poses(item, FRAMES) - before)
@@ -444,6 +398,20 @@ class Shot(RuleBasedStateMachine):
         live._forget()
         for item, before in zip(rigs, without, strict=True):
             assert np.array_equal(poses(item, FRAMES), before)
+
+    ended = 0
+
+    def _check_fresh_process(self, seen: dict[str, np.ndarray]) -> None:
+        """Now and then, in the same file as a new process opens it."""
+        Shot.ended += 1
+        if not IS_RANDOM or Shot.ended % FRESH or bpy.app.binary_path:
+            return
+        path = os.path.join(bpy.app.tempdir, "fresh.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+        found = fresh_process.poses(path, FRAMES)
+        for name, before in seen.items():
+            away = np.abs(found[name] - before).max()
+            assert away < ALIKE, f"in a new process {name} is {away:.4g} off"
 
 
 @cache

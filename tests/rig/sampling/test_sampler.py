@@ -196,6 +196,40 @@ def test_samples_are_what_the_animator_sees_without_the_look_at(base) -> None:
         assert np.array_equal(seen.positions[:, n], matrices[:, :3, 3])
 
 
+def test_frames_are_worked_on_in_blocks_that_change_no_bit(monkeypatch) -> None:
+    """However long the range, no step of the work handles more than a block; what comes out is the same."""
+    scene = swaying(modes=scenes.MODES)
+    scenes.keyed(scene.armature.pose.bones[CHAIN[1]], "scale", [(1, (1, 1, 1)), (30, (1, 1.5, 0.7))])
+    wanted, aim = [targets.Target(scene.target)], np.array((0.0, 0.0, 1.0))
+    frames, worked_on, from_matrix = list(range(-5, 48)), [], rotation.from_matrix
+
+    def counted(matrices):
+        worked_on.append(matrices[..., 0, 0].size)
+        return from_matrix(matrices)
+
+    def sampled():
+        with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, wanted, aim, located=True) as sampler:
+            return sample.run(sampler.sample(frames, "head"))
+
+    def placed() -> np.ndarray:
+        with sample.Sampler(bpy.context.scene, scene.armature, (), wanted) as sampler:
+            return list(sampler.sample_points(frames))[-1].copy()
+
+    whole, points = sampled(), placed()
+    monkeypatch.setattr(rotation, "from_matrix", counted)
+    monkeypatch.setattr(sample, "_BLOCK", 20)
+    blocks = sampled()
+    assert whole.sheared and sum(worked_on) == len(frames) * len(CHAIN) and max(worked_on) <= 20
+    for name, value in vars(whole).items():
+        one, other = (value, getattr(blocks, name)) if name != "raw" else map(_joined, (value, blocks.raw))
+        assert np.array_equal(one, other), name
+    assert np.array_equal(placed(), points)
+
+
+def _joined(channels: dict[str, np.ndarray]) -> np.ndarray:
+    return np.concatenate([channels[mode] for mode in sorted(channels)], axis=-1)
+
+
 def test_where_time_is_stretched_frames_are_those_of_the_keys() -> None:
     """At half speed, frame 60 of the scene shows the keys of frame 30."""
     scene = swaying(frames=(1, 20))
