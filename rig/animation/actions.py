@@ -15,7 +15,9 @@ _COPIED = re.compile(r"\.\d{3}$")
 
 
 def rotation_path(bone: str, mode: str) -> str:
-    """Data path of the channels that hold a bone's rotation."""
+    """Data path of the channels that hold a bone's rotation, or those of the object itself where `bone` is ""."""
+    if not bone:
+        return channel(mode)[0]
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel(mode)[0]}'
 
 
