@@ -170,6 +170,4 @@ def _switch(on: ArrayLike) -> Array:
 
 def _check_lengths(animated: Array, goals: Array | None, on: Array) -> None:
     if on.shape != (len(animated),) or (goals is not None and len(goals) != len(animated)):
-        raise InvalidArgument(
-            "The motion has {frames} samples; goals and switch need as many.", frames=len(animated)
-        )
+        raise InvalidArgument("The motion has {frames} samples; goals and switch need as many.", frames=len(animated))

@@ -163,6 +163,12 @@ def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
     return None if curve is None else [point.co.x for point in curve.keyframe_points]
 
 
+def key_state(item: bpy.types.Object, path: str, frame: int) -> str:
+    """Whether a property is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
+    frames = key_frames(item, path)
+    return "NONE" if frames is None else "KEYED" if frame in frames else "ANIMATED"
+
+
 def remove_curves(armature: bpy.types.Object, path: str) -> None:
     """Delete the F-curves of the current action, and the drivers, whose data path starts with `path`."""
     data = armature.animation_data

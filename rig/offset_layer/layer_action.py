@@ -117,7 +117,9 @@ def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | No
     points = np.empty((len(curves), count, 2), dtype=np.float32)
     for curve, row in zip(curves, points, strict=True):
         _points(curve).foreach_get("co", row.reshape(-1))
-    return PlaceKeys(bpy.utils.unescape_identifier(found[1] or ""), found[2], int(points[0, 0, 0]), points[:, :, 1].T.copy())
+    return PlaceKeys(
+        bpy.utils.unescape_identifier(found[1] or ""), found[2], int(points[0, 0, 0]), points[:, :, 1].T.copy()
+    )
 
 
 def at(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: float) -> Array:

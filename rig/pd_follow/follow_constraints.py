@@ -1,4 +1,4 @@
-"""The motion that PD Follow adds, as native data: two Action constraints, last in the stack, that read an own action."""
+"""The motion that PD Follow adds, as native data: two Action constraints, last in the stack, read an own action."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -49,5 +49,7 @@ def set_offset(owner: Owner) -> None:
     if s.subtarget:
         matrix = matrix @ s.target.pose.bones[s.subtarget].matrix
     if not np.all(np.isfinite(matrix)):
-        raise RigError("The target '{target}' has a position that is not finite; fix its animation.", target=s.target.name)
+        raise RigError(
+            "The target '{target}' has a position that is not finite; fix its animation.", target=s.target.name
+        )
     s.target_location, s.target_rotation = matrix.to_translation(), matrix.to_quaternion()

@@ -133,7 +133,9 @@ def _inputs(scene: bpy.types.Scene, owner: Owner, known: _Known) -> tuple:
     """All that samples are taken from."""
     s = owner.settings
     standing = tuple(
-        getattr(s, name) for name in settings.KEYABLE if not fingerprint.animates(owner.object, owner.settings_path + name)
+        getattr(s, name)
+        for name in settings.KEYABLE
+        if not fingerprint.animates(owner.object, owner.settings_path + name)
     )
     reached = fingerprint.reach(scene, [owner.object, s.target])
     known.kinds = frozenset(kind for kind, _ in reached)

@@ -107,7 +107,9 @@ def check(owner: Owner) -> None:
     s = owner.settings
     if s.target is None:
         if s.turn == "AIM":
-            raise RigError("'{name}' has no target to aim at; choose a target, or set Rotation to Follow.", name=owner.label)
+            raise RigError(
+                "'{name}' has no target to aim at; choose a target, or set Rotation to Follow.", name=owner.label
+            )
     else:
         check_target(owner, s.target, s.subtarget)
     if s.use_location and is_connected(owner):

@@ -120,9 +120,16 @@ class PDFollowSettings(bpy.types.PropertyGroup):
         options=set(),
     )
     # The target in the world when the offset was set.
-    target_location: FloatVectorProperty(override=EDITABLE, name="Target Location", size=3, options={"HIDDEN"})
+    target_location: FloatVectorProperty(
+        override=EDITABLE, update=_changed, name="Target Location", size=3, options={"HIDDEN"}
+    )
     target_rotation: FloatVectorProperty(
-        override=EDITABLE, name="Target Rotation", size=4, default=(1.0, 0.0, 0.0, 0.0), options={"HIDDEN"}
+        override=EDITABLE,
+        update=_changed,
+        name="Target Rotation",
+        size=4,
+        default=(1.0, 0.0, 0.0, 0.0),
+        options={"HIDDEN"},
     )
     settle_time: FloatProperty(
         override=EDITABLE,
