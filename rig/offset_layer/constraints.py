@@ -6,7 +6,7 @@ without any handler, and without the extension. Constraints, action and clock ar
 removed here, the constraints first in the bone's stack, and told from the animator's by their names.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import bpy
@@ -33,6 +33,8 @@ _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
 _NOTE, _SHAPES = "lookat_pd_solved_from", "lookat_pd_shapes_"
+listeners: list[Callable[[], None]] = []
+"""Called when what look-ats add to a rig was written, or is gone."""
 Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
 
@@ -135,6 +137,7 @@ def remove(armature: bpy.types.Object, number: int | None = None) -> None:
     """
     if _remove_constraints(armature, number):
         remove_unread_clock()
+        _call_listeners()
 
 
 def remove_unread_clock() -> None:
@@ -184,6 +187,12 @@ def show(armature: bpy.types.Object, track: Track) -> None:
         wrote = set_value(constraint, "influence", 1.0) or wrote
     if wrote:
         evaluate(armature)
+        _call_listeners()
+
+
+def _call_listeners() -> None:
+    for listener in listeners:
+        listener()
 
 
 def hide(armature: bpy.types.Object, number: int) -> None:

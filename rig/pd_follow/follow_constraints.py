@@ -21,6 +21,7 @@ _WAY = ("WORLD", "AFTER_SPLIT")
 """Adds the location in the world, and turns locally."""
 _WITHOUT_DELTA = (("delta_rotation_quaternion", 1.0),)
 """Blender evaluates the action of an object with a delta rotation of length 0 in quaternions, which turns by 180°."""
+_ALIKE = 1e-6
 _STILL = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 
 
@@ -108,7 +109,7 @@ def show(owner: Owner, first: int, moves: Array, turns: Array) -> None:
         keys = layer_action.PlaceKeys(
             owner.bone, channels.channel(mode)[0], first, values.astype(np.float32), constants
         )
-        if not keys.same_as(layer_action.read(constraint.action, constraint.action_slot)):
+        if not _shows(constraint, keys):
             layer_action.write(constraint.action, constraint.action_slot, keys)
             wrote = True
         wrote = set_range(constraint, first, len(values)) or wrote
@@ -116,6 +117,14 @@ def show(owner: Owner, first: int, moves: Array, turns: Array) -> None:
     if wrote:
         owner.object.update_tag(refresh={"OBJECT"})
         clock.tick(clock.get())
+
+
+def _shows(constraint: bpy.types.Constraint, keys: layer_action.PlaceKeys) -> bool:
+    """Whether a constraint shows keys already, up to what two that depend on each other never agree on."""
+    held = layer_action.read(constraint.action, constraint.action_slot)
+    if held is None or (held.bone, held.channel, held.first) != (keys.bone, keys.channel, keys.first):
+        return False
+    return held.values.shape == keys.values.shape and np.allclose(held.values, keys.values, rtol=0.0, atol=_ALIKE)
 
 
 def hide(owner: Owner) -> None:

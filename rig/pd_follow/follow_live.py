@@ -49,6 +49,8 @@ _structure = 0
 _looked: set[tuple[int, int]] = set()
 """Scenes that were searched since then, for files in which nothing follows."""
 _due = 0.0
+_layers = False
+"""Whether what look-ats add has changed since: Blender does not say so in the update after."""
 
 
 def touch(*_: object) -> None:
@@ -81,12 +83,14 @@ def update(scene: bpy.types.Scene, *, now: bool = True) -> None:
 
 
 def _update(scene: bpy.types.Scene, *, now: bool) -> None:
+    global _layers
     state = _scenes.get(scene.session_uid)
     if state is None or state.built != _structure or state.count != len(scene.objects):
         known = state.known if state is not None else {}
         state = _scenes[scene.session_uid] = _Scene(owners.in_scene(scene), len(scene.objects), _structure, known)
-    elif not _due and not fingerprint.changed_kinds(scene, _kinds(state)):
+    elif not _due and not _layers and not fingerprint.changed_kinds(scene, _kinds(state)):
         return
+    _layers = False
     for owner in state.owners:
         with suspend.suspend_live():
             _refresh(scene, owner, state.known.setdefault(owner.key, _Known()), now=now)
@@ -143,7 +147,7 @@ def _inputs(scene: bpy.types.Scene, owner: Owner, known: _Known) -> tuple:
     layers = [
         constraints.contents(item)
         for _, item in sorted(reached.items())
-        if isinstance(item, bpy.types.Object) and item.pose and item != owner.object
+        if isinstance(item, bpy.types.Object) and item.pose
     ]
     return (
         prints,
@@ -154,6 +158,14 @@ def _inputs(scene: bpy.types.Scene, owner: Owner, known: _Known) -> tuple:
         (s.target.session_uid if s.target is not None else 0, s.subtarget),
         owner.item.rotation_mode,
     )
+
+
+def _look_ats_changed() -> None:
+    global _layers
+    if follow_constraints.is_any():
+        _layers = True
+        if not bpy.app.background:
+            _solve_later()
 
 
 def _solve_later() -> None:
@@ -214,6 +226,7 @@ _HANDLERS = (
 
 def register() -> None:
     settings.listeners.append(touch)
+    constraints.listeners.append(_look_ats_changed)
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
 
@@ -221,6 +234,7 @@ def register() -> None:
 def unregister() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
+    constraints.listeners.remove(_look_ats_changed)
     settings.listeners.remove(touch)
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)

@@ -17,6 +17,7 @@ follow_bake = load("rig.pd_follow.follow_bake")
 follow_constraints = load("rig.pd_follow.follow_constraints")
 follow_edit = load("rig.pd_follow.follow_edit")
 follow_live = load("rig.pd_follow.follow_live")
+look_at_edit = load("rig.look_at.edit")
 owners = load("rig.pd_follow.owners")
 Owner = owners.Owner
 LAST = 48
@@ -234,6 +235,31 @@ def test_followers_of_followers_and_of_bones(ball):
     follow_edit.add(Owner(lamp), rig.object, "head")
     lamp.lookat_pd_follow.settle_time, lamp.lookat_pd_follow.keep_offset = 0.05, False
     assert_allclose(seen(Owner(lamp), (LAST,))[0, :3, 3], seen(rig, (LAST,))[0, :3, 3], atol=1e-4)
+
+
+def test_a_follower_of_a_head_sees_its_look_at(ball):
+    """And a look-at sees what follows, which it looks at."""
+    rig = bone_owner().object
+    lamp, lead = thing("Lamp"), thing("Lead", place=(0, -3, 1))
+    bpy.context.view_layer.update()
+    look_at_edit.add(bpy.context.scene, rig, "head", ball)
+    follow_edit.add(Owner(lamp), rig, "head")
+    settings = lamp.lookat_pd_follow
+    settings.turn, settings.keep_offset, settings.settle_time, settings.feed_forward = "FOLLOW", False, 0.02, 1.0
+    seen(Owner(lamp))
+    heads = seen(Owner(rig, "head"))
+    turned = heads[:, :3, :3] / np.linalg.norm(heads[:, :3, :3], axis=1, keepdims=True)
+    found = seen(Owner(lamp))
+    assert_allclose(found[:, :3, :3], turned, atol=2e-2)
+    assert_allclose(found[:, :3, 3], heads[:, :3, 3], atol=5e-3)
+    rig.pose.bones["head"].lookat_pd.mute = True
+    seen(Owner(lamp))
+    assert np.abs(seen(Owner(lamp))[:, :3, :3] - turned).max() > 0.1
+    rig.pose.bones["head"].lookat_pd.mute = False
+    rig.pose.bones["head"].lookat_pd.target = lead
+    still = seen(Owner(rig, "head"))
+    follow_edit.add(Owner(lead), ball)
+    assert np.abs(seen(Owner(rig, "head")) - still).max() > 0.05
 
 
 def test_changes_are_seen_at_once_and_nothing_is_solved_without(ball, monkeypatch):

@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 from character import select
+from windowed import panels
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
@@ -38,9 +39,12 @@ def object_follows(hands: Hands) -> Waiting:
     slow = _places(box)
     assert np.abs(slow - first).max() > 0.1
     scene.frame_set(30)
-    hands.look("pd_follow")
-    with hands.override():
-        bpy.ops.lookat_pd.pd_follow_bake("EXEC_DEFAULT", True)
+    with panels.opened("pd_follow"):
+        yield from hands.sidebar()
+        yield 0.5
+        bpy.ops.ed.undo_push(message="Ready")
+        hands.look("pd_follow")
+        yield from hands.click((yield from hands.find("lookat_pd.pd_follow_bake")))
     yield 0.5
     assert box.lookat_pd_follow.mute
     np.testing.assert_allclose(_places(box), slow, atol=1e-4)
