@@ -39,6 +39,7 @@ def position_offsets(
     goals: (F, 3) positions to be at, None to follow `animated` itself. on: (F,) whether the goal is followed; it starts
     at the goal, at rest, where it is on at first. Raises InvalidArgument.
     """
+    dt = checks.time_step(dt)
     animated, on = _motion("positions", animated, 3), _switch(on)
     goals = None if goals is None else _motion("goals", goals, 3)
     _check_lengths(animated, goals, on)
@@ -64,6 +65,7 @@ def rotation_offsets(
 ) -> Array:
     """Local offsets (F, 4), multiplied on the right of orientations `animated` (F, 4); otherwise as
     `position_offsets`."""
+    dt = checks.time_step(dt)
     animated, on = checks.quaternions("orientations", _motion("orientations", animated, 4)), _switch(on)
     goals = None if goals is None else checks.quaternions("goals", _motion("goals", goals, 4))
     _check_lengths(animated, goals, on)
@@ -165,7 +167,7 @@ def _motion(name: str, values: ArrayLike, size: int) -> Array:
 
 
 def _switch(on: ArrayLike) -> Array:
-    return np.atleast_1d(np.asarray(on, dtype=bool))
+    return np.atleast_1d(checks.numbers("switch", on) != 0.0)
 
 
 def _check_lengths(animated: Array, goals: Array | None, on: Array) -> None:

@@ -42,7 +42,7 @@ def read(path: Path) -> VrmEyes:
 
 
 def read_any(path: Path) -> VrmEyes | None:
-    """The eyes of a file that may be a VRM file; None for another glTF. Raises FileError where its VRM data is broken."""
+    """The eyes of a file that may be a VRM file; None for another glTF. Raises FileError."""
     document = _document(path)
     extensions = document.get("extensions", {})
     return eyes(document) if isinstance(extensions, dict) and {"VRM", "VRMC_vrm"} & extensions.keys() else None

@@ -25,9 +25,7 @@ def with_eyes(path: Path, said: dict) -> Path:
     mesh = next(n for n, node in enumerate(document["nodes"]) if "mesh" in node)
     names = ("HorizontalInner", "HorizontalOuter", "VerticalUp", "VerticalDown")
     ranges = {f"rangeMap{name}": {"inputMaxValue": 30.0, "outputScale": 1.0} for name in names}
-    binds = {
-        name: {"morphTargetBinds": [{"node": mesh, "index": n, "weight": 1.0}]} for n, name in enumerate(LOOKS)
-    }
+    binds = {name: {"morphTargetBinds": [{"node": mesh, "index": n, "weight": 1.0}]} for n, name in enumerate(LOOKS)}
     made = {"lookAt": {"type": "expression", **ranges}, "expressions": {"preset": binds}, **said}
     document["extensions"] = {"VRMC_vrm": made}
     text = json.dumps(document).encode()
