@@ -109,8 +109,8 @@ def test_reasons_why_it_is_disabled(box):
     assert pd_follow.why_no_offset(bpy.context) == "Choose a target to follow"
     with pytest.raises(RuntimeError, match="already has PD Follow"):
         bpy.ops.lookat_pd.pd_follow_add()
+    bpy.ops.lookat_pd.pd_follow_remove()
     with pytest.raises(RuntimeError, match="no object 'Nobody'"):
-        bpy.ops.lookat_pd.pd_follow_remove()
         bpy.ops.lookat_pd.pd_follow_add(target="Nobody")
     bpy.context.view_layer.objects.active = None
     assert not bpy.ops.lookat_pd.pd_follow_add.poll()
