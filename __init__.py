@@ -16,6 +16,8 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.look_at import settings as look_at_settings
     from .rig.look_at.directing import conversation_settings
     from .rig.offset_layer import constraints
+    from .rig.pd_follow import follow_constraints, follow_live
+    from .rig.pd_follow import settings as pd_follow_settings
     from .rig.transitions import settings as transition_settings
 
     settings = (
@@ -26,7 +28,9 @@ def modules() -> tuple[ModuleType, ...]:
         body_settings,
         dynamics_settings,
     )
-    return translations, *settings, constraints, handlers, operators, panels, cli
+    # PD Follow before look-ats, which may look at what follows.
+    following = pd_follow_settings, follow_constraints, follow_live
+    return translations, *settings, constraints, *following, handlers, operators, panels, cli
 
 
 def register() -> None:

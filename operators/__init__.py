@@ -27,6 +27,8 @@ from . import (
     loop_action,
     measure_masses,
     mirror,
+    pd_follow,
+    pd_follow_bake,
     preset,
     reach,
     remove,
@@ -68,9 +70,10 @@ TRANSITIONS = (
     strip_transition,
     chain_actions,
 )
+PD_FOLLOW = (pd_follow, pd_follow_bake)
 IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)
 DYNAMICS = (measure_masses, interpolate_keys, reach)
-MODULES = (*LOOK_AT, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
+MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
 
 def register() -> None:

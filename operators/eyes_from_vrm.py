@@ -5,10 +5,9 @@ from pathlib import Path
 import bpy
 from bpy.props import StringProperty
 
-from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.detection import vrm
-from ..rig.look_at.body import shape_eyes, shape_table
+from ..rig.look_at.body import vrm_eyes
 from . import current
 
 
@@ -30,41 +29,12 @@ class LOOKAT_PD_OT_eyes_from_vrm(current.OfLookAt, bpy.types.Operator):
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, found = current.look_at_bone(context), vrm.read(Path(self.filepath))
-        armature, eyes = bone.id_data, bone.lookat_pd.eyes
-        _check(armature, found)
-        if found.bones is not None:
-            eyes.left, eyes.right = found.bones
-            eyes.turned_by = "BONES"
-        else:
-            shape_table.write(eyes, [(name, "BOTH", way, angle) for name, way, angle in found.shapes])
-            eyes.turned_by = "SHAPE_KEYS"
-        eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit = found.limits
+        vrm_eyes.take_over(bone.id_data, bone.name, found)
         by = Message("bones") if found.bones is not None else Message("shape keys")
         current.tell(
             self, Message("The eyes are turned by {by}, as in '{name}'.", by=by, name=Path(self.filepath).name)
         )
         return {"FINISHED"}
-
-
-def _check(armature: bpy.types.Object, found: vrm.VrmEyes) -> None:
-    """Raise RigError where the character has not what the file names."""
-    for name in found.bones or ():
-        if name not in armature.pose.bones:
-            raise RigError(
-                "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
-                armature=armature.name,
-                bone=name,
-            )
-    if found.bones is None and not found.shapes:
-        raise RigError("The look expressions of the VRM file move no shape key; choose shape keys in the Eyes panel.")
-    known = shape_eyes.names(armature)
-    for name, *_ in found.shapes:
-        if name not in known:
-            raise RigError(
-                "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
-                armature=armature.name,
-                shape_key=name,
-            )
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_eyes_from_vrm,))

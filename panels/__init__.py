@@ -13,6 +13,7 @@ from . import (
     look_at,
     menus,
     overlay,
+    pd_follow,
     presets,
     transitions,
 )
@@ -27,6 +28,7 @@ MODULES = (
     live_mark,
     follow_mark,
     compare_ghost,
+    pd_follow,
     transitions,
     ik,
     dynamics,

@@ -4,7 +4,7 @@ import bpy
 
 from ..rig.look_at import edit as look_at_edit
 
-_ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
+ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 
 
 def draw(
@@ -19,4 +19,4 @@ def draw(
     else:
         row.prop(owner, name, slider=True)
     state = look_at_edit.key_state(bone.id_data, bone.name, setting, context.scene.frame_current)
-    row.operator("lookat_pd.key", text="", icon=_ICONS[state], emboss=False).setting = setting
+    row.operator("lookat_pd.key", text="", icon=ICONS[state], emboss=False).setting = setting

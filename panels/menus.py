@@ -12,6 +12,7 @@ _DIRECTING = (
     "lookat_pd.targets_from_markers",
     "lookat_pd.converse",
 )
+_PD_FOLLOW = ("lookat_pd.pd_follow_add", "lookat_pd.pd_follow_remove", "lookat_pd.pd_follow_offset")
 _IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")
 _DYNAMICS = ("lookat_pd.interpolate_keys", "lookat_pd.reach")
 _SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")
@@ -38,6 +39,10 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout.operator("lookat_pd.bake", icon="KEYFRAME_HLT")
         layout.operator("lookat_pd.compare", icon="ONIONSKIN_ON")
         layout.separator()
+        for name in _PD_FOLLOW:
+            layout.operator(name)
+        layout.operator("lookat_pd.pd_follow_bake")
+        layout.separator()
         for name in (*_IK, *_DYNAMICS):
             layout.operator(name)
         layout.separator()
@@ -46,7 +51,7 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
 
 
 def _in_menu(self, context: bpy.types.Context) -> None:
-    if current.armature(context) is not None:
+    if context.active_object is not None:
         self.layout.separator()
         self.layout.menu(LOOKAT_PD_MT_look_at.__name__)
 

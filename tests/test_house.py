@@ -49,6 +49,7 @@ WITHIN = {
         "ik": {"animation", "detection", "offset_layer", "sampling"},
         "dynamics": {"animation", "detection", "sampling"},
         "look_at": {"animation", "detection", "offset_layer", "sampling"},
+        "pd_follow": {"animation", "offset_layer", "sampling"},
         "live": {"animation", "look_at", "offset_layer", "sampling"},
     },
 }

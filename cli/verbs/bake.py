@@ -9,12 +9,13 @@ from typing import Any
 
 import bpy
 
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.progress import drain
 from ...rig.animation import bake_options, editable
+from ...rig.detection import vrm
 from ...rig.look_at import bake
 from ...rig.look_at import resolve as look_at
-from ...rig.look_at.body import gaze_shifts, layers
+from ...rig.look_at.body import gaze_shifts, layers, vrm_eyes
 from ...rig.look_at.presets import apply as apply_preset
 from ...rig.look_at.resolve import LookAt, Schedule
 from ...rig.sampling.targets import Target
@@ -176,6 +177,10 @@ def _bake_action(
     """Bake the look-ats onto what the rigs play."""
     first, last = request.options.range or rigs.frame_range(scene, [rig for rig, _ in places])
     row["frames"] = [first, last]
+    for rig, bone in places:
+        if bone in rig.pose.bones:
+            _set(request, rig.pose.bones[bone].lookat_pd)
+            _take_over_eyes(job, rig, bone, row)
     look_ats = [_resolve(request, scene, rig, bone) for rig, bone in places]
     if job.source is not None:
         job.source.check_meshes(any(one.shapes for one in look_ats))
@@ -230,8 +235,6 @@ def _only_look_at(rig: bpy.types.Object) -> str | None:
 
 
 def _resolve(request: _Request, scene: bpy.types.Scene, rig: bpy.types.Object, bone: str) -> LookAt:
-    if bone in rig.pose.bones:
-        _set(request, rig.pose.bones[bone].lookat_pd)
     if request.always is not None:
         return look_at.resolve(rig, bone, [_target(scene, request.always)], _ALWAYS)
     if request.events:
@@ -250,6 +253,19 @@ def _set(request: _Request, settings: Any) -> None:
         settings.damping = request.options.damping
     elif request.options.damping is not None:
         settings.damping, settings.damping_ratio = "CUSTOM", request.options.damping
+
+
+def _take_over_eyes(job: FileJob, rig: bpy.types.Object, bone: str, row: Row) -> None:
+    """Let the VRM data of the input say what turns the eyes, unless a preset or the file's own look-at does."""
+    eyes = rig.pose.bones[bone].lookat_pd.eyes
+    if not eyes.use or eyes.turned_by != "AUTO" or eyes.left or job.input.suffix.lower() not in (".vrm", ".glb"):
+        return
+    try:
+        found = vrm.read_any(job.input)
+        if found is not None:
+            vrm_eyes.take_over(rig, bone, found)
+    except LookAtError as error:
+        row["warnings"].append(f"{error} The eyes are found by their names instead.")
 
 
 def _timeline(scene: bpy.types.Scene, events: Sequence[GazeEntry]) -> tuple[list[Target], Schedule]:

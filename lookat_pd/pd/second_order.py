@@ -22,6 +22,8 @@ from ..rotation import Array
 
 CLAMPED_STEP = 1.0 / 240.0
 """Longest step [s] wherever a clamp breaks the closed form, so that all frame rates still agree."""
+DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
+"""Of the choices of damping that have one."""
 MOST_DAMPING = 1e6
 MOST_SUBSTEPS = 10_000
 """Into so many steps one is divided at most."""

@@ -80,6 +80,43 @@ def _track_clamped(step: Step, goals: Array, start: Array, h: float, count: int,
     return np.stack(states)
 
 
+def track_vector(
+    target: Array,
+    dt: float,
+    settle_time: float,
+    damping_ratio: float,
+    max_speed: float,
+    *,
+    x0: Array,
+    v0: Array,
+    integrator: str = "exact",
+    feed_forward: float = 0.0,
+) -> tuple[Array, Array]:
+    """Follow points `target` (F, n) as `track` does, but never faster than `max_speed` [units/s] in any direction.
+
+    Returns (x, v), each (F, n). Raises InvalidArgument.
+    """
+    dt = _check(dt, settle_time, damping_ratio, integrator, max_speed, None, alone=True)
+    feed_forward = checks.fraction("feed-forward", feed_forward)
+    target = checks.animated("target", target)
+    count = _count(dt, settle_time, damping_ratio, integrator, None, clamped=True)
+    h = dt / count
+    step = make_step(h, settle_time, damping_ratio, integrator, feed_forward=feed_forward)
+    state = np.stack((x0, v0), axis=-1)
+    states = [state]
+    for before, after in pairwise(target):
+        slope = (after - before) / dt
+        for n in range(count):
+            last, state = state, step(state, np.stack((before + n * h * slope, slope), axis=-1))
+            speed = np.linalg.norm(state[:, 1])
+            if speed > max_speed:
+                v = state[:, 1] * (max_speed / speed)
+                state = np.stack((last[:, 0] + h * v, v), axis=-1)
+        states.append(state)
+    found = np.stack(states)
+    return found[..., 0], found[..., 1]
+
+
 def _shift(goal: Array) -> Array:
     """Per second, what moves the start of a linear goal (..., 2) along its slope."""
     return np.stack((goal[..., 1], np.zeros_like(goal[..., 1])), axis=-1)
@@ -113,6 +150,38 @@ def track_quaternion(
     leaves the great circle by 0.3 degrees for a turn of 60). max_speed [rad/s]; max_angle [rad]: bound on the angle
     from identity, where it is met the velocity that points outward is dropped. Raises InvalidArgument.
     """
+    return quaternion_states(
+        target,
+        dt,
+        settle_time,
+        damping_ratio,
+        q0=q0,
+        w0=w0,
+        method=method,
+        integrator=integrator,
+        max_speed=max_speed,
+        max_angle=max_angle,
+    )[0]
+
+
+def quaternion_states(
+    target: ArrayLike,
+    dt: float,
+    settle_time: float,
+    damping_ratio: float = 1.0,
+    *,
+    q0: ArrayLike | None = None,
+    w0: ArrayLike | None = None,
+    method: str = "geodesic",
+    integrator: str = "exact",
+    max_speed: float | None = None,
+    max_angle: float | None = None,
+    feed_forward: float = 0.0,
+) -> tuple[Array, Array]:
+    """As `track_quaternion`: the rotations (F, ..., 4) and their angular velocities (F, ..., 3) [rad/s, own frame].
+
+    feed_forward in [0, 1]: share of the goal's velocity that is anticipated. Raises InvalidArgument.
+    """
     target = checks.animated("target", target)
     if target.ndim < 2 or target.shape[-1] != 4 or not len(target):
         raise InvalidArgument("Target rotations must have shape (F, ..., 4), not {shape}.", shape=target.shape)
@@ -128,9 +197,11 @@ def track_quaternion(
     q = target[0] if q0 is None else np.broadcast_to(checks.quaternions("q0", checks.like("q0", q0, *shape)), shape)
     w = checks.like("w0", 0.0 if w0 is None else w0, *shape[:-1], 3)
     count = _count(dt, settle_time, damping_ratio, integrator, None, clamped=True)
-    step = make_step(dt / count, settle_time, damping_ratio, integrator)
+    feed_forward = checks.fraction("feed-forward", feed_forward)
+    step = make_step(dt / count, settle_time, damping_ratio, integrator, feed_forward=feed_forward)
     follow = _follow_geodesic if method == "geodesic" else _follow_components
-    return np.stack(list(follow(target, q, w, _Steps(step, dt / count, count, max_speed, max_angle))))
+    states = list(follow(target, q, w, _Steps(step, dt / count, count, max_speed, max_angle)))
+    return np.stack([state[0] for state in states]), np.stack([state[1] for state in states])
 
 
 @dataclass(frozen=True)
@@ -144,10 +215,10 @@ class _Steps:
     max_angle: float | None
 
 
-def _follow_geodesic(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[Array]:
+def _follow_geodesic(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[tuple[Array, Array]]:
     h, count, max_speed, max_angle = steps.length, steps.count, steps.max_speed, steps.max_angle
     q, w = limit_angle(q, w, max_angle)
-    yield q
+    yield q, w
     for before, after in pairwise(target):
         rate = rotation.log(rotation.multiply(rotation.inverse(before), after)) / (h * count)
         for n in range(count):
@@ -160,14 +231,14 @@ def _follow_geodesic(target: Array, q: Array, w: Array, steps: _Steps) -> Iterat
                 w = w * np.minimum(1.0, max_speed / np.maximum(speed, 1e-300))
                 turn = np.where(speed > max_speed, h * w, turn)
             q, w = limit_angle(rotation.normalize(rotation.multiply(q, rotation.exp(turn))), w, max_angle)
-        yield q
+        yield q, w
 
 
-def _follow_components(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[Array]:
+def _follow_components(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[tuple[Array, Array]]:
     h, count, max_speed, max_angle = steps.length, steps.count, steps.max_speed, steps.max_angle
     q, w = limit_angle(q, w, max_angle)
     state, rate = q, _component_rate(q, w)
-    yield q
+    yield q, w
     for before, after in pairwise(target):
         before = _same_hemisphere(before, state)
         slope = (_same_hemisphere(after, before) - before) / (h * count)
@@ -185,7 +256,8 @@ def _follow_components(target: Array, q: Array, w: Array, steps: _Steps) -> Iter
                 clamped, w = limit_angle(unit, _angular_velocity(unit, rate), max_angle)
                 hit = np.any(clamped != unit, axis=-1, keepdims=True)
                 state, rate = np.where(hit, clamped, state), np.where(hit, _component_rate(clamped, w), rate)
-        yield rotation.normalize(state)
+        unit = rotation.normalize(state)
+        yield unit, _angular_velocity(unit, rate)
 
 
 def _same_hemisphere(q: Array, reference: Array) -> Array:

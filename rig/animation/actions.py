@@ -15,7 +15,9 @@ _COPIED = re.compile(r"\.\d{3}$")
 
 
 def rotation_path(bone: str, mode: str) -> str:
-    """Data path of the channels that hold a bone's rotation."""
+    """Data path of the channels that hold a bone's rotation, or those of the object itself where `bone` is ""."""
+    if not bone:
+        return channel(mode)[0]
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel(mode)[0]}'
 
 
@@ -159,6 +161,12 @@ def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
         return None
     curve = curves_at(data.action, data.action_slot, path, 1)[0]
     return None if curve is None else [point.co.x for point in curve.keyframe_points]
+
+
+def key_state(item: bpy.types.Object, path: str, frame: int) -> str:
+    """Whether a property is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
+    frames = key_frames(item, path)
+    return "NONE" if frames is None else "KEYED" if frame in frames else "ANIMATED"
 
 
 def remove_curves(armature: bpy.types.Object, path: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...lookat_pd.errors import FileError
 
-_MAGIC, _JSON = b"glTF", 0x4E4F534A
+_MAGIC, _JSON, _HEADER = b"glTF", 0x4E4F534A, 20
 _DIRECTIONS = ("LEFT", "RIGHT", "UP", "DOWN")
 _RANGES = {
     "LEFT": ("HorizontalOuter", "HorizontalInner"),
@@ -41,11 +41,20 @@ def read(path: Path) -> VrmEyes:
     return eyes(_document(path))
 
 
+def read_any(path: Path) -> VrmEyes | None:
+    """The eyes of a file that may be a VRM file; None for another glTF. Raises FileError."""
+    document = _document(path)
+    extensions = document.get("extensions", {})
+    return eyes(document) if isinstance(extensions, dict) and {"VRM", "VRMC_vrm"} & extensions.keys() else None
+
+
 def _document(path: Path) -> dict[str, Any]:
     try:
-        content = path.read_bytes()
-        size, kind = struct.unpack_from("<II", content, 12)
-        document = json.loads(content[20 : 20 + size]) if content[:4] == _MAGIC and kind == _JSON else None
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+            size, kind = struct.unpack_from("<II", header, 12)
+            # No more than the JSON part, which comes first: meshes and images are large.
+            document = json.loads(file.read(size)) if header[:4] == _MAGIC and kind == _JSON else None
     except (OSError, struct.error, ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):

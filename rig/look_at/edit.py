@@ -83,8 +83,7 @@ def settings_path(bone: str) -> str:
 
 def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> str:
     """Whether a setting is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
-    frames = actions.key_frames(armature, f"{settings_path(bone)}.{setting}")
-    return "NONE" if frames is None else "KEYED" if frame in frames else "ANIMATED"
+    return actions.key_state(armature, f"{settings_path(bone)}.{setting}", frame)
 
 
 def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> None:

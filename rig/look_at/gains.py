@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-DAMPING_RATIOS = {"CRITICAL": 1.0, "RESPONSIVE": 2.0**-0.5}
-"""Of the choices of damping that have one."""
+from ...lookat_pd.pd.second_order import DAMPING_RATIOS
+
 _TIMES = 0.01, 60.0
 _HIGHEST_RATIO = 20.0
 LOWEST_K_P, HIGHEST_K_P = ((2.0 * pi / time) ** 2 for time in reversed(_TIMES))

@@ -4,6 +4,8 @@ It is in no scene and has keys of its own, so that it runs wherever a rig that r
 or without it. A file has one.
 """
 
+from collections.abc import Callable
+
 import bpy
 
 from ..animation import actions
@@ -14,6 +16,8 @@ _NAME = "Look-at PD Clock"
 _MARK = "lookat_pd_clock"
 _ENDS = ((0.0, 0.0), (FRAMES_PER_UNIT, 1.0))
 """Keys of the clock: frame and location."""
+READERS: list[Callable[[], bool]] = []
+"""Of other rooms: whether something of theirs in the file reads the clock."""
 
 
 def is_clock(item: bpy.types.Object | None) -> bool:
@@ -63,7 +67,9 @@ def get() -> bpy.types.Object:
 
 
 def remove() -> None:
-    """Take the clocks out of the file, where nothing reads them any more."""
+    """Take the clocks out of the file, where no look-at reads them any more, unless others do."""
+    if any(reads() for reads in READERS):
+        return
     for item in [item for item in bpy.data.objects if _MARK in item and item.library is None]:
         _take_action(item)
         bpy.data.objects.remove(item)

@@ -6,7 +6,7 @@ without any handler, and without the extension. Constraints, action and clock ar
 removed here, the constraints first in the bone's stack, and told from the animator's by their names.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 import bpy
@@ -19,17 +19,9 @@ from ..animation.channels import LOCATION
 from ..sampling import suspend
 from ..sampling.own_data import NAME, PREFIX, TEMPORARY, is_own_constraint
 from . import clock, layer_action
+from .clock_reading import SETTINGS, set_range, set_value, set_way
 from .track import Track
 
-_SETTINGS = {
-    "target_space": "WORLD",
-    "transform_channel": "LOCATION_X",
-    "use_bone_object_action": False,
-    "use_eval_time": False,
-    "subtarget": "",
-    "mute": False,
-}
-"""What makes such a constraint add what is keyed at the clock's frame, and nothing else."""
 _SHOWN = ("influence", "min", "max", "frame_start", "frame_end")
 """What is set to what is shown."""
 _ROTATION, _UNEVEN, _LOCATION = ("POSE", "AFTER_FULL"), ("LOCAL", "AFTER"), ("LOCAL", "AFTER_SPLIT")
@@ -46,6 +38,8 @@ _LEAST_W, _BETWEEN = 0.5, 1e-4
 """Smallest first number of a quaternion by which the others are divided, and the angle [rad] by which that may change
 what is between two frames."""
 _NOTE, _SHAPES = "lookat_pd_solved_from", "lookat_pd_shapes_"
+listeners: list[Callable[[], None]] = []
+"""Called when what look-ats add to a rig was written, or is gone."""
 Written = dict[str, tuple[float, layer_action.PlaceKeys | None]]
 """What constraints hold, by their places: their influence and their keys."""
 
@@ -103,9 +97,9 @@ def install(armature: bpy.types.Object, number: int, bones: Sequence[str], moved
         constraint.show_expanded = False
         constraint.target, constraint.action = time, action
         constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
-        for setting, value in _SETTINGS.items():
+        for setting, value in SETTINGS.items():
             setattr(constraint, setting, value)
-        _set_way(constraint, _WAYS[kind][0])
+        set_way(constraint, _WAYS[kind][0])
         constraint.influence = 0.0
         # What a bake would key lies below all constraints.
         stack.move(len(stack) - 1, sum(1 for other in stack if is_own_constraint(other)) - 1)
@@ -127,7 +121,7 @@ def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:
 def fixed(armature: bpy.types.Object, number: int | None = None) -> list[tuple[object, ...]]:
     """What nobody but this module should change about constraints, to tell whether somebody has: of all look-ats what
     always stays, of one also what depends on what is shown. What is called otherwise since is no change."""
-    settings = (*_SETTINGS, *_SHOWN) if number is not None else tuple(_SETTINGS)
+    settings = (*SETTINGS, *_SHOWN) if number is not None else tuple(SETTINGS)
     return [
         (
             constraint.name,
@@ -153,9 +147,14 @@ def remove(armature: bpy.types.Object, number: int | None = None) -> None:
 
     What is linked from a library reads the clock of that library.
     """
-    if _remove_constraints(armature, number) and not any(
-        any(on(item)) for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None
-    ):
+    if _remove_constraints(armature, number):
+        remove_unread_clock()
+        _call_listeners()
+
+
+def remove_unread_clock() -> None:
+    """Take the clock out of the file where no look-at of the file reads it, nor anything else."""
+    if not any(any(on(item)) for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None):
         clock.remove()
 
 
@@ -192,29 +191,27 @@ def show(armature: bpy.types.Object, track: Track) -> None:
         if constraint is None:
             continue
         if np.array_equal(values, np.broadcast_to(_REST[kind], values.shape)):
-            wrote = _set(constraint, "influence", 0.0) or wrote
+            wrote = set_value(constraint, "influence", 0.0) or wrote
             continue
         action = action or _own_action(armature)
         wrote = _write(action, constraint, _keys_of(armature, bone, kind, track.first, values)) or wrote
-        wrote = _set_way(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
-        wrote = _set(constraint, "influence", 1.0) or wrote
+        wrote = set_way(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
+        wrote = set_value(constraint, "influence", 1.0) or wrote
     if wrote:
         evaluate(armature)
+        _call_listeners()
+
+
+def _call_listeners() -> None:
+    for listener in listeners:
+        listener()
 
 
 def hide(armature: bpy.types.Object, number: int) -> None:
     """Let the constraints of a look-at add nothing, exactly."""
     for _, constraint in on(armature):
         if number_of(constraint) == number:
-            _set(constraint, "influence", 0.0)
-
-
-def _set(constraint: bpy.types.Constraint, setting: str, value: float) -> bool:
-    """Set what is not so yet, since a write makes Blender evaluate the rig; whether it was not."""
-    if getattr(constraint, setting) == value:
-        return False
-    setattr(constraint, setting, value)
-    return True
+            set_value(constraint, "influence", 0.0)
 
 
 def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, values: Array) -> layer_action.PlaceKeys:
@@ -256,27 +253,7 @@ def _write(action: bpy.types.Action, constraint: bpy.types.Constraint, keys: lay
         layer_action.write(action, slot, keys)
     if constraint.action_slot_handle != slot.handle:
         constraint.action_slot, changed = slot, True
-    return _set_range(constraint, keys.first, len(keys.values)) or changed
-
-
-def _set_way(constraint: bpy.types.Constraint, way: tuple[str, str]) -> bool:
-    """Let a constraint add in this space and mix mode; whether it did not yet."""
-    if (constraint.owner_space, constraint.mix_mode) == way:
-        return False
-    # The mix mode first, since it sets the space too.
-    constraint.mix_mode = way[1]
-    constraint.owner_space = way[0]
-    return True
-
-
-def _set_range(constraint: bpy.types.Constraint, first: int, count: int) -> bool:
-    """Let a constraint read as many frames as there are; whether it did not yet."""
-    # A power of two, so that the frame read is exactly the one that the clock shows.
-    last = first + (1 << max(count - 1, 1).bit_length())
-    ends = {"min": first / clock.FRAMES_PER_UNIT, "max": last / clock.FRAMES_PER_UNIT}
-    changed = [_set(constraint, setting, value) for setting, value in ends.items()]
-    changed += [_set(constraint, "frame_start", first), _set(constraint, "frame_end", last)]
-    return any(changed)
+    return set_range(constraint, keys.first, len(keys.values)) or changed
 
 
 def _action(armature: bpy.types.Object) -> bpy.types.Action | None:
@@ -424,7 +401,7 @@ def write_back(armature: bpy.types.Object, held: Written) -> None:
         if keys is not None:
             action = action or _own_action(armature)
             _write(action, constraint, keys)
-        _set(constraint, "influence", influence)
+        set_value(constraint, "influence", influence)
     evaluate(armature)
 
 
@@ -443,7 +420,7 @@ def offsets_disabled(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
         if own:
             influences[armature] = {constraint.name: constraint.influence for constraint in own}
             for constraint in own:
-                _set(constraint, "influence", 0.0)
+                set_value(constraint, "influence", 0.0)
     _disabled.append(held)
     try:
         yield
@@ -455,7 +432,7 @@ def offsets_disabled(armatures: Iterable[bpy.types.Object]) -> Iterator[None]:
         for armature, before in influences.items():
             for _, constraint in on(armature):
                 if constraint.name in before:
-                    _set(constraint, "influence", before[constraint.name])
+                    set_value(constraint, "influence", before[constraint.name])
 
 
 def number_of(constraint: bpy.types.Constraint) -> int:
@@ -486,7 +463,7 @@ def _is_whole(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, kind: 
         return False
     if (constraint.owner_space, constraint.mix_mode) not in _WAYS[kind]:
         return False
-    return _is_first(bone, constraint) and all(getattr(constraint, name) == value for name, value in _SETTINGS.items())
+    return _is_first(bone, constraint) and all(getattr(constraint, name) == value for name, value in SETTINGS.items())
 
 
 def _is_first(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> bool:

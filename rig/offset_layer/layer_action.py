@@ -16,7 +16,7 @@ from ..sampling import fingerprint
 
 _NAME = "Look-at PD Offsets"
 _MARK = "lookat_pd_offsets"
-_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)')
+_PATH = re.compile(r'(?:pose\.bones\["((?:[^"\\]|\\.)*)"\]\.)?(\w+)')
 _LINEAR = 1
 """Blender's number for linear interpolation."""
 
@@ -25,7 +25,9 @@ _LINEAR = 1
 class PlaceKeys:
     """What is keyed for one place: the numbers (F, n) of a `channel` of a bone, from frame `first` on, a frame each.
 
-    index: of the first of the n numbers in the channel. Those before it have no keys, and are at rest.
+    index: of the first of the n numbers in the channel. Those before it have no keys, and are at rest. bone: "" for a
+    channel of the object itself. constants: further channels of the object with the number that each of their first
+    curves has at all frames.
     """
 
     bone: str
@@ -33,6 +35,7 @@ class PlaceKeys:
     first: int
     values: Array
     index: int = 0
+    constants: tuple[tuple[str, float], ...] = ()
 
     def same_as(self, other: "PlaceKeys | None") -> bool:
         if other is None or (self.bone, self.channel, self.first) != (other.bone, other.channel, other.first):
@@ -40,8 +43,8 @@ class PlaceKeys:
         return self.index == other.index and np.array_equal(self.values, other.values)
 
 
-def new() -> bpy.types.Action:
-    action = bpy.data.actions.new(_NAME)
+def new(name: str = _NAME) -> bpy.types.Action:
+    action = bpy.data.actions.new(name)
     action[_MARK] = True
     return action
 
@@ -64,29 +67,33 @@ def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bp
 def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys) -> None:
     """Let F-curves of a slot hold these numbers, as samples: smaller than keys, and faster to write and to read."""
     bag = actions.channelbag(action, slot, ensure=True)
-    path = f"{fingerprint.bone_path(keys.bone)}.{keys.channel}"
+    path = f"{fingerprint.bone_path(keys.bone)}.{keys.channel}" if keys.bone else keys.channel
     frames, count = keys.values.shape
     # Blender takes the wrong samples between frames below 0.
     sampled = keys.first >= 0
     indices = range(keys.index, keys.index + count)
     wanted = [(path, n, sampled, frames, keys.bone) for n in indices]
+    wanted += [(name, 0, False, 1, "") for name, _ in keys.constants]
     if [_kind(curve) for curve in bag.fcurves] != wanted or not all(_is_plain(curve) for curve in bag.fcurves):
         bag.fcurves.clear()
         for group in list(bag.groups):
             bag.groups.remove(group)
         # Of a group with the bone's name Blender evaluates nothing else.
-        group = bag.groups.new(keys.bone)
+        group = bag.groups.new(keys.bone) if keys.bone else None
         for n in indices:
             curve = bag.fcurves.new(path, index=n)
-            curve.group = group
+            if group is not None:
+                curve.group = group
             curve.keyframe_points.add(1 if sampled else frames)
             if sampled:
                 curve.convert_to_samples(keys.first, keys.first + frames)
             else:
                 curve.keyframe_points.foreach_set("interpolation", np.full(frames, _LINEAR, dtype=np.int32))
+        for name, value in keys.constants:
+            bag.fcurves.new(name, index=0).keyframe_points.insert(keys.first, value).interpolation = "LINEAR"
     points = np.empty((frames, 2), dtype=np.float32)
     points[:, 0] = np.arange(keys.first, keys.first + frames)
-    for n, curve in enumerate(bag.fcurves):
+    for n, curve in enumerate(list(bag.fcurves)[:count]):
         points[:, 1] = keys.values[:, n]
         _points(curve).foreach_set("co", points.ravel())
 
@@ -114,6 +121,7 @@ def _is_plain(curve: bpy.types.FCurve) -> bool:
 def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | None:
     """What is keyed for a place, None where nothing is, or where somebody has changed the curves."""
     curves = list(actions.curves(action, slot))
+    curves = [curve for curve in curves if curve.data_path == curves[0].data_path]
     count = len(_points(curves[0])) if curves else 0
     if not count or any(len(_points(curve)) != count or not _is_plain(curve) for curve in curves):
         return None
@@ -123,7 +131,7 @@ def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | No
     points = np.empty((len(curves), count, 2), dtype=np.float32)
     for curve, row in zip(curves, points, strict=True):
         _points(curve).foreach_get("co", row.reshape(-1))
-    bone, first = bpy.utils.unescape_identifier(found[1]), int(points[0, 0, 0])
+    bone, first = bpy.utils.unescape_identifier(found[1] or ""), int(points[0, 0, 0])
     return PlaceKeys(bone, found[2], first, points[:, :, 1].T.copy(), curves[0].array_index)
 
 

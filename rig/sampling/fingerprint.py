@@ -213,6 +213,10 @@ def _curve(curve: bpy.types.FCurve) -> Iterator[object]:
         values = np.empty(size * len(points), dtype=kind)
         points.foreach_get(name, values)
         yield values.tobytes()
+    if len(curve.sampled_points):
+        values = np.empty(2 * len(curve.sampled_points), dtype=np.float32)
+        curve.sampled_points.foreach_get("co", values)
+        yield values.tobytes()
     kinds = np.empty(len(points), dtype=np.int32)
     points.foreach_get("interpolation", kinds)
     yield kinds.tobytes()

@@ -7,7 +7,7 @@ armature that has only the bones that those asked for depend on.
 
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
@@ -93,12 +93,14 @@ class Sampler:
         *,
         located: bool = False,
         cut_down: CutDown | None = None,
+        without: Callable[[], AbstractContextManager[None]] = suspend.layers_disabled,
     ) -> None:
         """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
 
         located: sample the channels of the bones' locations too. cut_down: what another sampler of the same bones and
         targets has found out, empty for whole rigs; None to find out when many frames are sampled. `whole_because` says
-        afterwards why a rig that is worth it could not be cut down.
+        afterwards why a rig that is worth it could not be cut down. without: a context in which what is left out adds
+        nothing.
         """
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
@@ -110,6 +112,7 @@ class Sampler:
         self._helpers: list[bpy.types.Object] = []
         self._world_rows: _WorldRows | None = None
         self._aim, self._located = aim, located
+        self._without = without
         self._open = ExitStack()
 
     def __enter__(self) -> "Sampler":
@@ -130,7 +133,7 @@ class Sampler:
         _open.append(self)
         begin = perf_counter()
         try:
-            self._open.enter_context(suspend.layers_disabled())
+            self._open.enter_context(self._without())
             self._world_rows = None
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
@@ -177,7 +180,7 @@ class Sampler:
         rig = self.stand_in(self._armature)
         if self.bones and rig is self._armature:
             scene.collection.objects.link(rig)
-        names = rig.pose.bones.keys()
+        names = rig.pose.bones.keys() if self.bones else []
         index = {name: n for n, name in enumerate(names)}
         self._rows, self._count = np.array([index[name] for name in self.bones], dtype=int), len(names)
         if self.bones and rig.hide_viewport:
@@ -301,6 +304,12 @@ class Sampler:
                 points[block] = self._worlds(worlds[: block.stop - block.start])[1]
                 self._check_points(np.asarray(frames[block]), points[block])
             yield points.swapaxes(0, 1)
+
+    def matrices(self, depsgraph: bpy.types.Depsgraph) -> Array:
+        """World matrices (n, 4, 4) at the targets, those with a point with their orientation and scale."""
+        worlds = np.empty((1 + len(self.targets), 16), dtype=np.float32)
+        self._read_worlds(depsgraph, worlds)
+        return worlds[1:].astype(float).reshape(-1, 4, 4).swapaxes(1, 2)
 
     def _blocks(self, frames: int) -> list[slice]:
         """Frames that are worked on at once, one block after the other; all are as long as the first but the last."""

@@ -31,6 +31,7 @@ from lookat_pd.dynamics import available as engine_available
 from lookat_pd.errors import FileError, InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt
 from lookat_pd.message import Message
+from lookat_pd.rotation import Array
 from lookat_pd.transitions import methods, spring
 
 SECONDS, BYTES = 5.0, 1e9
@@ -474,6 +475,35 @@ def blended_arguments(row: methods.TransitionMethod) -> Callable[[np.random.Gene
     return arguments
 
 
+def places(random: np.random.Generator, *shape: int) -> Array:
+    return random.normal(size=(*shape, 3))
+
+
+def followed(solver: Callable[..., Any]) -> Callable[..., Any]:
+    """A solver of offsets with the fields of its controller as arguments."""
+
+    def follow_goals(animated, goals, on, dt, **tuning: Any) -> Any:
+        return solver(animated, goals, on, dt, pd.offsets.Controller(**tuning))
+
+    return follow_goals
+
+
+def offset_arguments(random: np.random.Generator, motion: Callable[..., Array]) -> dict[str, Any]:
+    frames = int(random.integers(1, 9))
+    return {
+        "animated": motion(random, frames),
+        "goals": motion(random, frames) if random.random() < 0.7 else None,
+        "on": random.random(frames) < 0.5,
+        "dt": 1.0 / 24.0,
+        "settle_time": 0.5,
+        "damping_ratio": float(random.choice([0.0, 0.7, 1.0, 2.0])),
+        "integrator": str(random.choice(["exact", "stable", "euler"])),
+        "max_speed": random.choice([None, 2.0]),
+        "max_turn": random.choice([None, 2.0]),
+        "feed_forward": 0.3,
+    }
+
+
 CALLS = {
     "track": Call(
         pd.track,
@@ -505,6 +535,8 @@ CALLS = {
             "max_angle": random.choice([None, 0.5]),
         },
     ),
+    "position_offsets": Call(followed(pd.offsets.position_offsets), lambda random: offset_arguments(random, places)),
+    "rotation_offsets": Call(followed(pd.offsets.rotation_offsets), lambda random: offset_arguments(random, unit)),
     "step_limit": Call(
         pd.step_limit, lambda random: {"settle_time": 0.5, "damping_ratio": 1.0, "integrator": "stable"}
     ),

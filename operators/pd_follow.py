@@ -1,0 +1,156 @@
+"""PD Follow: add it to the active object or pose bone, set its offset anew, key its settings, remove it."""
+
+import bpy
+from bpy.props import StringProperty
+
+from ..lookat_pd.errors import LookAtError, RigError
+from ..rig.animation import actions
+from ..rig.pd_follow import follow_edit, owners
+from ..rig.pd_follow.owners import Owner
+from ..rig.pd_follow.settings import KEYABLE
+from ..translations import messages
+from . import current
+
+
+def _object(context: bpy.types.Context) -> bpy.types.Object | None:
+    return getattr(context, "object", None) or context.view_layer.objects.active
+
+
+def owner(context: bpy.types.Context) -> Owner:
+    """What the panel and the operators work on: the active bone in pose mode, otherwise the active object, which is
+    there."""
+    item = _object(context)
+    assert item is not None, "otherwise why_no_owner gives the reason"
+    bone = current.bone(context) if context.mode == "POSE" else None
+    return Owner(bone.id_data, bone.name) if bone is not None else Owner(item)
+
+
+def why_no_owner(context: bpy.types.Context) -> str | None:
+    """The reason why nothing can follow, as a sentence; None if something can."""
+    if _object(context) is None:
+        return "Select an object, or a bone in pose mode"
+    if context.mode.startswith("EDIT"):
+        return "Leave edit mode"
+    try:
+        owners.check_owner(owner(context))
+    except LookAtError as error:
+        return messages.translate(str(error))
+    return None
+
+
+def why_no_follow(context: bpy.types.Context) -> str | None:
+    """The reason why there is no PD Follow to work on, as a sentence; None if there is."""
+    reason = why_no_owner(context)
+    if reason is None and not owner(context).settings.exists:
+        reason = "Add PD Follow first"
+    return reason
+
+
+class OfFollow(current.Explained):
+    """An operator for the PD Follow of the active object or bone."""
+
+    why_not = staticmethod(why_no_follow)
+
+
+class LOOKAT_PD_OT_pd_follow_add(current.Explained, bpy.types.Operator):
+    """Let the active object, or the active bone in pose mode, follow the other selected object with lag and overshoot; without one, lag behind its own animation"""  # noqa: E501 - a tooltip
+
+    bl_idname = "lookat_pd.pd_follow_add"
+    bl_label = "Add PD Follow"
+    why_not = staticmethod(why_no_owner)
+
+    target: StringProperty(
+        name="Target",
+        description="Object to follow; leave empty for the other selected object, if there is one",
+        options={"SKIP_SAVE"},
+    )
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        found = owner(context)
+        follow_edit.add(found, self._target(context, found))
+        return {"FINISHED"}
+
+    def _target(self, context: bpy.types.Context, found: Owner) -> bpy.types.Object | None:
+        if self.target:
+            target = context.scene.objects.get(self.target)
+            if target is None:
+                raise RigError(
+                    "There is no object '{target}' in the scene; choose one that exists.", target=self.target
+                )
+            return target
+        return next((item for item in context.selected_objects if item != found.object), None)
+
+
+class LOOKAT_PD_OT_pd_follow_remove(OfFollow, bpy.types.Operator):
+    """Remove PD Follow with its settings and their keys; baked keys are kept"""
+
+    bl_idname = "lookat_pd.pd_follow_remove"
+    bl_label = "Remove PD Follow"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        follow_edit.remove(owner(context))
+        return {"FINISHED"}
+
+
+def why_no_offset(context: bpy.types.Context) -> str | None:
+    """The reason why there is no offset to set, as a sentence; None if there is."""
+    reason = why_no_follow(context)
+    if reason is None and owner(context).settings.target is None:
+        reason = "Choose a target to follow"
+    return reason
+
+
+class LOOKAT_PD_OT_pd_follow_offset(current.Explained, bpy.types.Operator):
+    """Keep the place of the target at this frame as the one at which the animation is unchanged"""
+
+    bl_idname = "lookat_pd.pd_follow_offset"
+    bl_label = "Set Offset"
+    why_not = staticmethod(why_no_offset)
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        found = owner(context)
+        owners.check_target(found, found.settings.target, found.settings.subtarget)
+        follow_edit.set_offset(found)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_pd_follow_key(OfFollow, bpy.types.Operator):
+    """Insert a key for this setting at the current frame, or delete the existing one"""
+
+    bl_idname = "lookat_pd.pd_follow_key"
+    bl_label = "Key PD Follow Setting"
+
+    setting: StringProperty(name="Setting", description="Name of the setting in scripts, such as use", default="use")
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        found, frame = owner(context), context.scene.frame_current
+        if self.setting not in KEYABLE:
+            raise RigError(
+                "PD Follow of '{name}' has no setting '{setting}' to key; use use or influence.",
+                name=found.label,
+                setting=self.setting,
+            )
+        if key_state(found, self.setting, frame) == "KEYED":
+            found.object.keyframe_delete(found.settings_path + self.setting, frame=frame)
+        else:
+            found.object.keyframe_insert(found.settings_path + self.setting, frame=frame)
+        return {"FINISHED"}
+
+
+def key_state(found: Owner, setting: str, frame: int) -> str:
+    """Whether a setting is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
+    return actions.key_state(found.object, found.settings_path + setting, frame)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        LOOKAT_PD_OT_pd_follow_add,
+        LOOKAT_PD_OT_pd_follow_remove,
+        LOOKAT_PD_OT_pd_follow_offset,
+        LOOKAT_PD_OT_pd_follow_key,
+    )
+)

@@ -1,0 +1,55 @@
+"""Bake PD Follow to keys, with a progress display; Esc cancels without changes."""
+
+import bpy
+
+from ..lookat_pd.message import Message
+from ..rig.animation import bake_options
+from ..rig.pd_follow import follow_bake
+from ..rig.sampling import scene_time
+from ..translations import messages
+from . import current, job, pd_follow
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why nothing can be baked, as a sentence; None if it can."""
+    reason = pd_follow.why_no_follow(context)
+    if reason is None and pd_follow.owner(context).settings.mute:
+        reason = "PD Follow is muted, as after a bake; unmute it to bake it"
+    return reason
+
+
+class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
+    """Bake PD Follow to keys on the object or bone"""
+
+    bl_idname = "lookat_pd.pd_follow_bake"
+    bl_label = "Bake PD Follow"
+    # Redo polls before it undoes the bake, while it is still muted by it.
+    why_not = staticmethod(pd_follow.why_no_follow)
+
+    def why_not_now(self, context: bpy.types.Context) -> str | None:
+        return why_not(context)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Baking PD Follow: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self.take_frames(context.scene)
+        first, last = scene_time.key_range(context.scene)
+        played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
+        options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
+        self.job = follow_bake.bake(context.scene, pd_follow.owner(context), options)
+
+    def finish(self, context: bpy.types.Context, result: follow_bake.FollowBake) -> None:
+        summary = Message(
+            "Baked PD Follow of '{name}', frames {first} to {last}, into {where} ({took} s).",
+            name=result.owner.label,
+            first=self.frame_start,
+            last=self.frame_end,
+            where=job.INTO[self.into],
+            took=f"{self.seconds:.2f}",
+        )
+        current.tell(self, summary)
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_pd_follow_bake,))

@@ -1,0 +1,93 @@
+"""PD Follow: the active object or pose bone follows a target, or lags behind its own animation."""
+
+import bpy
+
+from ..operators import current, pd_follow, pd_follow_bake
+from ..rig.pd_follow import follow_live
+from ..rig.pd_follow.owners import Owner
+from ..rig.pd_follow.settings import KEYABLE
+from ..translations import messages
+from . import keyed
+
+
+class LOOKAT_PD_PT_pd_follow(bpy.types.Panel):
+    bl_label = "PD Follow"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)
+        reason = pd_follow.why_no_owner(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+            return
+        owner = pd_follow.owner(context)
+        row = layout.row(align=True)
+        row.label(text=owner.label, icon="BONE_DATA" if owner.bone else "OBJECT_DATA", translate=False)
+        settings = owner.settings
+        if not settings.exists:
+            layout.operator("lookat_pd.pd_follow_add", icon="ADD")
+            return
+        row.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
+        row.operator("lookat_pd.pd_follow_remove", text="", icon="X", emboss=False)
+        column = layout.column()
+        column.active = not settings.mute
+        self._draw_target(column, settings)
+        self._draw_controller(column, settings)
+        self._draw_keyed(column, context, owner)
+        self._draw_bake(layout, context, owner)
+
+    @staticmethod
+    def _draw_target(layout: bpy.types.UILayout, settings) -> None:
+        layout.prop(settings, "target")
+        if settings.target is not None and settings.target.type == "ARMATURE":
+            layout.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
+        layout.prop(settings, "use_location")
+        layout.prop(settings, "turn")
+        if settings.turn == "AIM":
+            layout.prop(settings, "aim_axis")
+        row = layout.row(align=True)
+        row.active = settings.target is not None
+        row.prop(settings, "keep_offset")
+        if settings.keep_offset:
+            row.operator("lookat_pd.pd_follow_offset", text="", icon="FILE_REFRESH")
+
+    @staticmethod
+    def _draw_controller(layout: bpy.types.UILayout, settings) -> None:
+        layout.prop(settings, "settle_time", text="Settle Time (s)", slider=True)
+        layout.prop(settings, "damping")
+        if settings.damping == "CUSTOM":
+            layout.prop(settings, "damping_ratio")
+        column = layout.column(align=True)
+        if settings.use_location:
+            column.prop(settings, "max_speed")
+        if settings.turn != "NONE":
+            column.prop(settings, "max_turn")
+        layout.prop(settings, "feed_forward", slider=True)
+        layout.prop(settings, "integrator")
+
+    @staticmethod
+    def _draw_keyed(layout: bpy.types.UILayout, context: bpy.types.Context, owner: Owner) -> None:
+        for name in KEYABLE:
+            row = layout.row(align=True)
+            row.prop(owner.settings, name, slider=True)
+            icon = keyed.ICONS[pd_follow.key_state(owner, name, context.scene.frame_current)]
+            row.operator("lookat_pd.pd_follow_key", text="", icon=icon, emboss=False).setting = name
+
+    @staticmethod
+    def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, owner: Owner) -> None:
+        if error := follow_live.error_of(context.scene, owner):
+            layout.label(text=messages.translate(error), icon="ERROR", translate=False)
+        reason = pd_follow_bake.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+        row = layout.row(align=True)
+        row.enabled = reason is None
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.pd_follow_bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
+        row.operator_menu_enum("lookat_pd.pd_follow_bake", "into", text="", icon="DOWNARROW_HLT")
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_pd_follow,))

@@ -1,0 +1,41 @@
+"""Taking over what turns the eyes, and how far, from the data of a VRM file."""
+
+import bpy
+
+from ....lookat_pd.errors import RigError
+from ...detection.vrm import VrmEyes
+from . import shape_eyes, shape_table
+
+
+def take_over(armature: bpy.types.Object, bone: str, found: VrmEyes) -> None:
+    """Let the look-at on a bone turn the eyes as the file says. Raises RigError, and then changes nothing."""
+    _check(armature, found)
+    eyes = armature.pose.bones[bone].lookat_pd.eyes
+    if found.bones is not None:
+        eyes.left, eyes.right = found.bones
+        eyes.turned_by = "BONES"
+    else:
+        shape_table.write(eyes, [(name, "BOTH", way, angle) for name, way, angle in found.shapes])
+        eyes.turned_by = "SHAPE_KEYS"
+    eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit = found.limits
+
+
+def _check(armature: bpy.types.Object, found: VrmEyes) -> None:
+    """Raise RigError where the character has not what the file names."""
+    for name in found.bones or ():
+        if name not in armature.pose.bones:
+            raise RigError(
+                "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
+                armature=armature.name,
+                bone=name,
+            )
+    if found.bones is None and not found.shapes:
+        raise RigError("The look expressions of the VRM file move no shape key; choose shape keys in the Eyes panel.")
+    known = shape_eyes.names(armature)
+    for name, *_ in found.shapes:
+        if name not in known:
+            raise RigError(
+                "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
+                armature=armature.name,
+                shape_key=name,
+            )

@@ -1,0 +1,180 @@
+"""Sampling what follows and what is followed, and solving the motion that is added."""
+
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.pd import offsets
+from ...lookat_pd.rotation import Array
+from ..animation.channels import LOCATION, channel
+from ..sampling import fingerprint, suspend, targets
+from ..sampling.sampler import Sampler
+from ..sampling.targets import Target
+from . import follow_constraints
+from .owners import Owner, aim_axis
+from .settings import AXES, KEYABLE, controller
+
+
+@dataclass
+class FollowSamples:
+    """What follows over F frames, as it is without PD Follow.
+
+    own, target: (F, 4, 4) world matrices; target None where it follows its own motion. use, influence: (F,). raw:
+    its rotation channels (F, 3 or 4) and, as LOCATION, those of its location. frames_of_location: (F, 3, 3), what these
+    move it by in the world.
+    """
+
+    frames: Array
+    own: Array
+    target: Array | None
+    use: Array
+    influence: Array
+    raw: dict[str, Array]
+    frames_of_location: Array
+
+
+@dataclass(frozen=True)
+class FollowMotion:
+    """What is added: displacements (F, 3) in the world, and local rotations (F, 4), from frame `first` on."""
+
+    first: int
+    moves: Array
+    turns: Array
+
+
+def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Generator[float, None, FollowSamples]:
+    """Step through the frames first to last, yielding the fraction done. Raises RigError."""
+    frames = np.arange(first, last + 1)
+    target = owner.target
+    watched = [Target(owner.object, owner.bone, (0.0, 0.0, 0.0))]
+    watched += [Target(owner.object, "", (0.0, 0.0, 0.0))] if owner.bone else []
+    watched += [target] if target is not None else []
+    mode, count = owner.item.rotation_mode, len(frames)
+    keyed = any(fingerprint.animates(owner.object, owner.settings_path + name) for name in KEYABLE)
+    worlds = np.empty((count, len(watched), 4, 4))
+    found = FollowSamples(
+        frames,
+        worlds[:, 0],
+        worlds[:, -1] if target is not None else None,
+        np.ones(count, dtype=bool),
+        np.ones(count),
+        {mode: np.empty((count, channel(mode)[1])), LOCATION: np.empty((count, 3))},
+        np.empty((count, 3, 3)),
+    )
+    with Sampler(scene, owner.object, (), watched, cut_down={}, without=lambda: _without(owner)) as sampler:
+        for k, frame in enumerate(frames.tolist()):
+            sampler.open()
+            if keyed and owner.object.name not in sampler.scene.objects:
+                # Blender evaluates a setting only of what is in the scene.
+                sampler.scene.collection.objects.link(owner.object)
+            depsgraph = sampler.step(frame)
+            worlds[k] = sampler.matrices(depsgraph)
+            item = Owner(owner.object.evaluated_get(depsgraph), owner.bone).item
+            settings = item.lookat_pd_follow
+            found.use[k], found.influence[k] = settings.use, settings.influence
+            for kind, rows in found.raw.items():
+                rows[k] = getattr(item, channel(kind)[0])
+            found.frames_of_location[k] = _location_frame(item, worlds[k])
+            yield (k + 1) / count
+    bad = ~np.isfinite(worlds).all(axis=(2, 3))
+    if bad.any():
+        k, n = np.argwhere(bad)[0]
+        raise RigError(
+            "'{name}' has a transform that is not a number at frame {frame}; fix its animation.",
+            name=watched[n].label,
+            frame=frames[k],
+        )
+    return found
+
+
+@contextmanager
+def _without(owner: Owner) -> Iterator[None]:
+    """What follows is sampled without PD Follow, and without look-ats that look at it: they would chase each other."""
+    contexts: list[AbstractContextManager[None]] = [follow_constraints.disabled([owner])]
+    if _is_looked_at(owner.object):
+        contexts.append(suspend.layers_disabled())
+    with ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context)
+        yield
+
+
+def _is_looked_at(item: bpy.types.Object) -> bool:
+    """Whether a look-at may look at an object or at one of its bones."""
+    return any(
+        target.object == item
+        for armature in bpy.data.objects
+        if armature.pose
+        for bone in armature.pose.bones
+        if bone.lookat_pd.exists
+        for target in targets.listed(bone.lookat_pd)
+    )
+
+
+def _location_frame(item: bpy.types.Object | bpy.types.PoseBone, worlds: Array) -> Array:
+    """What the location channels move an item by in the world, (3, 3)."""
+    with np.errstate(all="ignore"):
+        if isinstance(item, bpy.types.Object):
+            basis = np.array(item.matrix_basis)[:3, :3]
+            return worlds[0, :3, :3] @ np.linalg.pinv(basis)
+    moved = np.array([_placed(item, place) for place in (np.zeros(3), *np.eye(3))])
+    return worlds[1, :3, :3] @ (moved[1:] - moved[0]).T
+
+
+def _placed(bone: bpy.types.PoseBone, location: Array) -> Array:
+    """Where a bone is in its armature with this location and nothing else."""
+    local, parent = Matrix.Translation(location.tolist()), bone.parent
+    rest = bone.bone.matrix_local
+    if parent is None:
+        return np.array(bone.bone.convert_local_to_pose(local, rest).to_translation())
+    found = bone.bone.convert_local_to_pose(
+        local, rest, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local
+    )
+    return np.array(found.to_translation())
+
+
+def solve(owner: Owner, s: FollowSamples, dt: float) -> FollowMotion:
+    """The motion that is added to an owner. dt: seconds a frame. Raises LookAtError."""
+    settings, tuning = owner.settings, controller(owner.settings)
+    places, turned = s.own[:, :3, 3], _rotations(s.own)
+    moves, turns = np.zeros((len(places), 3)), rotation.identity(len(places))
+    goal_places, goal_turns = _goals(owner, s, turned)
+    if settings.use_location:
+        moves = offsets.position_offsets(places, goal_places, s.use, dt, tuning) * s.influence[:, None]
+    if settings.turn == "AIM" and s.target is not None:
+        goal_turns = offsets.aim(places + moves, s.target[:, :3, 3], AXES[aim_axis(owner)], turned)
+    if settings.turn != "NONE":
+        turns = offsets.rotation_offsets(turned, goal_turns, s.use, dt, tuning)
+        part = s.influence < 1.0
+        turns[part] = rotation.exp(rotation.log(turns[part]) * s.influence[part, None])
+    return FollowMotion(int(s.frames[0]), moves, turns)
+
+
+def _goals(owner: Owner, s: FollowSamples, turned: Array) -> tuple[Array | None, Array | None]:
+    """Positions (F, 3) and orientations (F, 4) to be at; None to follow the own motion."""
+    if s.target is None:
+        return None, None
+    settings, places = owner.settings, s.own[:, :3, 3]
+    to, to_turned = s.target[:, :3, 3], _rotations(s.target)
+    if not settings.keep_offset:
+        return to, to_turned
+    since = np.array(settings.target_location)
+    change = rotation.multiply(to_turned, rotation.inverse(rotation.normalize(np.array(settings.target_rotation))))
+    if settings.turn == "FOLLOW":
+        # As a rigid body: the offset turns with the target.
+        return to + rotation.rotate(change, places - since), rotation.multiply(change, turned)
+    return places + to - since, turned
+
+
+def _rotations(matrices: Array) -> Array:
+    """Orientations (F, 4) of matrices (F, 4, 4), as Blender takes them apart: mirrored ones are negated."""
+    axes = matrices[:, :3, :3]
+    axes = axes / np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), 1e-30)
+    axes = np.where(np.linalg.det(axes)[:, None, None] < 0.0, -axes, axes)
+    return rotation.from_matrix(axes)

@@ -1,0 +1,158 @@
+"""What follows: objects and pose bones with PD Follow, in the order in which they depend on each other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import bpy
+
+from ...lookat_pd.errors import RigError
+from ..animation.editable import check_bones
+from ..sampling import fingerprint, targets
+from ..sampling.targets import Target
+from .settings import PDFollowSettings
+
+_NODE = tuple[bpy.types.Object, str]
+
+
+@dataclass(frozen=True)
+class Owner:
+    """An object, or one of its pose bones."""
+
+    object: bpy.types.Object
+    bone: str = ""
+
+    @property
+    def item(self) -> bpy.types.Object | bpy.types.PoseBone:
+        return self.object.pose.bones[self.bone] if self.bone else self.object
+
+    @property
+    def settings(self) -> PDFollowSettings:
+        return self.item.lookat_pd_follow
+
+    @property
+    def label(self) -> str:
+        return f"{self.object.name}:{self.bone}" if self.bone else self.object.name
+
+    @property
+    def settings_path(self) -> str:
+        """Data path from the object to the settings, with the dot behind it."""
+        return f"{fingerprint.bone_path(self.bone)}.lookat_pd_follow." if self.bone else "lookat_pd_follow."
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.object.session_uid, self.bone
+
+    @property
+    def target(self) -> Target | None:
+        """What it follows, None for its own motion."""
+        s = self.settings
+        return Target(s.target, s.subtarget, (0.0, 0.0, 0.0)) if s.target is not None else None
+
+
+def on(item: bpy.types.Object) -> Iterator[Owner]:
+    """What of an object has PD Follow: itself, and its bones."""
+    if item.lookat_pd_follow.exists:
+        yield Owner(item)
+    for bone in item.pose.bones if item.pose else ():
+        if bone.lookat_pd_follow.exists:
+            yield Owner(item, bone.name)
+
+
+def in_scene(scene: bpy.types.Scene) -> list[Owner]:
+    """All that follows in a scene, each after those that it depends on; what is linked from a library follows there."""
+    found = [owner for item in scene.objects if item.library is None for owner in on(item)]
+    return sorted(found, key=lambda owner: len(_followed(owner)))
+
+
+def _followed(owner: Owner) -> list[_NODE]:
+    """All that the target of an owner moves with and that follows something itself."""
+    nodes = moves_with(owner.settings.target, owner.settings.subtarget)
+    return [node for node in nodes if (follow := _follow_of(*node)) is not None and follow.exists]
+
+
+def moves_with(item: bpy.types.Object | None, bone: str) -> set[_NODE]:
+    """Objects and bones that move an object, or a bone of it: itself, parents, targets of constraints, and what these
+    follow."""
+    seen: set[_NODE] = set()
+    waiting: list[tuple[bpy.types.Object | None, str]] = [(item, bone)]
+    while waiting:
+        item, bone = waiting.pop()
+        if item is None or (item, bone) in seen:
+            continue
+        seen.add((item, bone))
+        place = item.pose.bones.get(bone) if item.pose and bone else None
+        if place is not None:
+            waiting.append((item, place.parent.name if place.parent else ""))
+        else:
+            waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
+        for constraint in (place or item).constraints:
+            for found in (constraint, *getattr(constraint, "targets", ())):
+                waiting.append((getattr(found, "target", None), getattr(found, "subtarget", "")))
+        follow = _follow_of(item, bone)
+        if follow is not None and follow.exists and not follow.mute:
+            waiting.append((follow.target, follow.subtarget))
+    return seen
+
+
+def _follow_of(item: bpy.types.Object, bone: str) -> PDFollowSettings | None:
+    if not bone:
+        return item.lookat_pd_follow
+    place = item.pose.bones.get(bone) if item.pose else None
+    return place.lookat_pd_follow if place is not None else None
+
+
+def check(owner: Owner) -> None:
+    """Raise RigError where an owner cannot follow what it is set to follow."""
+    check_owner(owner)
+    s = owner.settings
+    if s.target is None:
+        if s.turn == "AIM":
+            raise RigError(
+                "'{name}' has no target to aim at; choose a target, or set Rotation to Follow.", name=owner.label
+            )
+    else:
+        check_target(owner, s.target, s.subtarget)
+    if s.use_location and is_connected(owner):
+        raise RigError(
+            "Bone '{name}' is connected to its parent and cannot be moved; disable Location, or disconnect the bone.",
+            name=owner.bone,
+        )
+    if not s.use_location and s.turn == "NONE":
+        raise RigError("'{name}' follows neither in location nor in rotation; enable one of them.", name=owner.label)
+
+
+def check_owner(owner: Owner) -> None:
+    """Raise RigError where an owner cannot be moved at all."""
+    if owner.object.library is not None:
+        raise RigError(
+            "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
+            armature=owner.object.name,
+        )
+    if owner.bone:
+        check_bones(owner.object, [owner.bone])
+
+
+def check_target(owner: Owner, item: bpy.types.Object, bone: str) -> None:
+    """Raise RigError where a target is not there, or moves with what shall follow it."""
+    if item != owner.object or bone:
+        targets.check_exists(owner.object, item, bone)
+    if (owner.object, owner.bone) in moves_with(item, bone):
+        raise RigError(
+            "The target '{target}' moves with '{name}', which would follow itself; choose another target.",
+            target=Target(item, bone).label,
+            name=owner.label,
+        )
+
+
+def is_connected(owner: Owner) -> bool:
+    """Whether it is a bone that Blender keeps at the tail of its parent."""
+    return bool(owner.bone) and owner.item.bone.use_connect and owner.item.parent is not None
+
+
+def aim_axis(owner: Owner) -> str:
+    """The axis that aims at the target."""
+    if owner.settings.aim_axis != "AUTO":
+        return owner.settings.aim_axis
+    if owner.bone:
+        return "POS_Y"
+    return "NEG_Z" if owner.object.type in ("CAMERA", "LIGHT") else "NEG_Y"

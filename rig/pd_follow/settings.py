@@ -1,0 +1,271 @@
+"""The settings of PD Follow on an object or a pose bone: `lookat_pd_follow`.
+
+Every setting is an input; nothing here is simulation state. No postponed annotations: Blender reads them.
+"""
+
+from collections.abc import Callable
+from math import pi, radians
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ...lookat_pd.pd import integrators
+from ...lookat_pd.pd.offsets import Controller
+from ...lookat_pd.pd.second_order import DAMPING_RATIOS
+
+EDITABLE = {"LIBRARY_OVERRIDABLE"}
+"""Editable on a library override as well."""
+AXES = {
+    "POS_X": ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+    "NEG_X": ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
+    "POS_Y": ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
+    "NEG_Y": ((0.0, -1.0, 0.0), (0.0, 0.0, 1.0)),
+    "POS_Z": ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0)),
+    "NEG_Z": ((0.0, 0.0, -1.0), (0.0, 1.0, 0.0)),
+}
+"""The axis that aims, and the one that stays upright."""
+listeners: list[Callable[[], None]] = []
+"""Called when what follows, or what it follows, may be another."""
+
+
+def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Request an evaluation, which Blender does not start when a setting changes."""
+    settings.id_data.update_tag(refresh={"OBJECT"})
+
+
+def _is_other(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    for listener in listeners:
+        listener()
+    _changed(settings, context)
+
+
+class PDFollowSettings(bpy.types.PropertyGroup):
+    """What an object or a bone follows, and how."""
+
+    exists: BoolProperty(
+        override=EDITABLE,
+        update=_is_other,
+        name="PD Follow",
+        description="This object or bone has PD Follow",
+        options={"HIDDEN"},
+    )
+    mute: BoolProperty(
+        override=EDITABLE,
+        update=_is_other,
+        name="Mute",
+        description="Disable PD Follow. Baking mutes it because its motion is then in the keys",
+        options=set(),
+    )
+    target: PointerProperty(
+        override=EDITABLE,
+        update=_is_other,
+        type=bpy.types.Object,
+        name="Target",
+        description="Object to follow; leave empty to lag behind the own animation",
+    )
+    subtarget: StringProperty(
+        override=EDITABLE, update=_is_other, name="Bone", description="Bone of the target armature to follow"
+    )
+    use_location: BoolProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Location",
+        description="Follow in location",
+        default=True,
+        options=set(),
+    )
+    turn: EnumProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Rotation",
+        description="How the rotation follows",
+        items=(
+            ("NONE", "None", "Keep the rotation of the animation"),
+            ("FOLLOW", "Follow", "Turn as the target does, or lag behind the own rotation"),
+            ("AIM", "Aim", "Point an axis at the target"),
+        ),
+        default="NONE",
+        options=set(),
+    )
+    aim_axis: EnumProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Aim Axis",
+        description="Own axis that is pointed at the target",
+        items=(
+            ("AUTO", "Automatic", "-Z of cameras and lights, Y of bones, -Y of other objects"),
+            ("POS_X", "X", "The own X axis"),
+            ("POS_Y", "Y", "The own Y axis"),
+            ("POS_Z", "Z", "The own Z axis"),
+            ("NEG_X", "-X", "The opposite of the own X axis"),
+            ("NEG_Y", "-Y", "The opposite of the own Y axis"),
+            ("NEG_Z", "-Z", "The opposite of the own Z axis"),
+        ),
+        default="AUTO",
+        options=set(),
+    )
+    keep_offset: BoolProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Keep Offset",
+        description="Stay as far from the target as when the offset was set; otherwise go to the target itself",
+        default=True,
+        options=set(),
+    )
+    # The target in the world when the offset was set.
+    target_location: FloatVectorProperty(
+        override=EDITABLE, update=_changed, name="Target Location", size=3, options={"HIDDEN"}
+    )
+    target_rotation: FloatVectorProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Target Rotation",
+        size=4,
+        default=(1.0, 0.0, 0.0, 0.0),
+        options={"HIDDEN"},
+    )
+    settle_time: FloatProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Settle Time",
+        description="Time in seconds until it has settled at the target",
+        default=0.6,
+        min=0.01,
+        soft_min=0.1,
+        soft_max=3.0,
+        max=60.0,
+        step=1,
+        precision=2,
+        options=set(),
+    )
+    damping: EnumProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Damping",
+        description="Damping of the motion as it reaches the target",
+        items=(
+            ("CRITICAL", "Critical", "Settle as fast as possible without overshoot"),
+            ("RESPONSIVE", "Responsive", "Settle earlier, with a slight overshoot"),
+            ("CUSTOM", "Custom", "Set the damping ratio directly"),
+        ),
+        default="CRITICAL",
+        options=set(),
+    )
+    damping_ratio: FloatProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Damping Ratio",
+        description=(
+            "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly"
+        ),
+        default=1.0,
+        min=0.0,
+        soft_min=0.2,
+        soft_max=2.0,
+        max=20.0,
+        options=set(),
+    )
+    integrator: EnumProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Integrator",
+        description="Method of integrating the controller over time",
+        items=tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
+        default=integrators.default().identifier,
+        options=set(),
+    )
+    max_speed: FloatProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Speed Limit",
+        description="Largest speed per second of the motion that is added; 0 for no limit",
+        default=0.0,
+        min=0.0,
+        soft_max=100.0,
+        max=1e6,
+        subtype="DISTANCE",
+        options=set(),
+    )
+    max_turn: FloatProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Turn Limit",
+        description="Largest angular speed per second of the rotation that is added; 0 for no limit",
+        default=0.0,
+        min=0.0,
+        soft_max=4.0 * pi,
+        max=radians(36000.0),
+        subtype="ANGLE",
+        options=set(),
+    )
+    feed_forward: FloatProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Anticipation",
+        description="Part of the lag behind a moving target that is removed; at 1 it keeps up with it",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options=set(),
+    )
+    use: BoolProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Follow",
+        description="Follow the target; insert keys to go to the target and back to the animation",
+        default=True,
+        options={"ANIMATABLE"},
+    )
+    influence: FloatProperty(
+        override=EDITABLE,
+        update=_changed,
+        name="Influence",
+        description="Amount of the motion that is added to the animation",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options={"ANIMATABLE"},
+    )
+
+
+KEYABLE = ("use", "influence")
+
+
+def values(settings: PDFollowSettings) -> tuple:
+    """All that decides about the motion but does not change with the frame, to tell whether it has changed."""
+    left_out = ("rna_type", "name", "target", *KEYABLE)
+    names = [name for name in settings.bl_rna.properties.keys() if name not in left_out]
+    found = (getattr(settings, name) for name in names)
+    return tuple(tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value for value in found)
+
+
+def controller(settings: PDFollowSettings) -> Controller:
+    return Controller(
+        settings.settle_time,
+        DAMPING_RATIOS.get(settings.damping, settings.damping_ratio),
+        settings.integrator.lower(),
+        settings.max_speed or None,
+        settings.max_turn or None,
+        settings.feed_forward,
+    )
+
+
+def register() -> None:
+    bpy.utils.register_class(PDFollowSettings)
+    for kind in (bpy.types.Object, bpy.types.PoseBone):
+        kind.lookat_pd_follow = PointerProperty(type=PDFollowSettings, override=EDITABLE)
+
+
+def unregister() -> None:
+    for kind in (bpy.types.PoseBone, bpy.types.Object):
+        del kind.lookat_pd_follow
+    bpy.utils.unregister_class(PDFollowSettings)

@@ -1,0 +1,116 @@
+"""The operators of PD Follow: what they do, undo, and say when they cannot."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from ..rig import scenes
+
+follow_constraints = load("rig.pd_follow.follow_constraints")
+pd_follow = load("operators.pd_follow")
+
+
+@pytest.fixture
+def box() -> bpy.types.Object:
+    """An active object beside a selected ball that moves."""
+    bpy.context.scene.frame_end = 30
+    ball, box = (bpy.data.objects.new(name, None) for name in ("Ball", "Box"))
+    for item in (ball, box):
+        bpy.context.scene.collection.objects.link(item)
+        item.select_set(True)
+    for frame, x in ((1, 0.0), (15, 3.0)):
+        ball.location.x = x
+        ball.keyframe_insert("location", frame=frame)
+    bpy.context.view_layer.objects.active = box
+    bpy.context.scene.frame_set(1)
+    return box
+
+
+def places(item: bpy.types.Object) -> np.ndarray:
+    found = []
+    for frame in range(1, 31):
+        bpy.context.scene.frame_set(frame)
+        found.append(item.matrix_world.translation.copy())
+    return np.array(found)
+
+
+def test_add_bake_and_remove(box):
+    assert "FINISHED" in bpy.ops.lookat_pd.pd_follow_add()
+    assert box.lookat_pd_follow.target == bpy.data.objects["Ball"]
+    live = places(box)
+    assert live[-1, 0] > 2.5
+    assert "FINISHED" in bpy.ops.lookat_pd.pd_follow_bake()
+    assert box.lookat_pd_follow.mute
+    np.testing.assert_allclose(places(box), live, atol=1e-5)
+    assert "FINISHED" in bpy.ops.lookat_pd.pd_follow_remove()
+    assert not box.constraints
+    np.testing.assert_allclose(places(box), live, atol=1e-5)
+
+
+def test_undo_and_redo(box):
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.lookat_pd.pd_follow_add()
+    bpy.context.view_layer.update()
+    live = places(box)
+    bpy.ops.ed.undo_push(message="added")
+    bpy.ops.lookat_pd.pd_follow_bake()
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.ed.undo()
+    box = bpy.data.objects["Box"]
+    assert not box.lookat_pd_follow.mute
+    assert box.animation_data is None or box.animation_data.action is None
+    np.testing.assert_allclose(places(box), live, atol=1e-6)
+    bpy.ops.ed.undo()
+    box = bpy.data.objects["Box"]
+    assert not box.lookat_pd_follow.exists
+    assert not places(box).any()
+    bpy.ops.ed.redo()
+    np.testing.assert_allclose(places(bpy.data.objects["Box"]), live, atol=1e-6)
+
+
+def test_the_active_bone_follows_in_pose_mode(box):
+    armature = scenes.figure()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="POSE")
+    armature.data.bones.active = armature.data.bones["hand.L"]
+    for item in bpy.context.selected_objects:
+        item.select_set(item == armature)
+    bpy.ops.lookat_pd.pd_follow_add(target="Ball")
+    hand = armature.pose.bones["hand.L"].lookat_pd_follow
+    assert hand.exists
+    assert not armature.lookat_pd_follow.exists
+    bpy.ops.lookat_pd.pd_follow_key(setting="influence")
+    owner = pd_follow.owner(bpy.context)
+    assert pd_follow.key_state(owner, "influence", bpy.context.scene.frame_current) == "KEYED"
+    bpy.ops.lookat_pd.pd_follow_key(setting="influence")
+    assert pd_follow.key_state(owner, "influence", bpy.context.scene.frame_current) == "NONE"
+
+
+def test_the_offset_is_set_anew(box):
+    bpy.ops.lookat_pd.pd_follow_add()
+    assert "FINISHED" in bpy.ops.lookat_pd.pd_follow_offset()
+    bpy.context.scene.frame_set(30)
+    assert box.matrix_world.translation.x > 2.5
+    bpy.ops.lookat_pd.pd_follow_offset()
+    bpy.context.scene.frame_set(30)
+    assert abs(box.matrix_world.translation.x) < 0.1
+
+
+def test_reasons_why_it_is_disabled(box):
+    for operator in ("remove", "bake", "offset", "key"):
+        assert not getattr(bpy.ops.lookat_pd, f"pd_follow_{operator}").poll()
+    assert pd_follow.why_no_follow(bpy.context) == "Add PD Follow first"
+    for item in bpy.context.selected_objects:
+        item.select_set(item == box)
+    bpy.ops.lookat_pd.pd_follow_add()
+    assert box.lookat_pd_follow.target is None
+    assert pd_follow.why_no_offset(bpy.context) == "Choose a target to follow"
+    with pytest.raises(RuntimeError, match="already has PD Follow"):
+        bpy.ops.lookat_pd.pd_follow_add()
+    bpy.ops.lookat_pd.pd_follow_remove()
+    with pytest.raises(RuntimeError, match="no object 'Nobody'"):
+        bpy.ops.lookat_pd.pd_follow_add(target="Nobody")
+    bpy.context.view_layer.objects.active = None
+    assert not bpy.ops.lookat_pd.pd_follow_add.poll()
