@@ -372,9 +372,9 @@ def _turns(constraint: bpy.types.Constraint) -> bool:
     return constraint.type == "ACTION" and constraint.mix_mode != _LOCATION[1]
 
 
-def contents(armature: bpy.types.Object, number: int) -> list[bytes]:
-    """What is keyed for the constraints of a look-at, to tell whether somebody has changed it."""
-    held = ((c.name, _keys(c)) for _, c in on(armature) if number_of(c) == number)
+def contents(armature: bpy.types.Object, number: int | None = None) -> list[bytes]:
+    """What is keyed for the constraints of a look-at, or of all, to tell whether somebody has changed it."""
+    held = ((c.name, _keys(c)) for _, c in on(armature) if number in (None, number_of(c)))
     return [place.encode() + keys.values.tobytes() for place, keys in held if keys is not None]
 
 

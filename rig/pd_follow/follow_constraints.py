@@ -107,7 +107,7 @@ def show(owner: Owner, first: int, moves: Array, turns: Array) -> None:
             continue
         constants = _WITHOUT_DELTA if mode == "QUATERNION" and not owner.bone else ()
         keys = layer_action.PlaceKeys(
-            owner.bone, channels.channel(mode)[0], first, values.astype(np.float32), constants
+            owner.bone, channels.channel(mode)[0], first, values.astype(np.float32), constants=constants
         )
         if not _shows(constraint, keys):
             layer_action.write(constraint.action, constraint.action_slot, keys)
