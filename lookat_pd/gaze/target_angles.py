@@ -12,8 +12,8 @@ from .turn_distribution import TurnDistribution
 _POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
 
 
-class Carried:
-    """The chain while it is rotated from the root up: finished bones move those above them."""
+class ForwardKinematics:
+    """Forward kinematics of the chain while it is solved from the root up: finished bones move those above them."""
 
     def __init__(self, rotations: Array, positions: Array) -> None:
         self.rotations, self.positions = rotations, positions
@@ -22,7 +22,7 @@ class Carried:
         self.done = 0
         self._deltas: list[Array] = []
 
-    def copy(self) -> "Carried":
+    def copy(self) -> "ForwardKinematics":
         """An independent copy of the current state."""
         other = copy(self)
         other._deltas = list(self._deltas)
@@ -39,7 +39,7 @@ class Carried:
         own = np.empty_like(offsets)
         own[..., 0] = offsets[..., 0]
         own[..., 1:] = rotation.rotate(self.rotations[:, stage], offsets[..., 1:])
-        # What carries each bone, and after the last one what that carries.
+        # The accumulated rotation of each bone's parent, and last that of the children of the last bone.
         deltas = rotation.accumulate(self.delta, own)
         self.delta = deltas[:, -1]
         first = max(stage.start, 1)

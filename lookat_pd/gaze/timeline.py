@@ -13,7 +13,7 @@ from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
 from .leveling import roll_to_level
-from .target_angles import Carried, TargetAngles, near_branch, nearest_turn
+from .target_angles import ForwardKinematics, TargetAngles, near_branch, nearest_turn
 from .timeline_parts import INSTANT, frames_of, split
 from .turn_distribution import TurnDistribution, TurnLimits, turn_axes, turn_vectors
 
@@ -31,7 +31,7 @@ class _Below:
 
     state: Array
     stages: list[tuple[slice, Array, Array, Array]]
-    carried: Carried
+    kinematics: ForwardKinematics
     left: Array
     turning: Array
     for_eyes: tuple[Array, Array]
@@ -39,7 +39,7 @@ class _Below:
     def turn(self, run: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
         """Add a solved stage."""
         held, vectors = run.turned(stage, states)
-        self.carried.turn(stage, held)
+        self.kinematics.turn(stage, held)
         axes = np.stack((run.up[stage], run.right[stage])).reshape(2, -1)
         about_up, _ = _about(axes, vectors)
         self.left = self.left - about_up
@@ -197,25 +197,25 @@ class Timeline:
             done = _Done(target, start, end, yaw, teleported, settled)
         self._done.append(done)
         if done.below is None:
-            carried = Carried(self.rotations[window], self.positions[window])
+            kinematics = ForwardKinematics(self.rotations[window], self.positions[window])
             total = self._view(window, target) if view is None else view
             left = near_branch(total.yaw, yaw)
             for_eyes = self.chain.left_to_eyes(left, total.pitch)
             turning = np.zeros((2, len(left)))
-            done.below = _Below(self.state[lower].copy(), [], carried, left, turning, for_eyes)
+            done.below = _Below(self.state[lower].copy(), [], kinematics, left, turning, for_eyes)
         below = done.below
         for stage, states, goals, last in below.stages:
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
         for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
-            if stage.start < below.carried.done:
+            if stage.start < below.kinematics.done:
                 continue
-            carried = below.carried
+            kinematics = below.kinematics
             if stage is last_stage:
-                carried = carried.copy()
-                carried.move_head(self.shift[window])
-            if view is None or carried.done or stage is last_stage:
-                view = self._view(window, target, carried)
+                kinematics = kinematics.copy()
+                kinematics.move_head(self.shift[window])
+            if view is None or kinematics.done or stage is last_stage:
+                view = self._view(window, target, kinematics)
             remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
             pitch = (view.pitch - below.for_eyes[1]) * view.near
             if not self.compensates_lag[stage.start]:
@@ -228,7 +228,7 @@ class Timeline:
             vectors = self._goals(stage, sharing, remaining - ahead[0], pitch - ahead[1])
             if self.upright is not None and self.chain.level and self.compensates_lag[stage.start]:
                 turned = self._reached(sharing, remaining - ahead[0], pitch - ahead[1])
-                vectors = self._leveled(stage, vectors, carried.head_rotation, turned, self.upright[window])
+                vectors = self._leveled(stage, vectors, kinematics.head_rotation, turned, self.upright[window])
             goals = self.tuning.encode(vectors)
             if teleported:
                 goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
@@ -300,12 +300,12 @@ class Timeline:
         """Local rotations (n, bones, 4) of controller states, within the limits even if they overshoot."""
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
-    def _view(self, window: slice, target: int, carried: Carried | None = None) -> TargetAngles:
-        if carried is None:
-            carried = Carried(self.rotations[window], self.positions[window])
+    def _view(self, window: slice, target: int, kinematics: ForwardKinematics | None = None) -> TargetAngles:
+        if kinematics is None:
+            kinematics = ForwardKinematics(self.rotations[window], self.positions[window])
         axes = self.forward[-1], self.up[-1], self.right[-1]
         return TargetAngles.of(
-            carried.head_rotation, self.targets[target, window] - carried.head_position, axes, self.chain.near
+            kinematics.head_rotation, self.targets[target, window] - kinematics.head_position, axes, self.chain.near
         )
 
     # Results
@@ -316,10 +316,10 @@ class Timeline:
         offsets = self.offsets(states, slice(None))
         if np.any(influence != 1.0):
             offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
-        carried = Carried(self.rotations[frames], self.positions[frames])
-        carried.turn(slice(0, offsets.shape[1]), offsets)
-        position = carried.origin + self.shift[frames]
-        wanted = rotation.multiply(carried.deltas, carried.rotations)
+        kinematics = ForwardKinematics(self.rotations[frames], self.positions[frames])
+        kinematics.turn(slice(0, offsets.shape[1]), offsets)
+        position = kinematics.origin + self.shift[frames]
+        wanted = rotation.multiply(kinematics.deltas, kinematics.rotations)
         aim = rotation.rotate(wanted[:, -1], self.forward[-1])
         error = np.full(len(offsets), np.nan)
         on = looked_at >= 0

@@ -38,11 +38,11 @@ class PositionResidual:
         """The residual (m, 3)."""
         return self.weight * (self.target - self._point(orientations, positions))
 
-    def rows(self, orientations: Array, positions: Array, axes: Array, carried: Array) -> Array:
-        """The derivatives (m, n, 3, 3) for rotations of the joints about `axes`. carried: (n,), 1 for the joint and its
+    def rows(self, orientations: Array, positions: Array, axes: Array, support: Array) -> Array:
+        """The derivatives (m, n, 3, 3) for rotations of the joints about `axes`. support: (n,), 1 for the joint and its
         ancestors."""
         point = self._point(orientations, positions)
-        arm = self.weight * carried[:, None] * (point[:, None] - positions)
+        arm = self.weight * support[:, None] * (point[:, None] - positions)
         return rotation.cross(np.swapaxes(axes, -1, -2), arm[:, :, None])
 
     def largest_step(self, bone: Array) -> Array:
@@ -66,9 +66,9 @@ class OrientationResidual:
         remaining = rotation.multiply(self.orientation, rotation.inverse(orientations[:, self.joint]))
         return self.radian[:, None] * rotation.log(remaining)
 
-    def rows(self, orientations: Array, positions: Array, axes: Array, carried: Array) -> Array:
+    def rows(self, orientations: Array, positions: Array, axes: Array, support: Array) -> Array:
         """As for PositionResidual."""
-        return self.radian[:, None, None, None] * carried[:, None, None] * np.swapaxes(axes, -1, -2)
+        return self.radian[:, None, None, None] * support[:, None, None] * np.swapaxes(axes, -1, -2)
 
     def largest_step(self, bone: Array) -> Array:
         """A radian."""
@@ -115,9 +115,9 @@ def jacobian(
     count, n = positions.shape[:2]
     rows = []
     for residual in residuals:
-        carried = np.zeros(n)
-        carried[body.above(residual.joint)] = 1.0
-        rows.append(residual.rows(orientations, positions, axes, carried).reshape(count, 3 * n, 3))
+        support = np.zeros(n)
+        support[body.above(residual.joint)] = 1.0
+        rows.append(residual.rows(orientations, positions, axes, support).reshape(count, 3 * n, 3))
     return np.swapaxes(np.concatenate(rows, axis=-1), -1, -2)
 
 

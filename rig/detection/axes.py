@@ -479,7 +479,7 @@ def _from(end: Array | None, start: Array | None) -> Array | None:
 
 
 def _face(anatomy: Anatomy, head: int) -> list[int]:
-    """Eyes, nose and mouth; those the head carries, where it carries any."""
+    """Eyes, nose and mouth; descendants of the head, if it has any."""
     face = anatomy.named(words.EYE, words.NOSE, words.MOUTH)
     below = set(anatomy.below(head))
     return [bone for bone in face if bone in below] or face
@@ -508,7 +508,7 @@ def _toes(anatomy: Anatomy) -> Array | None:
 
 
 def _soles(anatomy: Anatomy, up: Array) -> Array | None:
-    """Along feet that carry no bone for the toes, where they lie level."""
+    """Along feet without a bone for the toes, where they are level."""
     skeleton = anatomy.skeleton
     total = np.zeros(3)
     for foot in anatomy.legs:

@@ -154,12 +154,12 @@ def _ends_of_spine(anatomy: Anatomy) -> list[int]:
 
 def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], legs: set[int]) -> tuple[float, ...]:
     line = [end, *anatomy.skeleton.ancestors(end)]
-    carried = set().union(*anatomy.carried(line[:-1])) if len(line) > 1 else set()
+    branches = set().union(*anatomy.side_branches(line[:-1])) if len(line) > 1 else set()
     return (
         bool(face & set(anatomy.below(end))),
-        bool(carried & face),
-        bool(carried & arms),
-        bool(carried & legs),
+        bool(branches & face),
+        bool(branches & arms),
+        bool(branches & legs),
         float(anatomy.skeleton.tails[end][2]),
     )
 
@@ -189,7 +189,7 @@ def _places(anatomy: Anatomy, line: Sequence[int]) -> list[tuple[int, str]]:
     lowest = 0
     ordered = []
     for place, part in parts:
-        # No bone belongs to a part above that of the bone it carries.
+        # No bone belongs to a part above that of its child.
         lowest = max(lowest, PARTS.index(part))
         ordered.append((place, PARTS[lowest]))
     return ordered
@@ -229,7 +229,7 @@ def _is_idle(anatomy: Anatomy, line: Sequence[int], place: int) -> bool:
 
 
 def _at_hips(anatomy: Anatomy, bone: int) -> bool:
-    """Whether a bone that carries the legs sits where they begin, and not on the floor or out in front as a control."""
+    """Whether an ancestor of the legs is where they begin, and not on the floor or out in front as a control."""
     hind = axes.hind_legs(anatomy)
     if hind is None:
         return not anatomy.names[bone].has(words.ROOT)
@@ -238,7 +238,7 @@ def _at_hips(anatomy: Anatomy, bone: int) -> bool:
 
 
 def _part(anatomy: Anatomy, line: Sequence[int], place: int, arms: int | None, *, bottom: int, legs: int | None) -> str:
-    """Which part of the body a bone of the line is: by name where it says so, else by what it carries."""
+    """Which part of the body a bone of the line is: by name where it says so, else by its descendants."""
     name = anatomy.names[line[place]]
     if place == 0:
         return HEAD

@@ -492,7 +492,7 @@ def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], st
     if found:
         k, n = min(found)
         bad, names, sentence = complaints[n]
-        # Of bones, the one nearest to the root: those it carries suffer with it.
+        # Of bones, the one nearest to the root: its descendants are affected by it.
         raise RigError(sentence, name=names[int(np.flatnonzero(bad[k])[-1])], frame=frames[k])
 
 

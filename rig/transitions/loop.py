@@ -196,8 +196,8 @@ def _exactly_closed(clip: Clip) -> Clip:
 
 def _add_cycles(action: bpy.types.Action, slot: bpy.types.ActionSlot, ground: Ground, travel: Placement) -> None:
     """Repeat the F-curves, with an offset for those with the travel of the root."""
-    carried = {handle.location for handle in ground.handles} if not travel.is_identity else set()
-    paths = {channel.path for channel in carried if channel is not None}
+    repeating = {handle.location for handle in ground.handles} if not travel.is_identity else set()
+    paths = {channel.path for channel in repeating if channel is not None}
     for curve in actions.curves(action, slot):
         modifier = curve.modifiers.new("CYCLES")
         modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET" if curve.data_path in paths else "REPEAT"

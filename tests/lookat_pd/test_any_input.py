@@ -313,9 +313,9 @@ def plant(**given: Any) -> Any:
     names = ("hip", "knee", "ankle", "upper", "lower", "foot")
     animated = legs.Leg(**{name: given[name] for name in names})
     moved = checks.like("moved", given["moved"], 3)
-    carried = legs.Leg(*(getattr(animated, name) + (moved if n < 3 else 0.0) for n, name in enumerate(names)))
-    lowered = legs.lowering(animated, carried, given["up"], given["dt"], smooth=given["smooth"])
-    return lowered, legs.replant(animated, carried)
+    displaced = legs.Leg(*(getattr(animated, name) + (moved if n < 3 else 0.0) for n, name in enumerate(names)))
+    lowered = legs.lowering(animated, displaced, given["up"], given["dt"], smooth=given["smooth"])
+    return lowered, legs.replant(animated, displaced)
 
 
 def talk(**given: Any) -> Any:

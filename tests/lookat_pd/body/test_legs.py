@@ -125,7 +125,7 @@ def test_ankle_and_foot_are_back_where_they_were(seed: int, size: float) -> None
     assert np.all(missed[(away <= reach) & (away >= short)] < 1e-12)
 
 
-def test_what_was_not_carried_away_stays_to_the_last_bit() -> None:
+def test_a_leg_that_was_not_moved_stays_to_the_last_bit() -> None:
     animated = anyhow(1)
     shift = np.zeros((20, 3))
     shift[10:] = 0.01
@@ -136,7 +136,7 @@ def test_what_was_not_carried_away_stays_to_the_last_bit() -> None:
 
 
 @given(seeds)
-def test_a_little_carrying_gives_little_offsets(seed: int) -> None:
+def test_small_displacements_give_small_offsets(seed: int) -> None:
     """So that nothing jumps when the hips begin to move."""
     animated = standing(np.random.default_rng(seed).uniform(0.05, 2.0, 20), np.full(20, 0.1))
     offsets, _ = legs.replant(animated, shifted(animated, np.full((20, 3), [1e-7, 0.0, -1e-7])))

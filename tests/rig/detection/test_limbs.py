@@ -339,7 +339,7 @@ def test_a_foot_may_hang_on_the_goal_of_its_leg() -> None:
 
 
 def test_what_holds_the_feet_is_not_moved() -> None:
-    """The hips are fixed to their parent, which carries the goal of a foot."""
+    """The hips are fixed to their parent, which is also that of the goal of a foot."""
     armature = plain_human(("goal", "root", (0.09, 0.0, 0.09), (0.09, -0.2, 0.09)))
     constrain(armature, "lowerleg.l", "IK", "goal", chain_count=2)
     constrain(armature, "hips", "COPY_LOCATION", "chest")
@@ -365,7 +365,7 @@ def _on(body: list[skeletons.Row], parent: str) -> list[skeletons.Row]:
     return [(name, parent if name == "hips" else above, *ends) for name, above, *ends in body if name != "root"]
 
 
-def test_hips_beside_the_spine_are_moved_by_what_carries_both() -> None:
+def test_hips_beside_the_spine_are_moved_by_their_common_parent() -> None:
     apart = [
         (n, "body" if p == "hips" and n == "spine" else p, h, t) for n, p, h, t in rows(human(CONVENTIONS["no_neck"]))
     ]

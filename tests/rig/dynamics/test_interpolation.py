@@ -274,7 +274,7 @@ def test_a_bone_may_have_settings_of_its_own() -> None:
     assert {miss.bone for miss in run(armature).misses} == {"hand.L"}
 
 
-def test_a_passive_bone_swings_behind_what_carries_it() -> None:
+def test_a_passive_bone_swings_behind_its_parent() -> None:
     """It begins as keyed, has no keys of its own to hit, and comes to rest again where its spring wants it."""
     armature = scenes.figure()
     scenes.animate(armature, frames=(1, 10), bones=("upper_arm.L",), size=1.0)

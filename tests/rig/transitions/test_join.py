@@ -145,7 +145,7 @@ def test_placing_without_turning(pair, root) -> None:
 
 
 def test_destination_placed_by_hand_and_foot_controls() -> None:
-    """Bones that hang on a root that does not move are all placed, not only the one that carries the body."""
+    """All children of a root that does not move are placed, not only the one that moves the body."""
     rows = (
         *scenes.FIGURE,
         ("hand_ik", "root", (0.6, 0, 1), (0.8, 0, 1)),

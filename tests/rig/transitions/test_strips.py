@@ -1,4 +1,4 @@
-"""Transitions in the NLA: strips are read as Blender plays them, and a strip of its own carries one into the other."""
+"""Transitions in the NLA: read as Blender plays them, with a strip of its own that blends two others."""
 
 from itertools import product
 
