@@ -92,13 +92,13 @@ def _rounded(v: Array) -> list[float]:
     return [round(float(part), 4) + 0.0 for part in v]
 
 
-def _votes(votes: Sequence[Vote], answer: Array) -> list[dict[str, Any]]:
-    """For each vote its source, its weight, and by how many degrees it differs from the answer."""
+def _votes(votes: Sequence[Vote], chosen: Array) -> list[dict[str, Any]]:
+    """For each vote its source, its weight, and by how many degrees it differs from the chosen direction."""
     return [
         {
             "source": vote.source,
             "weight": round(vote.weight, 3),
-            "degrees_off": round(float(np.degrees(rotation.angle_between(vote.direction, answer))), 1),
+            "degrees_off": round(float(np.degrees(rotation.angle_between(vote.direction, chosen))), 1),
         }
         for vote in votes
     ]

@@ -40,7 +40,7 @@ class LOOKAT_PD_OT_eyes_from_vrm(current.OfLookAt, bpy.types.Operator):
             eyes.turned_by = "SHAPE_KEYS"
         eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit = found.limits
         by = Message("bones") if found.bones is not None else Message("shape keys")
-        current.tell(
+        current.report_info(
             self, Message("The eyes are turned by {by}, as in '{name}'.", by=by, name=Path(self.filepath).name)
         )
         return {"FINISHED"}

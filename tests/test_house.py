@@ -59,7 +59,7 @@ LOOSE = {
         *("message", "progress", "rotation", "skeleton"),
     },
 }
-"""Files that lie in no room: those that several solvers share, and the former name of `transitions`."""
+"""Files that are in no room: those that several solvers share, and the former name of `transitions`."""
 
 
 def sources(room: str) -> list[Path]:
@@ -202,7 +202,7 @@ def test_the_architecture_page_shows_these_floors(room: str) -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_rooms_import_each_other_relatively(room: str) -> None:
-    """Inside Blender the package lies under bl_ext: a plain `import lookat_pd` would not be found there."""
+    """Inside Blender the package is below bl_ext: a plain `import lookat_pd` would not be found there."""
     wrong = {
         f"{path.relative_to(ROOT)} imports {'.'.join(names)}"
         for path in sources(room)

@@ -91,9 +91,9 @@ class TargetAngles:
     def __getitem__(self, frames: slice) -> "TargetAngles":
         return TargetAngles(self.yaw[frames], self.pitch[frames], self.near[frames])
 
-    def weight(self, sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
+    def weight(self, distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
         """Weight of the yaw: 0 if the target is too near, and straight above or below, where yaw is undefined."""
-        fade = self._from_pole(sharing[1].reach, sharing[2].reach)
+        fade = self._from_pole(distribution[1].reach, distribution[2].reach)
         return self.near * (1.0 - fade**2 * (3.0 - 2.0 * fade))
 
     def _from_pole(self, up: float, down: float) -> Array:
@@ -102,18 +102,18 @@ class TargetAngles:
 
     def reached(
         self,
-        sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
+        distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
         yaw: Array,
         pitch: Array,
         edge: float,
     ) -> Array:
         """Whether the head, last of the chain, can make the remaining turn within its limits."""
-        across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in sharing)
+        across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in distribution)
         return (
             (np.abs(yaw) <= across)
             & (np.where(pitch > 0.0, pitch <= up, -pitch <= down))
             & (self.near >= 1.0)
-            & (self._from_pole(sharing[1].reach, sharing[2].reach) <= 0.0)
+            & (self._from_pole(distribution[1].reach, distribution[2].reach) <= 0.0)
         )
 
 

@@ -65,7 +65,7 @@ class Anatomy:
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """Left and right bones that answer each other, by name."""
+        """Pairs of corresponding left and right bones, by name."""
         sides: dict[str, dict[tuple[str, ...], list[int]]] = {"L": {}, "R": {}, "": {}}
         for bone in self.flesh:
             sides[self.names[bone].side].setdefault(self.names[bone].key, []).append(bone)
@@ -101,7 +101,7 @@ class Anatomy:
         off_center = np.abs(heads[:, axis] - center) > 2.0 * _SYMMETRIC * self.size
         close = distance[np.arange(len(heads)), nearest] < _SYMMETRIC * self.size
         images = {int(bone): int(nearest[bone]) for bone in np.flatnonzero(off_center & close)}
-        # The two ends of one straight chain answer each other too.
+        # The two ends of one straight chain correspond too.
         level = [bone for bone, image in images.items() if image not in self.skeleton.ancestors(bone)]
         return {bone: images[bone] for bone in level if bone not in self.skeleton.ancestors(images[bone])}
 

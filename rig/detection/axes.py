@@ -19,7 +19,7 @@ from .anatomy import Anatomy
 _UPRIGHT = np.cos(np.radians(10.0))
 _SQUARE = np.sin(np.radians(2.5))
 _STRAIGHT = np.cos(np.radians(3.0))
-_BENT = np.radians(3.0)  # a joint straighter than this does not tell which way it bends
+_BENT = np.radians(3.0)  # a straighter joint does not show its direction of bending
 _HORIZONTAL = np.cos(np.radians(45.0))
 _AGREEING = np.cos(np.radians(12.0))  # votes on up closer than this leave no doubt
 _SAME_WAY = np.cos(np.radians(30.0))
@@ -81,7 +81,7 @@ def read(
     """Forward and up with the votes for them. line: the head and its ancestors, head first.
 
     vertical: the armature's axis (3,) that points up in the world. mesh_normal: gives the normal (3,) of the plane in
-    which the character's mesh is symmetric; asked only where neither names nor bones tell left from right.
+    which the character's mesh is symmetric; used only where neither names nor bones distinguish left from right.
     """
     vertical = np.array(VERTICAL) if vertical is None else vertical
     left, paired = _sideways(anatomy, mesh_normal)
@@ -127,7 +127,7 @@ def _certainty(votes: list[Vote], forward: Array) -> float:
 def is_stance(anatomy: Anatomy, line: list[int]) -> bool:
     """Whether limbs and spine of a skeleton stand as those of a body do.
 
-    In the zero pose of some motion-capture skeletons all bones lie along one axis, and legs point where the spine does.
+    In the zero pose of some motion-capture skeletons all bones are along one axis, and legs point where the spine does.
     """
     if not anatomy.pairs:
         return True
@@ -149,7 +149,7 @@ def is_stance(anatomy: Anatomy, line: list[int]) -> bool:
 
 
 def is_horizontal(anatomy: Anatomy, line: list[int]) -> bool:
-    """Whether the spine lies along the ground: that of a quadruped, or of a body without legs, a fish or a snake."""
+    """Whether the spine is horizontal: that of a quadruped, or of a body without legs, a fish or a snake."""
     if hind_legs(anatomy) is not None:
         return _on_all_fours(anatomy)
     along = _along(anatomy, line)
@@ -176,7 +176,7 @@ def is_level(anatomy: Anatomy) -> bool:
 
 
 def _square(v: Array, axis: Array) -> Array:
-    """The part of v that is square to the unit axis, at length 1; always the same one where v lies along the axis."""
+    """The part of v that is square to the unit axis, at length 1; always the same one if v is parallel to the axis."""
     square = v - (v @ axis) * axis
     if np.linalg.norm(square) < 1e-9 * np.linalg.norm(v) or not np.any(v):
         return _square(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
@@ -195,7 +195,7 @@ def _sideways(anatomy: Anatomy, mesh_normal: Callable[[], Array | None]) -> tupl
     normal = mesh_normal()
     if normal is not None:
         return normal, False
-    # All bones of a snake or a crane lie in one plane.
+    # All bones of a snake or a crane are in one plane.
     points = np.concatenate((heads, anatomy.skeleton.tails))
     return np.linalg.svd(points - np.mean(points, axis=0))[2][2], False
 
@@ -266,7 +266,7 @@ def _pairs(
 
 
 def _in_order(limbs: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
-    """Limbs of one side from one end of the body to the other, so that those of both sides answer each other."""
+    """Limbs of one side from one end of the body to the other, so that those of both sides correspond."""
     if len(limbs) < 2:
         return limbs
     begins = np.array([begin for begin, _ in limbs])
@@ -405,7 +405,7 @@ def _along(anatomy: Anatomy, line: list[int]) -> Array | None:
 
 
 def _swims(anatomy: Anatomy, line: list[int], along: Array) -> bool:
-    """Whether a body without legs lies along its spine, as a fish or a snake, rather than standing on it as a bust."""
+    """Whether the spine of a body without legs is horizontal, as of a fish or a snake, not upright as of a bust."""
     if anatomy.named(words.TAIL, words.FIN):
         return True
     if anatomy.arms:
@@ -418,7 +418,7 @@ def _swims(anatomy: Anatomy, line: list[int], along: Array) -> bool:
 
 
 def _swimmer(anatomy: Anatomy, line: list[int], along: Array, left: Array | None) -> Axes:
-    """Forward and up of a body that lies along its spine."""
+    """Forward and up of a body without legs with a horizontal spine."""
     votes = (Vote(SPINE, along, 1.0),)
     mouth = anatomy.center(anatomy.named(words.MOUTH))
     if left is not None:
@@ -467,7 +467,7 @@ def _votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
         if np.linalg.norm(level) > 0.2:
             votes.append(Vote(source, rotation.normalize(level), weight))
     feet = [vote.direction for vote in votes if vote.source in (TOES, SOLES)]
-    # Knees bend forward, but not those of birds and of many machines, whose feet tell.
+    # Knees bend forward, but not those of birds and of many machines, whose feet are used instead.
     return [
         replace(vote, weight=0.2) if vote.source == KNEES and any(d @ vote.direction < 0.0 for d in feet) else vote
         for vote in votes

@@ -53,7 +53,7 @@ def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> l
 
 
 def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, Array]:
-    """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z where nothing tells."""
+    """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z if nothing shows them."""
     found = read_axes(skeleton, hints)
     return found.forward, found.up
 

@@ -52,7 +52,7 @@ class JointChain:
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Bones that must be looked at, the effector first as complaints want it."""
+        """Bones that must be checked, the effector first, since errors name the first."""
         named = (self.effector, *reversed(self.joints), *((self.parent,) if self.parent else ()))
         return tuple(dict.fromkeys(named))
 

@@ -1,4 +1,4 @@
-"""Eyes, lids, legs, arms and the bone that moves them all, on any armature: what a look-at's body answers with.
+"""Eyes, lids, legs, arms and the bone that moves them all, on any armature: the bones of a look-at's body response.
 
 On a rig that Rigify generated these are controls. On others they are the bones of the body, or what these copy. Where
 nothing is clear nothing is found, since a wrong bone does more harm than none.
@@ -246,11 +246,11 @@ class _Rig:
         bones = [bone for bone in (*line, *self.below(line[-1])) if bone in self.body.names]
         goal = heads[index(goals[0])]
         foot = min(bones, key=lambda bone: float(np.linalg.norm(heads[index(bone)] - goal)))
-        way = [bone for bone in reversed(self.line(foot)) if bone in bones]
-        controls = [self.control(bone) for bone in way]
-        if len(way) < 2 or not all(controls) or not any(self.armature.data.bones[bone].use_connect for bone in way[1:]):
+        leg = [bone for bone in reversed(self.line(foot)) if bone in bones]
+        controls = [self.control(bone) for bone in leg]
+        if len(leg) < 2 or not all(controls) or not any(self.armature.data.bones[bone].use_connect for bone in leg[1:]):
             return ""
-        own, other = (np.diff([heads[index(bone)] for bone in names], axis=0) for names in (way, controls))
+        own, other = (np.diff([heads[index(bone)] for bone in names], axis=0) for names in (leg, controls))
         return foot if np.abs(own - other).max() > _UNLIKE * np.linalg.norm(own, axis=-1).sum() else ""
 
     def _solvers(self, end: str) -> Iterator[bpy.types.Constraint]:

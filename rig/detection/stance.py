@@ -144,7 +144,7 @@ def _line(skeleton: Skeleton, hints: detect.RigHints) -> list[int] | None:
 
 
 def _constrained(armature: bpy.types.Object, skeleton: Skeleton, anatomy: Anatomy, line: Sequence[int]) -> bool:
-    """Whether something else than the keys moves the bones that tell the facing."""
+    """Whether something other than keys moves the bones that show the facing."""
     asked = {bone for pair in anatomy.pairs for bone in pair} | set(line)
     asked |= {above for bone in asked for above in skeleton.ancestors(bone)}
     for bone in asked:

@@ -118,7 +118,7 @@ def _write_targets(scene: bpy.types.Scene, source: bpy.types.PoseBone, settings,
 
 
 def _leave_off(armature: bpy.types.Object, plan: _Plan) -> list[Layer]:
-    """Switch off the layers of the body whose bones are in the chain, which can only be one of both; tells which."""
+    """Disable the layers of the body whose bones are in the chain, since a bone can only be in one; returns which."""
     settings = armature.pose.bones[plan.bone].lookat_pd
     chain, axes = [link.bone for link in plan.links], facing.character(armature, plan.bone, stance.skeleton(armature))
     found = [layer for layer in layers.enabled(settings) if not layers.fits(layer, armature, chain, settings, axes)]

@@ -1,4 +1,4 @@
-"""From a look-at's settings on a pose bone to what the solver needs, with every complaint worded for the animator."""
+"""From a look-at's settings on a pose bone to what the solver needs, with every error worded for the animator."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -143,7 +143,7 @@ STEP = np.radians(60.0)
 
 @lru_cache(maxsize=64)
 def step_response(tuning: Tuning) -> np.ndarray:
-    """Turn (101,) [rad] of the head over two settle times when it is told to turn by STEP."""
+    """Turn (101,) [rad] of the head over two settle times for a step of its goal by STEP."""
     return pd.track(
         np.full(101, STEP),
         0.02 * tuning.settle_time,

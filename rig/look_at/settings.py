@@ -40,7 +40,7 @@ _K_P = gains.round_k_p(_SETTLE_TIME)
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
-    """All settings of the chain of a look-at's settings, to tell whether they have changed."""
+    """All settings of the chain of a look-at, to detect changes."""
     return tuple(
         (c.bone, c.share, c.settle_factor, c.yaw_limit, c.pitch_up_limit, c.pitch_down_limit, c.makes_up)
         for c in look_at.chain
@@ -48,7 +48,7 @@ def chain_values(look_at) -> tuple[tuple, ...]:
 
 
 def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Library overrides tell the items of a collection apart by their names, which there stay as they were first."""
+    """Library overrides identify the items of a collection by their names, which there stay as they were first."""
     owner = item.id_data
     if owner.override_library is None:
         item.name = item.bone

@@ -3,7 +3,7 @@
 Such a constraint adds exactly `basis * offset`, or a displacement to a bone's location, and leaves the animator's
 channels alone. It reads keys of the layer's action at the frame that the clock shows, so that a file plays and renders
 without any handler, and without the extension. Constraints, action and clock are the look-at's own: made, written and
-removed here, the constraints first in the bone's stack, and told from the animator's by their names.
+removed here, the constraints first in the bone's stack, and distinguished from the animator's by their names.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,9 +100,9 @@ def install(armature: bpy.types.Object, number: int, bones: Sequence[str], moved
         constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
         for setting, value in _SETTINGS.items():
             setattr(constraint, setting, value)
-        _set_way(constraint, _WAYS[kind][0])
+        _set_mixing(constraint, _WAYS[kind][0])
         constraint.influence = 0.0
-        # What a bake would key lies below all constraints.
+        # What a bake would key is below all constraints.
         stack.move(len(stack) - 1, sum(1 for other in stack if is_own_constraint(other)) - 1)
         if active is not None:
             stack.active = active
@@ -120,7 +120,7 @@ def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:
 
 
 def fixed(armature: bpy.types.Object) -> list[tuple[object, ...]]:
-    """What nobody but this module should change about the constraints of look-ats, to tell whether somebody has."""
+    """What nobody but this module should change about the constraints of look-ats, to detect whether somebody has."""
     return [
         (
             bone.name,
@@ -184,7 +184,7 @@ def show(armature: bpy.types.Object, track: Track) -> None:
             continue
         action = action or _own_action(armature)
         wrote = _write(action, constraint, _keys_of(armature, bone, kind, track.first, values)) or wrote
-        wrote = _set_way(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
+        wrote = _set_mixing(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
         wrote = _set(constraint, "influence", 1.0) or wrote
     if wrote:
         evaluate(armature)
@@ -227,13 +227,13 @@ def _write(action: bpy.types.Action, constraint: bpy.types.Constraint, keys: lay
     return _set_range(constraint, keys.first, len(keys.values)) or changed
 
 
-def _set_way(constraint: bpy.types.Constraint, way: tuple[str, str]) -> bool:
+def _set_mixing(constraint: bpy.types.Constraint, mixing: tuple[str, str]) -> bool:
     """Let a constraint add in this space and mix mode; whether it did not yet."""
-    if (constraint.owner_space, constraint.mix_mode) == way:
+    if (constraint.owner_space, constraint.mix_mode) == mixing:
         return False
     # The mix mode first, since it sets the space too.
-    constraint.mix_mode = way[1]
-    constraint.owner_space = way[0]
+    constraint.mix_mode = mixing[1]
+    constraint.owner_space = mixing[0]
     return True
 
 
@@ -364,7 +364,7 @@ def _turns(constraint: bpy.types.Constraint) -> bool:
 
 
 def contents(armature: bpy.types.Object) -> list[bytes]:
-    """What is keyed for the constraints on an armature, to tell whether somebody has changed it."""
+    """What is keyed for the constraints on an armature, to detect whether somebody has changed it."""
     held = ((c.name, _keys(c)) for _, c in on(armature))
     return [place.encode() + keys.values.tobytes() for place, keys in held if keys is not None]
 
@@ -432,7 +432,7 @@ def number_of(constraint: bpy.types.Constraint) -> int:
 
 
 def _number_and_slot(constraint: bpy.types.Constraint) -> tuple[int, int]:
-    """Number and place that a constraint's name tells."""
+    """Number of the look-at and slot in the chain, from a constraint's name."""
     match = NAME.fullmatch(constraint.name)
     assert match is not None, "it is one of a look-at's"
     return int(match[1]), int(match[2])

@@ -1,8 +1,8 @@
-"""What the motion of a rig or a target depends on, and fingerprints of it that tell whether it has been edited.
+"""What the motion of a rig or a target depends on, and fingerprints that detect whether it has been edited.
 
-Samples stay right for as long as nothing they were taken from changes. Blender tells that something of a kind was
-changed, not what; fingerprints tell. They leave out what changes by itself from frame to frame, animated channels, and
-what look-ats add.
+Samples are valid as long as nothing they were taken from changes. Blender reports that data of a type was changed, not
+which; fingerprints find that. They leave out animated channels, which change from frame to frame, and what look-ats
+add.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -59,7 +59,7 @@ def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
     """Kinds of data of which Blender knows a change since the scene was last evaluated, in any of its view layers."""
     graphs = [layer.depsgraph for layer in scene.view_layers]
     found = [{kind for kind in kinds if graph.id_type_updated(kind)} for graph in graphs if graph is not None]
-    # A view layer that was evaluated since then has nothing to tell: all that the others tell is known.
+    # A view layer that was evaluated since then has nothing new: all that the others report is known.
     return set().union(*found) if found and all(found) else set() if found else set(kinds)
 
 

@@ -219,8 +219,8 @@ class Ground:
         if handle is None or handle.location not in clip.raw or row + 1 >= len(clip.frames):
             return np.zeros(3)
         stored = clip.raw[handle.location]
-        way = handle.linear @ (stored[row + 1] - stored[row])
-        return way - (way @ self.up) * self.up
+        step = handle.linear @ (stored[row + 1] - stored[row])
+        return step - (step @ self.up) * self.up
 
     @staticmethod
     def _moved(handle: _Handle, location: Array, turn: Array, move: Array) -> Array:
@@ -288,7 +288,7 @@ def _changes(channel: Channel, read: Sequence[Clip], size: float) -> bool:
 
 
 def heading(up: Array, turn: Array) -> float:
-    """Angle [rad] of a rotation (4,) about the up axis, the short way round."""
+    """Angle [rad] of a rotation (4,) about the up axis, along the shorter arc."""
     turn = -turn if turn[0] < 0.0 else turn
     return float(2.0 * np.arctan2(turn[1:] @ up, turn[0]))
 
@@ -307,8 +307,8 @@ def part(placement: Placement, up: Array, share: float) -> Placement:
     # up cross.
     whole, less = _arc(angle), _arc(share * angle)
     size = whole[0] ** 2 + whole[1] ** 2
-    way = (whole[0] * level - whole[1] * rotation.cross(up, level)) / size
-    moved = share * (less[0] * way + less[1] * rotation.cross(up, way))
+    tangent = (whole[0] * level - whole[1] * rotation.cross(up, level)) / size
+    moved = share * (less[0] * tangent + less[1] * rotation.cross(up, tangent))
     return Placement(rotation.exp(share * angle * up), moved + share * rise)
 
 

@@ -62,7 +62,7 @@ def where(moving: Array, there: Posed, else_there: Posed) -> Posed:
 
 
 def risen(there: Posed, displacement: Array) -> Posed:
-    """The same pose displaced by `way` (F, 3)."""
+    """The same pose displaced (F, 3)."""
     return {name: (turn, place + displacement) for name, (turn, place) in there.items()}
 
 
@@ -226,15 +226,15 @@ def hold_feet(motion: BodyMotion) -> None:
         still = np.all(before == now, axis=-1) & np.all(there == here, axis=-1)
         turn = rotation.multiply(rotation.inverse(now), before)
         motion.offsets[bone] = np.where(still[:, None], rotation.IDENTITY, turn)
-        way = np.where(still[:, None], 0.0, there - here)
-        motion.moves[bone] = own_displacement(motion.samples, bone, now, way)
+        displacement = np.where(still[:, None], 0.0, there - here)
+        motion.moves[bone] = own_displacement(motion.samples, bone, now, displacement)
 
 
 def correct_feet(motion: BodyMotion) -> None:
     """Move the goals of legs by what the deforming feet miss them, more or less than in the animation."""
     for goal, bone in motion.body.missed:
-        way = motion.animated[bone][1] - motion.now[bone][1]
-        motion.moves[goal] = own_displacement(motion.samples, goal, motion.now[goal][0], way)
+        displacement = motion.animated[bone][1] - motion.now[bone][1]
+        motion.moves[goal] = own_displacement(motion.samples, goal, motion.now[goal][0], displacement)
 
 
 def turn_eyes(motion: BodyMotion) -> None:
