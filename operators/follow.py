@@ -70,7 +70,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
 
     fade: FloatProperty(
         name="Fade",
-        description="Time in which a recording sets out from the animation, and after its end returns to it",
+        description="Time in seconds in which a recording blends in from the animation, and back to it after its end",
         default=_FADE,
         min=0.0,
         soft_max=2.0,

@@ -96,6 +96,10 @@ def rooms_known(path: Path) -> set[str]:
     return {(*package[: len(package) - level + 1], *names)[0] for level, names in imports(path) if level}
 
 
+def architecture() -> str:
+    return (ROOT / "docs/architecture.md").read_text("utf-8")
+
+
 def test_no_package_offers_a_name_that_one_of_its_modules_has() -> None:
     """Whoever imports the module later would put it in the place of what the package offers."""
     taken = []
@@ -195,9 +199,33 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("room", WITHIN)
 def test_the_architecture_page_shows_these_floors(room: str) -> None:
-    page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    rows = re.findall(rf"^\| `{room}/(\w+)/` \|[^|]*\|([^|]*)\|$", page, re.MULTILINE)
+    rows = re.findall(rf"^\| `{room}/(\w+)/` \|[^|]*\|([^|]*)\|$", architecture(), re.MULTILINE)
     assert {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows} == WITHIN[room]
+
+
+def test_the_architecture_page_shows_what_rooms_may_import() -> None:
+    rows = re.findall(r"^\| `(\w+)/` \|[^|]*\|([^|]*)\|$", architecture(), re.MULTILINE)
+    shown = {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows}
+    assert {name: shown.get(name) for name in MAY_KNOW} == MAY_KNOW
+
+
+def test_the_architecture_page_names_files_that_exist() -> None:
+    """Every module of the bridge is on the page, and every module and path on the page is in the checkout."""
+    page = architecture()
+    named = {word for code in re.findall(r"`([^`\n]+)`", page) for word in re.split(r"[^\w]+", code)}
+    assert not {path.stem for path in sources("rig")} - {"__init__"} - named
+    gone = {
+        f"{room}/{name}"
+        for room, contents in re.findall(r"^\| `((?:lookat_pd|rig)/\w+)/` \|([^|]*)\|", page, re.MULTILINE)
+        for name in re.findall(r"`(\w+)/?`", contents)
+        if not (ROOT / room / f"{name}.py").exists() and not (ROOT / room / name).exists()
+    }
+    beginnings = ("", "rig", "rig/look_at", "rig/look_at/body", "lookat_pd")
+    for path in re.findall(r"`((?:\w+/)+\w+(?:\.\w+)?)`", page):
+        places = [ROOT / beginning / path for beginning in beginnings]
+        if not path.startswith("build/") and not any(p.exists() or p.with_suffix(".py").exists() for p in places):
+            gone.add(path)
+    assert not gone
 
 
 @pytest.mark.parametrize("room", ROOMS)
