@@ -13,17 +13,11 @@ import bpy
 import numpy as np
 
 from ..animation import actions
+from ..animation.channels import TRANSFORM_SIZES
 from . import own_data
 
 KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
 """Kinds of data whose change may always change a motion; others do where one of them is within reach."""
-_CHANNELS = (
-    ("location", 3),
-    ("rotation_quaternion", 4),
-    ("rotation_euler", 3),
-    ("rotation_axis_angle", 4),
-    ("scale", 3),
-)
 _DELTAS = ("delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale")
 _KEYS = (("co", np.float32, 2), ("handle_left", np.float32, 2), ("handle_right", np.float32, 2))
 _SKIPPED = {
@@ -247,7 +241,7 @@ def _animation(item: bpy.types.ID) -> Iterator[object]:
 def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterator[object]:
     yield item.type, item.rotation_mode, item.parent.name_full if item.parent else "", item.parent_type
     yield item.parent_bone, tuple(v for row in item.matrix_parent_inverse for v in row)
-    for name in (*(name for name, _ in _CHANNELS), *_DELTAS):
+    for name in (*TRANSFORM_SIZES, *_DELTAS):
         yield _still(getattr(item, name), animated.get(name, set()))
     yield tuple(item.parent_vertices)
     yield from _constraints(item.constraints, "", animated)
@@ -261,7 +255,7 @@ def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterato
         if head in rows:
             moving.setdefault(name, []).extend((rows[head], index) for index in indices)
     yield bones.keys()
-    for name, size in _CHANNELS:
+    for name, size in TRANSFORM_SIZES.items():
         values = np.empty((len(bones), size), dtype=np.float32)
         bones.foreach_get(name, values.ravel())
         for row, index in moving.get(name, ()):
