@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
@@ -77,13 +76,6 @@ def is_stance(skeleton: Skeleton, hints: RigHints = RigHints()) -> bool:
     except RigError:
         return True
     return axes.is_stance(anatomy, [head, *skeleton.ancestors(head)])
-
-
-def find_aim(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> tuple[Array, Array]:
-    """The character's forward and up (3,) in the rest frame of the bone `head`."""
-    forward, up = find_axes(skeleton, hints)
-    back = rotation.inverse(skeleton.rotations[skeleton.index(head)])
-    return rotation.rotate(back, forward), rotation.rotate(back, up)
 
 
 def source(bone: str, skeleton: Skeleton, hints: RigHints) -> str:
