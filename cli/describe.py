@@ -11,7 +11,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from ..rig.animation import editable
 from ..rig.detection import detect, limbs, rest, stance
-from ..rig.detection.axes import Vote
+from ..rig.detection.axis_votes import Vote
 from ..rig.look_at import engine_settings
 from ..rig.look_at import resolve as look_at
 from . import rigs

@@ -9,7 +9,7 @@ import numpy as np
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes
+from . import axes, limb_pairs
 from . import vocabulary as words
 from .anatomy import Anatomy
 from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
@@ -222,7 +222,7 @@ def _is_idle(anatomy: Anatomy, line: Sequence[int], place: int) -> bool:
 
 def _at_hips(anatomy: Anatomy, bone: int) -> bool:
     """Whether an ancestor of the legs is where they begin, and not on the floor or out in front as a control."""
-    hind = axes.hind_legs(anatomy)
+    hind = limb_pairs.hind_legs(anatomy)
     if hind is None:
         return not anatomy.names[bone].has(words.ROOT)
     begin, end = hind

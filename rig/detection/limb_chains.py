@@ -9,7 +9,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes, detect
+from . import axes, detect, limb_pairs
 from . import vocabulary as words
 from .anatomy import Anatomy
 
@@ -55,7 +55,7 @@ def _find(skeleton: Skeleton, deform: frozenset[str]) -> Lines:
     hind, front = (_distinct(anatomy, lines) for lines in (_named(anatomy) if known else _nameless(anatomy)))
     standing = [line for line in hind if _leg(anatomy, line)]
     # Arms are legs only where the trunk between them and the legs is horizontal.
-    low = standing and (not known or axes.is_level(anatomy))
+    low = standing and (not known or limb_pairs.is_level(anatomy))
     grounded = [line for line in front if low and _stands(anatomy, line, standing)]
     arms = [_arm(anatomy, line) for line in front if line not in grounded]
     legs = [_leg(anatomy, line) for line in hind + grounded]
