@@ -527,7 +527,7 @@ def test_the_calls_work_as_they_are(name: str) -> None:
 
 @settings(max_examples=500)
 @given(names, seeds, changes)
-def test_a_solver_answers_or_says_what_is_wrong(
+def test_a_solver_returns_or_says_what_is_wrong(
     name: str, seed: int, changes: list[tuple[int, str, float, int]]
 ) -> None:
     check(name, seed, changes)
@@ -536,7 +536,7 @@ def test_a_solver_answers_or_says_what_is_wrong(
 @pytest.mark.slow
 @attack(2_000)
 @given(names, seeds, changes)
-def test_a_solver_answers_or_says_what_is_wrong_many_times(
+def test_a_solver_returns_or_says_what_is_wrong_many_times(
     name: str, seed: int, changes: list[tuple[int, str, float, int]]
 ) -> None:
     check(name, seed, changes)

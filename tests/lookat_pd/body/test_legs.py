@@ -144,7 +144,7 @@ def test_small_displacements_give_small_offsets(seed: int) -> None:
 
 
 @given(seeds)
-def test_mirrored_legs_are_answered_mirrored(seed: int) -> None:
+def test_mirrored_legs_give_mirrored_results(seed: int) -> None:
     rng = np.random.default_rng(seed)
     animated, shift = still(20, rng.uniform(0.0, 1.5), rng.uniform(0.0, 0.4)), 0.05 * rng.normal(size=(20, 3))
     here, there = (replanted(animated, shifted(animated, s))[0] for s in (shift, shift * [-1.0, 1.0, 1.0]))
@@ -175,7 +175,7 @@ def test_a_leg_that_is_straight_bends_as_it_does_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("hinge", [None, [[1.0, 0.0, 0.0]] * 2])
-def test_a_leg_that_is_always_straight_bends_over_its_toes_or_as_told(hinge) -> None:
+def test_a_leg_that_is_always_straight_bends_over_its_toes_or_as_set(hinge) -> None:
     animated = still(5, bend=0.0)
     if hinge is not None:
         # About the thigh's own axis: forward on one side and across on the other, since thighs roll.

@@ -123,7 +123,7 @@ def test_keys_of_one_pose_hold_still() -> None:
     assert_allclose(rotation.distance(found.rotations, pose), 0.0, atol=1e-7)
 
 
-def test_the_short_way_is_taken_whatever_the_sign() -> None:
+def test_the_shorter_arc_is_taken_whatever_the_sign() -> None:
     keys = rotation.exp(np.array([[[0.0, 0.0, 0.1]], [[0.0, 0.0, -0.1]]]))
     keys[1] *= -1.0
     found = interpolate(trees.rods([0.3], [1.0]), keys, [0.0, 1.0], 0.1)

@@ -179,7 +179,7 @@ def test_a_head_that_looks_aside_throughout_the_clip_does_not_take_its_forward_a
 
 @pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (-0.01, 0.01, 0.01), (100.0, 100.0, -100.0)])
 @pytest.mark.parametrize("body", [spider(SPIDERS[0]), robot("no feet"), robot("feet"), skeletons.quadruped()])
-def test_the_world_tells_up_on_turned_scaled_and_mirrored_objects(body, scale: tuple[float, ...]) -> None:
+def test_the_world_shows_up_on_turned_scaled_and_mirrored_objects(body, scale: tuple[float, ...]) -> None:
     """An armature whose Y is up, as many files have it, in an object that is turned upright."""
     turn = rotation.from_axis_angle([1.0, 0.0, 0.0], -0.5 * np.pi)
     lying = skeletons.moved(body, turn)

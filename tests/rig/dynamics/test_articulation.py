@@ -94,7 +94,7 @@ def test_poses_that_are_not_changed_are_the_channels_to_the_last_bit(mode: str) 
         assert np.array_equal(values, raw)
 
 
-def test_gravity_is_down_whichever_way_the_base_lies() -> None:
+def test_gravity_is_down_whichever_way_the_base_is_turned() -> None:
     armature = scenes.figure()
     armature.rotation_euler = (1.0, 0.4, -2.0)
     bpy.context.view_layer.update()

@@ -250,7 +250,7 @@ def test_a_slack_bone_is_late_and_a_tense_one_early() -> None:
     assert tense + 1.0 < middle < slack - 1.0
 
 
-def test_what_is_too_weak_misses_and_is_told() -> None:
+def test_what_is_too_weak_misses_and_is_reported() -> None:
     armature = hero()
     settings().limit, settings().torque = "TORQUE", 1.0
     result = run(armature)

@@ -155,7 +155,7 @@ def test_blenders_limits_are_kept() -> None:
         assert abs(2.0 * np.arctan2(q[1], q[0])) < 0.11
 
 
-def test_an_elbow_with_one_hinge_reaches_what_lies_on_its_circle() -> None:
+def test_an_elbow_with_one_hinge_reaches_points_on_its_circle() -> None:
     armature = scenes.figure(rows=ROWS)
     arm, elbow = (armature.pose.bones[name] for name in ("arm.L", "forearm.L"))
     arm.lock_ik_x = arm.lock_ik_y = arm.lock_ik_z = elbow.lock_ik_x = elbow.lock_ik_y = True

@@ -139,7 +139,7 @@ variants = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.__name__
 
 
 @variants
-def test_every_way_to_a_frame_gives_the_same_pose(variant) -> None:
+def test_every_path_to_a_frame_gives_the_same_pose(variant) -> None:
     """Played from the start, backwards, dropping frames, scrubbed at random, or read cold: the same bits."""
     scene = flying(modes=scenes.MODES)
     variant(scene)
@@ -1450,7 +1450,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("breaks", BROKEN, ids=lambda function: function.__name__)
-def test_what_is_wrong_is_told_and_adds_nothing(breaks) -> None:
+def test_what_is_wrong_is_reported_and_adds_nothing(breaks) -> None:
     scene = swaying()
     update()
     breaks(scene)
@@ -1743,7 +1743,7 @@ def test_anything_in_any_order_ends_as_the_file_opened_fresh(seed, tmp_path) -> 
             session.check()
 
 
-def test_the_time_told_is_that_of_the_last_solve() -> None:
+def test_the_time_shown_is_that_of_the_last_solve() -> None:
     """Not of a look at what has changed, which finds nothing to be solved."""
     scene = flying()
     poses(scene.armature, FRAMES)

@@ -378,7 +378,7 @@ def test_a_hidden_target_is_looked_at(hero) -> None:
     following.restore()
 
 
-def test_what_cannot_be_followed_is_told(hero) -> None:
+def test_what_cannot_be_followed_is_reported(hero) -> None:
     settings = hero.armature.pose.bones["head"].lookat_pd
     settings.mute = True
     with pytest.raises(RigError, match="muted"):

@@ -367,7 +367,7 @@ def _broken(armature, action):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "assign"), list(product(BAD, (True, False))))
-def test_bad_input_is_told_and_changes_nothing(pair, case, assign) -> None:
+def test_bad_input_is_reported_and_changes_nothing(pair, case, assign) -> None:
     armature, run, stroll = pair
     use(armature, run)
     make, words = BAD[case]
