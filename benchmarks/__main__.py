@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-# `python benchmarks` puts this folder on the path; the solvers lie beside it.
+# `python benchmarks` puts this folder on the path; the solvers are beside it.
 ROOT = str(Path(__file__).resolve().parent.parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)

@@ -96,7 +96,7 @@ _BODY = (
     ("shin", "thigh", (0.11, -0.03, -0.45), (0.12, 0.02, -0.88)),
     ("foot", "shin", (0.12, 0.02, -0.88), (0.12, -0.15, -0.95)),
 )
-"""Limbs of the left side: name, part of the body or limb that carries it, head, tail."""
+"""Limbs of the left side: name, part of the body or limb that is its parent, head, tail."""
 
 
 def _grow_body(armature: bpy.types.Object, names: tuple[str, ...]) -> None:
@@ -105,10 +105,10 @@ def _grow_body(armature: bpy.types.Object, names: tuple[str, ...]) -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     bones = armature.data.edit_bones
     for side, sign in (("L", 1.0), ("R", -1.0)):
-        for name, carrier, head, tail in _BODY:
+        for name, parent, head, tail in _BODY:
             bone = bones.new(f"{name}.{side}")
-            on_chain = next((other for other in names if other.startswith(carrier)), None)
-            bone.parent = bones[on_chain or f"{carrier}.{side}"]
+            on_chain = next((other for other in names if other.startswith(parent)), None)
+            bone.parent = bones[on_chain or f"{parent}.{side}"]
             bone.head, bone.tail = ((sign * x, y, z) for x, y, z in (head, tail))
     bpy.ops.object.mode_set(mode="OBJECT")
 

@@ -18,7 +18,7 @@ _SHARDS = re.compile("([0-9]{1,12})(?:-([0-9]{1,12}))?/([0-9]{1,12})")
 MOST_JOBS = 256
 PROGRESS = ("auto", "json", "openjd", "none")
 FARTHEST = 1e12
-"""Coordinates [m] beyond which single precision, which Blender computes with, tells no directions."""
+"""Largest coordinate [m] with which Blender's single precision resolves directions."""
 
 
 class Misuse(Exception):

@@ -19,7 +19,7 @@ from .report import Row
 Returned = TypeVar("Returned")
 
 INTO = {"new": "NEW", "current": "CURRENT", "layer": "LAYER"}
-"""What the command line says, and what the rig is told."""
+"""From arguments of the command line to bakes of the rig."""
 
 
 def add_into(parser: argparse.ArgumentParser) -> None:

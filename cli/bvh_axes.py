@@ -1,4 +1,4 @@
-"""BVH files before Blender imports them: whether they are whole, and which way is up, which the rest pose tells."""
+"""BVH files before Blender imports them: whether they are complete, and their up axis, read from the rest pose."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def stands_along_z(names: list[str], places: Array) -> bool:
 
 def _read(path: Path) -> tuple[list[str], Array]:
     """Names and rest places (n, 3) of the joints, root first. Raises FileError where this is no BVH, or a damaged one,
-    since Blender's importer reads what it finds and tells nothing of what is missing."""
+    since Blender's importer reads what it finds and does not report what is missing."""
     with path.open(encoding="utf-8", errors="replace") as file:
         lines = (words for line in file if (words := line.split()))
         if next(lines, [""])[0].upper() != "HIERARCHY":

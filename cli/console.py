@@ -35,7 +35,7 @@ def one_line(text: str) -> str:
 
 
 def crash(error: Exception) -> str:
-    """What to tell of an exception that nobody expected."""
+    """The message for an unexpected exception."""
     return one_line(f"unexpected: {type(error).__name__}: {' '.join(str(error).split())}; please report")
 
 
@@ -120,7 +120,7 @@ class Console:
 
     @contextlib.contextmanager
     def hushed(self) -> Iterator[None]:
-        """Silence stderr as well, while Blender reads or writes a file; a failure is told in our own words."""
+        """Silence stderr as well, while Blender reads or writes a file; a failure is reported by our own message."""
         if self.debug:
             yield
             return

@@ -11,7 +11,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.rotation import Array
 from ..rig.animation import editable
 from ..rig.detection import detect, limbs, rest, stance
-from ..rig.detection.axes import Vote
+from ..rig.detection.axis_votes import Vote
 from ..rig.look_at import engine_settings
 from ..rig.look_at import resolve as look_at
 from . import rigs
@@ -92,13 +92,13 @@ def _rounded(v: Array) -> list[float]:
     return [round(float(part), 4) + 0.0 for part in v]
 
 
-def _votes(votes: Sequence[Vote], answer: Array) -> list[dict[str, Any]]:
-    """For each vote its source, its weight, and by how many degrees it differs from the answer."""
+def _votes(votes: Sequence[Vote], chosen: Array) -> list[dict[str, Any]]:
+    """For each vote its source, its weight, and by how many degrees it differs from the chosen direction."""
     return [
         {
             "source": vote.source,
             "weight": round(vote.weight, 3),
-            "degrees_off": round(float(np.degrees(rotation.angle_between(vote.direction, answer))), 1),
+            "degrees_off": round(float(np.degrees(rotation.angle_between(vote.direction, chosen))), 1),
         }
         for vote in votes
     ]

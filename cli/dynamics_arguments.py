@@ -9,8 +9,10 @@ from ..lookat_pd.dynamics import engine
 from ..lookat_pd.errors import RigError
 from ..rig.dynamics import settings as body_settings
 from . import arguments as words
+from . import baking
 from .arguments import Misuse
 from .jobs import FileJob
+from .report import Row
 
 
 def add_body(parser: argparse.ArgumentParser) -> None:
@@ -53,11 +55,19 @@ def check(options: argparse.Namespace) -> None:
         raise Misuse(f"--plots {options.plots} is a file; name a folder")
 
 
-def check_engine() -> None:
-    """Raises RigError where the physics engine is missing."""
+def prepare(
+    options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, bone: str | None = None
+) -> bpy.types.Object:
+    """The rig, with the body of the arguments. Raises RigError without the physics engine, and LookAtError."""
+    baking.check_output(baking.INTO[options.into], job)
     reason = engine.reason()
     if reason is not None:
         raise RigError(reason)
+    rig = baking.choose_rig(options, scene, row, bone)
+    _use_body(options, scene, rig)
+    if job.source is not None:
+        job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
+    return rig
 
 
 def plots_name(options: argparse.Namespace, job: FileJob, action: bpy.types.Action) -> str:
@@ -67,7 +77,7 @@ def plots_name(options: argparse.Namespace, job: FileJob, action: bpy.types.Acti
     return f"{job.output.stem} {bpy.path.clean_name(action.name)}"
 
 
-def use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> None:
+def _use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> None:
     """Give the rig and the scene what the command line says of the body; what it does not say stays as in the file."""
     body, settings = rig.lookat_pd_body, scene.lookat_pd_dynamics
     if options.mass is not None:

@@ -125,7 +125,7 @@ def run(
 ) -> tuple[int, list[Row]]:
     """Do the work for each item, complain of those that fail, write the report. Returns exit code and rows.
 
-    With several jobs, processes with the same arguments do the work, and this one tells them which is next.
+    With several jobs, processes with the same arguments do the work, and this one hands out the files.
     """
     found = jobs.in_shards(items, path_of, arguments.shard)
     items = [item for item, _ in found]

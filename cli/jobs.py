@@ -64,7 +64,7 @@ def in_shards(
 
 
 def plan(inputs: Sequence[Path], output: Path) -> list[FileJob]:
-    """Raises Misuse where the outputs cannot be told apart or are of no known kind."""
+    """Raises Misuse if two outputs have one path or an output has no known format."""
     if not _is_folder(output, several=len(inputs) > 1):
         if output.suffix.lower() not in OUTPUTS:
             raise Misuse(f"--output {output} is neither .blend nor .glb; give it one of these suffixes")
@@ -72,7 +72,7 @@ def plan(inputs: Sequence[Path], output: Path) -> list[FileJob]:
     jobs = [FileJob(path, output / (path.stem + _suffix(path))) for path in inputs]
     taken: dict[str, Path] = {}
     for job in jobs:
-        # Some file systems do not tell capitals from small letters.
+        # Some file systems ignore case.
         key = job.output.name.casefold()
         if key in taken:
             raise Misuse(

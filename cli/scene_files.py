@@ -35,7 +35,7 @@ def load(
     """Read a file into an otherwise empty Blender and return its scene. Raises FileError.
 
     rate: frames per second to work at, None for the file's own; motion keeps its speed in seconds, except in a .blend,
-    whose keys are on frames. trust: whether Python in a .blend may run; if not, drivers that need it are told of.
+    whose keys are on frames. trust: whether Python in a .blend may run; if not, drivers that need it are reported.
     source: of a glTF file that is read without its meshes; clips: patterns of the names of the animations to read.
     """
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -99,7 +99,7 @@ def _no_thumbnail() -> Iterator[None]:
 
 def _system_reason(error: FileError, folder: Path, source: Path) -> OSError | None:
     """What the system has against the output. Blender forgets it when it removes the half of a .blend that it has
-    written, and then tells that there is no such file."""
+    written, and then says that there is no such file."""
     if _FULL_DISK in str(error):
         return OSError(errno.ENOSPC, _FULL_DISK)
     return whole_file.obstacle(folder, max(_ROOM, 4 * source.stat().st_size))

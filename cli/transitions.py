@@ -29,7 +29,7 @@ class TransitionRequest:
     """What the command line asks for, checked."""
 
     options: argparse.Namespace
-    way: str
+    mode: str
     entries: tuple[Entry, ...]
     clip_files: ClipFiles
 
@@ -79,9 +79,9 @@ def check(rig: bpy.types.Object) -> None:
 
 def make(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
     """Raises LookAtError."""
-    if request.way == "loop":
+    if request.mode == "loop":
         return _loop(request, scene, rig)
-    if request.way == "smooth_pops":
+    if request.mode == "smooth_pops":
         return _smooth_pops(request, scene, rig, notes)
     return _join(request, scene, rig)
 
@@ -118,7 +118,7 @@ def _take(request: TransitionRequest, rig: bpy.types.Object, name: str | None = 
 def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:
     options = request.options
     name = options.name or ""
-    if request.way == "to":
+    if request.mode == "to":
         source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")
         cut, enter = _frames(request, scene, rig, source, destination)

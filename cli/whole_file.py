@@ -26,7 +26,7 @@ def check_writable(path: Path) -> None:
         raise FileError("{path} is write-protected; lift the protection or write to another file.", path=path)
     probe = folder / _temporary_name(path)
     try:
-        # Permissions, quotas and read-only disks: only trying tells.
+        # Permissions, quotas and read-only disks show only when a write is tried.
         probe.touch(exist_ok=False)
         probe.unlink()
     except OSError as error:
@@ -140,7 +140,7 @@ def temporary_prefix() -> str:
 
 @cache
 def _machine() -> str:
-    """What tells this machine from others that write into the same folder."""
+    """Identifies this machine among others that write into the same folder."""
     return blake2b(f"{platform.node()} {uuid.getnode()}".encode(), digest_size=4).hexdigest()
 
 
@@ -161,7 +161,7 @@ def remove_abandoned(folder: Path) -> None:
 
 def _is_running(process: int) -> bool:
     if os.name == "nt":
-        # There a signal ends the process; what cannot be told is left alone.
+        # There a signal ends the process; what cannot be decided is left alone.
         return True
     try:
         os.kill(process, 0)

@@ -1,4 +1,4 @@
-"""Several processes that work through the files: each is this command again, and is told which file is next.
+"""Several processes that work through the files: each is this command again, and receives the next file.
 
 They are connected by a socket in the temporary folder (on Windows a named pipe) with a key that only they know, and
 send JSON. A worker that ends is replaced: its file fails, and the others are done.
@@ -186,7 +186,7 @@ def serve(
 
 
 def _memory() -> float | None:
-    """The most memory [MB] that this process has taken; None where the system does not tell."""
+    """The most memory [MB] that this process has taken; None where the system does not report it."""
     with contextlib.suppress(OSError):
         # What Linux counts otherwise includes the process that has started this one.
         status = Path("/proc/self/status").read_text()

@@ -53,7 +53,7 @@ def numbers(name: str, values: ArrayLike) -> Array:
 
 
 def shape_error(name: str, wanted: Sequence[object], found: Sequence[int]) -> InvalidArgument:
-    """The complaint about an array of another shape."""
+    """The error about an array of another shape."""
     return InvalidArgument(
         "The shape of the {name} must be ({shape}), not {result_shape}.",
         name=Message(name),

@@ -31,13 +31,13 @@ def sudden(changes: Array) -> Array:
 
 @dataclass(frozen=True)
 class Between:
-    """Samples of a shot at m times between its frames, where a curve through the frames would be wrong.
+    """Samples at m times between the frames, where a curve through the frames would be wrong.
 
-    places: (m,) indices of the samples that `shot` makes. rotations: (m, b, 4), positions: (m, b, 3), targets:
-    (n, m, 3), as in the shot.
+    indices: (m,) of the samples that `refined` makes. rotations: (m, b, 4), positions: (m, b, 3), targets:
+    (n, m, 3), as in `GazeSamples`.
     """
 
-    places: Array
+    indices: Array
     rotations: Array
     positions: Array
     targets: Array
@@ -46,7 +46,7 @@ class Between:
 def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:
     """The intervals between frames (F - 1,) in which the motion may differ from the smooth curve through the frames.
 
-    Arguments as for `shot`. These are the intervals with a large fourth difference: it is near zero in smooth motion
+    Arguments as for `refined`. These are the intervals with a large fourth difference: it is near zero in smooth motion
     and large at corners, such as the linear interpolation between the keys of motion capture.
     """
     frames = len(rotations)
@@ -65,7 +65,7 @@ def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:
 def refined(
     rotations: Array, positions: Array, targets: Array, shift: Array, count: int
 ) -> tuple[Array, Array, Array, Array]:
-    """A shot (rotations (F, b, 4), positions (F, b, 3), targets (n, F, 3), shift (F, 3)) with `count` samples a frame.
+    """Samples (rotations (F, b, 4), positions (F, b, 3), targets (n, F, 3), shift (F, 3)) with `count` samples a frame.
 
     Returns the same four with (F - 1) count + 1 samples.
     """

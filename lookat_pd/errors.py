@@ -34,9 +34,5 @@ class EngineMissing(LookAtError):
     """The physics engine is required but not available."""
 
 
-class Cancelled(LookAtError):
-    """The user stopped the work; nothing was changed."""
-
-
 class StabilityWarning(UserWarning):
     """The step is too long for the integrator; it was divided into stable steps."""

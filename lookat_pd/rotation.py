@@ -159,7 +159,7 @@ def about(axis: ArrayLike, angle: ArrayLike) -> Array:
 
 
 def log(q: ArrayLike) -> Array:
-    """Quaternions (..., 4) to rotation vectors (..., 3), the short way round: length in [0, pi]."""
+    """Quaternions (..., 4) to rotation vectors (..., 3), along the shorter arc: length in [0, pi]."""
     q = np.asarray(q, dtype=float)
     w, vector = q[..., 0], q[..., 1:]
     return vector * vector_scale(w, np.sqrt(dot(vector, vector)))[..., None]

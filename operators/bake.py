@@ -92,7 +92,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
                 where=job.INTO[self.into],
                 took=took,
             )
-        current.tell(self, summary)
+        current.report_info(self, summary)
 
 
 def what_is_shown(context: bpy.types.Context) -> str:

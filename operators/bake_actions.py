@@ -87,7 +87,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: list[bake_actions.BakedAction]) -> None:
         for item in result:
             item.action.lookat_pd.checked = False
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "Baked onto {count} actions, into new actions on muted NLA tracks ({took} s).",

@@ -58,7 +58,7 @@ class LOOKAT_PD_OT_best_cut(current.Explained, bpy.types.Operator):
         if self.picture:
             best_cut.picture(found)
         out, into, cost = found.cuts[0]
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "Set the cut from '{source}' at frame {out} to '{destination}' at frame {into} "

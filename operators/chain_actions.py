@@ -41,7 +41,7 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
         blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
         steps = chains.from_markers(armature, scene, blend)
         result = join.chain(armature, steps, root=self.root, assign=self.assign, scene=scene)
-        current.tell(self, inertialize.summary(result, time.perf_counter() - started))
+        current.report_info(self, inertialize.summary(result, time.perf_counter() - started))
         return {"FINISHED"}
 
 

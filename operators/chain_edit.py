@@ -30,7 +30,7 @@ class LOOKAT_PD_OT_chain_add(current.OfLookAt, bpy.types.Operator):
         owner, active = current.look_at_bone(context), current.bone(context)
         settings = owner.lookat_pd
         if active is None or any(item.bone == active.name for item in settings.chain):
-            return current.complain(
+            return current.report_error(
                 self, "The active bone is already in the chain; make another bone active and try again."
             )
         item = settings.chain.add()
@@ -48,7 +48,7 @@ class LOOKAT_PD_OT_chain_remove(current.OfLookAt, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = current.look_at_bone(context).lookat_pd
         if not 0 < settings.chain_index < len(settings.chain):
-            return current.complain(
+            return current.report_error(
                 self,
                 "The aiming bone cannot be removed from its chain; select another bone of the list, or "
                 "remove the look-at.",
@@ -72,7 +72,7 @@ class LOOKAT_PD_OT_chain_move(current.OfLookAt, bpy.types.Operator):
         settings = current.look_at_bone(context).lookat_pd
         begin, end = settings.chain_index, settings.chain_index + (-1 if self.direction == "UP" else 1)
         if not (1 <= begin < len(settings.chain) and 1 <= end < len(settings.chain)):
-            current.tell(self, "The aiming bone is always the first bone of its chain.")
+            current.report_info(self, "The aiming bone is always the first bone of its chain.")
             return {"CANCELLED"}
         settings.chain.move(begin, end)
         settings.chain_index = end

@@ -66,7 +66,7 @@ class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
         summary = "Keyed a conversation of {people} characters with {turns} turns."
         if len(found.turns) == 1:
             summary = "Keyed a conversation of {people} characters with {turns} turn."
-        current.tell(self, Message(summary, people=people, turns=len(found.turns)))
+        current.report_info(self, Message(summary, people=people, turns=len(found.turns)))
         return {"FINISHED"}
 
 
@@ -120,7 +120,7 @@ class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Oper
             raise FileError("The file '{path}' cannot be read as text; choose another one.", path=path.name) from None
         lines = files.read(text, path.suffix.lower().removeprefix("."))
         conversation_table.take_lines(context.scene, lines)
-        current.tell(self, Message("Read {turns} turns.", turns=len(lines)))
+        current.report_info(self, Message("Read {turns} turns.", turns=len(lines)))
         return {"FINISHED"}
 
 

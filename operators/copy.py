@@ -24,7 +24,7 @@ def tell_left_off(operator: bpy.types.Operator, left_off: Sequence[Layer]) -> No
     """Report the layers of the body that a copy of a look-at does without."""
     if left_off:
         names = ", ".join(iface_(layer.label) for layer in left_off)
-        current.tell(
+        current.report_info(
             operator, Message("Bones of these responses are in the chain, so they are disabled: {names}.", names=names)
         )
 
@@ -50,7 +50,7 @@ class LOOKAT_PD_OT_copy(current.Explained, bpy.types.Operator):
         summary = "Copied the look-at on '{source}' to {bones} bones."
         if len(bones) == 1:
             summary = "Copied the look-at on '{source}' to {bones} bone."
-        current.tell(self, Message(summary, source=source.name, bones=len(bones)))
+        current.report_info(self, Message(summary, source=source.name, bones=len(bones)))
         tell_left_off(self, left_off)
         return {"FINISHED"}
 

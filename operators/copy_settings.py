@@ -23,7 +23,7 @@ class LOOKAT_PD_OT_copy_settings(current.OfLookAt, bpy.types.Operator):
             print(text, end="")
         else:
             context.window_manager.clipboard = text
-        current.tell(self, Message("Copied the settings of the look-at on '{bone}' as JSON.", bone=bone.name))
+        current.report_info(self, Message("Copied the settings of the look-at on '{bone}' as JSON.", bone=bone.name))
         return {"FINISHED"}
 
 

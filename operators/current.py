@@ -128,7 +128,7 @@ def prepared(layout: bpy.types.UILayout) -> bpy.types.UILayout:
     return layout
 
 
-def complain(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
+def report_error(operator: bpy.types.Operator, error: Exception | str) -> set[str]:
     """Report an error and cancel the operator."""
     operator.report({"ERROR"}, messages.translate(str(error)))
     return {"CANCELLED"}
@@ -144,11 +144,11 @@ def reports_errors(
         try:
             return execute(self, context)
         except LookAtError as error:
-            return complain(self, error)
+            return report_error(self, error)
 
     return reporting
 
 
-def tell(operator: bpy.types.Operator, text: str) -> None:
+def report_info(operator: bpy.types.Operator, text: str) -> None:
     """Report the result."""
     operator.report({"INFO"}, messages.translate(text))

@@ -98,7 +98,7 @@ class LOOKAT_PD_OT_targets_from_markers(current.Explained, bpy.types.Operator):
         summary = "Keyed the targets of the look-at on '{bone}' from {markers} markers."
         if count == 1:
             summary = "Keyed the targets of the look-at on '{bone}' from {markers} marker."
-        current.tell(self, Message(summary, bone=bone.name, markers=count))
+        current.report_info(self, Message(summary, bone=bone.name, markers=count))
         return {"FINISHED"}
 
 

@@ -62,7 +62,7 @@ class LOOKAT_PD_OT_eye_shapes_detect(current.OfLookAt, bpy.types.Operator):
                 armature=bone.id_data.name,
             )
         shape_table.write(bone.lookat_pd.eyes, rows)
-        current.tell(self, Message("Found {count} shape keys that turn the eyes.", count=len(rows)))
+        current.report_info(self, Message("Found {count} shape keys that turn the eyes.", count=len(rows)))
         return {"FINISHED"}
 
 

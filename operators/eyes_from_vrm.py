@@ -31,7 +31,7 @@ class LOOKAT_PD_OT_eyes_from_vrm(current.OfLookAt, bpy.types.Operator):
         bone, found = current.look_at_bone(context), vrm.read(Path(self.filepath))
         vrm_eyes.take_over(bone.id_data, bone.name, found)
         by = Message("bones") if found.bones is not None else Message("shape keys")
-        current.tell(
+        current.report_info(
             self, Message("The eyes are turned by {by}, as in '{name}'.", by=by, name=Path(self.filepath).name)
         )
         return {"FINISHED"}

@@ -70,7 +70,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
 
     fade: FloatProperty(
         name="Fade",
-        description="Time in which a recording sets out from the animation, and after its end returns to it",
+        description="Time in seconds in which a recording blends in from the animation, and back to it after its end",
         default=_FADE,
         min=0.0,
         soft_max=2.0,
@@ -80,13 +80,13 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
-            return current.complain(self, "Follow needs a window; run it from the 3D viewport.")
+            return current.report_error(self, "Follow needs a window; run it from the 3D viewport.")
         try:
             session = realtime.FollowSession(
                 context.scene, context.view_layer, current.armature(context), current.look_at_bone(context).name
             )
         except LookAtError as error:
-            return current.complain(self, error)
+            return current.report_error(self, error)
         self._control = Control(session, use_mouse=self.use_mouse, into=self.into, fade=self.fade)
         if self.record:
             self._control.toggle_record()
@@ -103,7 +103,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
         control = self._control
         if not control.session.is_open:
             self._end(context)
-            return current.complain(self, _UNDONE)
+            return current.report_error(self, _UNDONE)
         try:
             if context.scene != control.session.scene:
                 raise RigError("The window was switched to another scene; start Follow again.")
@@ -114,17 +114,17 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
                 return {"PASS_THROUGH"}
             request = control.handle(event, context.window)
             if request == "KEEP":
-                current.tell(self, keep(control.session, control.into, control.fade))
+                current.report_info(self, keep(control.session, control.into, control.fade))
                 self._end(context)
                 return {"FINISHED"}
         except LookAtError as error:
             control.session.restore()
             self._end(context)
-            return current.complain(self, error)
+            return current.report_error(self, error)
         except ReferenceError:
             control.session.release()
             self._end(context)
-            return current.complain(self, _UNDONE)
+            return current.report_error(self, _UNDONE)
         except BaseException:
             control.session.restore()
             self._end(context)
@@ -132,7 +132,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
         if request == "RESTORE":
             control.session.restore()
             self._end(context)
-            current.tell(self, "Follow cancelled; nothing was changed.")
+            current.report_info(self, "Follow cancelled; nothing was changed.")
             return {"CANCELLED"}
         if request == "SHOW":
             self._show(now=True)
@@ -245,8 +245,8 @@ class Control:
             eye = np.array(view3d_utils.region_2d_to_origin_3d(region, view, at))
             self.goal = eye + (goal - eye) * _NOTCH**by
         else:
-            way = np.array(view3d_utils.region_2d_to_vector_3d(region, view, at))
-            self.goal = goal + way * (_NOTCH - 1.0) * view.view_distance * by
+            ray = np.array(view3d_utils.region_2d_to_vector_3d(region, view, at))
+            self.goal = goal + ray * (_NOTCH - 1.0) * view.view_distance * by
 
     def toggle_mouse(self) -> None:
         self.use_mouse, self.goal = not self.use_mouse, None

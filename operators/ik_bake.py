@@ -65,7 +65,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
         missed = 1000.0 * result.largest_error * context.scene.unit_settings.scale_length
         frames, bones = len(result.frames), len(result.chain.bones)
         if not count:
-            current.tell(
+            current.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where}; the target is out of reach at all {frames} frames.",
@@ -75,7 +75,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                 ),
             )
         elif count < frames:
-            current.tell(
+            current.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where} ({seconds:.2f} s); the target is out of reach at "
@@ -90,7 +90,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                 ),
             )
         else:
-            current.tell(
+            current.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",

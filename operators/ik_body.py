@@ -89,7 +89,7 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
         missing = result.missing
         if missing:
             bone, count = max(missing.items(), key=lambda item: item[1])
-            current.tell(
+            current.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where} ({seconds:.2f} s); '{bone}' does not reach its target at "
@@ -103,7 +103,7 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
                 ),
             )
             return
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",

@@ -63,7 +63,7 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
             named += " ..."
         missed = 1000.0 * float(result.baked.error.max()) * context.scene.unit_settings.scale_length
         bone = result.baked.chain.effector
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "Locked '{bone}' during its contacts at frames {frames}; the largest error is {missed:.2f} mm.",

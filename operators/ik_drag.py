@@ -54,7 +54,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
-            return current.complain(self, "The IK drag needs a window; run it from the 3D viewport.")
+            return current.report_error(self, "The IK drag needs a window; run it from the 3D viewport.")
         self._window, self._workspace = context.window, context.workspace
         self._session: ik_drag.DragSession | None = None
         self._handle: ik_handle.Handle | None = None
@@ -67,7 +67,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             try:
                 self._take(context, current.bone(context), event, place)
             except LookAtError as error:
-                return current.complain(self, error)
+                return current.report_error(self, error)
         _running.append(self)
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("PICK_AREA" if self._session is None else "SCROLL_XY")
@@ -77,16 +77,16 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self not in _running:
             self._end(context)
-            return current.complain(self, _UNDONE)
+            return current.report_error(self, _UNDONE)
         try:
             request = self._pick(context, event) if self._session is None else self._drag(context, event)
         except ReferenceError:
             self._end(context)
-            return current.complain(self, _UNDONE)
+            return current.report_error(self, _UNDONE)
         except LookAtError as error:
             self._restore()
             self._end(context)
-            return current.complain(self, error)
+            return current.report_error(self, error)
         except BaseException:
             self._restore()
             self._end(context)
@@ -208,7 +208,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         except LookAtError as error:
             bone_selection.select(self._armature, self._selected)
             self._end(context)
-            return current.complain(self, error)
+            return current.report_error(self, error)
         # The next drag and the bake use what was chosen during this one.
         settings = context.scene.lookat_pd_ik
         settings.method = session.tuning.method.upper()
@@ -216,7 +216,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             settings.length = session.length
         self._end(context)
         if keyed:
-            current.tell(
+            current.report_info(
                 self,
                 Message(
                     "Keyed {bone_count} bones at frame {frame}.",

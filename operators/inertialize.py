@@ -76,7 +76,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
     def execute(self, context: bpy.types.Context) -> set[str]:
         started = time.perf_counter()
         result = self._join(context)
-        current.tell(self, summary(result, time.perf_counter() - started))
+        current.report_info(self, summary(result, time.perf_counter() - started))
         return {"FINISHED"}
 
     def _join(self, context: bpy.types.Context) -> join.Joined:

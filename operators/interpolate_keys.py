@@ -45,7 +45,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: interpolation.InterpolationResult) -> None:
         keys, bones = len(result.keys), len(result.tree.bones)
         if not result.misses:
-            current.tell(
+            current.report_info(
                 self,
                 Message(
                     "Interpolated {keys} poses of {bones} bones ({seconds:.2f} s); the motion passes "
@@ -65,7 +65,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
                 for miss in result.misses[:_FEW]
             ),
         )
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "Interpolated {keys} poses of {bones} bones ({seconds:.2f} s); the torque limits miss "

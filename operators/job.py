@@ -59,7 +59,7 @@ class ModalJob(current.Explained):
         if event.type == "ESC":
             self._stop()
             self._end_display(context)
-            current.tell(self, "Bake cancelled; nothing was changed.")
+            current.report_info(self, "Bake cancelled; nothing was changed.")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -80,11 +80,11 @@ class ModalJob(current.Explained):
     def _begin(self, context: bpy.types.Context) -> set[str] | None:
         self._started = time.perf_counter()
         if (reason := self.why_not_now(context)) is not None:
-            return current.complain(self, Message("{reason}.", reason=Message(reason)))
+            return current.report_error(self, Message("{reason}.", reason=Message(reason)))
         try:
             self.start(context)
         except LookAtError as error:
-            return current.complain(self, error)
+            return current.report_error(self, error)
         return None
 
     def _stop(self) -> None:
@@ -106,10 +106,10 @@ class ModalJob(current.Explained):
             self.finish(context, end.value)
             return {"FINISHED"}
         except LookAtError as error:
-            return current.complain(self, error)
+            return current.report_error(self, error)
         except ReferenceError:
             # Undo replaces all data of the file, including the working data of the bake, so nothing of it remains.
-            return current.complain(self, "Undo changed the file during the bake; bake again.")
+            return current.report_error(self, "Undo changed the file during the bake; bake again.")
 
     def _end_display(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)

@@ -75,7 +75,7 @@ class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Ope
         repeats = (
             "" if result.cycles or not self.cycles else "; the root rotates over a cycle, so the F-curves do not repeat"
         )
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "'{action}' loops over frames {first} to {last} ({blend:.2f} s at each end){repeats}.",

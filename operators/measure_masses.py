@@ -25,7 +25,7 @@ class LOOKAT_PD_OT_measure_masses(job.ModalJob, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: meshes.Measured) -> None:
         found = masses.of(context.scene, self._armature, result)
-        current.tell(
+        current.report_info(
             self,
             Message("Total mass: {total:.1f} kg, number of bones: {bones}.", bones=len(found.bones), total=found.total),
         )

@@ -17,7 +17,9 @@ class LOOKAT_PD_OT_mirror(current.OfLookAt, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = current.look_at_bone(context)
         bone, left_off = look_at_copy.mirror(context.scene, source.id_data, source.name)
-        current.tell(self, Message("Mirrored the look-at on '{source}' to '{bone}'.", source=source.name, bone=bone))
+        current.report_info(
+            self, Message("Mirrored the look-at on '{source}' to '{bone}'.", source=source.name, bone=bone)
+        )
         copy.tell_left_off(self, left_off)
         return {"FINISHED"}
 

@@ -49,7 +49,7 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
             where=job.INTO[self.into],
             took=f"{self.seconds:.2f}",
         )
-        current.tell(self, summary)
+        current.report_info(self, summary)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_pd_follow_bake,))

@@ -51,7 +51,7 @@ class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = presets.available().get(self.name)
         if self.remove_name and path is not None and presets.is_shipped(path):
-            return current.complain(
+            return current.report_error(
                 self,
                 Message(
                     "The preset '{name}' is part of the extension and cannot be removed; choose a preset of your own.",

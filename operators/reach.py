@@ -70,7 +70,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: reaching.ReachResult) -> None:
         missed = 1000.0 * result.missed * context.scene.unit_settings.scale_length
         first, last = result.frames[0], result.frames[-1]
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "Baked the reach, frames {first} to {last} ({seconds:.2f} s); the error is "

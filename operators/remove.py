@@ -25,7 +25,7 @@ class LOOKAT_PD_OT_remove(current.OfLookAt, bpy.types.Operator):
         armature = current.armature(context)
         name = self.bone or current.look_at_bone(context).name
         if name not in look_at.bones_with_look_at(armature):
-            return current.complain(
+            return current.report_error(
                 self,
                 Message(
                     "Bone '{name}' of '{armature}' has no look-at; select a bone with a look-at.",

@@ -82,7 +82,7 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
                 self._smooth(context, armature, original, armature.animation_data.action_slot, original.name)
         except LookAtError as error:
             bpy.data.actions.remove(copy)
-            return current.complain(self, error)
+            return current.report_error(self, error)
         if self.into == "NEW":
             copy.name = f"{original.name} smooth"
             join.use(armature, copy, slot)
@@ -92,7 +92,7 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
         summary = "Smoothed {pops} pops at frame {frames}."
         if len(frames) == 1:
             summary = "Smoothed {pops} pop at frame {frames}."
-        current.tell(self, Message(summary, pops=len(frames), frames=listed))
+        current.report_info(self, Message(summary, pops=len(frames), frames=listed))
         return {"FINISHED"}
 
     def _smooth(

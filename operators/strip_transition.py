@@ -53,7 +53,7 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, Blended, bpy.types.Operat
             )
         blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
         made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
-        current.tell(
+        current.report_info(
             self,
             Message(
                 "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s).",

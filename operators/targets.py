@@ -62,7 +62,7 @@ class LOOKAT_PD_OT_target_remove(Numbered, bpy.types.Operator):
         settings = bone.lookat_pd
         number = self.number if self.number >= 0 else settings.targets_index + 1
         if self.number < 0 and highlighted(settings) == 0:
-            return current.complain(self, "No target of the list is selected; click the target to remove.")
+            return current.report_error(self, "No target of the list is selected; click the target to remove.")
         looks.remove(bone.id_data, bone.name, number)
         settings.targets_index = min(settings.targets_index, len(settings.targets) - 1)
         return {"FINISHED"}

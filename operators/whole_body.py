@@ -15,7 +15,7 @@ class LOOKAT_PD_OT_whole_body(current.OfLookAt, bpy.types.Operator):
 
     use: BoolProperty(
         name="Whole Body",
-        description="Enable all responses of the body and the eyes; otherwise only those that are on from the start",
+        description="Enable all responses of the body and the eyes; otherwise only those that are on by default",
         default=True,
     )
 

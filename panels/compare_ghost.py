@@ -4,10 +4,9 @@ import bpy
 import numpy as np
 
 from ..rig.look_at import compare
-from .overlay import Batch, safely
+from .viewport import Batch, draw_handlers
 
 _ALPHA = 0.7
-_handles: list[object] = []
 
 
 def _draw(context: bpy.types.Context) -> None:
@@ -23,10 +22,4 @@ def _draw(context: bpy.types.Context) -> None:
     lines.draw("LINES")
 
 
-def register() -> None:
-    _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (_draw,), "WINDOW", "POST_VIEW"))
-
-
-def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+register, unregister = draw_handlers((_draw, "POST_VIEW"))

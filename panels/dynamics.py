@@ -28,7 +28,7 @@ class _Dynamics:
         return current.prepared(self.layout)
 
 
-class _Part(_Dynamics):
+class _SubPanel(_Dynamics):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return current.why_no_armature(context) is None
@@ -54,13 +54,13 @@ class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
         layout.operator("lookat_pd.dynamics_compare", icon="UV_SYNC_SELECT")
 
 
-class LOOKAT_PD_PT_dynamics_bone(_Part, bpy.types.Panel):
+class LOOKAT_PD_PT_dynamics_bone(_SubPanel, bpy.types.Panel):
     bl_label = "Active Bone"
     bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return _Part.poll(context) and current.bone(context) is not None
+        return _SubPanel.poll(context) and current.bone(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, bone = self.prepared(), current.bone(context)
@@ -77,7 +77,7 @@ class LOOKAT_PD_PT_dynamics_bone(_Part, bpy.types.Panel):
         _draw_strength(column, own)
 
 
-class LOOKAT_PD_PT_dynamics_body(_Part, bpy.types.Panel):
+class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
     bl_label = "Body"
     bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
@@ -109,7 +109,7 @@ class LOOKAT_PD_PT_dynamics_body(_Part, bpy.types.Panel):
             layout.label(text=f"{bone.name}: {share:.2f} kg", icon="BONE_DATA", translate=False)
 
 
-class LOOKAT_PD_PT_dynamics_reach(_Part, bpy.types.Panel):
+class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
     bl_label = "Reach"
     bl_parent_id = "LOOKAT_PD_PT_dynamics"
 

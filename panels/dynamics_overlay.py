@@ -5,10 +5,9 @@ import bpy
 from ..operators import current
 from ..rig.dynamics import display
 from ..rig.look_at import edit as look_at_edit
-from .overlay import Batch, safely
+from .viewport import Batch, draw_handlers
 
 _ALPHA, _SELECTED_ALPHA = 0.35, 0.9
-_handles: list[object] = []
 
 
 def _draw(context: bpy.types.Context) -> None:
@@ -27,11 +26,9 @@ def _draw(context: bpy.types.Context) -> None:
     lines.draw("LINES")
 
 
-def register() -> None:
-    _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (_draw,), "WINDOW", "POST_VIEW"))
+register, _remove = draw_handlers((_draw, "POST_VIEW"))
 
 
 def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    _remove()
     display.forget()

@@ -7,10 +7,9 @@ import numpy as np
 
 from ..operators import follow
 from ..rig.look_at import overlay
-from .overlay import Batch, on_screen, safely
+from .viewport import Batch, draw_handlers, on_screen
 
 _RADIUS, _ARM = 12.0, 5.0
-_handles: list[object] = []
 
 
 def _draw_line(context: bpy.types.Context) -> None:
@@ -41,11 +40,4 @@ def _cross(center: np.ndarray, arm: float) -> np.ndarray:
     return center + arms
 
 
-def register() -> None:
-    for draw, stage in ((_draw_line, "POST_VIEW"), (_draw_mark, "POST_PIXEL")):
-        _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (draw,), "WINDOW", stage))
-
-
-def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+register, unregister = draw_handlers((_draw_line, "POST_VIEW"), (_draw_mark, "POST_PIXEL"))

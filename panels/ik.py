@@ -74,13 +74,16 @@ class LOOKAT_PD_PT_ik(bpy.types.Panel):
         row.operator("lookat_pd.ik_bake", icon="KEYFRAME_HLT")
 
 
-class LOOKAT_PD_PT_ik_joints(bpy.types.Panel):
-    bl_label = "Joints"
+class _SubPanel:
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Look-at PD"
     bl_parent_id = "LOOKAT_PD_PT_ik"
     bl_options = {"DEFAULT_CLOSED"}
+
+
+class LOOKAT_PD_PT_ik_joints(_SubPanel, bpy.types.Panel):
+    bl_label = "Joints"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -131,13 +134,8 @@ class LOOKAT_PD_UL_ik_effectors(bpy.types.UIList):
         split.prop(item, "weight", text="", slider=True)
 
 
-class LOOKAT_PD_PT_ik_body(bpy.types.Panel):
+class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
     bl_label = "Several Effectors"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_parent_id = "LOOKAT_PD_PT_ik"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -181,13 +179,8 @@ class LOOKAT_PD_PT_ik_body(bpy.types.Panel):
         column.prop(item, "priority")
 
 
-class LOOKAT_PD_PT_ik_contacts(bpy.types.Panel):
+class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
     bl_label = "Contacts"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_parent_id = "LOOKAT_PD_PT_ik"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -6,10 +6,9 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..rig.live import handlers as live
 from . import status
-from .overlay import TEXT_SIZE, on_screen, safely, write
+from .viewport import TEXT_SIZE, draw_handlers, on_screen, write
 
 _ABOVE = 14.0
-_handles: list[object] = []
 
 
 def label(found: live.Status) -> str:
@@ -40,10 +39,4 @@ def _draw(context: bpy.types.Context) -> None:
         write(label(found), x, y, colour, scale)
 
 
-def register() -> None:
-    _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (_draw,), "WINDOW", "POST_PIXEL"))
-
-
-def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+register, unregister = draw_handlers((_draw, "POST_PIXEL"))

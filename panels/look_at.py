@@ -48,7 +48,7 @@ class LOOKAT_PD_UL_actions(bpy.types.UIList):
         return flags, []
 
 
-class _Part:
+class _LookAtPanel:
     """A panel of the displayed look-at, in any place of the interface."""
 
     if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class _Part:
         return current.prepared(self.layout)
 
 
-class _Main(_Part):
+class _Main(_LookAtPanel):
     bl_label = "Look-at"
 
     @classmethod
@@ -75,7 +75,7 @@ class _Main(_Part):
         return True
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        if _Part.poll(context):
+        if _LookAtPanel.poll(context):
             presets.LOOKAT_PD_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -189,7 +189,7 @@ def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
     box.label(text=iface_("Overshoot {:.0f} %").format(100.0 * max(overshoot, 0.0)), translate=False)
 
 
-class _SubPanel(_Part):
+class _SubPanel(_LookAtPanel):
     bl_options = {"DEFAULT_CLOSED"}
 
 
@@ -287,7 +287,7 @@ class _Advanced(_SubPanel):
         layout.operator("lookat_pd.copy_settings", icon="COPYDOWN")
 
 
-class _Actions(_Part):
+class _Actions(_SubPanel):
     bl_label = "Bake onto Actions"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -307,7 +307,7 @@ class _Actions(_Part):
         row.operator("lookat_pd.bake_onto_actions", icon="KEYFRAME_HLT")
 
 
-_PARTS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced, _Actions)
+_SUBPANELS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced, _Actions)
 _SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Look-at PD"}
 _CONSTRAINTS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "bone_constraint"}
 
@@ -316,9 +316,9 @@ def _panels(place: str, where: dict[str, str], main: dict[str, object]) -> list[
     """The main panel and its sub-panels for one place in the interface."""
     parent = f"LOOKAT_PD_PT_{place}"
     panels = [type(parent, (_Main, bpy.types.Panel), {**where, **main})]
-    for part in _PARTS:
-        name = f"{parent}_{part.bl_label.lower().replace(' ', '_')}"
-        panels.append(type(name, (part, bpy.types.Panel), {**where, "bl_parent_id": parent}))
+    for panel in _SUBPANELS:
+        name = f"{parent}_{panel.bl_label.lower().replace(' ', '_')}"
+        panels.append(type(name, (panel, bpy.types.Panel), {**where, "bl_parent_id": parent}))
     return panels
 
 

@@ -3,14 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import blf
 import bpy
-import gpu
 import numpy as np
 from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, PointerProperty
-from bpy_extras.view3d_utils import location_3d_to_region_2d
-from gpu_extras.batch import batch_for_shader
 
 from ..lookat_pd.rotation import Array
 from ..operators import current
@@ -18,12 +14,12 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import overlay
 from ..rig.look_at import resolve as look_at
 from ..rig.offset_layer import constraints as offsets
+from .viewport import Batch, draw_handlers, on_screen, write
 
-_PARTS = ("show_sight", "show_target", "show_limits", "show_offsets", "show_detected")
+_DISPLAYS = ("show_sight", "show_target", "show_limits", "show_offsets", "show_detected")
 _THICK, _THIN = 2.0, 1.0
 _FAN_ALPHA, _RIM_ALPHA = 0.08, 0.6
-_MARKER, TEXT_SIZE = 9.0, 12.0
-_handles: list[object] = []
+_MARKER = 9.0
 _marks: dict[int, list[tuple[Array | None, list[overlay.Arc]]]] = {}
 """Targets and arcs of the region that is being drawn."""
 _names: dict[int, list[str]] = {}
@@ -79,7 +75,7 @@ class _Display:
         layout, settings = self.layout, context.scene.lookat_pd_overlay
         layout.active = settings.show and context.space_data.overlay.show_overlays
         column = layout.grid_flow(columns=2, even_columns=True)
-        for name in _PARTS:
+        for name in _DISPLAYS:
             column.prop(settings, name)
 
 
@@ -186,68 +182,12 @@ def _draw_screen(context: bpy.types.Context) -> None:
     rings.draw("LINES", _THICK)
 
 
-# Drawing
-
-
-class Batch:
-    """Vertices of many lines or triangles with their colors, for one draw call."""
-
-    def __init__(self) -> None:
-        self.places: list[Array] = []
-        self.colours: list[Array] = []
-
-    def add(self, shapes: Array, colour, alpha: Array | float = 1.0) -> None:
-        """shapes: (n, 2 or 3, 3), lines or triangles. alpha: (n, 2 or 3) for the corners, or one for all."""
-        if not len(shapes):
-            return
-        colours = np.empty((*shapes.shape[:2], 4), dtype=np.float32)
-        colours[..., :3], colours[..., 3] = colour[:3], alpha
-        self.places.append(shapes.reshape(-1, 3).astype(np.float32))
-        self.colours.append(colours.reshape(-1, 4))
-
-    def draw(self, kind: str, width: float = 1.0) -> None:
-        if not self.places:
-            return
-        shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR" if kind == "LINES" else "SMOOTH_COLOR")
-        if kind == "LINES":
-            shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-            shader.uniform_float("lineWidth", width * bpy.context.preferences.system.ui_scale)
-        corners = {"pos": np.concatenate(self.places), "color": np.concatenate(self.colours)}
-        gpu.state.blend_set("ALPHA")
-        batch_for_shader(shader, kind, corners).draw(shader)
-        gpu.state.blend_set("NONE")
-
-
-def write(text: str, x: float, y: float, colour, scale: float) -> None:
-    """A text at a place [pixels] of the region that is being drawn."""
-    blf.size(0, TEXT_SIZE * scale)
-    blf.color(0, *colour[:3], 1.0)
-    blf.position(0, x, y, 0.0)
-    blf.draw(0, text)
-
-
-def on_screen(context: bpy.types.Context, point):
-    """Where a point of the world is in the region [pixels]; None for no point, or one that is not in view."""
-    if point is None:
-        return None
-    return location_3d_to_region_2d(context.region, context.region_data, point)
-
-
-def safely(draw) -> None:
-    """Draw if possible: an error would be repeated with every redraw."""
-    try:
-        draw(bpy.context)
-    except Exception as error:
-        if bpy.app.debug:
-            print(f"lookat_pd: {error!r}")
-
-
 @persistent
 def _forget_names(*_: object) -> None:
     _names.clear()
 
 
-_STAGES = ((_draw_scene, "POST_VIEW"), (_draw_screen, "POST_PIXEL"))
+_add, _remove = draw_handlers((_draw_scene, "POST_VIEW"), (_draw_screen, "POST_PIXEL"))
 _register, _unregister = bpy.utils.register_classes_factory(
     (LookAtOverlay, LOOKAT_PD_PT_sidebar_display, LOOKAT_PD_PT_overlay)
 )
@@ -257,13 +197,11 @@ def register() -> None:
     _register()
     bpy.types.Scene.lookat_pd_overlay = PointerProperty(type=LookAtOverlay, name="Look-at PD")
     bpy.app.handlers.depsgraph_update_post.append(_forget_names)
-    for draw, stage in _STAGES:
-        _handles.append(bpy.types.SpaceView3D.draw_handler_add(safely, (draw,), "WINDOW", stage))
+    _add()
 
 
 def unregister() -> None:
-    while _handles:
-        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    _remove()
     bpy.app.handlers.depsgraph_update_post.remove(_forget_names)
     _names.clear()
     _marks.clear()

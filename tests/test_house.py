@@ -60,7 +60,7 @@ LOOSE = {
         *("message", "progress", "rotation", "skeleton"),
     },
 }
-"""Files that lie in no room: those that several solvers share, and the former name of `transitions`."""
+"""Files that are in no room: those that several solvers share, and the former name of `transitions`."""
 
 
 def sources(room: str) -> list[Path]:
@@ -95,6 +95,10 @@ def rooms_known(path: Path) -> set[str]:
     """Rooms that a file imports from by relative imports, its own among them."""
     package = path.relative_to(ROOT).parts[:-1]
     return {(*package[: len(package) - level + 1], *names)[0] for level, names in imports(path) if level}
+
+
+def architecture() -> str:
+    return (ROOT / "docs/architecture.md").read_text("utf-8")
 
 
 def test_no_package_offers_a_name_that_one_of_its_modules_has() -> None:
@@ -196,14 +200,38 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("room", WITHIN)
 def test_the_architecture_page_shows_these_floors(room: str) -> None:
-    page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    rows = re.findall(rf"^\| `{room}/(\w+)/` \|[^|]*\|([^|]*)\|$", page, re.MULTILINE)
+    rows = re.findall(rf"^\| `{room}/(\w+)/` \|[^|]*\|([^|]*)\|$", architecture(), re.MULTILINE)
     assert {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows} == WITHIN[room]
+
+
+def test_the_architecture_page_shows_what_rooms_may_import() -> None:
+    rows = re.findall(r"^\| `(\w+)/` \|[^|]*\|([^|]*)\|$", architecture(), re.MULTILINE)
+    shown = {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows}
+    assert {name: shown.get(name) for name in MAY_KNOW} == MAY_KNOW
+
+
+def test_the_architecture_page_names_files_that_exist() -> None:
+    """Every module of the bridge is on the page, and every module and path on the page is in the checkout."""
+    page = architecture()
+    named = {word for code in re.findall(r"`([^`\n]+)`", page) for word in re.split(r"[^\w]+", code)}
+    assert not {path.stem for path in sources("rig")} - {"__init__"} - named
+    gone = {
+        f"{room}/{name}"
+        for room, contents in re.findall(r"^\| `((?:lookat_pd|rig)/\w+)/` \|([^|]*)\|", page, re.MULTILINE)
+        for name in re.findall(r"`(\w+)/?`", contents)
+        if not (ROOT / room / f"{name}.py").exists() and not (ROOT / room / name).exists()
+    }
+    beginnings = ("", "rig", "rig/look_at", "rig/look_at/body", "lookat_pd")
+    for path in re.findall(r"`((?:\w+/)+\w+(?:\.\w+)?)`", page):
+        places = [ROOT / beginning / path for beginning in beginnings]
+        if not path.startswith("build/") and not any(p.exists() or p.with_suffix(".py").exists() for p in places):
+            gone.add(path)
+    assert not gone
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_rooms_import_each_other_relatively(room: str) -> None:
-    """Inside Blender the package lies under bl_ext: a plain `import lookat_pd` would not be found there."""
+    """Inside Blender the package is below bl_ext: a plain `import lookat_pd` would not be found there."""
     wrong = {
         f"{path.relative_to(ROOT)} imports {'.'.join(names)}"
         for path in sources(room)

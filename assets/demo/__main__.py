@@ -115,7 +115,7 @@ def _conversation(folder: Path) -> dict:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Rigify tells how long each of its steps took, and Blender, not by Python, what it wrote."""
+    """Silence what Rigify prints with `print`, and what Blender prints from C."""
     sys.stdout.flush()
     kept = os.dup(1)
     with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):

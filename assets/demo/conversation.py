@@ -89,7 +89,7 @@ def _build_person(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
         rig.children[0].data.materials[1] = paint("Red Shirt")
         action = animate_body(rig, FIRST, STORY_LAST, FPS)
     else:
-        # Twice the same, so that the scene's range lies within.
+        # Twice the same, so that it covers the scene's range.
         action = animate_body(rig, FIRST - AHEAD, 2 * STORY_LAST - FIRST - AHEAD, FPS)
     action.name = f"{name} Idle"
     return rig

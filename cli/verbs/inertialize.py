@@ -41,7 +41,7 @@ differ least.
 range in which pops are detected."""
 
 _ROOTS = ("none", "position", "heading", "all")
-_WAYS = ("to", "list", "markers", "loop", "smooth_pops")
+_MODES = ("to", "list", "markers", "loop", "smooth_pops")
 _MOST_TIMES = 1000
 _OF_ONE = {"loop": "loop", "smooth_pops": "smooth"}
 """Ways that make something of each action, and what is added to its name."""
@@ -62,12 +62,12 @@ _MEANT_FOR = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
-    way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument("--to", metavar="NAME", help="clip that plays after --action is cut")
-    way.add_argument("--list", type=Path, metavar="FILE.json", help="clips to play one after another, see below")
-    way.add_argument("--markers", action="store_true", help="take the clips from the timeline markers of the scene")
-    way.add_argument("--loop", action="store_true", help="make --action cyclic by blending its end into its start")
-    way.add_argument("--smooth-pops", action="store_true", help="detect the pops in --action and smooth each of them")
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--to", metavar="NAME", help="clip that plays after --action is cut")
+    mode.add_argument("--list", type=Path, metavar="FILE.json", help="clips to play one after another, see below")
+    mode.add_argument("--markers", action="store_true", help="take the clips from the timeline markers of the scene")
+    mode.add_argument("--loop", action="store_true", help="make --action cyclic by blending its end into its start")
+    mode.add_argument("--smooth-pops", action="store_true", help="detect the pops in --action and smooth each of them")
     parser.add_argument(
         "--source-frame",
         type=words.frame,
@@ -138,10 +138,10 @@ def run(options: argparse.Namespace, console: Console) -> int:
     read = [*options.inputs, *options.clips]
     jobs.check_report(options, [*read, *(job.output for job in planned)])
     files_read = jobs.FilesRead(read)
-    way = next(name for name in _WAYS if _given(options, name))
+    mode = next(name for name in _MODES if _given(options, name))
 
     with ClipFiles(options.clips, trust=options.trust_scripts) as clip_files:
-        request = TransitionRequest(options, way, entries, clip_files)
+        request = TransitionRequest(options, mode, entries, clip_files)
 
         def make(job: FileJob, row: Row) -> None:
             scene = _load(request, job, row, console)
@@ -157,9 +157,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
     """The entries of the clip list, none without one. Raises Misuse."""
-    for flag, ways in _MEANT_FOR.items():
-        if _given(options, flag) and not any(_given(options, way) for way in ways):
-            raise Misuse(f"{_flag(flag)} means nothing without {' or '.join(map(_flag, ways))}")
+    for flag, modes in _MEANT_FOR.items():
+        if _given(options, flag) and not any(_given(options, mode) for mode in modes):
+            raise Misuse(f"{_flag(flag)} means nothing without {' or '.join(map(_flag, modes))}")
     if options.damping_ratio is not None and not methods.METHODS[options.method or methods.default().id].has_damping:
         raise Misuse("--damping-ratio means nothing without --method spring")
     if options.best_cut and (options.source_frame is not None or options.destination_frame is not None):
@@ -225,8 +225,8 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
         scene.frame_end = max(scene.frame_end, own["frames"][1])
         return made.action
 
-    way = request.way
-    if way in _OF_ONE:
+    mode = request.mode
+    if mode in _OF_ONE:
         task = each_action.ActionTask(
             request.options,
             job,
@@ -234,13 +234,13 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
             console,
             [rig],
             "NEW",
-            lambda name: f"{name} {_OF_ONE[way]}",
-            is_copy=way == "smooth_pops",
+            lambda name: f"{name} {_OF_ONE[mode]}",
+            is_copy=mode == "smooth_pops",
             others=request.clip_files.names,
         )
         each_action.run(task, one)
         return
-    if way == "to":
+    if mode == "to":
         name = each_action.only(request.options, rig, job, request.clip_files.names)
         if name is not None:
             rigs.use_action(rig, name, "NEW")
@@ -250,7 +250,7 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     each_action.note_written(job, rig, action)
 
 
-# What is told
+# The report
 
 
 def _keep_all() -> None:

@@ -51,7 +51,7 @@ def _inspect(options: argparse.Namespace, path: Path, row: Row, console: Console
     if not found:
         row["warnings"].append("There is no armature in the scene.")
         return
-    # The fields that every report has say what `bake` would do without being told more.
+    # The fields that every report has say what `bake` would do by default.
     chosen = rigs.choose(scene, options.rig, [])
     row["frames"] = list(rigs.frame_range(scene, [chosen]))
     detected = next(rig for rig in row["rigs"] if rig["name"] == chosen.name)

@@ -95,13 +95,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 
 def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
-    into = baking.INTO[options.into]
-    baking.check_output(into, job)
-    dynamics_arguments.check_engine()
-    rig = baking.choose_rig(options, scene, row)
-    dynamics_arguments.use_body(options, scene, rig)
-    if job.source is not None:
-        job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
+    into, rig = baking.INTO[options.into], dynamics_arguments.prepare(options, scene, job, row)
     _use(options, scene, rig)
     task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(interpolation.BAKED))
     each_action.run(task, lambda own: _interpolate(options, scene, job, rig, own, console))

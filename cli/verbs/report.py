@@ -102,7 +102,7 @@ def _problem(read: dict[Path, list[Row]]) -> str | None:
 
 
 def _missing(rows: Sequence[Row]) -> str | None:
-    """Which shards have no report; their number of files tells, since the inputs are dealt out in turn."""
+    """Which shards have no report; known from their numbers of files, since the inputs are dealt out in turn."""
     shards = Counter(row.get("shard") for row in rows)
     counts = {name.partition("/")[2] for name in shards if name is not None}
     if not counts:

@@ -1,4 +1,4 @@
-"""The whole body: what its panels ask, beside a character that answers."""
+"""The whole body: its panels beside a character whose body responds."""
 
 from scene import look_at_ball, settings, solve, view
 from windowed.hands import SIDEBAR, Hands, Waiting

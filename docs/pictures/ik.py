@@ -19,7 +19,7 @@ def _pixel(hands: Hands, point) -> tuple[int, int]:
 
 @script(needs=("panels.ik", "operators.ik_drag"))
 def ik(hands: Hands) -> Waiting:
-    """The hand hangs on the mouse; the header tells how the solver is doing."""
+    """The hand follows the mouse; the header shows the state of the solver."""
     armature, scene = rig(), bpy.context.scene
     armature.pose.bones["upper_arm_parent.L"]["IK_FK"] = 1.0
     for bone in armature.pose.bones:

@@ -16,7 +16,7 @@ import numpy as np
 from .. import rotation
 from ..errors import InvalidArgument
 from ..gaze.chain import Chain
-from ..gaze.target_angles import Carried
+from ..gaze.target_angles import ForwardKinematics
 from ..pd.followers import Follower, Tuning
 from ..pd.second_order import check_tuning
 from ..rotation import Array
@@ -44,7 +44,7 @@ class WeightShift:
 
 
 @dataclass(frozen=True)
-class CarriedBody:
+class ChainMotion:
     """How the chain of a look-at moves its children, over F frames.
 
     turns: (F, b, 4) rotations of the children of each bone, head first, in the space of the input; places, before: (F,
@@ -57,16 +57,16 @@ class CarriedBody:
     shift: Array
 
     @classmethod
-    def of(cls, rotations: Array, positions: Array, offsets: Array, shift: Array) -> "CarriedBody":
+    def of(cls, rotations: Array, positions: Array, offsets: Array, shift: Array) -> "ChainMotion":
         """rotations (F, b, 4), positions (F, b, 3): the chain as animated. offsets: (F, b, 4) local. shift: (F, 3)."""
-        chain, places = Carried(rotations[:, ::-1], positions[:, ::-1]), []
+        chain, places = ForwardKinematics(rotations[:, ::-1], positions[:, ::-1]), []
         chain.move_head(shift)
         for bone in range(rotations.shape[1]):
             chain.turn(slice(bone, bone + 1), offsets[:, -1 - bone, None])
             places.append(chain.origin)
         return cls(chain.deltas[:, ::-1], np.stack(places[::-1], axis=1), positions, shift)
 
-    def carry(self, anchors: Sequence[int], rotations: Array, positions: Array) -> tuple[Array, Array]:
+    def propagate(self, anchors: Sequence[int], rotations: Array, positions: Array) -> tuple[Array, Array]:
         """Orientations (F, k, 4) and positions (F, k, 3) of k bodies, each a child of a bone of the chain; -1: of none.
 
         Where nothing has moved, the numbers are unchanged.

@@ -98,15 +98,15 @@ class Arm:
             turn = own if turn is None else np.einsum("...ij,...jk->...ik", turn, own)
             axes[..., number, :, :] = turn
             place = place + np.einsum("...ij,j->...i", turn, self._arms[number])
-        answers = rotation.cross(np.swapaxes(axes, -1, -2), (place[..., None, :] - places)[..., None, :])
-        return place, np.swapaxes(answers.reshape(*place.shape[:-1], 3 * count, 3), -1, -2)
+        jacobian = rotation.cross(np.swapaxes(axes, -1, -2), (place[..., None, :] - places)[..., None, :])
+        return place, np.swapaxes(jacobian.reshape(*place.shape[:-1], 3 * count, 3), -1, -2)
 
     def follow(self, motion: Array, path: Array, iterations: int = 12) -> tuple[Array, float]:
         """The nearest motion (m, a, 4) whose point is on a path (m, 3), and its largest error."""
         motion = self.clamped(motion)
         nearest, least = motion, np.inf
         for _ in range(iterations + 1):
-            point, answers = self.place(motion)
+            point, jacobian = self.place(motion)
             error = path - point
             size = np.sqrt(rotation.dot(error, error))
             if size.max() < least:
@@ -114,12 +114,12 @@ class Arm:
             if least < _CLOSE * self.length:
                 break
             error = error * np.minimum(1.0, _STEP * self.length / np.maximum(size, 1e-300))[:, None]
-            free, damping = np.ones(answers[:, 0].shape), np.full(len(answers), _DAMPING * self.length)
-            turns = damped.solved(answers, free, error, damping)
+            free, damping = np.ones(jacobian[:, 0].shape), np.full(len(jacobian), _DAMPING * self.length)
+            turns = damped.solved(jacobian, free, error, damping)
             moved = self._moved(motion, turns)
             if self.limits is not None:
                 made = rotation.log(rotation.multiply(rotation.inverse(motion), moved)).reshape(turns.shape)
-                moved = self._moved(motion, damped.around_limits(answers, free, error, damping, turns, made))
+                moved = self._moved(motion, damped.around_limits(jacobian, free, error, damping, turns, made))
             motion = moved
         return nearest, least
 

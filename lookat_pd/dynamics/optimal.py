@@ -38,9 +38,9 @@ def optimized(
     yield problem.allowed(numbers)
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
-        places, answers = problem.constraints(numbers)
+        places, constraints = problem.constraints(numbers)
         for _ in range(8):
-            step = _step(values, slopes, places, answers, damping)
+            step = _step(values, slopes, places, constraints, damping)
             tried = problem.restored(numbers + step.reshape(numbers.shape))
             gained = cost - problem.cost(tried)
             if gained > 0.0:
@@ -55,18 +55,18 @@ def optimized(
             return
 
 
-def _step(values: Array, slopes: Array, places: Array, answers: Array, damping: float) -> Array:
-    """The x with the least squares of values + slopes x, subject to answers x = places."""
+def _step(values: Array, slopes: Array, places: Array, constraints: Array, damping: float) -> Array:
+    """The x with the least squares of values + slopes x, subject to constraints x = places."""
     square, slope = slopes.T @ slopes, slopes.T @ values
     square[np.diag_indices(len(square))] *= 1.0 + damping
     square[np.diag_indices(len(square))] += 1e-12 * np.trace(square) / len(square)
     scale = 1.0 / np.sqrt(np.diagonal(square))
     found = (
-        np.linalg.solve(square * scale[:, None] * scale, np.column_stack((-slope * scale, (answers * scale).T)))
+        np.linalg.solve(square * scale[:, None] * scale, np.column_stack((-slope * scale, (constraints * scale).T)))
         * scale[:, None]
     )
     free, pulls = found[:, 0], found[:, 1:]
-    return free + pulls @ np.linalg.lstsq(answers @ pulls, places - answers @ free, rcond=1e-10)[0]
+    return free + pulls @ np.linalg.lstsq(constraints @ pulls, places - constraints @ free, rcond=1e-10)[0]
 
 
 class _Problem:
@@ -131,17 +131,17 @@ class _Problem:
         def places(tried: Array) -> Array:
             return self._arm.points(self._turned(tried, samples))
 
-        answers = (places(numbers + nudges) - places(numbers - nudges)) / (2.0 * _NUDGE)
+        jacobian = (places(numbers + nudges) - places(numbers - nudges)) / (2.0 * _NUDGE)
         residual = np.stack([place for _, place in self._fixed]) - places(numbers)
-        return residual.ravel(), answers.reshape(numbers.size, -1).T
+        return residual.ravel(), jacobian.reshape(numbers.size, -1).T
 
     def restored(self, numbers: Array) -> Array:
         """The nearest coefficients for which the hand passes the fixed positions."""
         for _ in range(20):
-            residual, answers = self.constraints(numbers)
+            residual, jacobian = self.constraints(numbers)
             if np.abs(residual).max() < 1e-10 * self._arm.length:
                 break
-            numbers = numbers + np.linalg.lstsq(answers, residual, rcond=1e-8)[0].reshape(numbers.shape)
+            numbers = numbers + np.linalg.lstsq(jacobian, residual, rcond=1e-8)[0].reshape(numbers.shape)
         return numbers
 
 

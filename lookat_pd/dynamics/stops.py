@@ -42,10 +42,10 @@ class Stops:
         outward = -pushes @ engine.w
         pushes, outward = pushes[outward > 0.0], outward[outward > 0.0]
         while len(pushes):
-            answers = engine.solve(pushes)
-            impulses = np.linalg.lstsq(answers @ pushes.T, outward, rcond=None)[0]
+            accelerations = engine.solve(pushes)
+            impulses = np.linalg.lstsq(accelerations @ pushes.T, outward, rcond=None)[0]
             if impulses.min() >= 0.0:
-                engine.w += impulses @ answers
+                engine.w += impulses @ accelerations
                 return
             # A stop can push but not pull: a joint that others push away leaves it freely.
             keep = np.arange(len(pushes)) != np.argmin(impulses)

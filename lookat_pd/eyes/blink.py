@@ -17,16 +17,16 @@ def keyed(eyes: Eyes, shut: Array, dt: float) -> Array:
     for start, end in zip(np.flatnonzero(edges > 0), np.flatnonzero(edges < 0), strict=True):
         # From the key on the lids go down; they are shut for a moment however short the blink is.
         open_from = max(end * dt, start * dt + eyes.blink_close)
-        way = (times - start * dt) / eyes.blink_close
+        fraction = (times - start * dt) / eyes.blink_close
         # Shut to the end of the frames is shut.
         away = (open_from + eyes.blink_open - times) / eyes.blink_open if end < len(shut) else np.inf
-        closed = np.maximum(closed, _smooth(np.minimum(way, away)))
+        closed = np.maximum(closed, _smooth(np.minimum(fraction, away)))
     return closed
 
 
-def _smooth(way: Array) -> Array:
-    way = np.clip(way, 0.0, 1.0)
-    return way**2 * (3.0 - 2.0 * way)
+def _smooth(fraction: Array) -> Array:
+    fraction = np.clip(fraction, 0.0, 1.0)
+    return fraction**2 * (3.0 - 2.0 * fraction)
 
 
 def closing(eyes: Eyes, shifts: Iterable[Shift], times: Array) -> Array:
@@ -35,6 +35,6 @@ def closing(eyes: Eyes, shifts: Iterable[Shift], times: Array) -> Array:
     for shift in shifts:
         if shift.gaze_amplitude >= eyes.blink_from:
             since = times - shift.time
-            way = np.minimum(since / eyes.blink_close, (eyes.blink_close + eyes.blink_open - since) / eyes.blink_open)
-            closed = np.maximum(closed, _smooth(way))
+            part = np.minimum(since / eyes.blink_close, (eyes.blink_close + eyes.blink_open - since) / eyes.blink_open)
+            closed = np.maximum(closed, _smooth(part))
     return closed

@@ -121,15 +121,15 @@ class Goals:
         near: distance within which they fade out. fades: whether yaw fades out near straight up and down, where it is
         undefined.
         """
-        view = TargetAngles.of(self.scene.head[window, None], directions, self.axes, near)
-        weight = np.ones_like(view.yaw)
+        seen = TargetAngles.of(self.scene.head[window, None], directions, self.axes, near)
+        weight = np.ones_like(seen.yaw)
         if fades:
-            limit = np.where(view.pitch > 0.0, self.eyes.pitch_up_limit, self.eyes.pitch_down_limit)
+            limit = np.where(seen.pitch > 0.0, self.eyes.pitch_up_limit, self.eyes.pitch_down_limit)
             begin = np.clip(limit, *_POLE[:2])
-            fade = np.clip((np.abs(view.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
+            fade = np.clip((np.abs(seen.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
             weight = 1.0 - fade**2 * (3.0 - 2.0 * fade)
-        yaw = _on_one_side(view.yaw, anchor)
-        angles = np.stack((yaw * weight * view.near, view.pitch * view.near), axis=-1)
+        yaw = _on_one_side(seen.yaw, anchor)
+        angles = np.stack((yaw * weight * seen.near, seen.pitch * seen.near), axis=-1)
         return angles, np.abs(np.diff(yaw[:, 0])) > np.pi
 
     def path(self, target: int | None, start: float, end: float) -> GazePath:

@@ -1,4 +1,4 @@
-"""Gaze of the eyes over a shot: goals that they hold, and saccades between them."""
+"""Gaze of the eyes: goals that they hold, and saccades between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -12,7 +12,7 @@ from .. import rotation
 from ..rotation import Array
 
 _WHOLE = 0.02
-_ANSWER = 0.25, 2.0
+_RESPONSE_RANGE = 0.25, 2.0
 _TOO_SMALL = np.radians(0.01)
 _TURNS = 4
 """How often the axes are found anew when offsets are taken out of a measured pose."""
@@ -46,7 +46,7 @@ def inherited(animated: Array, offsets: Array, coupling: Array, bone: int) -> Ar
 def own_response(coupling: Array, bone: int) -> float:
     """The fraction of its own offset with which a bone responds: constraints may reduce it."""
     own = float(coupling[bone, bone])
-    return 1.0 if abs(own - 1.0) < _WHOLE else float(np.clip(own, *_ANSWER))
+    return 1.0 if abs(own - 1.0) < _WHOLE else float(np.clip(own, *_RESPONSE_RANGE))
 
 
 def _scaled(q: Array, factor: float) -> Array:
@@ -100,13 +100,13 @@ def without(measured: Array, offsets: Array, coupling: Array, correction: Array,
 class AimCorrection:
     """Points the axis of one bone in its desired direction by measured steps, without moving the bones below.
 
-    axis: (3,) in the bone's own frame. answer: the expected response to a step; later steps use the measured response.
+    axis: (3,) in the bone's own frame. response: to a step, as expected; later steps use the measured one.
     The roll about the axis is not changed, because a constraint may remove it.
     """
 
-    def __init__(self, axis: Array, answer: float) -> None:
+    def __init__(self, axis: Array, response: float) -> None:
         self.axis = axis
-        self._answer: Array | float = answer
+        self._response: Array | float = response
         self._before: Array | None = None
 
     def step(self, measured: Array, wanted: Array) -> tuple[Array, float]:
@@ -114,13 +114,13 @@ class AimCorrection:
         there = rotation.rotate(rotation.multiply(rotation.inverse(measured), wanted), self.axis)
         missing = rotation.log(rotation.shortest_arc(self.axis, there))
         if self._before is not None:
-            self._answer = self._seen(self._before, missing)
+            self._response = self._seen(self._before, missing)
         self._before = missing
-        turn = rotation.exp(missing / np.reshape(self._answer, (-1, 1)))
+        turn = rotation.exp(missing / np.reshape(self._response, (-1, 1)))
         return turn, float(np.linalg.norm(missing, axis=-1).max())
 
     def _seen(self, before: Array, after: Array) -> Array:
         """The response to the last step (F,); the expected one where the step was too small to measure."""
         size = np.sum(before * before, axis=-1)
-        seen = self._answer * (1.0 - np.sum(after * before, axis=-1) / np.maximum(size, _TOO_SMALL**2))
-        return np.clip(np.where(size > _TOO_SMALL**2, seen, self._answer), *_ANSWER)
+        seen = self._response * (1.0 - np.sum(after * before, axis=-1) / np.maximum(size, _TOO_SMALL**2))
+        return np.clip(np.where(size > _TOO_SMALL**2, seen, self._response), *_RESPONSE_RANGE)

@@ -12,7 +12,7 @@ from ..pd.followers import Follower, Tuning
 from ..pd.second_order import substeps
 from ..rotation import Array
 from .chain import Chain
-from .target_angles import Carried
+from .target_angles import ForwardKinematics
 from .timeline import Timeline
 
 _FEWEST = 2
@@ -162,9 +162,9 @@ def _line(before: Array, now: Array, count: int) -> Array:
     return before + part * (now - before)
 
 
-def carried(rotations: Array, positions: Array, offsets: Array) -> tuple[Array, Array]:
-    """Orientations (b, 4) of the chain and position (3,) of the head with offsets (b, 4)."""
-    chain = Carried(rotations[None, ::-1], positions[None, ::-1])
+def forward_kinematics(rotations: Array, positions: Array, offsets: Array) -> tuple[Array, Array]:
+    """Orientations (b, 4) of the chain, head first, and position (3,) of the head with offsets (b, 4)."""
+    chain = ForwardKinematics(rotations[None, ::-1], positions[None, ::-1])
     chain.turn(slice(0, len(offsets)), offsets[None, ::-1])
     return rotation.multiply(chain.deltas[0, ::-1], rotations), chain.origin[0]
 

@@ -81,8 +81,8 @@ def prepare(
     if fine > 1:
         rotations, positions, targets, shift = curves.refined(rotations, positions, targets, shift, fine)
         if between is not None:
-            rotations[between.places], positions[between.places] = between.rotations, between.positions
-            targets[:, between.places] = between.targets
+            rotations[between.indices], positions[between.indices] = between.rotations, between.positions
+            targets[:, between.indices] = between.targets
     return GazeSamples(rotations, positions, targets, shift, frames, fine, dt)
 
 
@@ -105,7 +105,7 @@ def solve(
     of n targets. dt: seconds a frame; frame k is at k dt. events: what is looked at from when, in any order; one
     before the first frame has had all the time it needs, so that the first frame is settled; before the first
     event the look-at is off. influence: (F,) or a number in [0, 1], scales the offsets. shift: (F, 3) what is known to
-    move the aiming bone beyond these offsets. between: the shot at some of the `samples_per_frame` moments between
+    move the aiming bone beyond these offsets. between: the samples at some of the `samples_per_frame` moments between
     frames, where it is known. upright: (F, 3) or (3,) the up to which a chain with a `level` rolls the head. Raises
     InvalidArgument.
     """
@@ -122,38 +122,38 @@ def solve_samples(
     events: Sequence[Event] = (Event(-1.0, 0),),
     influence: ArrayLike = 1.0,
 ) -> Solution:
-    """Offsets of the chain for every frame of a shot that was prepared; otherwise as `solve`."""
+    """Offsets of the chain for every frame of prepared samples; otherwise as `solve`."""
     return run_timeline(chain, tuning, samples, events).solution(*of_frames(samples, influence))
 
 
-def solve_shifted(run: Timeline, samples: GazeSamples, shift: ArrayLike, influence: ArrayLike = 1.0) -> Solution:
-    """The solution of a shot that `run_shot` went over, with the aiming bone moved by `shift` (F, 3), smooth, besides.
+def solve_shifted(timeline: Timeline, samples: GazeSamples, shift: ArrayLike, influence: ArrayLike = 1.0) -> Solution:
+    """The solution of a timeline with the aiming bone displaced by a smooth `shift` (F, 3).
 
-    Only what that changes is solved again: the aiming bone. Raises InvalidArgument.
+    Only the aiming bone is solved again. Raises InvalidArgument.
     """
     shift = checks.like("shift", shift, samples.frames, 3)
     still = np.zeros(samples.frames - 1, dtype=bool)
-    run.again(curves.curve(shift, still, samples.count))
-    return run.solution(*of_frames(samples, influence))
+    timeline.again(curves.curve(shift, still, samples.count))
+    return timeline.solution(*of_frames(samples, influence))
 
 
 def of_frames(samples: GazeSamples, influence: ArrayLike) -> tuple[Array, slice]:
-    """What `Run.solution` wants for the whole frames of a shot."""
+    """The arguments of `Timeline.solution` for all whole frames."""
     return checks.like("influence", influence, samples.frames), slice(None, None, samples.count)
 
 
 def run_timeline(
     chain: Chain, tuning: Tuning, samples: GazeSamples, events: Sequence[Event] = (Event(-1.0, 0),)
 ) -> Timeline:
-    """Go over a shot that was prepared; its solution is there to be asked for. Arguments as for `solve`."""
+    """Solve prepared samples; the result returns the solution of any frames. Arguments as for `solve`."""
     if samples.rotations.shape[1] != len(chain):
         raise InvalidArgument(
             "The chain has {bones} bones, but the samples have {samples}; sample the same chain.",
             bones=len(chain),
             samples=samples.rotations.shape[1],
         )
-    run = Timeline(chain, tuning)
-    run.begin(
+    timeline = Timeline(chain, tuning)
+    timeline.begin(
         samples.rotations,
         samples.positions,
         samples.targets,
@@ -162,8 +162,8 @@ def run_timeline(
         samples.upright,
     )
     for event, end in pieces(events, samples.dt * (samples.frames - 1), len(samples.targets)):
-        run.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)
-    return run
+        timeline.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)
+    return timeline
 
 
 def samples_per_frame(tuning: Tuning, dt: float) -> int:

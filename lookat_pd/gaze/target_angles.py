@@ -12,8 +12,8 @@ from .turn_distribution import TurnDistribution
 _POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
 
 
-class Carried:
-    """The chain while it is rotated from the root up: finished bones move those above them."""
+class ForwardKinematics:
+    """Forward kinematics of the chain while it is solved from the root up: finished bones move those above them."""
 
     def __init__(self, rotations: Array, positions: Array) -> None:
         self.rotations, self.positions = rotations, positions
@@ -22,7 +22,7 @@ class Carried:
         self.done = 0
         self._deltas: list[Array] = []
 
-    def copy(self) -> "Carried":
+    def copy(self) -> "ForwardKinematics":
         """An independent copy of the current state."""
         other = copy(self)
         other._deltas = list(self._deltas)
@@ -39,7 +39,7 @@ class Carried:
         own = np.empty_like(offsets)
         own[..., 0] = offsets[..., 0]
         own[..., 1:] = rotation.rotate(self.rotations[:, stage], offsets[..., 1:])
-        # What carries each bone, and after the last one what that carries.
+        # The accumulated rotation of each bone's parent, and last that of the children of the last bone.
         deltas = rotation.accumulate(self.delta, own)
         self.delta = deltas[:, -1]
         first = max(stage.start, 1)
@@ -91,9 +91,9 @@ class TargetAngles:
     def __getitem__(self, frames: slice) -> "TargetAngles":
         return TargetAngles(self.yaw[frames], self.pitch[frames], self.near[frames])
 
-    def weight(self, sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
+    def weight(self, distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
         """Weight of the yaw: 0 if the target is too near, and straight above or below, where yaw is undefined."""
-        fade = self._from_pole(sharing[1].reach, sharing[2].reach)
+        fade = self._from_pole(distribution[1].reach, distribution[2].reach)
         return self.near * (1.0 - fade**2 * (3.0 - 2.0 * fade))
 
     def _from_pole(self, up: float, down: float) -> Array:
@@ -102,18 +102,18 @@ class TargetAngles:
 
     def reached(
         self,
-        sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
+        distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
         yaw: Array,
         pitch: Array,
         edge: float,
     ) -> Array:
         """Whether the head, last of the chain, can make the remaining turn within its limits."""
-        across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in sharing)
+        across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in distribution)
         return (
             (np.abs(yaw) <= across)
             & (np.where(pitch > 0.0, pitch <= up, -pitch <= down))
             & (self.near >= 1.0)
-            & (self._from_pole(sharing[1].reach, sharing[2].reach) <= 0.0)
+            & (self._from_pole(distribution[1].reach, distribution[2].reach) <= 0.0)
         )
 
 

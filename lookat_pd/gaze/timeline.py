@@ -13,7 +13,7 @@ from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
 from .leveling import roll_to_level
-from .target_angles import Carried, TargetAngles, near_branch, nearest_turn
+from .target_angles import ForwardKinematics, TargetAngles, near_branch, nearest_turn
 from .timeline_parts import INSTANT, frames_of, split
 from .turn_distribution import TurnDistribution, TurnLimits, turn_axes, turn_vectors
 
@@ -25,25 +25,25 @@ _MOST_OVERSHOOT = 2.0
 class _Below:
     """A part of the timeline below the aiming bone, with all those bones solved.
 
-    state: of these bones at its start. stages: bones, states, goals and last state of each. left: remaining yaw;
+    state: of these bones at its start. stages: bones, states, goals and last state of each. remaining: yaw;
     turning: rates of yaw and pitch of all of them; for_eyes: yaw and pitch of the eyes.
     """
 
     state: Array
     stages: list[tuple[slice, Array, Array, Array]]
-    carried: Carried
-    left: Array
+    kinematics: ForwardKinematics
+    remaining: Array
     turning: Array
     for_eyes: tuple[Array, Array]
 
-    def turn(self, run: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
+    def turn(self, timeline: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
         """Add a solved stage."""
-        held, vectors = run.turned(stage, states)
-        self.carried.turn(stage, held)
-        axes = np.stack((run.up[stage], run.right[stage])).reshape(2, -1)
+        held, vectors = timeline.turned(stage, states)
+        self.kinematics.turn(stage, held)
+        axes = np.stack((timeline.up[stage], timeline.right[stage])).reshape(2, -1)
         about_up, _ = _about(axes, vectors)
-        self.left = self.left - about_up
-        self.turning = self.turning + run.tuning.radians * _about(axes, states[..., -3:, 1])
+        self.remaining = self.remaining - about_up
+        self.turning = self.turning + timeline.tuning.radians * _about(axes, states[..., -3:, 1])
         self.stages.append((stage, states, goals, last.copy()))
 
 
@@ -88,7 +88,7 @@ class Timeline:
             self.right,
             chain.level > 0.0,
         )
-        self.sharings = [self._sharing(stage.start) for stage in self.stages]
+        self.distributions = [self._distributions(stage.start) for stage in self.stages]
         self.state = np.zeros((len(chain), tuning.width, 2))
 
     def begin(
@@ -118,7 +118,7 @@ class Timeline:
             else:
                 self._on(part.target, part.start, part.end, part.yaw, part.teleported, settled=part.settled, known=part)
 
-    def _sharing(self, first: int) -> tuple[TurnDistribution, TurnDistribution, TurnDistribution]:
+    def _distributions(self, first: int) -> tuple[TurnDistribution, TurnDistribution, TurnDistribution]:
         """The distribution of yaw, pitch up and pitch down over the bones from `first` to the head."""
         limits = self.limits
         yaw, up, down = (
@@ -140,16 +140,16 @@ class Timeline:
             self._off(start, end)
             return None
         window = frames_of(start, end, self.dt)
-        view = self._view(window, target)
+        angles = self._target_angles(window, target)
         if yaw is not None:
-            view = replace(view, yaw=near_branch(view.yaw, yaw))
-        for part in split(view, start, end, self.dt):
+            angles = replace(angles, yaw=near_branch(angles.yaw, yaw))
+        for part in split(angles, start, end, self.dt):
             frames = frames_of(part.start, part.end, self.dt)
             first = frames.start - window.start
-            seen = view[first : frames.stop - window.start]
-            self._on(target, part.start, part.end, part.yaw, part.teleported, settled=settled, view=seen)
+            seen = angles[first : frames.stop - window.start]
+            self._on(target, part.start, part.end, part.yaw, part.teleported, settled=settled, angles=seen)
             settled = False
-            yaw = float(near_branch(view.yaw[first:], part.yaw)[-1])
+            yaw = float(near_branch(angles.yaw[first:], part.yaw)[-1])
         return yaw
 
     def _keep(self, window: slice, start: float, bones: slice, states: Array, goals: Array | float) -> None:
@@ -179,10 +179,10 @@ class Timeline:
         teleported: bool,
         *,
         settled: bool,
-        view: TargetAngles | None = None,
+        angles: TargetAngles | None = None,
         known: "_Done | None" = None,
     ) -> None:
-        """view: of the target from the animated pose, where that is known.
+        """angles: of the target from the animated pose, where that is known.
 
         known: earlier result of this part; if it is still valid, only the aiming bone is solved again.
         """
@@ -197,27 +197,27 @@ class Timeline:
             done = _Done(target, start, end, yaw, teleported, settled)
         self._done.append(done)
         if done.below is None:
-            carried = Carried(self.rotations[window], self.positions[window])
-            total = self._view(window, target) if view is None else view
-            left = near_branch(total.yaw, yaw)
-            for_eyes = self.chain.left_to_eyes(left, total.pitch)
-            turning = np.zeros((2, len(left)))
-            done.below = _Below(self.state[lower].copy(), [], carried, left, turning, for_eyes)
+            kinematics = ForwardKinematics(self.rotations[window], self.positions[window])
+            total = self._target_angles(window, target) if angles is None else angles
+            remaining = near_branch(total.yaw, yaw)
+            for_eyes = self.chain.left_to_eyes(remaining, total.pitch)
+            turning = np.zeros((2, len(remaining)))
+            done.below = _Below(self.state[lower].copy(), [], kinematics, remaining, turning, for_eyes)
         below = done.below
         for stage, states, goals, last in below.stages:
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
-        for stage, follower, sharing in zip(self.stages, self.followers, self.sharings, strict=True):
-            if stage.start < below.carried.done:
+        for stage, follower, distribution in zip(self.stages, self.followers, self.distributions, strict=True):
+            if stage.start < below.kinematics.done:
                 continue
-            carried = below.carried
+            kinematics = below.kinematics
             if stage is last_stage:
-                carried = carried.copy()
-                carried.move_head(self.shift[window])
-            if view is None or carried.done or stage is last_stage:
-                view = self._view(window, target, carried)
-            remaining = (nearest_turn(view.yaw, below.left) - below.for_eyes[0]) * view.weight(sharing)
-            pitch = (view.pitch - below.for_eyes[1]) * view.near
+                kinematics = kinematics.copy()
+                kinematics.move_head(self.shift[window])
+            if angles is None or kinematics.done or stage is last_stage:
+                angles = self._target_angles(window, target, kinematics)
+            remaining = (nearest_turn(angles.yaw, below.remaining) - below.for_eyes[0]) * angles.weight(distribution)
+            pitch = (angles.pitch - below.for_eyes[1]) * angles.near
             if not self.compensates_lag[stage.start]:
                 further = self.chain.furthered_by_torso(remaining)
                 remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
@@ -225,10 +225,10 @@ class Timeline:
             # The current rotation of the bones below is known: without it the head would also lag behind their motion,
             # and the aim would overshoot the target.
             ahead = follower.lag[0] * below.turning
-            vectors = self._goals(stage, sharing, remaining - ahead[0], pitch - ahead[1])
+            vectors = self._goals(stage, distribution, remaining - ahead[0], pitch - ahead[1])
             if self.upright is not None and self.chain.level and self.compensates_lag[stage.start]:
-                turned = self._reached(sharing, remaining - ahead[0], pitch - ahead[1])
-                vectors = self._leveled(stage, vectors, carried.head_rotation, turned, self.upright[window])
+                turned = self._reached(distribution, remaining - ahead[0], pitch - ahead[1])
+                vectors = self._leveled(stage, vectors, kinematics.head_rotation, turned, self.upright[window])
             goals = self.tuning.encode(vectors)
             if teleported:
                 goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
@@ -243,7 +243,7 @@ class Timeline:
             if stage is not last_stage:
                 below.turn(self, stage, states, goals, last)
         first = window.start + int(before)
-        reach = view.reached(sharing, remaining, pitch, self.chain.soft_edge)
+        reach = angles.reached(distribution, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
 
@@ -258,13 +258,13 @@ class Timeline:
     def _goals(
         self,
         stage: slice,
-        sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
+        distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
         yaw: Array,
         pitch: Array,
     ) -> Array:
         """Goals of the bones of a stage, as rotation vectors (n, stage, 3)."""
         size = stage.stop - stage.start
-        across, upward, downward = sharing
+        across, upward, downward = distribution
         yaws = np.sign(yaw)[:, None] * across.divide(np.abs(yaw), size)
         is_up = pitch > 0.0
         if is_up.all():
@@ -275,10 +275,10 @@ class Timeline:
         return turn_vectors(yaws, pitches, self.axes[stage])
 
     def _reached(
-        self, sharing: tuple[TurnDistribution, TurnDistribution, TurnDistribution], yaw: Array, pitch: Array
+        self, distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution], yaw: Array, pitch: Array
     ) -> tuple[Array, Array]:
         """Yaw and pitch (n,) that the bones of a distribution reach together."""
-        across, upward, downward = sharing
+        across, upward, downward = distribution
         up, down = upward.divide(np.maximum(pitch, 0.0)), downward.divide(np.maximum(-pitch, 0.0))
         return np.sign(yaw) * across.divide(np.abs(yaw)).sum(axis=-1), up.sum(axis=-1) - down.sum(axis=-1)
 
@@ -300,12 +300,12 @@ class Timeline:
         """Local rotations (n, bones, 4) of controller states, within the limits even if they overshoot."""
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
-    def _view(self, window: slice, target: int, carried: Carried | None = None) -> TargetAngles:
-        if carried is None:
-            carried = Carried(self.rotations[window], self.positions[window])
+    def _target_angles(self, window: slice, target: int, kinematics: ForwardKinematics | None = None) -> TargetAngles:
+        if kinematics is None:
+            kinematics = ForwardKinematics(self.rotations[window], self.positions[window])
         axes = self.forward[-1], self.up[-1], self.right[-1]
         return TargetAngles.of(
-            carried.head_rotation, self.targets[target, window] - carried.head_position, axes, self.chain.near
+            kinematics.head_rotation, self.targets[target, window] - kinematics.head_position, axes, self.chain.near
         )
 
     # Results
@@ -316,10 +316,10 @@ class Timeline:
         offsets = self.offsets(states, slice(None))
         if np.any(influence != 1.0):
             offsets = rotation.exp(influence[:, None, None] * rotation.log(offsets))
-        carried = Carried(self.rotations[frames], self.positions[frames])
-        carried.turn(slice(0, offsets.shape[1]), offsets)
-        position = carried.origin + self.shift[frames]
-        wanted = rotation.multiply(carried.deltas, carried.rotations)
+        kinematics = ForwardKinematics(self.rotations[frames], self.positions[frames])
+        kinematics.turn(slice(0, offsets.shape[1]), offsets)
+        position = kinematics.origin + self.shift[frames]
+        wanted = rotation.multiply(kinematics.deltas, kinematics.rotations)
         aim = rotation.rotate(wanted[:, -1], self.forward[-1])
         error = np.full(len(offsets), np.nan)
         on = looked_at >= 0

@@ -29,17 +29,17 @@ def frames_of(start: float, end: float, dt: float) -> slice:
     return slice(first, max(int(np.ceil(end / dt - INSTANT)), first) + 1)
 
 
-def split(view: TargetAngles, start: float, end: float, dt: float) -> list[TimelinePart]:
+def split(angles: TargetAngles, start: float, end: float, dt: float) -> list[TimelinePart]:
     """Split a piece from start to end [s] where the target teleports or passes far enough behind to change sides.
 
-    view: the target at `frames_of` the piece.
+    angles: the target at `frames_of` the piece.
     """
     parts: list[TimelinePart] = []
     window = frames_of(start, end, dt)
     origin = window.start * dt
     turn, begin = 0.0, start
-    yaw, unwrapped = view.yaw, unwrap(view.yaw)
-    teleports = curves.sudden(np.abs(np.diff(unwrapped))) | curves.sudden(np.abs(np.diff(view.pitch)))
+    yaw, unwrapped = angles.yaw, unwrap(angles.yaw)
+    teleports = curves.sudden(np.abs(np.diff(unwrapped))) | curves.sudden(np.abs(np.diff(angles.pitch)))
     limit = np.pi + BEHIND_MARGIN
     if not np.any(teleports) and np.all(np.abs(unwrapped) <= limit):
         return [TimelinePart(float(start), end, float(unwrapped[0]), False)]
@@ -56,7 +56,7 @@ def split(view: TargetAngles, start: float, end: float, dt: float) -> list[Timel
             if time >= end - INSTANT:
                 return [*parts, part(end, True)]
             parts.append(part(time, True))
-            # A new position is reached the short way round, as after a switch of targets.
+            # A new position is reached along the shorter arc, as after a switch of targets.
             begin, turn = time, yaw[k] - unwrapped[k]
             continue
         here, before = unwrapped[k] + turn, unwrapped[k - 1] + turn

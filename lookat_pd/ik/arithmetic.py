@@ -144,7 +144,7 @@ def _square_to(xp: Arithmetic, a: Vector) -> Vector:
 
 
 def rotation_vector(xp: Arithmetic, q: Quaternion) -> Vector:
-    """Axis times angle of a rotation, the short way round."""
+    """Axis times angle of a rotation, along the shorter arc."""
     w, x, y, z = q
     sign = xp.where(w < 0.0, -1.0, 1.0)
     sine = xp.sqrt(x * x + y * y + z * z)

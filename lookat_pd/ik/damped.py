@@ -38,11 +38,11 @@ class PositionResidual:
         """The residual (m, 3)."""
         return self.weight * (self.target - self._point(orientations, positions))
 
-    def rows(self, orientations: Array, positions: Array, axes: Array, carried: Array) -> Array:
-        """The derivatives (m, n, 3, 3) for rotations of the joints about `axes`. carried: (n,), 1 for the joint and its
+    def rows(self, orientations: Array, positions: Array, axes: Array, support: Array) -> Array:
+        """The derivatives (m, n, 3, 3) for rotations of the joints about `axes`. support: (n,), 1 for the joint and its
         ancestors."""
         point = self._point(orientations, positions)
-        arm = self.weight * carried[:, None] * (point[:, None] - positions)
+        arm = self.weight * support[:, None] * (point[:, None] - positions)
         return rotation.cross(np.swapaxes(axes, -1, -2), arm[:, :, None])
 
     def largest_step(self, bone: Array) -> Array:
@@ -66,9 +66,9 @@ class OrientationResidual:
         remaining = rotation.multiply(self.orientation, rotation.inverse(orientations[:, self.joint]))
         return self.radian[:, None] * rotation.log(remaining)
 
-    def rows(self, orientations: Array, positions: Array, axes: Array, carried: Array) -> Array:
+    def rows(self, orientations: Array, positions: Array, axes: Array, support: Array) -> Array:
         """As for PositionResidual."""
-        return self.radian[:, None, None, None] * carried[:, None, None] * np.swapaxes(axes, -1, -2)
+        return self.radian[:, None, None, None] * support[:, None, None] * np.swapaxes(axes, -1, -2)
 
     def largest_step(self, bone: Array) -> Array:
         """A radian."""
@@ -115,9 +115,9 @@ def jacobian(
     count, n = positions.shape[:2]
     rows = []
     for residual in residuals:
-        carried = np.zeros(n)
-        carried[body.above(residual.joint)] = 1.0
-        rows.append(residual.rows(orientations, positions, axes, carried).reshape(count, 3 * n, 3))
+        support = np.zeros(n)
+        support[body.above(residual.joint)] = 1.0
+        rows.append(residual.rows(orientations, positions, axes, support).reshape(count, 3 * n, 3))
     return np.swapaxes(np.concatenate(rows, axis=-1), -1, -2)
 
 
@@ -145,14 +145,14 @@ def solved(matrix: Array, free: Array, wanted: Array, damping: Array) -> Array:
     return free * (np.swapaxes(weighted, -1, -2) @ force)[..., 0]
 
 
-def around_limits(matrix: Array, free: Array, wanted: Array, damping: Array, way: Array, made: Array) -> Array:
-    """Rotations (m, d) if limits allow `made` instead of `way`: the free joints compensate the difference.
+def around_limits(matrix: Array, free: Array, wanted: Array, damping: Array, turns: Array, made: Array) -> Array:
+    """Rotations (m, d) if limits allow `made` instead of `turns`: the free joints compensate the difference.
 
-    matrix, free, wanted, damping: as for `solved`. Without a difference, `way` itself.
+    matrix, free, wanted, damping: as for `solved`. Without a difference, `turns` itself.
     """
-    blocked = (np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12) & (free > 0.0)
+    blocked = (np.abs(made - turns) > _BLOCKED * np.abs(turns) + 1e-12) & (free > 0.0)
     if not np.any(blocked):
-        return way
+        return turns
     held = np.where(blocked, made, 0.0)
     rest = wanted - (matrix @ held[..., None])[..., 0]
     return held + solved(matrix, np.where(blocked, 0.0, free), rest, damping)
@@ -212,12 +212,14 @@ def step(
     matrix = jacobian(body, residuals, orientations, positions, axes)
     free = np.broadcast_to(freedom(body.limits).reshape(-1), (len(pose), 3 * pose.shape[1]))
     wanted = at_most(before, [residual.largest_step(bone) for residual in residuals])
-    way = solved(matrix, free, wanted, damping)
-    moved = _moved(pose, way, euler)
+    turns = solved(matrix, free, wanted, damping)
+    moved = _moved(pose, turns, euler)
     if limited:
         allowed = clamped(body.limits, moved, pose, locked)
-        around = around_limits(matrix, free, wanted, damping, way, _way(pose, allowed, euler).reshape(way.shape))
-        if around is not way:
+        around = around_limits(
+            matrix, free, wanted, damping, turns, _turns_to(pose, allowed, euler).reshape(turns.shape)
+        )
+        if around is not turns:
             again = clamped(body.limits, _moved(pose, around, euler), pose, locked)
             better = cost(body, residuals, again) < cost(body, residuals, allowed)
             allowed = np.where(better[:, None, None], again, allowed)
@@ -245,14 +247,14 @@ def _euler_axes(body: DampedTree, pose: Array, orientations: Array) -> Array:
     return result
 
 
-def _moved(pose: Array, way: Array, euler: bool) -> Array:
-    way = way.reshape(*pose.shape[:-1], 3)
+def _moved(pose: Array, turns: Array, euler: bool) -> Array:
+    turns = turns.reshape(*pose.shape[:-1], 3)
     if euler:
-        return rotation.from_euler(rotation.to_euler(pose) + way)
-    return rotation.normalize(rotation.multiply(pose, rotation.exp(way)))
+        return rotation.from_euler(rotation.to_euler(pose) + turns)
+    return rotation.normalize(rotation.multiply(pose, rotation.exp(turns)))
 
 
-def _way(pose: Array, moved: Array, euler: bool) -> Array:
+def _turns_to(pose: Array, moved: Array, euler: bool) -> Array:
     """The inverse of `_moved`."""
     if euler:
         return (rotation.to_euler(moved) - rotation.to_euler(pose) + np.pi) % (2.0 * np.pi) - np.pi

@@ -25,13 +25,13 @@ def drawn(task: Task, places: list[Vector]) -> list[Vector]:
     """Positions of joints 0 to n, moved towards their own goals, if any, by the weights."""
     result = list(places)
     for goal in task.goals:
-        way = arithmetic.subtract(task.numbers[goal.name], places[goal.joint])
-        result[goal.joint] = arithmetic.add(places[goal.joint], arithmetic.scaled(way, task.pull * goal.weight))
+        pull = arithmetic.subtract(task.numbers[goal.name], places[goal.joint])
+        result[goal.joint] = arithmetic.add(places[goal.joint], arithmetic.scaled(pull, task.pull * goal.weight))
     return result
 
 
 def _towards(xp: Arithmetic, start: Vector, end: Vector, length: Number) -> Vector:
-    """The point at this distance from start on the way to end."""
-    way = arithmetic.subtract(end, start)
-    size = arithmetic.length(xp, way)
-    return arithmetic.add(start, arithmetic.scaled(way, length / (size + (size == 0.0))))
+    """The point at this distance from start on the line to end."""
+    displacement = arithmetic.subtract(end, start)
+    size = arithmetic.length(xp, displacement)
+    return arithmetic.add(start, arithmetic.scaled(displacement, length / (size + (size == 0.0))))

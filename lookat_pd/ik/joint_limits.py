@@ -74,8 +74,8 @@ class JointLimits:
     def eased(self, xp: Arithmetic, q: Quaternion, wanted: Quaternion, locked: Vector | None) -> Quaternion:
         """From q towards `wanted`, with stiffness and limits."""
         if self.weights is not None:
-            way = arithmetic.rotation_vector(xp, arithmetic.multiply(arithmetic.inverse(q), wanted))
-            part = tuple(w * v for w, v in zip(self.weights, way, strict=True))
+            turn = arithmetic.rotation_vector(xp, arithmetic.multiply(arithmetic.inverse(q), wanted))
+            part = tuple(w * v for w, v in zip(self.weights, turn, strict=True))
             wanted = arithmetic.multiply(q, arithmetic.turn(xp, part))
         return self.clamp(xp, wanted, locked, q)
 
@@ -95,8 +95,8 @@ class JointLimits:
             return self._to_parent(self._eulered(xp, q))
         for _ in range(_ALTERNATIONS):
             q = self._swung(xp, self._eulered(xp, q), locked)
-        way = arithmetic.rotation_vector(xp, arithmetic.multiply(arithmetic.inverse(q), self._eulered(xp, q)))
-        outside = arithmetic.length(xp, way) > _INSIDE
+        turn = arithmetic.rotation_vector(xp, arithmetic.multiply(arithmetic.inverse(q), self._eulered(xp, q)))
+        outside = arithmetic.length(xp, turn) > _INSIDE
         if previous is not None:
             back = self._from_rest(previous)
             q = tuple(xp.where(outside, b, a) for a, b in zip(q, back, strict=True))

@@ -28,14 +28,14 @@ def step(task: Task, pose: Pose) -> Pose:
 
 def _relax(task: Task, places: list[Vector], n: int) -> None:
     """Restore the length of bone n by moving both ends, or the other end if one is pinned."""
-    xp, way = task.xp, arithmetic.subtract(places[n + 1], places[n])
-    size = arithmetic.length(xp, way)
+    xp, displacement = task.xp, arithmetic.subtract(places[n + 1], places[n])
+    size = arithmetic.length(xp, displacement)
     part = 0.5 - 0.5 * task.lengths[n] / (size + (size == 0.0))
     first, last = n == 0, n + 1 == len(task)
     if first and last:
         return
-    way = arithmetic.scaled(way, 2.0 * part if first or last else part)
+    displacement = arithmetic.scaled(displacement, 2.0 * part if first or last else part)
     if not first:
-        places[n] = arithmetic.add(places[n], way)
+        places[n] = arithmetic.add(places[n], displacement)
     if not last:
-        places[n + 1] = arithmetic.subtract(places[n + 1], way)
+        places[n + 1] = arithmetic.subtract(places[n + 1], displacement)

@@ -139,20 +139,20 @@ class Task:
     def fit(self, pose: Pose, places: list[Vector]) -> Pose:
         """The pose with each bone, root first, pointed within its limits at the desired position of its end."""
         result: Pose = []
-        carried, place = arithmetic.NO_TURN, (0.0, 0.0, 0.0)
+        accumulated, place = arithmetic.NO_TURN, (0.0, 0.0, 0.0)
         for n, q in enumerate(pose):
             # From the actual position of the joint, which limits may have changed.
-            goal = arithmetic.rotate_back(carried, arithmetic.subtract(places[n], place))
+            goal = arithmetic.rotate_back(accumulated, arithmetic.subtract(places[n], place))
             q = self.turned(n, q, arithmetic.rotate(q, self.offsets[n]), goal)
             result.append(q)
-            carried = arithmetic.multiply(carried, q)
-            place = arithmetic.add(place, arithmetic.rotate(carried, self.offsets[n]))
+            accumulated = arithmetic.multiply(accumulated, q)
+            place = arithmetic.add(place, arithmetic.rotate(accumulated, self.offsets[n]))
         return result
 
 
 def last_orientation(pose: Pose) -> Quaternion:
     """Orientation of the last joint."""
-    carried = pose[0]
+    accumulated = pose[0]
     for q in pose[1:]:
-        carried = arithmetic.multiply(carried, q)
-    return carried
+        accumulated = arithmetic.multiply(accumulated, q)
+    return accumulated

@@ -63,10 +63,10 @@ def _square_to(start: Array, line: Array) -> Array:
 def _bent(task: Task, start: Array, axis: Array, bend: Array) -> Array:
     """Each joint rotated by `bend` (m,) about an axis (3, m), within its limits."""
     xp, pose = task.xp, unpacked(start, task.single)
-    vector, carried = tuple(unpacked(axis * bend, task.single)), arithmetic.NO_TURN
+    vector, accumulated = tuple(unpacked(axis * bend, task.single)), arithmetic.NO_TURN
     result: Pose = []
     for n, q in enumerate(pose):
-        here: Vector = arithmetic.rotate_back(carried, vector)
+        here: Vector = arithmetic.rotate_back(accumulated, vector)
         result.append(task.eased(n, q, arithmetic.multiply(arithmetic.turn(xp, here), q)))
-        carried = arithmetic.multiply(carried, q)
+        accumulated = arithmetic.multiply(accumulated, q)
     return packed(result, task.count)

@@ -145,7 +145,7 @@ def track_quaternion(
     """Follow rotations `target` (F, ..., 4), sampled every `dt` seconds, and return rotations of that shape.
 
     q0 (..., 4), w0 (..., 3) [rad/s, own frame]: state at the first sample (default target[0] and 0). method:
-    "geodesic" drives log(q^-1 goal), the short way round, with the angular velocity as state; "component" runs the
+    "geodesic" drives log(q^-1 goal), along the shorter arc, with the angular velocity as state; "component" runs the
     controller on the four components, goal and state in one hemisphere, and normalises (as in FINAL FANTASY XVI; it
     leaves the great circle by 0.3 degrees for a turn of 60). max_speed [rad/s]; max_angle [rad]: bound on the angle
     from identity, where it is met the velocity that points outward is dropped. Raises InvalidArgument.

@@ -87,8 +87,8 @@ def displacement(a: Array, b: Array, kind: str) -> Array:
     return b - a if kind == "vector" else rotation.log(rotation.multiply(b, rotation.inverse(a)))
 
 
-def displaced(poses: Array, way: Array, kind: str) -> Array:
-    return poses + way if kind == "vector" else rotation.multiply(rotation.exp(way), poses)
+def displaced(poses: Array, by: Array, kind: str) -> Array:
+    return poses + by if kind == "vector" else rotation.multiply(rotation.exp(by), poses)
 
 
 def deviation(previous: Array, target: Array, dt: float, kind: str) -> tuple[Array, Array]:

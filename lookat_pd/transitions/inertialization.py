@@ -167,8 +167,8 @@ def dead_blend(
     result, count = target.copy(), cut.frames_blended(dt, duration, target)
     rate = np.log(2.0) / half_life
     distance = -np.expm1(-rate * cut.times(dt, target[:count])) / rate
-    way = distance[..., None] * cut.displacement(previous[0], previous[1], kind) / dt
-    result[:count] = cross_fade(cut.displaced(previous[1], way, kind), target[:count], dt, duration, kind=kind)
+    step = distance[..., None] * cut.displacement(previous[0], previous[1], kind) / dt
+    result[:count] = cross_fade(cut.displaced(previous[1], step, kind), target[:count], dt, duration, kind=kind)
     return result
 
 

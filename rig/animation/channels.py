@@ -14,6 +14,14 @@ _CHANNELS = {
     LOCATION: ("location", 3),
 }
 _EULER = ("rotation_euler", 3)
+TRANSFORM_SIZES = {
+    "location": 3,
+    "rotation_quaternion": 4,
+    "rotation_euler": 3,
+    "rotation_axis_angle": 4,
+    "scale": 3,
+}
+"""The properties that pose a bone or place an object, and their sizes."""
 
 
 def channel(mode: str) -> tuple[str, int]:

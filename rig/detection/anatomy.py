@@ -65,7 +65,7 @@ class Anatomy:
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """Left and right bones that answer each other, by name."""
+        """Pairs of corresponding left and right bones, by name."""
         sides: dict[str, dict[tuple[str, ...], list[int]]] = {"L": {}, "R": {}, "": {}}
         for bone in self.flesh:
             sides[self.names[bone].side].setdefault(self.names[bone].key, []).append(bone)
@@ -101,7 +101,7 @@ class Anatomy:
         off_center = np.abs(heads[:, axis] - center) > 2.0 * _SYMMETRIC * self.size
         close = distance[np.arange(len(heads)), nearest] < _SYMMETRIC * self.size
         images = {int(bone): int(nearest[bone]) for bone in np.flatnonzero(off_center & close)}
-        # The two ends of one straight chain answer each other too.
+        # The two ends of one straight chain correspond too.
         level = [bone for bone, image in images.items() if image not in self.skeleton.ancestors(bone)]
         return {bone: images[bone] for bone in level if bone not in self.skeleton.ancestors(images[bone])}
 
@@ -114,8 +114,8 @@ class Anatomy:
             open_ends.extend(self.skeleton.children[found[-1]])
         return found
 
-    def carried(self, line: Sequence[int]) -> list[set[int]]:
-        """For each bone of a line from a bone to its ancestors: what hangs on it beside the line itself."""
+    def side_branches(self, line: Sequence[int]) -> list[set[int]]:
+        """For each bone of a line from a bone to its ancestors: its descendants beside the line itself."""
         return [
             {
                 below
@@ -127,14 +127,14 @@ class Anatomy:
         ]
 
     def limbs(self, line: Sequence[int]) -> tuple[int | None, int | None]:
-        """Places in the line (from the head down) of the bones that carry the arms and the legs, None where none."""
-        carried = self.carried(line)
-        arms, legs = self._first(carried, self.arms), self._first(carried, self.legs)
+        """Places in the line (from the head down) of the ancestors of the arms and the legs, None where none."""
+        branches = self.side_branches(line)
+        arms, legs = self._first(branches, self.arms), self._first(branches, self.legs)
         if arms is None and legs is None and not self.pairs:
             images = self.mirror[1]
             limbs = [
                 place
-                for place, bones in enumerate(carried)
+                for place, bones in enumerate(branches)
                 if place and sum(bone in images and bool(self.skeleton.children[bone]) for bone in bones) >= 2
             ]
             if limbs:
@@ -142,9 +142,9 @@ class Anatomy:
         return arms, legs
 
     @staticmethod
-    def _first(carried: Sequence[set[int]], bones: Iterable[int]) -> int | None:
+    def _first(branches: Sequence[set[int]], bones: Iterable[int]) -> int | None:
         wanted = set(bones)
-        return next((place for place, below in enumerate(carried) if below & wanted), None)
+        return next((place for place, below in enumerate(branches) if below & wanted), None)
 
     def center(self, bones: Iterable[int]) -> Array | None:
         """Mean position (3,) of the heads of bones, both sides weighing the same; None where there are none."""

@@ -15,7 +15,7 @@ _AXES = "xyz"
 def read(armature: bpy.types.Object, bones: Sequence[str], rests: Array) -> ik.Limits | None:
     """What Blender stores of how far bones may turn; None where all are free. Raises InvalidArgument.
 
-    rests: (n, 4), each bone's rest rotation relative to what carries it.
+    rests: (n, 4), each bone's rest rotation relative to its parent.
     """
     n = len(bones)
     locks, stiffness = np.zeros((n, 3), dtype=bool), np.zeros((n, 3))

@@ -61,7 +61,7 @@ _STANDS_IN_FOR = {HEAD: NECK, CHEST: SPINE, SPINE: CHEST}
 def share_out(chain: Sequence[tuple[str, str]], *, horizontal: bool = False) -> list[ChainDefault]:
     """Links of a chain of (bone, part), head first: each part's share, settling and limits, spread over its bones.
 
-    horizontal: whether the spine lies along the ground.
+    horizontal: whether the spine is horizontal.
     """
     parts = _HORIZONTAL if horizontal else _UPRIGHT
     order = [part for _, part in chain]

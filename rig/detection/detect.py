@@ -6,11 +6,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes
+from . import axes, limb_pairs
 from . import vocabulary as words
 from .anatomy import Anatomy
 from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
@@ -53,7 +52,7 @@ def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> l
 
 
 def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, Array]:
-    """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z where nothing tells."""
+    """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z if nothing shows them."""
     found = read_axes(skeleton, hints)
     return found.forward, found.up
 
@@ -77,13 +76,6 @@ def is_stance(skeleton: Skeleton, hints: RigHints = RigHints()) -> bool:
     except RigError:
         return True
     return axes.is_stance(anatomy, [head, *skeleton.ancestors(head)])
-
-
-def find_aim(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> tuple[Array, Array]:
-    """The character's forward and up (3,) in the rest frame of the bone `head`."""
-    forward, up = find_axes(skeleton, hints)
-    back = rotation.inverse(skeleton.rotations[skeleton.index(head)])
-    return rotation.rotate(back, forward), rotation.rotate(back, up)
 
 
 def source(bone: str, skeleton: Skeleton, hints: RigHints) -> str:
@@ -154,12 +146,12 @@ def _ends_of_spine(anatomy: Anatomy) -> list[int]:
 
 def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], legs: set[int]) -> tuple[float, ...]:
     line = [end, *anatomy.skeleton.ancestors(end)]
-    carried = set().union(*anatomy.carried(line[:-1])) if len(line) > 1 else set()
+    branches = set().union(*anatomy.side_branches(line[:-1])) if len(line) > 1 else set()
     return (
         bool(face & set(anatomy.below(end))),
-        bool(carried & face),
-        bool(carried & arms),
-        bool(carried & legs),
+        bool(branches & face),
+        bool(branches & arms),
+        bool(branches & legs),
         float(anatomy.skeleton.tails[end][2]),
     )
 
@@ -189,7 +181,7 @@ def _places(anatomy: Anatomy, line: Sequence[int]) -> list[tuple[int, str]]:
     lowest = 0
     ordered = []
     for place, part in parts:
-        # No bone belongs to a part above that of the bone it carries.
+        # No bone belongs to a part above that of its child.
         lowest = max(lowest, PARTS.index(part))
         ordered.append((place, PARTS[lowest]))
     return ordered
@@ -229,8 +221,8 @@ def _is_idle(anatomy: Anatomy, line: Sequence[int], place: int) -> bool:
 
 
 def _at_hips(anatomy: Anatomy, bone: int) -> bool:
-    """Whether a bone that carries the legs sits where they begin, and not on the floor or out in front as a control."""
-    hind = axes.hind_legs(anatomy)
+    """Whether an ancestor of the legs is where they begin, and not on the floor or out in front as a control."""
+    hind = limb_pairs.hind_legs(anatomy)
     if hind is None:
         return not anatomy.names[bone].has(words.ROOT)
     begin, end = hind
@@ -238,7 +230,7 @@ def _at_hips(anatomy: Anatomy, bone: int) -> bool:
 
 
 def _part(anatomy: Anatomy, line: Sequence[int], place: int, arms: int | None, *, bottom: int, legs: int | None) -> str:
-    """Which part of the body a bone of the line is: by name where it says so, else by what it carries."""
+    """Which part of the body a bone of the line is: by name where it says so, else by its descendants."""
     name = anatomy.names[line[place]]
     if place == 0:
         return HEAD

@@ -31,7 +31,7 @@ def _spoken(anatomy: Anatomy, vocabulary: frozenset[str]) -> list[int]:
 
 
 def _pair(anatomy: Anatomy, found: list[int], head: int | None) -> list[int]:
-    """The two of these bones that answer each other and have the plainest names, else the one there is."""
+    """The left and right bone of these with the plainest names, else the single one."""
 
     def plain(bone: int) -> tuple[int, int]:
         return len(anatomy.names[bone].words), len(anatomy.skeleton.names[bone])

@@ -29,7 +29,7 @@ class JointChain:
     joints: names, the base first. effector: the bone whose tip or head is meant. turn_effector: whether the
     effector, being no joint itself, is turned to keep or take an orientation. parent: the bone above the
     base, "" for none. limits: of the joints, None where all are free; end_effector_limits likewise. plain: whether
-    bones carry each other as parents do.
+    each bone is the parent of the next.
     """
 
     armature: bpy.types.Object
@@ -42,7 +42,7 @@ class JointChain:
     end_effector_limits: ik.Limits | None
     plain: bool
     rests: Array = field(repr=False)
-    """(b, 4) of the bones that turn: rest rotation relative to what carries them."""
+    """(b, 4) of the bones that turn: rest rotation relative to their parents."""
     posture: ik.Posture | None = field(default=None, repr=False)
 
     @property
@@ -52,7 +52,7 @@ class JointChain:
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """Bones that must be looked at, the effector first as complaints want it."""
+        """Bones that must be checked, the effector first, since errors name the first."""
         named = (self.effector, *reversed(self.joints), *((self.parent,) if self.parent else ()))
         return tuple(dict.fromkeys(named))
 
@@ -207,9 +207,9 @@ def check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
 
 
 def _is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Whether the bones carry each other as parents do, with no constraint on the way."""
-    carried = plain_chain.line(armature, bones[-1], bones[:1])
-    return plain_chain.is_plain(armature, (*carried, bones[0]), harmless=limits.is_local)
+    """Whether the bones are each other's ancestors, with no constraint in between."""
+    inner = plain_chain.line(armature, bones[-1], bones[:1])
+    return plain_chain.is_plain(armature, (*inner, bones[0]), harmless=limits.is_local)
 
 
 def _rests(armature: bpy.types.Object, bones: Sequence[str], parent: str) -> Array:

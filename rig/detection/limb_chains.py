@@ -9,7 +9,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes, detect
+from . import axes, detect, limb_pairs
 from . import vocabulary as words
 from .anatomy import Anatomy
 
@@ -54,8 +54,8 @@ def _find(skeleton: Skeleton, deform: frozenset[str]) -> Lines:
     known = bool(anatomy.legs or anatomy.arms or anatomy.pairs)
     hind, front = (_distinct(anatomy, lines) for lines in (_named(anatomy) if known else _nameless(anatomy)))
     standing = [line for line in hind if _leg(anatomy, line)]
-    # Arms are legs only where the trunk lies level between them and the legs.
-    low = standing and (not known or axes.is_level(anatomy))
+    # Arms are legs only where the trunk between them and the legs is horizontal.
+    low = standing and (not known or limb_pairs.is_level(anatomy))
     grounded = [line for line in front if low and _stands(anatomy, line, standing)]
     arms = [_arm(anatomy, line) for line in front if line not in grounded]
     legs = [_leg(anatomy, line) for line in hind + grounded]
@@ -93,26 +93,26 @@ def _named(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:
 
 def _between(anatomy: Anatomy, end: int, limbs: set[int]) -> list[int]:
     """Bones of the same side, whatever they are called, from a bone up to the next of its limb."""
-    way: list[int] = []
+    path: list[int] = []
     for bone in anatomy.skeleton.ancestors(end):
         if bone in limbs:
-            return way
+            return path
         if anatomy.names[bone].side != anatomy.names[end].side:
             break
-        way.append(bone)
+        path.append(bone)
     return []
 
 
 def _down(anatomy: Anatomy, bone: int, limbs: set[int]) -> list[int]:
-    """From a bone to the end of its limb, the way that has most bones of the limb."""
-    ways = [_down(anatomy, child, limbs) for child in anatomy.skeleton.children[bone] if child in limbs]
+    """From a bone to the end of its limb, the path that has most bones of the limb."""
+    paths = [_down(anatomy, child, limbs) for child in anatomy.skeleton.children[bone] if child in limbs]
     ends = words.FOOT | words.TOE | words.PALM
-    ways.sort(key=lambda way: (any(anatomy.names[b].has(ends) for b in way), len(way)), reverse=True)
-    return [bone, *(ways[0] if ways else [])]
+    paths.sort(key=lambda path: (any(anatomy.names[b].has(ends) for b in path), len(path)), reverse=True)
+    return [bone, *(paths[0] if paths else [])]
 
 
 def _distinct(anatomy: Anatomy, lines: list[list[int]]) -> list[list[int]]:
-    """The lines without those that lie on another: of several layers of bones the one with the plainest names."""
+    """The lines without duplicates: of several layers of bones the one with the plainest names."""
     heads, names = anatomy.skeleton.heads, anatomy.skeleton.names
     kept: list[list[int]] = []
     for line in sorted(lines, key=lambda line: (-len(line), sum(len(names[bone]) for bone in line))):
@@ -135,12 +135,12 @@ def _nameless(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:
 
     def pair(place: int | None) -> list[list[int]]:
         begin = [] if not place else [bone for bone in skeleton.children[spine[place]] if bone in images]
-        ways = [way for way in (_down(anatomy, bone, set(images)) for bone in begin) if len(way) > 2]
-        longest = max(map(len, ways), default=0)
-        ways = [way for way in ways if len(way) == longest]
-        return sorted(ways, key=lambda way: -float(skeleton.heads[way[0]] @ left)) if len(ways) == 2 else []
+        paths = [path for path in (_down(anatomy, bone, set(images)) for bone in begin) if len(path) > 2]
+        longest = max(map(len, paths), default=0)
+        paths = [path for path in paths if len(path) == longest]
+        return sorted(paths, key=lambda path: -float(skeleton.heads[path[0]] @ left)) if len(paths) == 2 else []
 
-    hind = [way for way in pair(legs) if float(skeleton.heads[way[-1]] @ up) - ground < _LEVEL * anatomy.size]
+    hind = [path for path in pair(legs) if float(skeleton.heads[path[-1]] @ up) - ground < _LEVEL * anatomy.size]
     return hind, pair(arms) if hind else []
 
 

@@ -1,4 +1,4 @@
-"""Eyes, lids, legs, arms and the bone that moves them all, on any armature: what a look-at's body answers with.
+"""Eyes, lids, legs, arms and the bone that moves them all, on any armature: the bones of a look-at's body response.
 
 On a rig that Rigify generated these are controls. On others they are the bones of the body, or what these copy. Where
 nothing is clear nothing is found, since a wrong bone does more harm than none.
@@ -98,7 +98,7 @@ def find_legs(armature: bpy.types.Object) -> list[LegBones]:
 
 
 def find_unplanted(armature: bpy.types.Object, chain: Sequence[str]) -> list[str]:
-    """The bones of a chain (head first) that carry a leg of which `find_legs` does not know what turns it."""
+    """The bones of a chain (head first) that are ancestors of a leg whose controls `find_legs` does not know."""
     rig = _Rig(armature)
     if rig.is_rigify:
         return []
@@ -108,14 +108,14 @@ def find_unplanted(armature: bpy.types.Object, chain: Sequence[str]) -> list[str
     return [link for link in chain if any(rig.hangs_on(bone, link) for bone in unknown)]
 
 
-def find_handle(armature: bpy.types.Object, goal: str, carrying: Sequence[str]) -> str | None:
-    """The bone that puts back what holds a foot: the topmost one above it, or itself, that is free of those `carrying`.
+def find_handle(armature: bpy.types.Object, goal: str, chain: Sequence[str]) -> str | None:
+    """The bone that restores what holds a foot: its topmost ancestor, or itself, that does not depend on the chain.
 
     None where the location or rotation of no such bone is free.
     """
     rig = _Rig(armature)
     line = rig.line(goal)
-    free = line[: next((n for n, bone in enumerate(line) if bone in carrying), 0)]
+    free = line[: next((n for n, bone in enumerate(line) if bone in chain), 0)]
     return next((bone for bone in reversed(free) if rig.is_free(bone)), None)
 
 
@@ -139,10 +139,10 @@ def limb_lines(armature: bpy.types.Object) -> tuple[list[list[str]], list[list[s
 
 
 def find_hips_control(armature: bpy.types.Object, chain: Sequence[str], put_back: Sequence[str] = ()) -> str | None:
-    """The lowest bone that moves the whole body above the feet: it carries the legs and the chain (head first).
+    """The lowest bone that moves the whole body above the feet: the common ancestor of legs and chain (head first).
 
-    Without legs it carries the whole chain. None where the location of no such bone is free, or where it would take
-    along what holds the feet and is not `put_back` afterwards.
+    Without legs it is the ancestor of the whole chain. None if the location of no such bone is free, or if it would
+    move what holds the feet and is not `put_back` afterwards.
     """
     rig = _Rig(armature)
     if rig.is_rigify:
@@ -197,19 +197,19 @@ class _Rig:
         return found
 
     def hangs_on(self, bone: str, other: str) -> bool:
-        """Whether a bone is another, or carried by it."""
+        """Whether a bone is another one or its descendant."""
         return other in self.line(bone)
 
     def above(self, bones: Sequence[str]) -> list[str]:
-        """The bones that carry all of these, or are one of them, from the lowest up."""
+        """The common ancestors of all these bones, or one of them, from the lowest up."""
         return [bone for bone in self.line(bones[0]) if all(self.hangs_on(other, bone) for other in bones)]
 
     def below(self, bone: str) -> list[str]:
-        """All bones that a bone carries."""
+        """All descendants of a bone."""
         return [other.name for other in self.armature.pose.bones[bone].children_recursive]
 
     def line(self, bone: str) -> list[str]:
-        """A bone and those that carry it."""
+        """A bone and its ancestors."""
         here = self.armature.pose.bones[bone]
         return [bone, *(parent.name for parent in here.parent_recursive)]
 
@@ -219,7 +219,7 @@ class _Rig:
         return not here.bone.use_connect and not any(self._active(bone, _PLACING))
 
     def is_free(self, bone: str) -> bool:
-        """Whether nothing but its channels decides where a bone is on what carries it."""
+        """Whether a bone's pose relative to its parent is decided by its own channels alone."""
         here = self.armature.pose.bones[bone]
         own = (c for c in here.constraints if not own_data.is_own_constraint(c))
         return not here.bone.use_connect and not any(not c.mute and c.influence > 0.0 for c in own)
@@ -246,11 +246,11 @@ class _Rig:
         bones = [bone for bone in (*line, *self.below(line[-1])) if bone in self.body.names]
         goal = heads[index(goals[0])]
         foot = min(bones, key=lambda bone: float(np.linalg.norm(heads[index(bone)] - goal)))
-        way = [bone for bone in reversed(self.line(foot)) if bone in bones]
-        controls = [self.control(bone) for bone in way]
-        if len(way) < 2 or not all(controls) or not any(self.armature.data.bones[bone].use_connect for bone in way[1:]):
+        leg = [bone for bone in reversed(self.line(foot)) if bone in bones]
+        controls = [self.control(bone) for bone in leg]
+        if len(leg) < 2 or not all(controls) or not any(self.armature.data.bones[bone].use_connect for bone in leg[1:]):
             return ""
-        own, other = (np.diff([heads[index(bone)] for bone in names], axis=0) for names in (way, controls))
+        own, other = (np.diff([heads[index(bone)] for bone in names], axis=0) for names in (leg, controls))
         return foot if np.abs(own - other).max() > _UNLIKE * np.linalg.norm(own, axis=-1).sum() else ""
 
     def _solvers(self, end: str) -> Iterator[bpy.types.Constraint]:

@@ -7,9 +7,8 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ..animation import actions
+from ..animation.channels import TRANSFORM_SIZES
 from ..sampling import own_data
-
-_TRANSFORMS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 def moving(armature: bpy.types.Object) -> list[bpy.types.Action]:
@@ -108,14 +107,14 @@ def _clear(armature: bpy.types.Object, channels: set[str]) -> None:
     """Bring these transforms of bones to rest: where one action left them says nothing about another."""
     for bone in armature.pose.bones:
         path = bone.path_from_id()
-        for name in _TRANSFORMS:
+        for name in TRANSFORM_SIZES:
             if f"{path}.{name}" in channels:
                 setattr(bone, name, bone.bl_rna.properties[name].default_array)
 
 
 def pose_of(armature: bpy.types.Object) -> dict[str, dict[str, Any]]:
     """The channels of each bone."""
-    return {bone.name: {name: tuple(getattr(bone, name)) for name in _TRANSFORMS} for bone in armature.pose.bones}
+    return {bone.name: {name: tuple(getattr(bone, name)) for name in TRANSFORM_SIZES} for bone in armature.pose.bones}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What a bone's name says: the words in it and the side it is on, whatever the convention.
 
 Names come as `mixamorig:LeftUpLeg`, `J_Bip_L_UpperLeg`, `Bip01 L Thigh`, `lThigh`, `thigh.L.001`, `b_LeftLeg01_015`,
-`左足`. Upper and lower case carry no meaning that survives every exporter, so runs of letters are cut by a vocabulary.
+`左足`. Upper and lower case have no meaning that survives every exporter, so runs of letters are cut by a vocabulary.
 """
 
 import re

@@ -37,7 +37,7 @@ def skeleton(armature: bpy.types.Object) -> Skeleton:
 
 
 def hints(armature: bpy.types.Object) -> RigHints:
-    """What the pose tells about which bones answer to an offset."""
+    """What the pose shows about which bones respond to an offset."""
     follows = {}
     for bone in armature.pose.bones:
         for constraint in bone.constraints:

@@ -19,9 +19,10 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton, forward
 from ..animation import actions, channels
 from ..sampling import own_data
-from . import axes, detect, rest
+from . import axes, axis_votes, detect, rest
 from .anatomy import Anatomy
-from .axes import Axes, Vote
+from .axes import Axes
+from .axis_votes import Vote
 
 _FRAMES = 24
 _NEAR, _POSTURE = np.radians(12.0), np.radians(40.0)
@@ -111,7 +112,7 @@ def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy
     if stands:
         if steady < _STEADY:
             return Stance(plain, found)
-        vote = Vote(axes.CLIP, seen, 1.0)
+        vote = Vote(axis_votes.CLIP, seen, 1.0)
         said = replace(found, forward_votes=(*found.forward_votes, vote))
         if seen @ found.forward > _ASTRAY:
             return Stance(plain, said)
@@ -121,7 +122,7 @@ def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy
     moving = _as_seen(detect.read_axes(snapped, hints), *facing)
     if not aligned:
         steady *= _GUESSED
-    vote = Vote(axes.CLIP, moving.forward, 2.0 * steady)
+    vote = Vote(axis_votes.CLIP, moving.forward, 2.0 * steady)
     sure = moving.confidence * max(steady, 0.0) if steady > 0.0 else 0.0
     return Stance(snapped, replace(moving, confidence=sure, forward_votes=(*moving.forward_votes, vote)), at_rest=False)
 
@@ -144,7 +145,7 @@ def _line(skeleton: Skeleton, hints: detect.RigHints) -> list[int] | None:
 
 
 def _constrained(armature: bpy.types.Object, skeleton: Skeleton, anatomy: Anatomy, line: Sequence[int]) -> bool:
-    """Whether something else than the keys moves the bones that tell the facing."""
+    """Whether something other than keys moves the bones that show the facing."""
     asked = {bone for pair in anatomy.pairs for bone in pair} | set(line)
     asked |= {above for bone in asked for above in skeleton.ancestors(bone)}
     return is_constrained(armature, [skeleton.names[bone] for bone in asked])
@@ -228,8 +229,8 @@ def _mean(
     parents = skeleton.parents.astype(int)
     above = np.where(parents < 0, 0, parents)
     origin = np.where((parents < 0)[:, None], 0.0, 1.0)
-    carried = rotation.rotate(rotation.inverse(turns[:, above]), places - places[:, above])
-    offsets = origin * np.mean(carried, axis=0)
+    relative = rotation.rotate(rotation.inverse(turns[:, above]), places - places[:, above])
+    offsets = origin * np.mean(relative, axis=0)
     own = np.where((parents < 0)[:, None], mean, rotation.multiply(rotation.inverse(mean[above]), mean))
     orientations, heads = forward(parents.tolist(), offsets, own)
     lengths = rotation.rotate(rotation.inverse(skeleton.rotations), skeleton.tails - skeleton.heads)

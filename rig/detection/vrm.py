@@ -80,17 +80,17 @@ def _eyes(document: dict[str, Any], said: dict[str, Any], name: str) -> VrmEyes:
     is_new = name == "VRMC_vrm"
     look = said.get("lookAt", {}) if is_new else said.get("firstPerson", {})
     kind = look.get("type", "bone") if is_new else look.get("lookAtTypeName", "Bone")
-    ranges = {way: _range(look, way, is_new=is_new) for way in _DIRECTIONS}
+    ranges = {direction: _range(look, direction, is_new=is_new) for direction in _DIRECTIONS}
     if kind.lower() == "bone":
-        angles = {way: out for way, (_, out) in ranges.items()}
+        angles = {direction: out for direction, (_, out) in ranges.items()}
         return VrmEyes(_bones(document, said, is_new=is_new), (), _limits(angles))
     rows, angles = [], {}
-    for way in _DIRECTIONS:
-        seen, out = ranges[way]
-        angles[way] = seen * min(1.0, 1.0 / out)
-        for shape, weight in _expression(document, said, way, is_new=is_new):
+    for direction in _DIRECTIONS:
+        seen, out = ranges[direction]
+        angles[direction] = seen * min(1.0, 1.0 / out)
+        for shape, weight in _expression(document, said, direction, is_new=is_new):
             # At value 1 the shape key is further than the expression at its end, which is `out` of its weight.
-            rows.append((shape, way, radians(min(seen / (out * weight), _MOST))))
+            rows.append((shape, direction, radians(min(seen / (out * weight), _MOST))))
     return VrmEyes(None, tuple(rows), _limits(angles))
 
 
@@ -99,10 +99,10 @@ def _limits(angles: dict[str, float]) -> tuple[float, float, float]:
     return radians(side), radians(angles["UP"]), radians(angles["DOWN"])
 
 
-def _range(look: dict[str, Any], way: str, *, is_new: bool) -> tuple[float, float]:
+def _range(look: dict[str, Any], direction: str, *, is_new: bool) -> tuple[float, float]:
     """Angle [deg] from which on eyes turn no further, and the angle [deg] or weight there; the lesser of both eyes."""
     found = []
-    for name in _RANGES[way]:
+    for name in _RANGES[direction]:
         row = look.get(f"rangeMap{name}" if is_new else f"lookAt{name}", {})
         keys = ("inputMaxValue", "outputScale") if is_new else ("xRange", "yRange")
         seen, out = (float(row.get(key, default)) for key, default in zip(keys, (_MOST, 10.0), strict=True))
@@ -122,16 +122,16 @@ def _bones(document: dict[str, Any], said: dict[str, Any], *, is_new: bool) -> t
 
 
 def _expression(
-    document: dict[str, Any], said: dict[str, Any], way: str, *, is_new: bool
+    document: dict[str, Any], said: dict[str, Any], direction: str, *, is_new: bool
 ) -> Iterator[tuple[str, float]]:
-    """The shape keys of the expression that looks some way, with their weights above 0."""
+    """The shape keys of the expression that looks in a direction, with their weights above 0."""
     if is_new:
-        row = said.get("expressions", {}).get("preset", {}).get(f"look{way.title()}", {})
+        row = said.get("expressions", {}).get("preset", {}).get(f"look{direction.title()}", {})
         for bind in row.get("morphTargetBinds", ()):
             yield _shape(document, document["nodes"][bind["node"]]["mesh"], bind["index"]), _weight(bind["weight"], 1.0)
         return
     for group in said.get("blendShapeMaster", {}).get("blendShapeGroups", ()):
-        if group.get("presetName", "").lower() == f"look{way.lower()}":
+        if group.get("presetName", "").lower() == f"look{direction.lower()}":
             for bind in group.get("binds", ()):
                 yield _shape(document, bind["mesh"], bind["index"]), _weight(bind["weight"], 100.0)
 

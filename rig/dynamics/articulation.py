@@ -115,12 +115,12 @@ def build(
     moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]
     parents = bone_attachment.nearest(moves)[: len(turning)]
     # A bone with mass that is itself a joint belongs to itself.
-    carriers = {name: n for n, name in enumerate(turning)}
-    for name, carrier in zip(bones[len(turning) :], bone_attachment.nearest(moves)[len(turning) :], strict=True):
-        carriers[name] = int(carrier)
+    joint_of = {name: n for n, name in enumerate(turning)}
+    for name, joint in zip(bones[len(turning) :], bone_attachment.nearest(moves)[len(turning) :], strict=True):
+        joint_of[name] = int(joint)
     base = base_of(armature, turning)
     offsets, fixed = _stand(samples, turning, parents, base, unit)
-    loads = _loads(samples, turning, masses, carriers, unit)
+    loads = _loads(samples, turning, masses, joint_of, unit)
     weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
     body = Body(parents, offsets, weights, centers, inertias, names=turning)
     return Articulation(armature, turning, base, body, unit, fixed)
@@ -140,8 +140,8 @@ def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, u
     offsets, fixed = np.empty((len(joints), 3)), np.empty((len(joints), 4))
     for n, name in enumerate(joints):
         orientations, place = (part[0] for part in _pose_of(samples, name))
-        carrier = base if parents[n] < 0 else joints[int(parents[n])]
-        above, at = (part[0] for part in _pose_of(samples, carrier))
+        parent = base if parents[n] < 0 else joints[int(parents[n])]
+        above, at = (part[0] for part in _pose_of(samples, parent))
         offsets[n] = unit * rotation.rotate(rotation.inverse(above), place - at)
         mode, raw = samples.channel(name)
         own = channels.to_quaternion(raw[:1], mode)[0]
@@ -150,20 +150,20 @@ def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, u
 
 
 def _loads(
-    samples: Samples, joints: Sequence[str], masses: Masses, carriers: dict[str, int], unit: float
+    samples: Samples, joints: Sequence[str], masses: Masses, joint_of: dict[str, int], unit: float
 ) -> list[mass.MassProperties]:
     """The mass properties of each joint, in its own frame. Raises RigError if a joint has no mass."""
     pieces: list[list[mass.MassProperties]] = [[] for _ in joints]
     for n, name in enumerate(masses.bones):
         own = mass.MassProperties(*(column[n] for column in masses.properties))
-        carrier = carriers.get(name, -1)
-        if carrier < 0 or not own.mass > 0.0:
+        joint = joint_of.get(name, -1)
+        if joint < 0 or not own.mass > 0.0:
             continue
         orientations, place = (part[0] for part in _pose_of(samples, name))
-        frame, at = (part[0] for part in _pose_of(samples, joints[carrier]))
+        frame, at = (part[0] for part in _pose_of(samples, joints[joint]))
         back = rotation.inverse(frame)
         turn, offset = rotation.multiply(back, orientations), unit * rotation.rotate(back, place - at)
-        pieces[carrier].append(mass.moved(own, turn, offset))
+        pieces[joint].append(mass.moved(own, turn, offset))
     for name, parts in zip(joints, pieces, strict=True):
         if not parts:
             raise RigError(

@@ -268,5 +268,5 @@ def keyed_bones(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[str]
     heavy = masses.of(scene, armature).bones
     if not bone_attachment.is_plain(armature, heavy):
         return keys
-    carriers = bone_attachment.by_parents(armature, keys, heavy).any(axis=0)
-    return [name for name, carries in zip(keys, carriers, strict=True) if carries]
+    affects_mass = bone_attachment.by_parents(armature, keys, heavy).any(axis=0)
+    return [name for name, affects in zip(keys, affects_mass, strict=True) if affects]

@@ -146,15 +146,15 @@ class _Planting:
 
     def _weights(self, count: int) -> list[Array]:
         """The weight of each contact at each frame (F,): 1 inside, 0 inside others."""
-        first, ways = self.options.first, max(self.blend / self.dt, 0.0)
+        first, fade = self.options.first, max(self.blend / self.dt, 0.0)
         frames = first + np.arange(count)
         found = []
         for n, (a, b) in enumerate(self.intervals):
             before = self.intervals[n - 1][1] if n else -np.inf
             after = self.intervals[n + 1][0] if n + 1 < len(self.intervals) else np.inf
             # Two contacts share the frames between them equally.
-            way_in, way_out = min(ways, 0.5 * (a - before) - 0.5), min(ways, 0.5 * (after - b) - 0.5)
-            t = np.where(frames < a, 1.0 - (a - frames) / (way_in + 1.0), 1.0 - (frames - b) / (way_out + 1.0))
+            fade_in, fade_out = min(fade, 0.5 * (a - before) - 0.5), min(fade, 0.5 * (after - b) - 0.5)
+            t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
             t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
             found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))
         return found

@@ -81,8 +81,8 @@ class Handle:
 
     def move(self, origin: Sequence[float], direction: Sequence[float]) -> None:
         """Move to the mouse, which is over this ray of the world."""
-        way = np.array(direction, dtype=float)
-        self._ray = np.array(origin, dtype=float), way / np.linalg.norm(way)
+        ray = np.array(direction, dtype=float)
+        self._ray = np.array(origin, dtype=float), ray / np.linalg.norm(ray)
         if self._taken is None:
             self._taken, self._anchor = self._ray, self._raw()
         self._update()
@@ -110,23 +110,23 @@ class Handle:
             return None
         return self._seen_by(*self._ray)
 
-    def _seen_by(self, origin: Array, way: Array) -> Array:
+    def _seen_by(self, origin: Array, ray: Array) -> Array:
         directions = self.directions
         if len(directions) == 1:
-            return self._on_line(origin, way, directions[0])
+            return self._on_line(origin, ray, directions[0])
         normal = np.cross(*directions) if len(directions) == 2 else self.normal
-        along = float(way @ normal)
+        along = float(ray @ normal)
         if abs(along) < _PARALLEL:
             return self.start
-        return origin + way * float((self.start - origin) @ normal) / along
+        return origin + ray * float((self.start - origin) @ normal) / along
 
-    def _on_line(self, origin: Array, way: Array, axis: Array) -> Array:
+    def _on_line(self, origin: Array, ray: Array, axis: Array) -> Array:
         """The point of the axis that is nearest to the ray."""
-        across = 1.0 - float(way @ axis) ** 2
+        across = 1.0 - float(ray @ axis) ** 2
         if across < _PARALLEL:
             return self.start
         apart = origin - self.start
-        return self.start + axis * float(apart @ axis - (apart @ way) * (way @ axis)) / across
+        return self.start + axis * float(apart @ axis - (apart @ ray) * (ray @ axis)) / across
 
     def _unsnapped(self) -> Array:
         raw = self._raw()

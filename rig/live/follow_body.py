@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import gaze, rotation
-from ...lookat_pd.body.weight_shift import CarriedBody
+from ...lookat_pd.body.weight_shift import ChainMotion
 from ...lookat_pd.rotation import Array
 from ..look_at.body import response
 from ..look_at.body.body_solve import BodySolve
@@ -76,8 +76,8 @@ class _FollowedGaze:
 class FollowBody:
     """The response of the body of one look-at, tick by tick.
 
-    displacement: (3,) of the hips after the last tick, in armature space. is_predicted: forward kinematics says where
-    the chain carries the body; otherwise the evaluated pose is measured.
+    displacement: (3,) of the hips after the last tick, in armature space. is_predicted: forward kinematics predicts
+    the pose of the body; otherwise the evaluated pose is measured.
     """
 
     def __init__(self, scene: bpy.types.Scene, look_at: LookAt, offsets: Array, goal: Array) -> None:
@@ -108,7 +108,7 @@ class FollowBody:
         there = self._animated.positions[0, : len(positions)]
         return bool(np.abs(there - positions).max() < _PLACE * max(1.0, float(np.ptp(there))))
 
-    def carried(self, moves: Array) -> Array:
+    def hips_shift(self, moves: Array) -> Array:
         """How far (3,) displacements (m, 3) of the body's bones move the hips, in armature space."""
         body, samples = self.look_at.body, self._animated
         if body is None or not body.hips_control:
@@ -193,7 +193,7 @@ class FollowBody:
             seen = self._measured_samples(times, samples)
         bones = len(look_at.bones)
         chain = samples.rotations[:, :bones], samples.positions[:, :bones]
-        wanted = rotation.multiply(CarriedBody.of(*chain, offsets, displacement).turns[:, 0], chain[0][:, 0])
+        wanted = rotation.multiply(ChainMotion.of(*chain, offsets, displacement).turns[:, 0], chain[0][:, 0])
         found = solve.respond(wanted, offsets, displacement, seen, _FollowedGaze(events, influence))
         self.displacement = displacement[-1]
         shapes = found.shapes[-1] if found.shapes is not None else np.zeros(0)

@@ -8,10 +8,9 @@ import bpy
 import numpy as np
 
 from ..animation import actions, keys
+from ..animation.channels import TRANSFORM_SIZES
 from ..offset_layer import constraints as offsets
 from ..sampling.targets import Target
-
-_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 class FollowSnapshot:
@@ -33,8 +32,8 @@ class FollowSnapshot:
         self.target = item
         self.target_bone = target.bone
         owner = self._owner()
-        self.values = {name: tuple(getattr(owner, name)) for name in _CHANNELS}
-        self.paths = {name if owner == item else owner.path_from_id(name) for name in _CHANNELS}
+        self.values = {name: tuple(getattr(owner, name)) for name in TRANSFORM_SIZES}
+        self.paths = {name if owner == item else owner.path_from_id(name) for name in TRANSFORM_SIZES}
         self.action, self.keys = self._keys()
         self.selected = [item for item in view_layer.objects if item.select_get(view_layer=view_layer)]
         self.active = view_layer.objects.active

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.rotation import Array
+from ..animation.channels import TRANSFORM_SIZES
 from ..look_at import settled_pose
 from ..look_at.resolve import LookAt
 from ..look_at.settled_pose import ChainPose, SettledPose
@@ -15,13 +16,6 @@ from ..offset_layer.track import Track
 
 _MOVED = 1e-6
 """Difference [m, or of a quaternion's component] from which on something is seen to move."""
-_CHANNELS = (
-    ("location", 3),
-    ("rotation_quaternion", 4),
-    ("rotation_euler", 3),
-    ("rotation_axis_angle", 4),
-    ("scale", 3),
-)
 Key = tuple[int, int]
 """An armature's session identifier and a look-at's number on it: they stay whatever is renamed."""
 
@@ -155,7 +149,7 @@ def _pose(look_at: LookAt, names: set[str]) -> Array:
     pose = look_at.armature.pose.bones
     chosen = [n for n, bone in enumerate(pose.keys()) if bone in names]
     rows = []
-    for name, size in _CHANNELS:
+    for name, size in TRANSFORM_SIZES.items():
         everything = np.empty(len(pose) * size, dtype=np.float32)
         pose.foreach_get(name, everything)
         rows.append(everything.reshape(-1, size)[chosen].ravel())

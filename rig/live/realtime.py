@@ -268,7 +268,7 @@ class FollowSession:
         self.error = np.nan if self.let_go else float(rotation.angle_between(aim, local - seen.positions[0]))
         ahead = None if self.let_go else (np.linalg.inv(seen.world) @ np.append(self._seen_by_head(), 1.0))[:3]
         if self.is_plain:
-            shift = np.zeros(3) if self._body is None else self._body.carried(self._last.moves)
+            shift = np.zeros(3) if self._body is None else self._body.hips_shift(self._last.moves)
             self._found = self._scaled(self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world)))
         else:
             self._found = self._controls(seen, ahead, dt)
@@ -282,7 +282,7 @@ class FollowSession:
         if not self.is_plain:
             return self._base.rotations, self._base.positions
         rotations, positions = realtime.unturned(seen.rotations, seen.positions, self._found)
-        return rotations, positions if self._body is None else positions - self._body.carried(self._last.moves)
+        return rotations, positions if self._body is None else positions - self._body.hips_shift(self._last.moves)
 
     def _is_let_go(self, dt: float, rotations: Array, positions: Array, world: Array) -> bool:
         head = world[:3, :3] @ positions[0] + world[:3, 3]
@@ -323,7 +323,7 @@ class FollowSession:
         return shown
 
     def _measured(self) -> tuple[Array, Array] | None:
-        """The body as the chain and the hips alone carry it; None where that is predicted."""
+        """The body as the chain and the hips alone move it; None where that is predicted."""
         assert self._body is not None
         if self._body.is_predicted:
             return None
@@ -352,11 +352,11 @@ class FollowSession:
     def _controls(self, seen: SeenChain, local: Array | None, dt: float) -> Array:
         """Offsets of controls that act through constraints: what was seen of the last ones corrects the next."""
         base = self._base
-        # The head is where it was seen, not where the chain alone would have carried it.
+        # The head is where it was measured, not where the chain alone would have moved it.
         shift = np.zeros(3) if self._head is None else seen.positions[0] - self._head
         up = self._upright(seen.world)
         turned = self._scaled(self._stepper.step(base.rotations, base.positions, local, dt, shift, up))
-        wanted, self._head = realtime.carried(base.rotations, base.positions, turned)
+        wanted, self._head = realtime.forward_kinematics(base.rotations, base.positions, turned)
         animated, before = base.rotations[None], self._found[None]
         correction = control_coupling.correct(seen.rotations[None], animated, before, self._coupling)
         active = np.array([bool(np.any(turned != rotation.IDENTITY))])

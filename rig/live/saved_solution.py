@@ -1,4 +1,4 @@
-"""Solutions that a file carries, with a note of what they were solved from, so that opening it solves nothing anew.
+"""Solutions stored in a file with a digest of their inputs, so that opening the file solves nothing again.
 
 The note is a digest of everything that the look-ats of a scene depend on. Where it is the same as when the file was
 saved, the offsets in the layer's action are the solution.

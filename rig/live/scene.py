@@ -79,7 +79,7 @@ class LiveScene:
     # What has changed
 
     def refresh(self, scene: bpy.types.Scene, structure: int, touched: set[str] | None = None, *, now: bool) -> None:
-        """Find out what is out of date. now: do not put off what is slow to tell.
+        """Find out what is out of date. now: do not postpone slow checks.
 
         structure: another number whenever look-ats may have come or gone. touched: kinds of data that were changed
         since the last time, where nothing was put off then; else it may be any.

@@ -16,13 +16,13 @@ from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_transaction import is_layer, source_of
+from ..animation.channels import TRANSFORM_SIZES
 from ..sampling import fingerprint, sampler, scene_time, suspend
 from . import resolve
 
 _WAIST, _THICK = 0.12, 0.08
 """Where an octahedron is widest, and half its width there, as fractions of the bone's length."""
 _EDGES = np.array([(0, n) for n in range(1, 5)] + [(5, n) for n in range(1, 5)] + [(1, 2), (2, 3), (3, 4), (4, 1)])
-_CHANNELS = ("location", "rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _sampled(
 def _without_bakes(armature: bpy.types.Object) -> Iterator[None]:
     """Let the armature play what was baked from, and no layers of bakes."""
     source, layers, data = _source(armature), _layers(armature), armature.animation_data
-    pose = [(bone, name, tuple(getattr(bone, name))) for bone in armature.pose.bones for name in _CHANNELS]
+    pose = [(bone, name, tuple(getattr(bone, name))) for bone in armature.pose.bones for name in TRANSFORM_SIZES]
     action, slot = data.action, data.action_slot
     try:
         for track in layers:

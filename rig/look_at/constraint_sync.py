@@ -19,7 +19,7 @@ _bones_seen: dict[int, list[str]] = {}
 
 @dataclass(frozen=True)
 class LiveLookAt:
-    """A live look-at. number: tells it from the others on its rig. look_at: None where `error` says what is wrong."""
+    """A live look-at. number: unique on its rig. look_at: None if there is an `error`."""
 
     armature: bpy.types.Object
     bone: str
@@ -44,7 +44,7 @@ def numbers(armature: bpy.types.Object) -> set[int]:
 
 
 def sync(armature: bpy.types.Object) -> list[LiveLookAt]:
-    """Give every live look-at of a rig its constraints, take away those of others, and tell what there is.
+    """Give every live look-at of a rig its constraints, remove those of others, and return the live look-ats.
 
     Names of bones that were renamed are mended in the settings. Not for a rig in edit mode.
     """

@@ -54,7 +54,7 @@ def copy(
         _Plan(bone, _chain_for(armature, source, bone), _axis_like(armature, source, bone), wanted, named)
         for bone in bones
     ]
-    return _carry_out(scene, armature, source, plans)
+    return _apply(scene, armature, source, plans)
 
 
 def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> tuple[str, list[Layer]]:
@@ -73,10 +73,10 @@ def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> t
     settings = armature.pose.bones[source].lookat_pd
     wanted = [_target_across(target) for target in targets.listed(settings)]
     named = _named_across(armature, _named(settings))
-    return bone, _carry_out(scene, armature, source, [_Plan(bone, links, axis, wanted, named)])
+    return bone, _apply(scene, armature, source, [_Plan(bone, links, axis, wanted, named)])
 
 
-def _carry_out(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plans: Sequence[_Plan]) -> list[Layer]:
+def _apply(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plans: Sequence[_Plan]) -> list[Layer]:
     for plan in plans:
         for target in plan.targets or ():
             if target != Target():
@@ -118,7 +118,7 @@ def _write_targets(scene: bpy.types.Scene, source: bpy.types.PoseBone, settings,
 
 
 def _leave_off(armature: bpy.types.Object, plan: _Plan) -> list[Layer]:
-    """Switch off the layers of the body whose bones are in the chain, which can only be one of both; tells which."""
+    """Disable the layers of the body whose bones are in the chain, since a bone can only be in one; returns which."""
     settings = armature.pose.bones[plan.bone].lookat_pd
     chain, axes = [link.bone for link in plan.links], facing.character(armature, plan.bone, stance.skeleton(armature))
     found = [layer for layer in layers.enabled(settings) if not layers.fits(layer, armature, chain, settings, axes)]
@@ -170,8 +170,8 @@ def _detected(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
 
 def _chain_for(armature: bpy.types.Object, source: str, bone: str) -> list[ChainDefault]:
     first, *below = _links(armature, source)
-    carrying = [parent.name for parent in armature.pose.bones[bone].parent_recursive]
-    if all(link.bone in carrying for link in below):
+    ancestors = [parent.name for parent in armature.pose.bones[bone].parent_recursive]
+    if all(link.bone in ancestors for link in below):
         return [replace(first, bone=bone), *below]
     known = {link.bone: link for link in (first, *below)}
     return [known.get(link.bone, link) for link in _detected(armature, bone)]

@@ -1,4 +1,4 @@
-"""Measuring how the controls of a chain carry each other: each is turned alone, and the rig is evaluated."""
+"""Measuring how the controls of a chain turn each other: each is turned alone, and the rig is evaluated."""
 
 from collections.abc import Callable
 

@@ -17,7 +17,7 @@ from ..sampling.targets import Target
 from . import constraint_sync
 from .directing import setting_keys
 from .resolve import exists_on, face
-from .settings import VERSION
+from .saved_settings import VERSION
 
 
 def add(

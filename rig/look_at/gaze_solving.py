@@ -189,7 +189,7 @@ class GazeSolver:
         return (samples if targets is samples.targets else replace(samples, targets=targets)), events
 
     def _prepared(self, targets: Array, between: curves.Between | None) -> gaze.GazeSamples:
-        """The shot as the solver wants it; as it was prepared before where only settings have changed since."""
+        """The prepared samples, kept while only settings change."""
         kept, tuning, dt = self.kept, self.look_at.tuning, self.context.dt
         if kept.prepared is not None:
             known_targets, known_between, known = kept.prepared

@@ -31,9 +31,9 @@ SETTINGS = (
 )
 """How the chain of a look-at moves, as presets set it."""
 GROUPS = ("body", "eyes")
-"""Groups of settings that presets set as well, but for what belongs to one rig or one shot."""
+"""Groups of settings that presets also set, except those of one rig or one scene."""
 _OF_ONE_SHOT = ("seed", "turned_by")
-"""Settings that belong to one shot or one rig."""
+"""Settings that belong to one scene or one rig."""
 SHAPE_MAP = "eyes.shape_map"
 """The table of shape keys that turn the eyes, which a preset contains where there is one."""
 SUBFOLDER = "lookat_pd"

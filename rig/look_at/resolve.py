@@ -1,4 +1,4 @@
-"""From a look-at's settings on a pose bone to what the solver needs, with every complaint worded for the animator."""
+"""From a look-at's settings on a pose bone to what the solver needs, with every error worded for the animator."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -35,9 +35,9 @@ KEYABLE = ("use", "influence", "active_target", "glance_yaw", "glance_pitch", "e
 class LookAt:
     """A look-at ready to be solved. bones: names, head first. schedule: None where the settings and their keys decide.
 
-    body: what else answers, None for nothing. notes: what of the detection is in doubt or unknown. world_up: to what
+    body: its response, None for none. notes: what of the detection is doubtful or unknown. world_up: to what
     the chain levels the head. occluders: objects behind which targets are let go.
-    plain: each bone simply carries the next, so forward kinematics predicts the pose and nothing needs to be verified.
+    plain: forward kinematics from bone to bone predicts the pose, so nothing needs to be verified.
     """
 
     armature: bpy.types.Object
@@ -143,7 +143,7 @@ STEP = np.radians(60.0)
 
 @lru_cache(maxsize=64)
 def step_response(tuning: Tuning) -> np.ndarray:
-    """Turn (101,) [rad] of the head over two settle times when it is told to turn by STEP."""
+    """Turn (101,) [rad] of the head over two settle times for a step of its goal by STEP."""
     return pd.track(
         np.full(101, STEP),
         0.02 * tuning.settle_time,
@@ -264,13 +264,13 @@ def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
 
 
 def _is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Whether the bones, head first, carry each other as parents do, with no constraint in between."""
+    """Whether each bone, head first, is a descendant of the next, with no constraint in between."""
     line = plain_chain.line(armature, bones[0])
     places = [line.index(name) if name in line else -1 for name in bones]
     if -1 in places or places != sorted(places):
         return False
-    carried = line[: places[-1]]
-    return plain_chain.is_plain(armature, (*carried, bones[-1]), inheriting=carried)
+    inner = line[: places[-1]]
+    return plain_chain.is_plain(armature, (*inner, bones[-1]), inheriting=inner)
 
 
 def _chain(

@@ -44,7 +44,7 @@ class SceneSolve:
     ) -> Iterator[float]:
         """Bring these parts, and those that they depend on, up to date.
 
-        failed: told of each part that cannot be solved, and the others go on; without it that raises LookAtError.
+        failed: called for each look-at that cannot be solved, and the others go on; without it that raises LookAtError.
         """
         self._failed = failed
         groups = self._order(wanted)

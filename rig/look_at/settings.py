@@ -6,7 +6,6 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 from math import pi, radians
 
 import bpy
-from bpy.app.handlers import persistent
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -19,9 +18,10 @@ from bpy.props import (
 )
 
 from ...lookat_pd.pd import integrators
-from . import gains, world_up
+from . import gains, saved_settings, world_up
 from .body import settings as body_settings
 from .body.settings import EDITABLE, changed, needs_others
+from .chain_settings import LookAtChainBone
 
 AIM_AXES = {
     "POS_X": (1.0, 0.0, 0.0),
@@ -31,36 +31,16 @@ AIM_AXES = {
     "POS_Z": (0.0, 0.0, 1.0),
     "NEG_Z": (0.0, 0.0, -1.0),
 }
-_WIDEST = radians(170.0)
-VERSION = 1
-_LATER = {"weight_pitch": 0.0, "torso_more": 0.0}
-"""Settings of the body that look-ats of version 0 did not have, and the values with which these move as they did."""
 _SETTLE_TIME = 0.6
 _K_P = gains.round_k_p(_SETTLE_TIME)
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
-    """All settings of the chain of a look-at's settings, to tell whether they have changed."""
+    """All settings of the chain of a look-at, to detect changes."""
     return tuple(
         (c.bone, c.share, c.settle_factor, c.yaw_limit, c.pitch_up_limit, c.pitch_down_limit, c.makes_up)
         for c in look_at.chain
     )
-
-
-def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Library overrides tell the items of a collection apart by their names, which there stay as they were first."""
-    owner = item.id_data
-    if owner.override_library is None:
-        item.name = item.bone
-    elif not item.name:
-        chains = (bone.lookat_pd.chain for bone in owner.pose.bones)
-        taken = {other.name for other in next((chain for chain in chains if item in list(chain)), ())}
-        name, number = item.bone, 1
-        while name and name in taken:
-            number += 1
-            name = f"{item.bone} {number}"
-        item.name = name
-    changed(item, context)
 
 
 TUNING = (
@@ -102,72 +82,6 @@ def _glance(name: str, description: str) -> object:
         max=radians(60.0),
         subtype="ANGLE",
         options={"ANIMATABLE"},
-    )
-
-
-class LookAtChainBone(bpy.types.PropertyGroup):
-    """One bone of a look-at's chain."""
-
-    bone: StringProperty(name="Bone", description="Bone of the chain", override=EDITABLE, update=_name_after_bone)
-    share: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Share",
-        description="Part of the turn that this bone takes, relative to the shares of the other bones",
-        default=0.25,
-        min=0.001,
-        soft_max=1.0,
-        max=1000.0,
-    )
-    settle_factor: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Settle Factor",
-        description=(
-            "Settle time of this bone as a factor of that of the look-at; increase it down the spine so that the "
-            "head leads"
-        ),
-        default=1.0,
-        min=0.05,
-        soft_max=4.0,
-        max=100.0,
-    )
-    yaw_limit: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Yaw Limit",
-        description="Largest angle to either side that the look-at adds to the animation",
-        subtype="ANGLE",
-        default=radians(60.0),
-        min=0.0,
-        max=_WIDEST,
-    )
-    pitch_up_limit: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Up Limit",
-        description="Largest upward angle that the look-at adds to the animation",
-        subtype="ANGLE",
-        default=radians(45.0),
-        min=0.0,
-        max=_WIDEST,
-    )
-    pitch_down_limit: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Down Limit",
-        description="Largest downward angle that the look-at adds to the animation",
-        subtype="ANGLE",
-        default=radians(45.0),
-        min=0.0,
-        max=_WIDEST,
-    )
-    makes_up: BoolProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Compensate Lag",
-        description="Turn this bone further while slower bones below it lag behind (always on for the head)",
-        default=False,
     )
 
 
@@ -576,36 +490,6 @@ class LookAtSettings(bpy.types.PropertyGroup):
 CLASSES = (LookAtChainBone, LookAtUnkeyed, LookAtSettings)
 
 
-@persistent
-def _touch_overrides(*_: object) -> None:
-    """Let library overrides keep their look-ats when the file is saved.
-
-    Blender 5 makes a group of settings when it is first looked at. Where the override has the group and the linked
-    armature does not, or the other way round, it saves something that it cannot load: so both get it.
-    """
-    for item in bpy.data.objects:
-        if item.type == "ARMATURE" and item.override_library and item.override_library.reference:
-            for owner in (item, item.override_library.reference):
-                for bone in owner.pose.bones if owner.pose else ():
-                    settings = bone.lookat_pd
-                    _ = settings.exists, settings.body.mover, settings.eyes.use
-
-
-@persistent
-def _keep_as_saved(*_: object) -> None:
-    """Let look-ats that were saved before later settings existed move as they did."""
-    for item in bpy.data.objects:
-        if item.type != "ARMATURE" or item.pose is None or not item.is_editable:
-            continue
-        for bone in item.pose.bones:
-            settings = bone.lookat_pd
-            if settings.exists and settings.version < VERSION:
-                for name, value in _LATER.items():
-                    if not settings.body.is_property_set(name):
-                        setattr(settings.body, name, value)
-                settings.version = VERSION
-
-
 def register() -> None:
     body_settings.register()
     for cls in CLASSES:
@@ -613,13 +497,11 @@ def register() -> None:
     bpy.types.PoseBone.lookat_pd = PointerProperty(
         type=LookAtSettings, name="Look-at PD", override={"LIBRARY_OVERRIDABLE"}
     )
-    bpy.app.handlers.save_pre.append(_touch_overrides)
-    bpy.app.handlers.load_post.append(_keep_as_saved)
+    saved_settings.register()
 
 
 def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_keep_as_saved)
-    bpy.app.handlers.save_pre.remove(_touch_overrides)
+    saved_settings.unregister()
     del bpy.types.PoseBone.lookat_pd
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

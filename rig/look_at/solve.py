@@ -31,7 +31,7 @@ _WHOLE_FRAMES, _RAYS = 0.7, 0.2
 
 
 class LookAtSolve:
-    """One look-at of a shot: its samples, kept for as long as they are right, and its solution.
+    """One look-at over a range of frames: its samples, kept while they are valid, and its solution.
 
     track: the offsets found, None as long as there are none; `rough` while they are still to be verified. error: the
     largest angle [rad] between aim axis and target over frames that are settled with the target in reach, nan where
@@ -126,7 +126,7 @@ class LookAtSolve:
         """Bring the samples up to date."""
         done = 0.0
         if self.samples is None or self.stale == BODY:
-            # Which bones matter depends on the structure of the rigs, not on their keys: `restructured` tells.
+            # Which bones matter depends on the structure of the rigs, not on their keys: see `restructured`.
             self.kept = KeptSamples(cut_down=self.kept.cut_down, whole_because=self.kept.whole_because)
             done = _WHOLE_FRAMES * share
             yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_frames(done)

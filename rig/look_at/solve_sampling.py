@@ -150,15 +150,15 @@ class SolveSampling:
         if not len(doubtful):
             return None
         checks.check_memory(_NUMBERS * len(doubtful) * count * len(self.look_at.bones))
-        places = (doubtful[:, None] * count + np.arange(1, count)).ravel()
-        if keep and kept.between is not None and np.array_equal(kept.between.places, places):
+        indices = (doubtful[:, None] * count + np.arange(1, count)).ravel()
+        if keep and kept.between is not None and np.array_equal(kept.between.indices, indices):
             return kept.between
-        seen, moments = None, (context.frames[0] + places / count).tolist()
+        seen, moments = None, (context.frames[0] + indices / count).tolist()
         for k, seen in enumerate(self.sampler.sample(moments, "", self._play)):  # noqa: B007
             yield begin + share * (k + 1) / len(moments)
-        assert seen is not None, "there is at least one place"
+        assert seen is not None, "there is at least one sample"
         bones = len(self.look_at.bones)
-        return curves.Between(places, seen.rotations[:, :bones], seen.positions[:, :bones], seen.targets)
+        return curves.Between(indices, seen.rotations[:, :bones], seen.positions[:, :bones], seen.targets)
 
     def sample_sight(self, begin: float, share: float) -> Generator[float, None, None]:
         """See which targets are behind occluders, from the head as animated.

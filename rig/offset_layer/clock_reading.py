@@ -23,13 +23,13 @@ def set_value(constraint: bpy.types.Constraint, setting: str, value: object) -> 
     return True
 
 
-def set_way(constraint: bpy.types.Constraint, way: tuple[str, str]) -> bool:
+def set_mixing(constraint: bpy.types.Constraint, mixing: tuple[str, str]) -> bool:
     """Let a constraint add in this owner space and mix mode; whether it did not yet."""
-    if (constraint.owner_space, constraint.mix_mode) == way:
+    if (constraint.owner_space, constraint.mix_mode) == mixing:
         return False
     # The mix mode first, since it sets the space too.
-    constraint.mix_mode = way[1]
-    constraint.owner_space = way[0]
+    constraint.mix_mode = mixing[1]
+    constraint.owner_space = mixing[0]
     return True
 
 

@@ -3,7 +3,7 @@
 Such a constraint adds exactly `basis * offset`, or a displacement to a bone's location, and leaves the animator's
 channels alone. It reads keys of the layer's action at the frame that the clock shows, so that a file plays and renders
 without any handler, and without the extension. Constraints, action and clock are the look-at's own: made, written and
-removed here, the constraints first in the bone's stack, and told from the animator's by their names.
+removed here, the constraints first in the bone's stack, and distinguished from the animator's by their names.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from ..animation.channels import LOCATION
 from ..sampling import suspend
 from ..sampling.own_data import NAME, PREFIX, TEMPORARY, is_own_constraint
 from . import clock, layer_action
-from .clock_reading import SETTINGS, set_range, set_value, set_way
+from .clock_reading import SETTINGS, set_mixing, set_range, set_value
 from .track import Track
 
 _SHOWN = ("influence", "min", "max", "frame_start", "frame_end")
@@ -99,9 +99,9 @@ def install(armature: bpy.types.Object, number: int, bones: Sequence[str], moved
         constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
         for setting, value in SETTINGS.items():
             setattr(constraint, setting, value)
-        set_way(constraint, _WAYS[kind][0])
+        set_mixing(constraint, _WAYS[kind][0])
         constraint.influence = 0.0
-        # What a bake would key lies below all constraints.
+        # What a bake would key is below all constraints.
         stack.move(len(stack) - 1, sum(1 for other in stack if is_own_constraint(other)) - 1)
         if active is not None:
             stack.active = active
@@ -119,7 +119,7 @@ def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:
 
 
 def fixed(armature: bpy.types.Object, number: int | None = None) -> list[tuple[object, ...]]:
-    """What nobody but this module should change about constraints, to tell whether somebody has: of all look-ats what
+    """What nobody but this module should change about constraints, to detect whether somebody has: of all look-ats what
     always stays, of one also what depends on what is shown. What is called otherwise since is no change."""
     settings = (*SETTINGS, *_SHOWN) if number is not None else tuple(SETTINGS)
     return [
@@ -195,7 +195,7 @@ def show(armature: bpy.types.Object, track: Track) -> None:
             continue
         action = action or _own_action(armature)
         wrote = _write(action, constraint, _keys_of(armature, bone, kind, track.first, values)) or wrote
-        wrote = set_way(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
+        wrote = set_mixing(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
         wrote = set_value(constraint, "influence", 1.0) or wrote
     if wrote:
         evaluate(armature)
@@ -373,7 +373,7 @@ def _turns(constraint: bpy.types.Constraint) -> bool:
 
 
 def contents(armature: bpy.types.Object, number: int | None = None) -> list[bytes]:
-    """What is keyed for the constraints of a look-at, or of all, to tell whether somebody has changed it."""
+    """What is keyed for the constraints of a look-at, or of all, to detect whether somebody has changed it."""
     held = ((c.name, _keys(c)) for _, c in on(armature) if number in (None, number_of(c)))
     return [place.encode() + keys.values.tobytes() for place, keys in held if keys is not None]
 
@@ -441,7 +441,7 @@ def number_of(constraint: bpy.types.Constraint) -> int:
 
 
 def _number_and_slot(constraint: bpy.types.Constraint) -> tuple[int, int]:
-    """Number and place that a constraint's name tells."""
+    """Number of the look-at and slot in the chain, from a constraint's name."""
     match = NAME.fullmatch(constraint.name)
     assert match is not None, "it is one of a look-at's"
     return int(match[1]), int(match[2])

@@ -11,7 +11,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..animation.channels import LOCATION
 from ..offset_layer import clock, constraints, layer_action
-from ..offset_layer.clock_reading import SETTINGS, set_range, set_value, set_way
+from ..offset_layer.clock_reading import SETTINGS, set_mixing, set_range, set_value
 from .owners import Owner
 
 _ACTION = "PD Follow Offsets"
@@ -68,7 +68,7 @@ def install(owner: Owner) -> None:
         constraint.action_slot = layer_action.slot_of(action, name, ensure=True)
         for setting, value in SETTINGS.items():
             setattr(constraint, setting, value)
-        set_way(constraint, _WAY)
+        set_mixing(constraint, _WAY)
         if kind not in held:
             constraint.influence = 0.0
     for name in _NAMES.values():

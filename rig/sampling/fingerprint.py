@@ -1,8 +1,8 @@
-"""What the motion of a rig or a target depends on, and fingerprints of it that tell whether it has been edited.
+"""What the motion of a rig or a target depends on, and fingerprints that detect whether it has been edited.
 
-Samples stay right for as long as nothing they were taken from changes. Blender tells that something of a kind was
-changed, not what; fingerprints tell. They leave out what changes by itself from frame to frame, animated channels, and
-what look-ats add.
+Samples are valid as long as nothing they were taken from changes. Blender reports that data of a type was changed, not
+which; fingerprints find that. They leave out animated channels, which change from frame to frame, and what look-ats
+add.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -13,17 +13,11 @@ import bpy
 import numpy as np
 
 from ..animation import actions
+from ..animation.channels import TRANSFORM_SIZES
 from . import own_data
 
 KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
 """Kinds of data whose change may always change a motion; others do where one of them is within reach."""
-_CHANNELS = (
-    ("location", 3),
-    ("rotation_quaternion", 4),
-    ("rotation_euler", 3),
-    ("rotation_axis_angle", 4),
-    ("scale", 3),
-)
 _DELTAS = ("delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale")
 _KEYS = (("co", np.float32, 2), ("handle_left", np.float32, 2), ("handle_right", np.float32, 2))
 _SKIPPED = {
@@ -61,7 +55,7 @@ def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
     # Each frame asks this: to look a method up takes longer than to call it.
     updated = [graph.id_type_updated for graph in graphs if graph is not None]
     found = [{kind for kind in kinds if is_updated(kind)} for is_updated in updated]
-    # A view layer that was evaluated since then has nothing to tell: all that the others tell is known.
+    # A view layer that was evaluated since then has nothing new: all that the others report is known.
     return set().union(*found) if found and all(found) else set() if found else set(kinds)
 
 
@@ -253,7 +247,7 @@ def _animation(item: bpy.types.ID) -> Iterator[object]:
 def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterator[object]:
     yield item.type, item.rotation_mode, item.parent.name_full if item.parent else "", item.parent_type
     yield item.parent_bone, tuple(v for row in item.matrix_parent_inverse for v in row)
-    for name in (*(name for name, _ in _CHANNELS), *_DELTAS):
+    for name in (*TRANSFORM_SIZES, *_DELTAS):
         yield _still(getattr(item, name), animated.get(name, set()))
     yield tuple(item.parent_vertices)
     yield from _constraints(item.constraints, "", animated)
@@ -267,7 +261,7 @@ def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterato
         if head in rows:
             moving.setdefault(name, []).extend((rows[head], index) for index in indices)
     yield bones.keys()
-    for name, size in _CHANNELS:
+    for name, size in TRANSFORM_SIZES.items():
         values = np.empty((len(bones), size), dtype=np.float32)
         bones.foreach_get(name, values.ravel())
         for row, index in moving.get(name, ()):

@@ -1,4 +1,4 @@
-"""Plain chains: bones that carry each other as parents do, so that forward kinematics predicts where they end up.
+"""Plain chains: bones connected only as parents and children, so that forward kinematics predicts their pose.
 
 A bone with any constraint, even one that is off, goes through world space and back when Blender evaluates it. That
 rounds its pose, and changes nothing else.
@@ -12,12 +12,12 @@ from . import fingerprint
 from .own_data import is_own_constraint
 
 
-def line(armature: bpy.types.Object, bone: str, carriers: Collection[str] = ()) -> list[str]:
-    """Names of a bone and of its parents, up to the first of `carriers`, which is left out; else up to the root."""
+def line(armature: bpy.types.Object, bone: str, ancestors: Collection[str] = ()) -> list[str]:
+    """Names of a bone and of its parents, up to the first of `ancestors`, which is left out; else up to the root."""
     pose_bone = armature.pose.bones[bone]
     found: list[str] = []
     for link in (pose_bone, *pose_bone.parent_recursive):
-        if link.name in carriers:
+        if link.name in ancestors:
             break
         found.append(link.name)
     return found

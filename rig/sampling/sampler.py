@@ -405,7 +405,7 @@ class Sampler:
             samples.targets[:, block] = seen_from(world, np.swapaxes(points, 0, 1))
 
     def _check(self, frames: Array, pose: Array, sizes: Array, scales: Array, world: Array, points: Array) -> None:
-        """Raise RigError at the first frame with something that has no answer. sizes: (F, b, 3) of the pose's axes."""
+        """Raise RigError at the first frame that cannot be solved. sizes: (F, b, 3) of the pose's axes."""
         armature, targets = (self._armature.name,), [target.label for target in self.targets]
         with np.errstate(all="ignore"):
             lengths = np.linalg.norm(world[:, :3, :3], axis=1)
@@ -413,7 +413,7 @@ class Sampler:
             no_size = (lengths.min(axis=1) < 1e-9) | (np.abs(volume) < 1e-9)
             flat = sizes.min(axis=-1) < 1e-9
         negative = scales < 0.0
-        _complain(
+        _raise_first(
             frames,
             (
                 # The object first: what is wrong with it shows in its bones.
@@ -444,7 +444,7 @@ class Sampler:
 
     def _check_points(self, frames: Array, points: Array) -> None:
         targets = [target.label for target in self.targets]
-        _complain(frames, ((~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),))
+        _raise_first(frames, ((~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),))
 
 
 @dataclass
@@ -512,16 +512,16 @@ class _WorldRows:
         return cls(matrices, matrices[: len(names)].reshape(-1), np.array(order), hidden)
 
 
-def _complain(frames: Array, complaints: Sequence[tuple[Array, Sequence[str], str]]) -> None:
+def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], str]]) -> None:
     """Raise RigError for the first frame at which anything is wrong, and of several things for the first one listed.
 
-    complaints: each (F, m) whether, m names, and a sentence with places for the name and the frame.
+    problems: each (F, m) whether, m names, and a template for the name and the frame.
     """
-    found = [(int(np.argmax(bad.any(axis=1))), n) for n, (bad, _, _) in enumerate(complaints) if bad.any()]
+    found = [(int(np.argmax(bad.any(axis=1))), n) for n, (bad, _, _) in enumerate(problems) if bad.any()]
     if found:
         k, n = min(found)
-        bad, names, sentence = complaints[n]
-        # Of bones, the one nearest to the root: those it carries suffer with it.
+        bad, names, sentence = problems[n]
+        # Of bones, the one nearest to the root: its descendants are affected by it.
         raise RigError(sentence, name=names[int(np.flatnonzero(bad[k])[-1])], frame=frames[k])
 
 

@@ -33,10 +33,10 @@ def hidden(
                     sampler.scene.collection.objects.link(item)
             depsgraph = sampler.step(frame)
             for n in range(len(points)):
-                way = points[n, k] - eyes[k]
-                distance = float(np.linalg.norm(way))
+                line = points[n, k] - eyes[k]
+                distance = float(np.linalg.norm(line))
                 if distance > 0.0:
-                    ray = Vector(eyes[k]), Vector(way / distance)
+                    ray = Vector(eyes[k]), Vector(line / distance)
                     found[n, k] = sampler.scene.ray_cast(depsgraph, *ray, distance=distance)[0]
             yield (k + 1) / len(frames)
     return found

@@ -1,4 +1,4 @@
-"""What may be looked at: something that is there, and that the look itself does not carry along."""
+"""What may be looked at: something that exists and that the look-at itself does not move."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) 
 
 
 def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Whether an object, or a bone of it, is carried by the chain itself or by the head: by parents or constraints."""
+    """Whether an object, or a bone of it, moves with the chain or the head: by parents or constraints."""
     head = armature.pose.bones[bones[0]]
     seen: set[tuple[bpy.types.Object, str]] = set()
     waiting = [(item, bone)]

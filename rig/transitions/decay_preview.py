@@ -40,11 +40,11 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
     key = (armature.name, settings.method, settings.damping_ratio, dt, *numbers, *contents)
     if _last.get("key") != key:
         try:
-            answer = _decays(armature, source, destination, settings, dt)
+            decays = _decays(armature, source, destination, settings, dt)
         except LookAtError:
-            answer = None
-        _last.update(key=key, answer=answer)
-    return _last["answer"]  # type: ignore[return-value]
+            decays = None
+        _last.update(key=key, decays=decays)
+    return _last["decays"]  # type: ignore[return-value]
 
 
 def _content(armature: bpy.types.Object, action: bpy.types.Action) -> tuple[str, int]:

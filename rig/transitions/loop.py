@@ -14,6 +14,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
+from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..sampling import scene_time
@@ -159,11 +160,11 @@ def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
         ends, starts = clip.part(slice(-2, None)), again.part(slice(0, 2))
         kind = "rotation" if channel.kind == "rotation" else "vector"
         last, first = clips.to_values(channel, ends.raw[channel]), clips.to_values(channel, starts.raw[channel])
-        difference = _way(kind, first[0], last[1])
-        pose = _gone(kind, first[0], 0.5 * difference)
-        step = _speed(difference, _way(kind, last[0], last[1]), _way(kind, first[0], first[1]))
-        for target, way in ((before, -step), (after, step)):
-            poses = np.stack((_gone(kind, pose, way), pose))
+        difference = cut.displacement(first[0], last[1], kind)
+        pose = cut.displaced(first[0], 0.5 * difference, kind)
+        step = _speed(difference, cut.displacement(last[0], last[1], kind), cut.displacement(first[0], first[1], kind))
+        for target, by in ((before, -step), (after, step)):
+            poses = np.stack((cut.displaced(pose, by, kind), pose))
             near = stored[-1:] if target is after else again.raw[channel][:1]
             target.raw[channel] = (
                 splice.channels_from(channel.mode, poses[::-1, None], near)[::-1, 0] if kind == "rotation" else poses
@@ -178,14 +179,6 @@ def _speed(difference: Array, last: Array, first: Array) -> Array:
     return mean + direction * (min(last @ direction, first @ direction) - mean @ direction)
 
 
-def _way(kind: str, a: Array, b: Array) -> Array:
-    return b - a if kind == "vector" else rotation.log(rotation.multiply(b, rotation.inverse(a)))
-
-
-def _gone(kind: str, a: Array, way: Array) -> Array:
-    return a + way if kind == "vector" else rotation.multiply(rotation.exp(way), a)
-
-
 def _exactly_closed(clip: Clip) -> Clip:
     """The clip with the last numbers equal to the first if they differ only by rounding."""
     for raw in clip.raw.values():
@@ -196,8 +189,8 @@ def _exactly_closed(clip: Clip) -> Clip:
 
 def _add_cycles(action: bpy.types.Action, slot: bpy.types.ActionSlot, ground: Ground, travel: Placement) -> None:
     """Repeat the F-curves, with an offset for those with the travel of the root."""
-    carried = {handle.location for handle in ground.handles} if not travel.is_identity else set()
-    paths = {channel.path for channel in carried if channel is not None}
+    repeating = {handle.location for handle in ground.handles} if not travel.is_identity else set()
+    paths = {channel.path for channel in repeating if channel is not None}
     for curve in actions.curves(action, slot):
         modifier = curve.modifiers.new("CYCLES")
         modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET" if curve.data_path in paths else "REPEAT"

@@ -93,9 +93,9 @@ class Ground:
         if self.by_object:
             return [self._handle("")]
         tops = [bone for bone in self.armature.data.bones if bone.parent is None]
-        return [self._handle(name) for top in tops for name in self._carrying(top)]
+        return [self._handle(name) for top in tops for name in self._handles_below(top)]
 
-    def _carrying(self, bone: bpy.types.Bone, below_keys: bool = False) -> list[str]:
+    def _handles_below(self, bone: bpy.types.Bone, below_keys: bool = False) -> list[str]:
         """The topmost bones of a branch that must be placed to place all of it.
 
         A bone at rest whose children travel is not a handle even if it has keys: if placed, its children would swing
@@ -105,7 +105,7 @@ class Ground:
         if self._moves(bone.name):
             return [bone.name]
         keyed = bone.name in self._transforms
-        found = [name for child in bone.children for name in self._carrying(child, below_keys or keyed)]
+        found = [name for child in bone.children for name in self._handles_below(child, below_keys or keyed)]
         if keyed or (below_keys and not self.armature.pose.bones[bone.name].constraints):
             # A connected bone cannot be moved without its parent.
             bound = any(self.armature.data.bones[name].use_connect for name in found)
@@ -212,7 +212,7 @@ class Ground:
             if handle.location is not None
         }
 
-    def carrier(self) -> str | None:
+    def root_handle(self) -> str | None:
         """The handle of the root: a bone, or "" for the object; None if it has no location."""
         found = {handle.bone for handle in self.handles if handle.location is not None}
         bone = None if self.by_object or not self.root else self.armature.data.bones[self.root]
@@ -221,12 +221,12 @@ class Ground:
 
     def step(self, clip: Clip, row: int) -> Array:
         """The step (3,) over the ground of the handle of the root, from a frame of a clip to the next."""
-        handle = next((handle for handle in self.handles if handle.bone == self.carrier()), None)
+        handle = next((handle for handle in self.handles if handle.bone == self.root_handle()), None)
         if handle is None or handle.location not in clip.raw or row + 1 >= len(clip.frames):
             return np.zeros(3)
         stored = clip.raw[handle.location]
-        way = handle.linear @ (stored[row + 1] - stored[row])
-        return way - (way @ self.up) * self.up
+        step = handle.linear @ (stored[row + 1] - stored[row])
+        return step - (step @ self.up) * self.up
 
     @staticmethod
     def _moved(handle: _Handle, location: Array, turn: Array, move: Array) -> Array:
@@ -294,7 +294,7 @@ def _changes(channel: Channel, read: Sequence[Clip], size: float) -> bool:
 
 
 def heading(up: Array, turn: Array) -> float:
-    """Angle [rad] of a rotation (4,) about the up axis, the short way round."""
+    """Angle [rad] of a rotation (4,) about the up axis, along the shorter arc."""
     turn = -turn if turn[0] < 0.0 else turn
     return float(2.0 * np.arctan2(turn[1:] @ up, turn[0]))
 
@@ -313,8 +313,8 @@ def part(placement: Placement, up: Array, share: float) -> Placement:
     # up cross.
     whole, less = _arc(angle), _arc(share * angle)
     size = whole[0] ** 2 + whole[1] ** 2
-    way = (whole[0] * level - whole[1] * rotation.cross(up, level)) / size
-    moved = share * (less[0] * way + less[1] * rotation.cross(up, way))
+    tangent = (whole[0] * level - whole[1] * rotation.cross(up, level)) / size
+    moved = share * (less[0] * tangent + less[1] * rotation.cross(up, tangent))
     return Placement(rotation.exp(share * angle * up), moved + share * rise)
 
 

@@ -285,7 +285,7 @@ class ClipSequence:
 
         A clip placed exactly at the root would have no difference to continue its speed.
         """
-        name = ground.carrier()
+        name = ground.root_handle()
         if blend.glide is None or name is None:
             return np.zeros(3)
         frames = blend.glide * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt

@@ -25,7 +25,7 @@ def test_a_figure_shows_time_ratio_and_goal() -> None:
     assert row.figure == "1.6 ms, 1.12 times muted (goal: at most 1.15 times)"
 
 
-def test_a_faster_row_shows_its_ratio_the_other_way_round() -> None:
+def test_a_faster_row_shows_its_ratio_inverted() -> None:
     row = Row("a", "bake", 0.03, 0.1, "Blender", Goal(10, SPEEDUP), faster=True)
     assert row.figure == "30.0 ms, 10.0 times faster than Blender (goal: at least 10 times)"
 

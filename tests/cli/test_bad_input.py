@@ -128,7 +128,7 @@ def test_file_in_the_way_of_the_output_folder(walk, call, tmp_path) -> None:
     assert (tmp_path / "file").read_text() == "x"
 
 
-def test_unwritable_folder_is_told_before_the_work(walk, call, tmp_path, monkeypatch) -> None:
+def test_unwritable_folder_is_reported_before_the_work(walk, call, tmp_path, monkeypatch) -> None:
     def refuse(self, *_, **__):
         raise PermissionError(13, "Permission denied")
 
@@ -489,7 +489,7 @@ def short_of_space():
     return limited
 
 
-def test_a_disk_that_fills_up_is_told(walk, call, tmp_path, monkeypatch, short_of_space) -> None:
+def test_a_disk_that_fills_up_is_reported(walk, call, tmp_path, monkeypatch, short_of_space) -> None:
     """Blender itself says 'No such file or directory'."""
     assert walk.stat().st_size > 2 * _LEAST
     whole_file = load("cli.whole_file")
@@ -506,7 +506,7 @@ def test_a_disk_that_fills_up_is_told(walk, call, tmp_path, monkeypatch, short_o
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.blend", "walk.blend"]
 
 
-def test_another_reason_of_the_system_is_told(walk, call, tmp_path, short_of_space) -> None:
+def test_another_reason_of_the_system_is_reported(walk, call, tmp_path, short_of_space) -> None:
     """A quota or a limit, with room on the disk."""
     with short_of_space():
         outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--point=0,-2,1.6")
@@ -516,7 +516,7 @@ def test_another_reason_of_the_system_is_told(walk, call, tmp_path, short_of_spa
 
 
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
-def test_a_full_disk_that_blender_tells_of(walk, call, tmp_path, monkeypatch, suffix) -> None:
+def test_a_full_disk_that_blender_reports(walk, call, tmp_path, monkeypatch, suffix) -> None:
     said = {
         ".blend": "Error: No space left on device\n",
         ".glb": 'Error: Python: Traceback (most recent call last):\n  File "export.py", line 120, in save_gltf\n'
@@ -538,7 +538,7 @@ def test_a_full_disk_that_blender_tells_of(walk, call, tmp_path, monkeypatch, su
     assert outcome.code == 1 and "the disk is full" in outcome.row["error"]
 
 
-def test_a_report_that_does_not_fit_is_told(tmp_path, walk, capsys, monkeypatch) -> None:
+def test_a_report_that_does_not_fit_is_reported(tmp_path, walk, capsys, monkeypatch) -> None:
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

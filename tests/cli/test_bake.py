@@ -226,7 +226,7 @@ def test_a_mix_of_targets_in_the_file(call, tools, tmp_path) -> None:
     assert "weight of 0" in outcome.row["error"] and not (tmp_path / "none.blend").exists()
 
 
-def test_muted_or_missing_look_ats_are_told(call, tools, walk, tmp_path) -> None:
+def test_muted_or_missing_look_ats_are_reported(call, tools, walk, tmp_path) -> None:
     assert "--target" in call("bake", walk, "--output", tmp_path / "out.blend").row["error"]
     hero = tools.reopen(walk).objects["Hero"]
     add_look_at(hero, target=bpy.data.objects["Ball"], mute=True)
@@ -336,7 +336,7 @@ def test_action_only_for_other_things_is_refused(call, tools, tmp_path) -> None:
 # Rigs
 
 
-def test_likeliest_rig_is_chosen_and_told(call, tools, tmp_path) -> None:
+def test_likeliest_rig_is_chosen_and_reported(call, tools, tmp_path) -> None:
     tools.make_character()
     prop = bpy.data.objects.new("Prop", bpy.data.armatures.new("Prop"))
     bpy.context.scene.collection.objects.link(prop)

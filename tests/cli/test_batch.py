@@ -167,7 +167,7 @@ def test_a_merged_report_never_takes_the_place_of_one_of_them(reports) -> None:
     assert (reports / "1.json").read_bytes() == before
 
 
-def test_failed_files_are_told_of_when_merged(walk, call, tmp_path, capsys) -> None:
+def test_failed_files_are_reported_when_merged(walk, call, tmp_path, capsys) -> None:
     call("inspect", walk, tmp_path / "missing.blend", "--report", tmp_path / "one.json")
     assert merge(tmp_path / "one.json", tmp_path / "all.json") == 1
     shown = capsys.readouterr()
@@ -261,7 +261,7 @@ def test_an_output_is_an_input_as_any_other(walk, call, tools, tmp_path) -> None
     assert not bpy.data.texts
 
 
-def test_two_runs_at_the_same_output_are_told(walk, call, tmp_path, monkeypatch) -> None:
+def test_two_runs_at_the_same_output_are_reported(walk, call, tmp_path, monkeypatch) -> None:
     call("bake", walk, "--output", tmp_path / "out.blend", AIM, "--skip-done")
     provenance = load("cli.provenance")
     found, asked = provenance.find, []
@@ -324,7 +324,7 @@ def test_a_process_that_is_killed_takes_its_file_alone(shots, call, tmp_path, mo
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.blend", "c.blend", "d.glb", "e.glb"]
 
 
-def test_a_file_for_which_memory_runs_out_is_told_of(shots, call, tmp_path, monkeypatch) -> None:
+def test_a_file_for_which_memory_runs_out_is_reported(shots, call, tmp_path, monkeypatch) -> None:
     """Where the system refuses more memory; most kill the process instead."""
     files = load("cli.scene_files")
     read = files.load
@@ -357,7 +357,7 @@ def test_a_disk_that_is_full_for_one_file_stops_no_other(shots, call, tmp_path, 
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.blend", "c.blend", "d.glb", "e.glb"]
 
 
-def test_processes_that_do_not_start_are_told_of(shots, call, tmp_path, monkeypatch) -> None:
+def test_processes_that_do_not_start_are_reported(shots, call, tmp_path, monkeypatch) -> None:
     words = [sys.executable if not bpy.app.binary_path else bpy.app.binary_path, str(tmp_path / "nowhere.py")]
     monkeypatch.setattr(load("cli.worker_pool"), "program", lambda cores: [*words, "--command", "nothing"])
     outcome = call("inspect", shots, "--jobs", "2")

@@ -96,7 +96,7 @@ def test_without_a_choice_the_command_asks_for_one(shot, call, tmp_path) -> None
 @pytest.mark.parametrize(
     ("pattern", "said"), [("Swim*", "There is no action 'Swim*'"), ("Bounce", "'Bounce' does not move 'Hero'")]
 )
-def test_a_choice_of_nothing_is_told(shot, call, tmp_path, pattern, said) -> None:
+def test_a_choice_of_nothing_is_reported(shot, call, tmp_path, pattern, said) -> None:
     words = ["--output", tmp_path / f"out{shot.suffix}", AIM, "--action", "Walk", "--action", pattern]
     outcome = call("bake", shot, *words)
     assert outcome.code == 1 and said in outcome.row["error"] and "'Death'" in outcome.row["error"]

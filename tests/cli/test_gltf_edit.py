@@ -169,7 +169,7 @@ def test_two_animations_of_one_name_are_exported(helmet, call, tools, tmp_path) 
     assert "Walk look-at" in [item["name"] for item in gltf.read(tmp_path / "out.glb")[0]["animations"]]
 
 
-def test_broken_accessors_are_told_in_one_sentence(helmet, call, tmp_path) -> None:
+def test_broken_accessors_are_reported_in_one_sentence(helmet, call, tmp_path) -> None:
     gltf = load("cli.gltf")
     text, binary = gltf.parts(helmet)
     document = json.loads(text)

@@ -86,7 +86,7 @@ def test_file_without_animation(tmp_path) -> None:
     assert not len(gltf_times.key_times(path)) and gltf_times.frame_rate(path) == 30
 
 
-def test_every_truncation_is_told(tmp_path) -> None:
+def test_every_truncation_is_reported(tmp_path) -> None:
     whole = glb(*document(np.arange(6) / 24.0))
     path = tmp_path / "cut.glb"
     for length in range(len(whole)):
@@ -95,7 +95,7 @@ def test_every_truncation_is_told(tmp_path) -> None:
             gltf_times.key_times(path)
 
 
-def test_every_damaged_byte_is_told_or_harmless(tmp_path) -> None:
+def test_every_damaged_byte_is_reported_or_harmless(tmp_path) -> None:
     whole = glb(*document(np.arange(6) / 24.0))
     path = tmp_path / "damaged.glb"
     for place in range(len(whole)):

@@ -114,7 +114,7 @@ def test_what_cannot_be_done(words, said, shot, call, tmp_path) -> None:
     assert not (tmp_path / "out.blend").exists()
 
 
-def test_out_of_reach_is_told(shot, call, tmp_path) -> None:
+def test_out_of_reach_is_reported(shot, call, tmp_path) -> None:
     words = ("--bone", "foot.L", "--point", "9,0,0", "--output", tmp_path / "out.blend")
     outcome = call("ik", shot, *words)
     assert outcome.code == 0 and outcome.row["effector_error"] is None and outcome.row["frames_in_reach"] == 0

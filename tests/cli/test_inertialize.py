@@ -611,7 +611,7 @@ def test_clips_of_another_rig(tools, call, tmp_path) -> None:
     assert outcome.code == 1 and "another rig" in outcome.row["error"]
 
 
-def test_a_few_missing_bones_are_told(tools, call, tmp_path) -> None:
+def test_a_few_missing_bones_are_reported(tools, call, tmp_path) -> None:
     hero = opened_clips(tools)
     hero.pose.bones["shin.L"].name = "calf.L"
     for action in bpy.data.actions:

@@ -19,7 +19,7 @@ def shot(tools, tmp_path):
     return tools.save(tmp_path / "shot.blend")
 
 
-def test_report_tells_what_bake_would_do(shot, call) -> None:
+def test_report_says_what_bake_would_do(shot, call) -> None:
     outcome = call("inspect", shot)
     assert outcome.code == 0 and not outcome.errors
     row = outcome.row
@@ -81,7 +81,7 @@ def test_rig_without_a_head_says_so(tools, call, tmp_path) -> None:
     assert outcome.code == 0 and outcome.row["rigs"][0]["problem"].endswith(".")
 
 
-def test_what_is_detected_is_told_with_its_votes(shot, call) -> None:
+def test_what_is_detected_is_reported_with_its_votes(shot, call) -> None:
     outcome = call("inspect", shot)
     (rig,) = outcome.row["rigs"]
     assert rig["forward"] == pytest.approx([0.0, -1.0, 0.0], abs=1e-3)
@@ -93,7 +93,7 @@ def test_what_is_detected_is_told_with_its_votes(shot, call) -> None:
     assert "forward (0, -1, 0), up (0, 0, 1), confidence" in text and "left and right 0° off x 1" in text
 
 
-def test_a_doubtful_axis_is_told(tools, call, tmp_path) -> None:
+def test_a_doubtful_axis_is_reported(tools, call, tmp_path) -> None:
     hero = tools.make_character()
     swap = {"L": "_R", "R": "_L"}
     for bone in hero.data.bones:

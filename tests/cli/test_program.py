@@ -120,7 +120,7 @@ def test_signals_leave_a_report_and_whole_files(number, walk, tmp_path) -> None:
 
 
 @needs_module
-def test_python_without_blender_is_told_what_to_install(tmp_path) -> None:
+def test_python_without_blender_is_reported_what_to_install(tmp_path) -> None:
     program = (
         "import sys, runpy; sys.modules['bpy'] = None; sys.argv[0] = 'cli'; runpy.run_path('cli', run_name='__main__')"
     )

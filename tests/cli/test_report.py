@@ -145,7 +145,7 @@ def test_a_pipe_is_written_through(walk, call, tmp_path) -> None:
 
 
 @needs_posix
-def test_a_pipe_that_nobody_reads_is_told(walk, call, tmp_path) -> None:
+def test_a_pipe_that_nobody_reads_is_reported(walk, call, tmp_path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     outcome = call("inspect", walk, "--report", pipe)

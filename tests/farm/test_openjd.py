@@ -139,7 +139,7 @@ def test_the_extension_is_installed_for_the_session_alone(tmp_path) -> None:
         ('test "$2" != --command || test "$3" != extension', ["--extension=package.zip"], "cannot install package.zip"),
     ],
 )
-def test_what_is_missing_on_a_worker_is_told_in_one_sentence(program, words, expected, tmp_path, monkeypatch) -> None:
+def test_what_a_worker_lacks_is_reported_in_one_sentence(program, words, expected, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("package.zip").touch()
     if program is not None:

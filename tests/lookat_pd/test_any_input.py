@@ -399,9 +399,9 @@ def plant(**given: Any) -> Any:
     names = ("hip", "knee", "ankle", "upper", "lower", "foot")
     animated = legs.Leg(**{name: given[name] for name in names})
     moved = checks.like("moved", given["moved"], 3)
-    carried = legs.Leg(*(getattr(animated, name) + (moved if n < 3 else 0.0) for n, name in enumerate(names)))
-    lowered = legs.lowering(animated, carried, given["up"], given["dt"], smooth=given["smooth"])
-    return lowered, legs.replant(animated, carried)
+    displaced = legs.Leg(*(getattr(animated, name) + (moved if n < 3 else 0.0) for n, name in enumerate(names)))
+    lowered = legs.lowering(animated, displaced, given["up"], given["dt"], smooth=given["smooth"])
+    return lowered, legs.replant(animated, displaced)
 
 
 TURNS = {"first", "second", "one", "other", "at"}
@@ -772,7 +772,7 @@ def test_every_public_solver_is_called_with_any_input() -> None:
 
 @settings(max_examples=500)
 @given(names, seeds, changes)
-def test_a_solver_answers_or_says_what_is_wrong(
+def test_a_solver_returns_or_says_what_is_wrong(
     name: str, seed: int, changes: list[tuple[int, str, float, int]]
 ) -> None:
     check(name, seed, changes)
@@ -781,7 +781,7 @@ def test_a_solver_answers_or_says_what_is_wrong(
 @pytest.mark.slow
 @attack(2_000)
 @given(names, seeds, changes)
-def test_a_solver_answers_or_says_what_is_wrong_many_times(
+def test_a_solver_returns_or_says_what_is_wrong_many_times(
     name: str, seed: int, changes: list[tuple[int, str, float, int]]
 ) -> None:
     check(name, seed, changes)

@@ -100,7 +100,7 @@ def reason() -> str | None:
     return bake.why_not(bpy.context)
 
 
-def test_tells_why_it_is_grey(hero) -> None:
+def test_says_why_it_is_grey(hero) -> None:
     settings = hero.pose.bones["head"].lookat_pd
     assert reason() is None and bpy.ops.lookat_pd.bake.poll()
     settings.target = None

@@ -199,7 +199,7 @@ def reason() -> str | None:
     return operator.why_not(bpy.context)
 
 
-def test_tells_why_it_is_grey(hero) -> None:  # noqa: F811
+def test_says_why_it_is_grey(hero) -> None:  # noqa: F811
     settings = hero.pose.bones["head"].lookat_pd
     assert reason() is None and bpy.ops.lookat_pd.follow.poll()
     settings.mute = True

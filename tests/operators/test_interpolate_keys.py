@@ -43,7 +43,7 @@ def reports(monkeypatch) -> list[str]:
     """What operators say."""
     found: list[str] = []
     current = load("operators.current")
-    monkeypatch.setattr(current, "tell", lambda operator, text: found.append(text))
+    monkeypatch.setattr(current, "report_info", lambda operator, text: found.append(text))
     return found
 
 

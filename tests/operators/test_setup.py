@@ -106,7 +106,7 @@ def test_add_takes_the_selected_pose_bone(hero) -> None:
     assert look_at.bones_with_look_at(hero) == ["neck"]
 
 
-def test_add_without_a_target_when_told(hero) -> None:
+def test_add_without_a_target_when_requested(hero) -> None:
     bpy.ops.lookat_pd.add(new_target=False)
     assert settings(hero).target is None and settings(hero).exists
 
@@ -373,7 +373,7 @@ def test_copy_goes_to_the_other_selected_bones(hero) -> None:
         assert settings(hero, bone).target.name == "Ball"
 
 
-def test_copy_keeps_the_targets_when_told(hero) -> None:
+def test_copy_keeps_the_targets_when_requested(hero) -> None:
     ball, bird = thing("Ball"), thing("Bird")
     bpy.ops.lookat_pd.add(bone="head", target="Ball")
     bpy.ops.lookat_pd.add(bone="arm.L", target="Bird")

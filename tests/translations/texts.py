@@ -23,7 +23,7 @@ _ERRORS = {
     if isinstance(kind, type) and issubclass(kind, Exception)
 }
 _SHOWN_BY_LAYOUT = {"text", "heading", "title", "message", "confirm_text"}
-_SHOWN = {"report": 1, "complain": 1, "tell": 1, "translate": 0, "status_text_set": 0, "poll_message_set": 0}
+_SHOWN = {"report": 1, "report_error": 1, "report_info": 1, "translate": 0, "status_text_set": 0, "poll_message_set": 0}
 """Calls that show a sentence, and which argument it is."""
 _MESSAGES = {"Message", "joined"}
 _LOOKED_UP_BY = {"pgettext", "pgettext_iface", "pgettext_tip", "pgettext_rpt", "iface_", "tip_", "rpt_"}

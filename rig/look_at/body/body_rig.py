@@ -172,7 +172,7 @@ def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
     """
     armature, chain, notes = request.armature, request.chain, request.notes
     unknown = limbs.find_unplanted(armature, chain)
-    carried = any(_anchor(armature, bone, chain) >= 0 for leg in request.legs for bone in (leg.upper, *leg.goals))
+    dependent = any(_anchor(armature, bone, chain) >= 0 for leg in request.legs for bone in (leg.upper, *leg.goals))
     if unknown:
         notes.append(
             Message(
@@ -186,7 +186,7 @@ def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
             "No leg with two bones and a foot was found, so the feet are not planted; disable "
             "Planted Feet, or choose another rig."
         )
-    if not (carried or body.hips_control or request.asks_for_feet):
+    if not (dependent or body.hips_control or request.asks_for_feet):
         return body
     body = find_hips(request, body)
     legs = [leg for leg in request.legs if not {leg.upper, leg.lower, leg.foot} & set(chain)]
@@ -445,8 +445,8 @@ def _anchor(armature: bpy.types.Object, bone: str, chain: Sequence[str]) -> int:
 
 def _is_plain(armature: bpy.types.Object, bones: Iterable[str], chain: Sequence[str]) -> bool:
     """Whether bones move with their parents, without constraints in between."""
-    carried = [link for bone in bones for link in plain_chain.line(armature, bone, chain)]
-    return plain_chain.is_plain(armature, carried, inheriting=carried)
+    between = [link for bone in bones for link in plain_chain.line(armature, bone, chain)]
+    return plain_chain.is_plain(armature, between, inheriting=between)
 
 
 def _eye_axes(skeleton: Skeleton, chain: Sequence[str], eyes: Sequence[EyeBone], aim: tuple[Array, Array]) -> Array:

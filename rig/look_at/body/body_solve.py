@@ -56,14 +56,14 @@ class BodySolve:
         pitch = weight_shift.head_pitch(self.chain, offsets)
         displacement = response.shifted(body, self._animated, turn, pitch, self.dt)
         if body.reaching and body.hips_control:
-            now = response.carried(body, self.samples, self._carried(offsets, displacement))
+            now = response.propagated(body, self.samples, self._chain_motion(offsets, displacement))
             down = response.lowered(body, self._animated, now, self.dt)
             displacement = displacement - down[:, None] * body.upright
         return displacement
 
-    def _carried(self, offsets: Array, displacement: Array) -> weight_shift.CarriedBody:
+    def _chain_motion(self, offsets: Array, displacement: Array) -> weight_shift.ChainMotion:
         bones, s = len(self.chain), self.samples
-        return weight_shift.CarriedBody.of(s.rotations[:, :bones], s.positions[:, :bones], offsets, displacement)
+        return weight_shift.ChainMotion.of(s.rotations[:, :bones], s.positions[:, :bones], offsets, displacement)
 
     def corrected_displacement(self, seen: Samples, displacement: Array, active: Array) -> Array:
         """The displacement (F, 3) of the hips, lowered as the legs require in the evaluated rig.
@@ -97,8 +97,8 @@ class BodySolve:
         """
         body, s, targets = self.body, self.samples, self.samples.targets
         if seen is None:
-            carrying = self._carried(offsets, displacement)
-            now, head, place = response.carried(body, s, carrying), wanted, carrying.places[:, 0]
+            motion = self._chain_motion(offsets, displacement)
+            now, head, place = response.propagated(body, s, motion), wanted, motion.places[:, 0]
         else:
             moving = np.any(offsets != rotation.IDENTITY, axis=(1, 2)) | np.any(displacement != 0.0, axis=1)
             now = response.where(moving, response.posed(body, seen), self._animated)

@@ -26,12 +26,12 @@ class Layer:
 
     id: the word on the command line. group, switch: the group of the look-at's settings, "body" or "eyes", and the
     property in it that enables the layer. label, description: name and tooltip of the switch. find: puts the bones
-    that it needs into a `BodyRig`, and a note into the request where there are none; a layer without a field of its
+    that it needs into a `BodyRig`, and a note into the request if there are none; a layer without a field of its
     own puts them into `turned` or `moved`. respond: functions that add to the offsets and displacements of a
     `BodyMotion`; one that several layers name runs once. tune: the amounts among the settings as parameters of the
     solver. amounts: names of these settings, in the order of the panel, the main one first. report, reported: the
     layer's field in the report and its value. needs: id of a layer without which it does nothing, or "". default:
-    whether it is on from the start.
+    whether it is on by default.
     """
 
     id: str
@@ -167,7 +167,7 @@ def switch_off(settings, layer: Layer) -> None:
 
 
 def extent(settings) -> str:
-    """How much of the body responds: "ALL" layers, "NONE" but those that are on from the start, or "SOME"."""
+    """How much of the body responds: "ALL" layers, "NONE" except those that are on by default, or "SOME"."""
     on = [is_switched_on(layer, settings) for layer in LAYERS.values()]
     if all(on):
         return "ALL"
@@ -176,7 +176,7 @@ def extent(settings) -> str:
 
 
 def switch_whole_body(settings, on: bool) -> None:
-    """Enable all layers, or return to those that are on from the start."""
+    """Enable all layers, or return to those that are on by default."""
     if on:
         switch_on(settings)
         return

@@ -11,7 +11,7 @@ import numpy as np
 from ....lookat_pd import eyes, gaze, rotation
 from ....lookat_pd.body import legs, recoil
 from ....lookat_pd.body import weight_shift as weight_shift_solver
-from ....lookat_pd.body.weight_shift import CarriedBody
+from ....lookat_pd.body.weight_shift import ChainMotion
 from ....lookat_pd.eyes import blink, shape_gaze
 from ....lookat_pd.rotation import Array
 from ...animation import channels
@@ -45,10 +45,10 @@ def posed(body: BodyRig, samples: Samples) -> Posed:
     return {name: (samples.rotations[:, rows[name]], samples.positions[:, rows[name]]) for name in body.sampled}
 
 
-def carried(body: BodyRig, samples: Samples, carrying: CarriedBody) -> Posed:
+def propagated(body: BodyRig, samples: Samples, chain: ChainMotion) -> Posed:
     """The bones of a body moved by the chain and the hips, by forward kinematics."""
     rows = [samples.bones.index(name) for name in body.sampled]
-    turns, places = carrying.carry(body.anchors, samples.rotations[:, rows], samples.positions[:, rows])
+    turns, places = chain.propagate(body.anchors, samples.rotations[:, rows], samples.positions[:, rows])
     return {name: (turns[:, n], places[:, n]) for n, name in enumerate(body.sampled)}
 
 
@@ -62,7 +62,7 @@ def where(moving: Array, there: Posed, else_there: Posed) -> Posed:
 
 
 def risen(there: Posed, displacement: Array) -> Posed:
-    """The same pose displaced by `way` (F, 3)."""
+    """The same pose displaced (F, 3)."""
     return {name: (turn, place + displacement) for name, (turn, place) in there.items()}
 
 
@@ -220,21 +220,21 @@ def plant_feet(motion: BodyMotion) -> None:
 
 
 def hold_feet(motion: BodyMotion) -> None:
-    """Put back what holds feet where the chain has carried it along."""
+    """Restore the controls that hold the feet where the chain has moved them."""
     for bone in motion.body.handles:
         (before, there), (now, here) = motion.animated[bone], motion.now[bone]
         still = np.all(before == now, axis=-1) & np.all(there == here, axis=-1)
         turn = rotation.multiply(rotation.inverse(now), before)
         motion.offsets[bone] = np.where(still[:, None], rotation.IDENTITY, turn)
-        way = np.where(still[:, None], 0.0, there - here)
-        motion.moves[bone] = own_displacement(motion.samples, bone, now, way)
+        displacement = np.where(still[:, None], 0.0, there - here)
+        motion.moves[bone] = own_displacement(motion.samples, bone, now, displacement)
 
 
 def correct_feet(motion: BodyMotion) -> None:
     """Move the goals of legs by what the deforming feet miss them, more or less than in the animation."""
     for goal, bone in motion.body.missed:
-        way = motion.animated[bone][1] - motion.now[bone][1]
-        motion.moves[goal] = own_displacement(motion.samples, goal, motion.now[goal][0], way)
+        displacement = motion.animated[bone][1] - motion.now[bone][1]
+        motion.moves[goal] = own_displacement(motion.samples, goal, motion.now[goal][0], displacement)
 
 
 def turn_eyes(motion: BodyMotion) -> None:

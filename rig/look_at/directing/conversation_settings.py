@@ -90,7 +90,7 @@ class LookAtTurn(bpy.types.PropertyGroup):
         update=_changed,
     )
     frame: IntProperty(name="Frame", description="Frame at which the turn begins", options=set(), update=_changed)
-    text: StringProperty(name="Text", description="What is said; a note that changes nothing")
+    text: StringProperty(name="Text", description="Text that is spoken, as a note; it has no effect")
     at: PointerProperty(
         type=bpy.types.Object,
         name="Looks At",

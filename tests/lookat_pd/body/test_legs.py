@@ -125,7 +125,7 @@ def test_ankle_and_foot_are_back_where_they_were(seed: int, size: float) -> None
     assert np.all(missed[(away <= reach) & (away >= short)] < 1e-12)
 
 
-def test_what_was_not_carried_away_stays_to_the_last_bit() -> None:
+def test_a_leg_that_was_not_moved_stays_to_the_last_bit() -> None:
     animated = anyhow(1)
     shift = np.zeros((20, 3))
     shift[10:] = 0.01
@@ -136,7 +136,7 @@ def test_what_was_not_carried_away_stays_to_the_last_bit() -> None:
 
 
 @given(seeds)
-def test_a_little_carrying_gives_little_offsets(seed: int) -> None:
+def test_small_displacements_give_small_offsets(seed: int) -> None:
     """So that nothing jumps when the hips begin to move."""
     animated = standing(np.random.default_rng(seed).uniform(0.05, 2.0, 20), np.full(20, 0.1))
     offsets, _ = legs.replant(animated, shifted(animated, np.full((20, 3), [1e-7, 0.0, -1e-7])))
@@ -144,7 +144,7 @@ def test_a_little_carrying_gives_little_offsets(seed: int) -> None:
 
 
 @given(seeds)
-def test_mirrored_legs_are_answered_mirrored(seed: int) -> None:
+def test_mirrored_legs_give_mirrored_results(seed: int) -> None:
     rng = np.random.default_rng(seed)
     animated, shift = still(20, rng.uniform(0.0, 1.5), rng.uniform(0.0, 0.4)), 0.05 * rng.normal(size=(20, 3))
     here, there = (replanted(animated, shifted(animated, s))[0] for s in (shift, shift * [-1.0, 1.0, 1.0]))
@@ -175,7 +175,7 @@ def test_a_leg_that_is_straight_bends_as_it_does_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("hinge", [None, [[1.0, 0.0, 0.0]] * 2])
-def test_a_leg_that_is_always_straight_bends_over_its_toes_or_as_told(hinge) -> None:
+def test_a_leg_that_is_always_straight_bends_over_its_toes_or_as_set(hinge) -> None:
     animated = still(5, bend=0.0)
     if hinge is not None:
         # About the thigh's own axis: forward on one side and across on the other, since thighs roll.

@@ -74,7 +74,7 @@ def test_a_body_stays_within_its_limits() -> None:
     assert rotation.angle(motion.rotations[-1]).min() > 0.45
 
 
-def test_without_the_engine_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_engine_the_reason_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_module", lambda: ModuleNotFoundError("mujoco"))
     assert not engine.available()
     body = trees.body(2, 0)
@@ -93,7 +93,7 @@ def test_what_cannot_be_simulated_is_refused() -> None:
         dynamics.simulate(body, rotation.identity(2), 1.0, 0.1, torques=np.zeros((3, 2, 3)))
 
 
-def test_what_diverges_is_told_and_leaves_no_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_diverges_is_reported_and_leaves_no_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself the engine writes its warnings to a file in the current folder, and goes on from the first pose."""
     monkeypatch.chdir(tmp_path)
     body = trees.body(3, 1, chain=True)

@@ -87,7 +87,7 @@ def test_velocities_and_accelerations_are_those_of_the_poses(seed: int) -> None:
     assert_allclose((fast - slow) / (2.0 * h), dw, atol=1e-4 * np.abs(dw).max())
 
 
-def test_velocity_is_carried_over_a_key_and_settles_after_the_last() -> None:
+def test_velocity_continues_over_a_key_and_settles_after_the_last() -> None:
     keys = rotation.exp([[[0.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]]])
     slack = interpolate(trees.rods([0.3], [1.0]), keys, [0.0, 0.5], 0.01, residual=0.2, settle=2.0)
     angle = rotation.log(slack.rotations)[:, 0, 1]
@@ -123,7 +123,7 @@ def test_keys_of_one_pose_hold_still() -> None:
     assert_allclose(rotation.distance(found.rotations, pose), 0.0, atol=1e-7)
 
 
-def test_the_short_way_is_taken_whatever_the_sign() -> None:
+def test_the_shorter_arc_is_taken_whatever_the_sign() -> None:
     keys = rotation.exp(np.array([[[0.0, 0.0, 0.1]], [[0.0, 0.0, -0.1]]]))
     keys[1] *= -1.0
     found = interpolate(trees.rods([0.3], [1.0]), keys, [0.0, 1.0], 0.1)

@@ -197,7 +197,7 @@ def test_a_goal_that_a_hinge_passes_by_is_refused(method: str) -> None:
             reach(body, START[:1], goal, 0.6, 0.05, effector=(0, (0.0, 0.3, 0.0)), method=method, limits=limits)
 
 
-def test_joints_that_do_not_carry_the_hand_are_held() -> None:
+def test_joints_that_do_not_move_the_hand_are_held() -> None:
     body = trees.rods([0.3, 0.3, 0.2, 0.1], [2.0, 1.5, 0.5, 0.2])
     start = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2], [0.3, 0.0, 0.0], [0.0, 0.2, 0.0]])
     found = reach(body, start, GOAL, 0.6, 0.02, effector=2, passes=3)

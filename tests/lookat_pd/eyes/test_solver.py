@@ -303,7 +303,7 @@ def test_without_a_range_eyes_do_not_move() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("distance", [0.4, 1.0, 5.0])
-def test_eyes_converge_as_far_as_they_are_told(share: float, distance: float) -> None:
+def test_eyes_converge_as_far_as_they_are_set(share: float, distance: float) -> None:
     film = Film([(0.0, 0.0, distance)], [Event(-1.0, 0)], eyes=make_eyes(vergence=share), rate=24)
     left, right = np.swapaxes(film.in_head()[..., 0], 0, 1)
     assert_allclose(right - left, share * 2.0 * np.arctan(0.03 / distance), atol=1e-9)

@@ -65,7 +65,7 @@ def test_realized_offsets_turn_the_controls_as_wanted(inherits):
     assert np.all(offsets[..., 0] >= 0.0)
 
 
-def test_a_half_measured_carry_is_corrected_in_a_few_rounds():
+def test_a_half_measured_coupling_is_corrected_in_a_few_rounds():
     inherits = RIGS["a plain chain"]
     animated = poses(1, 1.0)
     wanted = rotation.multiply(animated, poses(2, 0.4))

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from comparison import largest_angle
 from lookat_pd import gaze, rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.gaze.realtime import RealtimeLookAt, carried, offsets_between, unturned
+from lookat_pd.gaze.realtime import RealtimeLookAt, forward_kinematics, offsets_between, unturned
 from lookat_pd.gaze.solver import BEHIND_MARGIN, Chain, Event, Tuning
 from lookat_pd.rotation import Array
 
@@ -168,7 +168,7 @@ def test_settled_the_head_aims_at_the_target() -> None:
     stepper = RealtimeLookAt(chain(), Tuning())
     for _ in range(400):
         offsets = stepper.step(pose[0][0], pose[1][0], target, 1 / 60)
-    turned, head = carried(pose[0][0], pose[1][0], offsets)
+    turned, head = forward_kinematics(pose[0][0], pose[1][0], offsets)
     aim = rotation.rotate(turned[0], chain().forward[0])
     assert rotation.angle_between(aim, target - head) < np.radians(0.01)
 
@@ -198,14 +198,14 @@ def test_settings_change_on_the_way_without_a_leap() -> None:
 def test_offsets_are_read_from_a_turned_chain() -> None:
     pose = body(np.zeros(1))
     offsets = rotation.exp(np.random.default_rng(1).uniform(-0.4, 0.4, (BONES, 3)))
-    turned, _ = carried(pose[0][0], pose[1][0], offsets)
+    turned, _ = forward_kinematics(pose[0][0], pose[1][0], offsets)
     assert_allclose(offsets_between(pose[0][0], turned), offsets, atol=1e-12)
 
 
 def test_a_turned_chain_is_turned_back() -> None:
     rotations, positions = (a[0] for a in body(np.zeros(1)))
     offsets = rotation.exp(np.random.default_rng(2).uniform(-0.4, 0.4, (BONES, 3)))
-    chains = [carried(rotations[n:], positions[n:], offsets[n:]) for n in range(BONES)]
+    chains = [forward_kinematics(rotations[n:], positions[n:], offsets[n:]) for n in range(BONES)]
     turned, places = chains[0][0], np.array([head for _, head in chains])
     back, at_rest = unturned(turned, places, offsets)
     assert largest_angle(back, rotations) < 1e-9

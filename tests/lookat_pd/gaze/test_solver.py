@@ -295,7 +295,7 @@ def test_a_target_that_goes_round_and_round_is_looked_at_whenever_it_passes_in_f
     assert np.all(np.abs(np.diff(yaw_and_pitch(make_chain(), solution.offsets)[0], axis=0)) < 0.5)
 
 
-def test_it_goes_round_the_short_way_after_a_teleport_behind():
+def test_it_takes_the_shorter_arc_after_a_teleport_behind():
     path = lambda t: np.where((t < 2.0 - 1e-9)[:, None], at(150.0), at(-40.0))  # noqa: E731
     solution = film(path, [Event(-1.0, 0)], seconds=6.0, sway=0.0)
     assert solution.error[-1] < 1e-3

@@ -10,7 +10,7 @@ from lookat_pd.errors import InvalidArgument
 from lookat_pd.ik import methods
 
 
-def test_every_method_can_be_told_from_the_others() -> None:
+def test_every_method_can_be_distinguished_from_the_others() -> None:
     rows = list(ik.METHODS.values())
     assert list(ik.METHODS) == [row.id for row in rows]
     for field in ("id", "label", "description", "key"):

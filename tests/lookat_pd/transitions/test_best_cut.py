@@ -123,7 +123,7 @@ def test_finds_a_planted_match():
     assert first.cost < 1e-12
 
 
-def test_velocity_tells_coming_from_going():
+def test_velocity_distinguishes_coming_from_going():
     """A swing passes each pose in both directions: only frames that move the same way match."""
     swing = np.sin(2.0 * np.pi * np.arange(61) / 60)
     clip = np.zeros((61, 2, 3))

@@ -527,7 +527,7 @@ def test_dead_blending_coasts_to_a_stop():
 # The automatic blend time.
 
 
-def test_blend_time_lies_within_its_bounds_and_grows_with_distance_and_speed():
+def test_blend_time_is_within_its_bounds_and_grows_with_distance_and_speed():
     rest, axis = rotation.identity(5, 1), np.array([[0.0, 0.0, 1.0]])
     shortest, longest = inertialization.BLEND_TIMES
     assert inertialization.blend_time(rest[:2], rest, DT) == shortest

@@ -42,7 +42,7 @@ class Convention:
     """Names of a human's bones, those of one line divided by |.
 
     trunk: from the pelvis to the head. arm, leg: from the body outwards, {} is the side. above: how many bones of the
-    trunk are above the chest, which carries the arms. below: bones under the pelvis, on the floor. extra: rows of
+    trunk are above the chest, the parent of the arms. below: bones under the pelvis, on the floor. extra: rows of
     further bones. skipped: bones of the trunk that only help.
     """
 
@@ -57,7 +57,7 @@ class Convention:
 
     @property
     def chest(self) -> str:
-        """The bone that carries the arms."""
+        """The parent of the arms."""
         return self.trunk.split("|")[-1 - self.above]
 
     @property

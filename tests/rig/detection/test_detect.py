@@ -98,15 +98,6 @@ def test_a_figure_that_faces_elsewhere_is_followed_exactly(degrees: float) -> No
     assert degrees_between(up, UP) < 0.1
 
 
-@conventions
-def test_aim_is_the_axes_seen_from_the_head_bone(name: str) -> None:
-    body = human(CONVENTIONS[name])
-    head = detect.find_head(body)
-    orientation = body.rotations[body.index(head)]
-    aim = detect.find_aim(body, head)
-    np.testing.assert_allclose(rotation.rotate(orientation, np.array(aim)), detect.find_axes(body), atol=1e-9)
-
-
 def test_sides_named_the_wrong_way_round_are_outvoted_by_toes_and_face() -> None:
     swap = {"L": "R", "R": "L"}
     body = renamed(human(CONVENTIONS["rigify_metarig"]), lambda n: n[:-1] + swap[n[-1]] if n[-2:-1] == "." else n)

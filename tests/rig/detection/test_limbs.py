@@ -70,7 +70,7 @@ def test_case_prefix_and_suffix_of_all_names_do_not_matter(name: str, renaming: 
 
 
 @given(any_convention, any_turn, any_scale)
-def test_limbs_are_the_same_however_the_rig_lies(name: str, turn, scale: float) -> None:
+def test_limbs_are_the_same_however_the_rig_is_turned(name: str, turn, scale: float) -> None:
     for body in (human(CONVENTIONS[name]), skeletons.quadruped()):
         there = lines.find(moved(body, turn, scale, shift=(scale, -2.0 * scale, scale)))
         assert (there.legs, there.arms) == (lines.find(body).legs, lines.find(body).arms)
@@ -85,7 +85,7 @@ def test_symmetry_does_where_names_say_nothing() -> None:
         ]
 
 
-def test_symmetry_tells_legs_of_an_animal_too() -> None:
+def test_symmetry_finds_legs_of_an_animal_too() -> None:
     plain = skeletons.quadruped()
     body = renamed(plain, lambda name: f"Bone.{plain.index(name):03d}")
     legs = lines.find(body).legs
@@ -300,7 +300,7 @@ def test_an_eye_aimed_by_a_constraint_is_moved_by_its_target(kind: str) -> None:
 
 
 @pytest.mark.parametrize("bone", ["lowerleg.l", "foot.l"])
-def test_a_foot_that_the_rig_holds_is_told(bone: str) -> None:
+def test_a_foot_that_the_rig_holds_is_reported(bone: str) -> None:
     armature = plain_human(*FOOT_GOALS)
     ik = constrain(armature, bone, "IK", "goal.L", chain_count=2)
     assert [leg.held for leg in limbs.find_legs(armature)] == [True, False]
@@ -339,7 +339,7 @@ def test_a_foot_may_hang_on_the_goal_of_its_leg() -> None:
 
 
 def test_what_holds_the_feet_is_not_moved() -> None:
-    """The hips are fixed to their parent, which carries the goal of a foot."""
+    """The hips are fixed to their parent, which is also that of the goal of a foot."""
     armature = plain_human(("goal", "root", (0.09, 0.0, 0.09), (0.09, -0.2, 0.09)))
     constrain(armature, "lowerleg.l", "IK", "goal", chain_count=2)
     constrain(armature, "hips", "COPY_LOCATION", "chest")
@@ -365,7 +365,7 @@ def _on(body: list[skeletons.Row], parent: str) -> list[skeletons.Row]:
     return [(name, parent if name == "hips" else above, *ends) for name, above, *ends in body if name != "root"]
 
 
-def test_hips_beside_the_spine_are_moved_by_what_carries_both() -> None:
+def test_hips_beside_the_spine_are_moved_by_their_common_parent() -> None:
     apart = [
         (n, "body" if p == "hips" and n == "spine" else p, h, t) for n, p, h, t in rows(human(CONVENTIONS["no_neck"]))
     ]

@@ -1,4 +1,4 @@
-"""From bones to bodies: the body stands where the bones do, carries what they carry, and makes the same channels."""
+"""From bones to bodies: joints are where the bones are, attached bones add their mass, channels are the same."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from lookat_pd import rotation
 
 from .. import scenes
 
-carrying = load("rig.dynamics.bone_attachment")
+bone_attachment = load("rig.dynamics.bone_attachment")
 masses = load("rig.dynamics.masses")
 tree = load("rig.dynamics.articulation")
 sample = load("rig.sampling.sampler")
@@ -57,7 +57,7 @@ def test_the_body_stands_where_the_bones_do(bones: list[str], count: int) -> Non
     assert np.abs(places(found, samples) - samples.positions[:, rows]).max() < 1e-5
 
 
-def test_what_hangs_between_and_below_is_carried() -> None:
+def test_bones_between_and_below_are_attached() -> None:
     armature = scenes.figure()
     whole, _ = build(armature, ["hips"])
     weights = masses.of(bpy.context.scene, armature)
@@ -94,7 +94,7 @@ def test_poses_that_are_not_changed_are_the_channels_to_the_last_bit(mode: str) 
         assert np.array_equal(values, raw)
 
 
-def test_gravity_is_down_whichever_way_the_base_lies() -> None:
+def test_gravity_is_down_whichever_way_the_base_is_turned() -> None:
     armature = scenes.figure()
     armature.rotation_euler = (1.0, 0.4, -2.0)
     bpy.context.view_layer.update()
@@ -122,7 +122,7 @@ def test_the_base_moves_in_metres_from_where_it_is_at_first() -> None:
     assert np.linalg.norm(moved[-1]) == pytest.approx(way, rel=1e-5)
 
 
-def test_controls_that_act_through_constraints_carry_what_follows_them() -> None:
+def test_bones_attach_to_the_controls_that_move_them_through_constraints() -> None:
     """A bone beside the tree, with mass, copies a control: turning the control tells."""
     rows = (*scenes.FIGURE, ("control", None, (0.45, 0.5, 1.45), (0.6, 0.5, 1.45)))
     armature = scenes.figure(rows=rows)

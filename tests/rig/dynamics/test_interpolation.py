@@ -250,7 +250,7 @@ def test_a_slack_bone_is_late_and_a_tense_one_early() -> None:
     assert tense + 1.0 < middle < slack - 1.0
 
 
-def test_what_is_too_weak_misses_and_is_told() -> None:
+def test_what_is_too_weak_misses_and_is_reported() -> None:
     armature = hero()
     settings().limit, settings().torque = "TORQUE", 1.0
     result = run(armature)
@@ -274,7 +274,7 @@ def test_a_bone_may_have_settings_of_its_own() -> None:
     assert {miss.bone for miss in run(armature).misses} == {"hand.L"}
 
 
-def test_a_passive_bone_swings_behind_what_carries_it() -> None:
+def test_a_passive_bone_swings_behind_its_parent() -> None:
     """It begins as keyed, has no keys of its own to hit, and comes to rest again where its spring wants it."""
     armature = scenes.figure()
     scenes.animate(armature, frames=(1, 10), bones=("upper_arm.L",), size=1.0)

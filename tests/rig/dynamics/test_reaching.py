@@ -110,7 +110,7 @@ def test_a_goal_that_moves_is_met_where_it_is_then() -> None:
     assert np.linalg.norm(place(armature, result.frames[-1]) - (0.45, -0.3, 1.4)) < 1e-4
 
 
-def test_a_body_that_moves_carries_the_arm_to_the_goal() -> None:
+def test_a_moving_body_brings_the_arm_to_the_goal() -> None:
     armature = hero(frames=(1, 20), size=0.2)
     run(armature)
     assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
@@ -155,7 +155,7 @@ def test_blenders_limits_are_kept() -> None:
         assert abs(2.0 * np.arctan2(q[1], q[0])) < 0.11
 
 
-def test_an_elbow_with_one_hinge_reaches_what_lies_on_its_circle() -> None:
+def test_an_elbow_with_one_hinge_reaches_points_on_its_circle() -> None:
     armature = scenes.figure(rows=ROWS)
     arm, elbow = (armature.pose.bones[name] for name in ("arm.L", "forearm.L"))
     arm.lock_ik_x = arm.lock_ik_y = arm.lock_ik_z = elbow.lock_ik_x = elbow.lock_ik_y = True
@@ -223,7 +223,7 @@ def test_a_goal_at_the_start_is_refused() -> None:
     refused(armature, "already at its goal", goal=targets.Target(point=tuple(place(armature, 1))))
 
 
-def test_a_goal_that_the_arm_carries_is_refused() -> None:
+def test_a_goal_that_moves_with_the_arm_is_refused() -> None:
     armature = hero()
     ball = scenes.child(scenes.ball((0.0, 0.0, 0.0)), armature, "palm.L")
     refused(armature, "moves with the chain of the reach", goal=targets.Target(ball))

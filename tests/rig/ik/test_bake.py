@@ -406,7 +406,7 @@ def test_a_target_on_the_chain_is_refused() -> None:
         run(chain, at(armature))
 
 
-def test_a_bone_that_does_not_answer_is_named_and_nothing_changes() -> None:
+def test_a_bone_that_does_not_respond_is_named_and_nothing_changes() -> None:
     armature, ball = hero(), flight(scenes.ball())
     copied = armature.pose.bones["arm.L"].constraints.new("COPY_ROTATION")
     copied.target, copied.subtarget = armature, "root"
@@ -417,7 +417,7 @@ def test_a_bone_that_does_not_answer_is_named_and_nothing_changes() -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_a_target_that_a_lower_bone_of_the_chain_carries_is_refused() -> None:
+def test_a_target_that_a_lower_bone_of_the_chain_moves_is_refused() -> None:
     armature = hero()
     chain = ik_chain.resolve(armature, "palm.L", length=4, at_tip=False)
     with pytest.raises(errors.RigError, match="moves with the IK chain"):

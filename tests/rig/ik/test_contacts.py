@@ -145,6 +145,6 @@ def test_contacts_that_are_none(what, said) -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_nothing_found_is_told() -> None:
+def test_nothing_found_is_reported() -> None:
     with pytest.raises(errors.RigError, match="No contact of 'ankle'"):
         run(walker(), contacts.Detection(1e-6, 0.1))

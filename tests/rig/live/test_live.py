@@ -140,7 +140,7 @@ variants = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.__name__
 
 
 @variants
-def test_every_way_to_a_frame_gives_the_same_pose(variant) -> None:
+def test_every_path_to_a_frame_gives_the_same_pose(variant) -> None:
     """Played from the start, backwards, dropping frames, scrubbed at random, or read cold: the same bits."""
     scene = flying(modes=scenes.MODES)
     variant(scene)
@@ -1161,7 +1161,7 @@ def test_three_in_a_ring() -> None:
     assert np.array_equal([poses(armature, FRAMES) for armature in people[::-1]], seen[::-1])
 
 
-def test_target_that_another_look_at_carries() -> None:
+def test_target_that_another_look_at_moves() -> None:
     """A cup in the hand of a character who turns to a ball: whoever looks at the cup sees where it really is."""
     near = figure("Near")
     animate(near)
@@ -1187,7 +1187,7 @@ def test_target_that_another_look_at_carries() -> None:
 @pytest.mark.xfail(
     strict=True, reason="a look-at sees only those before it on its own rig, also where others move its target"
 )
-def test_target_that_a_later_look_at_of_the_same_rig_carries() -> None:
+def test_target_that_a_later_look_at_of_the_same_rig_moves() -> None:
     armature, far = figure(), ball((0.5, -1.5, 1.8))
     cup = child(ball((0, 0.3, 0), "Cup"), armature, "hand.L")
     aim(armature, far, "upper_arm.L", aim_axis="POS_Y")
@@ -1246,7 +1246,7 @@ def half_keyed_pose(scene: scenes.Scene) -> None:
     scene.armature.pose.bones["root"].location.y = 0.5
 
 
-def mesh_that_carries_the_target(scene: scenes.Scene) -> None:
+def mesh_that_moves_the_target(scene: scenes.Scene) -> None:
     mesh = bpy.data.meshes["Table"]
     mesh.vertices[0].co = (-1, 0, 0.5)
     mesh.update()
@@ -1267,7 +1267,7 @@ def prepare(name: str, scene: scenes.Scene) -> None:
         scene.target.keyframe_insert("location", index=0, frame=1)
     elif name == "half_keyed_pose":
         scene.armature.pose.bones["root"].keyframe_insert("location", index=0, frame=1)
-    elif name == "mesh_that_carries_the_target":
+    elif name == "mesh_that_moves_the_target":
         mesh = bpy.data.meshes.new("Table")
         mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
         table = bpy.data.objects.new("Table", mesh)
@@ -1308,7 +1308,7 @@ def lens_that_drives_the_target(scene: scenes.Scene) -> None:
 EDITS = (
     half_keyed_target,
     half_keyed_pose,
-    mesh_that_carries_the_target,
+    mesh_that_moves_the_target,
     scene_property,
     lens_that_drives_the_target,
     use_in_a_muted_track,
@@ -1526,7 +1526,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("breaks", BROKEN, ids=lambda function: function.__name__)
-def test_what_is_wrong_is_told_and_adds_nothing(breaks) -> None:
+def test_what_is_wrong_is_reported_and_adds_nothing(breaks) -> None:
     scene = swaying()
     update()
     breaks(scene)
@@ -1819,7 +1819,7 @@ def test_anything_in_any_order_ends_as_the_file_opened_fresh(seed, tmp_path) -> 
             session.check()
 
 
-def test_the_time_told_is_that_of_the_last_solve() -> None:
+def test_the_time_shown_is_that_of_the_last_solve() -> None:
     """Not of a look at what has changed, which finds nothing to be solved."""
     scene = flying()
     poses(scene.armature, FRAMES)

@@ -56,7 +56,7 @@ def shorten(last: int = 60) -> None:
 
 
 @pytest.mark.slow
-def test_rigify_every_way_to_a_frame_gives_the_same_pose(rigify, tmp_path) -> None:  # noqa: F811
+def test_rigify_every_path_to_a_frame_gives_the_same_pose(rigify, tmp_path) -> None:  # noqa: F811
     """All 706 bones, to the last bit."""
     shorten()
     target = ball((0.8, -2.0, 1.9))

@@ -67,7 +67,7 @@ def with_control(scene: scenes.Scene) -> scenes.Scene:
 
 @pytest.mark.parametrize("control", [False, True], ids=["plain", "control"])
 @pytest.mark.parametrize("bone", ["chest", "neck", "head"])
-def test_a_bone_that_is_posed_is_answered_at_once(bone, control) -> None:
+def test_a_bone_that_is_posed_is_previewed_at_once(bone, control) -> None:
     """The animation moves the bone, so that the solution knows nothing of its new pose until that is keyed."""
     scene = with_control(swaying()) if control else swaying()
     scenes.goto(FRAME)
@@ -96,7 +96,7 @@ def test_a_bone_that_is_posed_is_answered_at_once(bone, control) -> None:
 
 
 @pytest.mark.parametrize("control", [False, True], ids=["plain", "control"])
-def test_a_keyed_target_that_is_dragged_is_answered_and_forgotten_with_the_frame(control) -> None:
+def test_a_keyed_target_that_is_dragged_is_previewed_and_forgotten_with_the_frame(control) -> None:
     scene = with_control(swaying()) if control else swaying()
     keyed(scene.target, "location", [(1, (0.8, -2.0, 1.9)), (30, (-0.5, -2.0, 1.4))])
     solved = poses(scene.armature, (FRAME, FRAME + 1))

@@ -378,7 +378,7 @@ def test_a_hidden_target_is_looked_at(hero) -> None:
     following.restore()
 
 
-def test_what_cannot_be_followed_is_told(hero) -> None:
+def test_what_cannot_be_followed_is_reported(hero) -> None:
     settings = hero.armature.pose.bones["head"].lookat_pd
     settings.mute = True
     with pytest.raises(RigError, match="muted"):
@@ -393,10 +393,10 @@ def test_what_cannot_be_followed_is_told(hero) -> None:
     assert not suspend.is_live_suspended()
 
 
-# Rigs whose bones do not simply carry one another
+# Rigs whose bones are not simply each other's parents
 
 
-def _half_carried() -> bpy.types.Object:
+def _half_inheriting() -> bpy.types.Object:
     """The head keeps its direction when the neck turns, and the chest turns half of what the hips turn."""
     armature = figure()
     armature.data.bones["head"].use_inherit_rotation = False
@@ -412,15 +412,15 @@ def _squeezed() -> bpy.types.Object:
     return armature
 
 
-def _carrying_its_target() -> bpy.types.Object:
+def _moving_its_target() -> bpy.types.Object:
     return figure()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [_half_carried, _squeezed, _carrying_its_target])
+@pytest.mark.parametrize("make", [_half_inheriting, _squeezed, _moving_its_target])
 def test_rigs_that_are_not_plain_are_aimed_right(make) -> None:
     armature, target = make(), ball((0.5, -1.0, 1.8))
-    if make is _carrying_its_target:
+    if make is _moving_its_target:
         child(target, armature, "hand.L")
         bpy.context.view_layer.update()
         target.matrix_world.translation = (0.5, -1.2, 1.7)
@@ -435,7 +435,7 @@ def test_rigs_that_are_not_plain_are_aimed_right(make) -> None:
     run(following, 4.0)
     place = place_of(target)
     assert miss(armature, place(bpy.context.evaluated_depsgraph_get())) < 0.3
-    if make is not _carrying_its_target:
+    if make is not _moving_its_target:
         run(following, 4.0, (-0.6, -1.5, 1.4))
         assert miss(armature, (-0.6, -1.5, 1.4)) < 0.3
     shown = pose(armature)

@@ -129,7 +129,7 @@ def test_keys_are_not_copied_nor_what_they_say_now(hero) -> None:
     assert look_at_edit.key_state(hero, "eye.R", "use", 1) == "NONE"
 
 
-def test_a_target_that_a_copy_would_carry_changes_nothing(hero) -> None:
+def test_a_target_that_a_copy_would_move_changes_nothing(hero) -> None:
     source = add(hero, "eye.L", ["eye.L"])
     source.target, source.subtarget = hero, "hand.L"
     before = look_at.bones_with_look_at(hero)
@@ -170,7 +170,7 @@ def test_copy_replaces_additional_targets(hero) -> None:
     assert len(found.targets) == 0
 
 
-def test_an_additional_target_that_the_copy_would_carry_changes_nothing(hero) -> None:
+def test_an_additional_target_that_the_copy_would_move_changes_nothing(hero) -> None:
     source = add(hero, "eye.L", ["eye.L"])
     item = source.targets.add()
     item.object, item.bone = hero, "hand.L"

@@ -103,7 +103,7 @@ def test_the_active_target_is_the_one_shown(hero) -> None:
     assert overlay.Posed(hero, "head").target is None
 
 
-def test_reach_lies_around_where_the_animation_looks_whatever_is_added(hero) -> None:
+def test_reach_is_around_where_the_animation_looks_whatever_is_added(hero) -> None:
     before, ahead = overlay.Posed(hero, "head").fans({}), facing(hero)
     added = turn(hero)
     after = overlay.Posed(hero, "head").fans(added)
@@ -114,7 +114,7 @@ def test_reach_lies_around_where_the_animation_looks_whatever_is_added(hero) -> 
     assert left == pytest.approx(right, abs=0.01)
 
 
-def test_a_live_look_at_is_told_from_the_animation(hero) -> None:
+def test_a_live_look_at_is_distinguished_from_the_animation(hero) -> None:
     """Reach lies where the animation looks, and the line of sight meets the target."""
     before, ahead = overlay.Posed(hero, "head").fans({}), facing(hero)
     hero.pose.bones["head"].lookat_pd.mute = False

@@ -236,7 +236,7 @@ def test_whole_frames_are_as_they_are_and_the_ends_hold(first, frames) -> None:
     assert largest_angle(outside, found.offsets[[0, -1]]) < 1e-6
 
 
-def test_between_frames_bones_turn_the_short_way() -> None:
+def test_between_frames_bones_turn_the_shorter_arc() -> None:
     armature, found = figure(), track()
     found.offsets[1] *= -1.0
     offsets.install(armature, 1, BONES)
@@ -368,7 +368,7 @@ def test_what_was_written_can_be_put_back() -> None:
     assert largest_angle(offsets_seen(armature, [11, 14]), before) == 0.0
 
 
-def test_shown_tells_what_is_added() -> None:
+def test_shown_returns_what_is_added() -> None:
     armature = figure()
     armature.pose.bones["head"].lookat_pd.number = 1
     assert offsets.shown(armature, "head", 1.0) == {}

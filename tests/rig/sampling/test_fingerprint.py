@@ -194,7 +194,7 @@ def test_unkeyed_component_of_a_property_that_is_keyed_in_part() -> None:
 
 
 @pytest.mark.parametrize("setting", ["use", "influence"])
-def test_tells_which_settings_are_keyed(setting) -> None:
+def test_says_which_settings_are_keyed(setting) -> None:
     scene = swaying()
     path = f'pose.bones["head"].lookat_pd.{setting}'
     assert not inputs.animates(scene.armature, path)

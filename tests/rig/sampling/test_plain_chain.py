@@ -8,7 +8,7 @@ from extension import load
 from .. import scenes
 from ..look_at.body import bodies
 
-carrying = load("rig.dynamics.bone_attachment")
+bone_attachment = load("rig.dynamics.bone_attachment")
 ik_chain = load("rig.detection.joint_chain")
 look_at = load("rig.look_at.resolve")
 
@@ -24,7 +24,7 @@ ASKED = {
     "the look-at": (("neck",), lambda hero: look_at.resolve(hero, "head").plain),
     "the body": (("eye.L", "clavicle.R"), lambda hero: look_at.resolve(hero, "head").body.plain),
     "inverse kinematics": (("forearm.L",), lambda hero: ik_chain.resolve(hero, "hand.L", length=2).plain),
-    "dynamics": (("forearm.L", "chest"), lambda hero: carrying.is_plain(hero, ["forearm.L", "hand.L"])),
+    "dynamics": (("forearm.L", "chest"), lambda hero: bone_attachment.is_plain(hero, ["forearm.L", "hand.L"])),
 }
 """Who asks, bones on the way, and what the answer is."""
 asked = pytest.mark.parametrize("who", ASKED)

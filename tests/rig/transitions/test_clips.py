@@ -89,7 +89,7 @@ def test_bones_with_awkward_names() -> None:
     assert bone.name in found.fitting and not found.missing
 
 
-def test_numbers_that_are_none_are_told() -> None:
+def test_numbers_that_are_none_are_reported() -> None:
     armature = character()
     action = walk(armature, "Walk")
     actions.channelbag(action, action.slots[0]).fcurves[0].keyframe_points[2].co.y = float("inf")

@@ -149,7 +149,7 @@ def test_placing_without_turning(pair, root) -> None:
 
 
 def test_destination_placed_by_hand_and_foot_controls() -> None:
-    """Bones that hang on a root that does not move are all placed, not only the one that carries the body."""
+    """All children of a root that does not move are placed, not only the one that moves the body."""
     rows = (
         *scenes.FIGURE,
         ("hand_ik", "root", (0.6, 0, 1), (0.8, 0, 1)),
@@ -371,7 +371,7 @@ def _broken(armature, action):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "assign"), list(product(BAD, (True, False))))
-def test_bad_input_is_told_and_changes_nothing(pair, case, assign) -> None:
+def test_bad_input_is_reported_and_changes_nothing(pair, case, assign) -> None:
     armature, run, stroll = pair
     use(armature, run)
     make, words = BAD[case]

@@ -77,7 +77,7 @@ def test_switches_and_channels_stay_as_they_are() -> None:
     assert not any(len(curve.modifiers) for curve in bag.fcurves)
 
 
-def test_heading_is_the_short_way_round() -> None:
+def test_heading_is_the_shorter_arc() -> None:
     up = np.array([0.0, 0.0, 1.0])
     assert abs(root_motion.heading(up, np.array([-1.0, 0.0, 0.0, -1e-9]))) < 1e-6
     assert abs(root_motion.heading(up, np.array([-np.cos(0.2), 0.0, 0.0, -np.sin(0.2)])) - 0.4) < 1e-9
@@ -114,7 +114,7 @@ def test_bad_input(options, words) -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_tweak_mode_is_told_before_anything_is_made() -> None:
+def test_tweak_mode_is_reported_before_anything_is_made() -> None:
     armature = character()
     action = walk(armature, "Walk")
     tweak(armature, action)

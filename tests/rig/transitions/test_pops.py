@@ -124,7 +124,7 @@ def test_keys_under_a_modifier_are_left_alone() -> None:
     assert bpy.context.scene is not None
 
 
-def test_tweak_mode_is_told() -> None:
+def test_tweak_mode_is_reported() -> None:
     armature, action = popping()
     tweak(armature, action)
     before = scenes.snapshot()

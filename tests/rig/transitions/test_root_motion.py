@@ -53,7 +53,7 @@ def test_placing_moves_the_character_rigidly(modes) -> None:
     np.testing.assert_allclose(seen[:, body], (np.array(matrix) @ alone)[:, body], atol=2e-5)
 
 
-def test_root_that_carries_most_and_moves() -> None:
+def test_root_with_most_descendants_that_moves() -> None:
     armature = character()
     action = walk(armature, "Walk")
     # Keys on the root that never change, which make it neither root nor handle, and a hand that moves most of all.

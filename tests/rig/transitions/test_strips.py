@@ -1,4 +1,4 @@
-"""Transitions in the NLA: strips are read as Blender plays them, and a strip of its own carries one into the other."""
+"""Transitions in the NLA: read as Blender plays them, with a strip of its own that blends two others."""
 
 from itertools import product
 
@@ -146,7 +146,7 @@ def bad(case):
     "case",
     ["blend type", "influence", "time", "muted", "first pose", "blended in", "slot", "longer than", "tweak mode"],
 )
-def test_bad_input_is_told_and_changes_nothing(case) -> None:
+def test_bad_input_is_reported_and_changes_nothing(case) -> None:
     armature, a, b = bad(case)
     words = {"blend type": "Replace", "influence": "animated influence", "time": "animated time", "muted": "is muted"}
     scenes.goto(1)
@@ -156,7 +156,7 @@ def test_bad_input_is_told_and_changes_nothing(case) -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_the_wrong_order_is_told() -> None:
+def test_the_wrong_order_is_reported() -> None:
     armature, a, b = stage()
     with pytest.raises(RigError, match="consecutive"):
         strips.join(armature, b, a)

@@ -125,7 +125,7 @@ def test_eyes_set_out_first_then_head_neck_chest_and_hips() -> None:
     assert half[1] - half[0] > 1.0
 
 
-def test_onsets_are_told() -> None:
+def test_onsets_are_reported() -> None:
     armature, _ = looking((1.2, -1.5, 1.7), moving=False)
     first = shifts.onsets(baked(armature))[0]
     assert first.time == pytest.approx((ON - 1) / 24.0)
@@ -310,7 +310,7 @@ def test_scaled_and_mirrored_characters_keep_their_feet(scale) -> None:
 
 
 @pytest.mark.parametrize(("names", "missing"), [(("eye.R",), "eyes"), (EYES, "eyes"), (("thigh.L", "thigh.R"), "legs")])
-def test_a_body_without_some_of_it_answers_with_the_rest(names, missing) -> None:
+def test_a_body_without_some_of_it_responds_with_the_rest(names, missing) -> None:
     rows, gone = [], set(names)
     for row in bodies.PERSON:
         if row[0] in gone or row[1] in gone:

@@ -80,7 +80,7 @@ def person(rigify) -> bpy.types.Object:
 
 
 @pytest.mark.slow
-def test_rigify_human_answers_with_all_it_has(person) -> None:
+def test_rigify_human_responds_with_all_it_has(person) -> None:
     frames = range(1, LENGTH + 1)
     before, after = scenes.animated(person, frames), scenes.poses(person, frames)
     feet, torso = (

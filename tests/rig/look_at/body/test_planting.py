@@ -36,7 +36,7 @@ def slide(armature: bpy.types.Object, feet: tuple[str, ...], scale: float = 1.0)
     scenes.aim(armature, target)
     results = scenes.run_bake(armature)
     turned = np.abs(results[0].solution.offsets[:, -1, 0] - 1.0).max()
-    assert turned > 1e-5, "nothing that carries the legs has turned"
+    assert turned > 1e-5, "no ancestor of the legs has turned"
     return float(np.linalg.norm(places() - before, axis=-1).max()) / scale, results
 
 
@@ -77,7 +77,7 @@ def test_plain_legs_are_turned() -> None:
 
 @pytest.mark.parametrize("parent", ["root", "hips", "spine"])
 @pytest.mark.parametrize("between", [(), ("control",), ("control", "roll")])
-def test_controls_of_feet_are_put_back_whatever_carries_them(parent: str, between: tuple[str, ...]) -> None:
+def test_controls_of_feet_are_restored_whatever_moves_them(parent: str, between: tuple[str, ...]) -> None:
     moved, results = slide(held(goals(parent, between)), (*bodies.FEET[:2], "goal.L", "goal.R"))
     assert moved < MILLIMETRE
     assert not results[0].notes

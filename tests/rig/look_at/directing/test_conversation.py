@@ -283,7 +283,7 @@ def test_a_character_without_bones(people) -> None:
     refuse([*people, stick], "'Stick' has no bones", (1, "Anna"))
 
 
-def test_a_character_that_another_carries(people) -> None:
+def test_a_character_whose_parent_is_another(people) -> None:
     """Who sits on somebody's head cannot be looked at by him."""
     scenes.child(people[1], people[0], "head")
     refuse(people, "moves with the chain", (1, "Anna"))

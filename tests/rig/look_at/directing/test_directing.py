@@ -176,7 +176,7 @@ def test_keyed_by_the_dot(hero) -> None:
     assert keys(hero, "active_target") == [(20, 0)]
 
 
-def test_the_head_goes_where_it_is_told(hero) -> None:
+def test_the_head_goes_where_it_is_directed(hero) -> None:
     look(hero, 30, 1)
     look(hero, 60, None)
     bpy.context.view_layer.update()

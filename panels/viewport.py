@@ -1,0 +1,82 @@
+"""Drawing in the viewport: lines, triangles and texts in the colors of the theme, and the handlers that draw them."""
+
+from collections.abc import Callable
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from gpu_extras.batch import batch_for_shader
+
+from ..lookat_pd.rotation import Array
+
+TEXT_SIZE = 12.0
+
+
+class Batch:
+    """Vertices of many lines or triangles with their colors, for one draw call."""
+
+    def __init__(self) -> None:
+        self.places: list[Array] = []
+        self.colours: list[Array] = []
+
+    def add(self, shapes: Array, colour, alpha: Array | float = 1.0) -> None:
+        """shapes: (n, 2 or 3, 3), lines or triangles. alpha: (n, 2 or 3) for the corners, or one for all."""
+        if not len(shapes):
+            return
+        colours = np.empty((*shapes.shape[:2], 4), dtype=np.float32)
+        colours[..., :3], colours[..., 3] = colour[:3], alpha
+        self.places.append(shapes.reshape(-1, 3).astype(np.float32))
+        self.colours.append(colours.reshape(-1, 4))
+
+    def draw(self, kind: str, width: float = 1.0) -> None:
+        if not self.places:
+            return
+        shader = gpu.shader.from_builtin("POLYLINE_SMOOTH_COLOR" if kind == "LINES" else "SMOOTH_COLOR")
+        if kind == "LINES":
+            shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+            shader.uniform_float("lineWidth", width * bpy.context.preferences.system.ui_scale)
+        corners = {"pos": np.concatenate(self.places), "color": np.concatenate(self.colours)}
+        gpu.state.blend_set("ALPHA")
+        batch_for_shader(shader, kind, corners).draw(shader)
+        gpu.state.blend_set("NONE")
+
+
+def write(text: str, x: float, y: float, colour, scale: float) -> None:
+    """A text at a position [pixels] of the region that is being drawn."""
+    blf.size(0, TEXT_SIZE * scale)
+    blf.color(0, *colour[:3], 1.0)
+    blf.position(0, x, y, 0.0)
+    blf.draw(0, text)
+
+
+def on_screen(context: bpy.types.Context, point):
+    """Where a point of the world is in the region [pixels]; None for no point, or one that is not in view."""
+    if point is None:
+        return None
+    return location_3d_to_region_2d(context.region, context.region_data, point)
+
+
+def draw_handlers(*draws: tuple[Callable[[bpy.types.Context], None], str]) -> tuple[Callable, Callable]:
+    """Functions that add and remove handlers for functions that draw, each with its stage."""
+    handles: list[object] = []
+
+    def add() -> None:
+        for draw, stage in draws:
+            handles.append(bpy.types.SpaceView3D.draw_handler_add(_safely, (draw,), "WINDOW", stage))
+
+    def remove() -> None:
+        while handles:
+            bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
+
+    return add, remove
+
+
+def _safely(draw: Callable[[bpy.types.Context], None]) -> None:
+    """Draw if possible: an error would be repeated with every redraw."""
+    try:
+        draw(bpy.context)
+    except Exception as error:
+        if bpy.app.debug:
+            print(f"lookat_pd: {error!r}")

@@ -1,0 +1,173 @@
+"""What parts of a rig show about its forward and up axes: legs, spine, face, toes, feet, tail, knees, elbows vote."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.message import Message
+from ...lookat_pd.rotation import Array
+from . import vocabulary as words
+from .anatomy import Anatomy
+from .limb_pairs import HORIZONTAL, front_pairs, hind_pairs, mean_limb, on_all_fours
+
+_BENT = np.radians(3.0)  # a straighter joint does not show its direction of bending
+
+NAMES, FACE, EARS, TOES = Message("left and right"), Message("face"), Message("ears"), Message("toes")
+SOLES, TAIL, SPINE, KNEES = Message("feet"), Message("tail"), Message("spine"), Message("knees")
+ELBOWS, CLIP, LEGS = Message("elbows"), Message("animation"), Message("legs")
+FRONT_LEGS, EYES_OVER_MOUTH = Message("front legs"), Message("eyes above the mouth")
+SOURCES = (NAMES, FACE, EARS, TOES, SOLES, TAIL, SPINE, KNEES, ELBOWS, CLIP, LEGS, FRONT_LEGS, EYES_OVER_MOUTH)
+"""The parts of a rig that vote, as users see them."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one part of a rig shows. source: one of `SOURCES`. direction: (3,) unit, in armature space."""
+
+    source: str
+    direction: Array
+    weight: float
+
+
+def up_votes(anatomy: Anatomy, line: list[int], left: Array) -> list[Vote]:
+    """What a body with legs shows about up, perpendicular to its left: each pair of legs, a biped's spine to a
+    lesser part, the face to a small one."""
+    hind = hind_pairs(anatomy)
+    if not hind:
+        return []
+    votes = [(LEGS, begin - end, 2.0 / len(hind)) for begin, end in hind]
+    if on_all_fours(anatomy):
+        front = front_pairs(anatomy)
+        votes += [(FRONT_LEGS, begin - end, 2.0 / len(front)) for begin, end in front]
+    found = [
+        Vote(source, perpendicular(v, left), weight)
+        for source, v, weight in votes
+        if np.linalg.norm(v - (v @ left) * left) > 0.2 * np.linalg.norm(v)
+    ]
+    if not found:
+        return []
+    legs = rotation.normalize(sum(vote.weight * vote.direction for vote in found))
+    base = mean_limb(hind)
+    assert base is not None
+    spine = anatomy.skeleton.heads[line[0]] - base[0]
+    if np.linalg.norm(spine) > 1e-6 * anatomy.size and not on_all_fours(anatomy):
+        spine = perpendicular(spine, left)
+        if spine @ legs > HORIZONTAL:
+            found.append(Vote(SPINE, spine, 1.0))
+    mouth = anatomy.center(anatomy.named(words.MOUTH))
+    eyes = anatomy.center(anatomy.named(words.EYE, words.EAR))
+    if mouth is not None and eyes is not None and np.linalg.norm(eyes - mouth) > 1e-4 * anatomy.size:
+        face = perpendicular(eyes - mouth, left)
+        if abs(face @ legs) > HORIZONTAL:
+            found.append(Vote(EYES_OVER_MOUTH, face, 0.3))
+    return found
+
+
+def forward_votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
+    """What parts of the body show about forward, perpendicular to up."""
+    heads = anatomy.skeleton.heads
+    head, pairs = heads[line[0]], hind_pairs(anatomy)
+    hind = mean_limb(pairs)
+    fours = on_all_fours(anatomy)
+    spine = None if hind is None else head - hind[0]
+    low = fours or (spine is not None and len(pairs) > 1 and spine @ up < HORIZONTAL * np.linalg.norm(spine))
+    face = anatomy.center(_face(anatomy, line[0]))
+    found: list[tuple[str, Array | None, float]] = [
+        (FACE, _from(face, head), 1.5),
+        (EARS, _from(face, anatomy.center(anatomy.named(words.EAR))), 0.5),
+        (TOES, _toes(anatomy), 1.5),
+        (SOLES, _soles(anatomy, up), 0.6),
+        (TAIL, _from(None if hind is None else hind[0], anatomy.center(_tail(anatomy, line, low))), 1.5),
+        (SPINE, spine, 2.0 if low else 0.7),
+        (KNEES, None if low and not fours else _bend(anatomy, anatomy.legs), 0.7),
+        (ELBOWS, None if fours else _from(np.zeros(3), _bend(anatomy, anatomy.arms)), 0.5),
+    ]
+    votes = []
+    for source, direction, weight in found:
+        if direction is None or not np.any(direction):
+            continue
+        direction = rotation.normalize(direction)
+        level = direction - (direction @ up) * up
+        if np.linalg.norm(level) > 0.2:
+            votes.append(Vote(source, rotation.normalize(level), weight))
+    feet = [vote.direction for vote in votes if vote.source in (TOES, SOLES)]
+    # Knees bend forward, but not those of birds and of many machines, whose feet are used instead.
+    return [
+        replace(vote, weight=0.2) if vote.source == KNEES and any(d @ vote.direction < 0.0 for d in feet) else vote
+        for vote in votes
+    ]
+
+
+def _from(end: Array | None, start: Array | None) -> Array | None:
+    return None if end is None or start is None else end - start
+
+
+def _face(anatomy: Anatomy, head: int) -> list[int]:
+    """Eyes, nose and mouth; descendants of the head, if it has any."""
+    face = anatomy.named(words.EYE, words.NOSE, words.MOUTH)
+    below = set(anatomy.below(head))
+    return [bone for bone in face if bone in below] or face
+
+
+def _tail(anatomy: Anatomy, line: list[int], low: bool) -> list[int]:
+    """The tail; of a low body without one what is called spine but leads to no head, the abdomen of an insect."""
+    tail = [bone for bone in anatomy.named(words.TAIL) if not anatomy.names[bone].side]
+    if tail or not low:
+        return tail
+    behind = [bone for bone in anatomy.named(words.SPINE) if bone not in line and not anatomy.names[bone].side]
+    return [bone for bone in behind if not anatomy.below(bone) or set(anatomy.below(bone)) <= set(behind)]
+
+
+def _toes(anatomy: Anatomy) -> Array | None:
+    """From ankles to toes."""
+    skeleton = anatomy.skeleton
+    total = np.zeros(3)
+    for bone in anatomy.legs + anatomy.arms:
+        parent = int(skeleton.parents[bone])
+        if not anatomy.names[bone].has(words.FOOT, words.TOE) or parent < 0:
+            continue
+        if anatomy.names[parent].has(words.FOOT) and anatomy.names[parent].side == anatomy.names[bone].side:
+            total += skeleton.heads[bone] - skeleton.heads[parent]
+    return total if np.any(total) else None
+
+
+def _soles(anatomy: Anatomy, up: Array) -> Array | None:
+    """Along feet without a bone for the toes, where they are level."""
+    skeleton = anatomy.skeleton
+    total = np.zeros(3)
+    for foot in anatomy.legs:
+        if anatomy.names[foot].has(words.FOOT) and not skeleton.children[foot]:
+            along = rotation.normalize(skeleton.tails[foot] - skeleton.heads[foot])
+            total += along if abs(along @ up) < HORIZONTAL else 0.0
+    return total if np.any(total) else None
+
+
+def _bend(anatomy: Anatomy, bones: list[int]) -> Array | None:
+    """The direction in which the first joint of the limbs is off the line between their ends: knees bend forward."""
+    skeleton = anatomy.skeleton
+    total = np.zeros(3)
+    for middle in bones:
+        above = int(skeleton.parents[middle])
+        if above not in bones or int(skeleton.parents[above]) in bones:
+            continue
+        for lower in skeleton.children[middle]:
+            if lower not in bones:
+                continue
+            first, second = (
+                skeleton.heads[middle] - skeleton.heads[above],
+                skeleton.heads[lower] - skeleton.heads[middle],
+            )
+            span = float(np.linalg.norm(first) * np.linalg.norm(second))
+            if span and np.linalg.norm(rotation.cross(first, second)) > np.sin(_BENT) * span:
+                chord = rotation.normalize(first + second)
+                total += first - (first @ chord) * chord
+    return total if np.any(total) else None
+
+
+def perpendicular(v: Array, axis: Array) -> Array:
+    """The part of v perpendicular to the unit axis, at length 1; always the same one if v is parallel to the axis."""
+    part = v - (v @ axis) * axis
+    if np.linalg.norm(part) < 1e-9 * np.linalg.norm(v) or not np.any(v):
+        return perpendicular(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
+    return rotation.normalize(part)
