@@ -7,7 +7,6 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
 from ..lookat_pd.conversation import files
-from ..lookat_pd.errors import FileError
 from ..lookat_pd.message import Message
 from ..rig.look_at.directing import conversation_settings, conversation_table
 from . import current
@@ -113,12 +112,7 @@ class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Oper
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        path = Path(self.filepath)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError):
-            raise FileError("The file '{path}' cannot be read as text; choose another one.", path=path.name) from None
-        lines = files.read(text, path.suffix.lower().removeprefix("."))
+        lines = files.load(Path(self.filepath))
         conversation_table.take_lines(context.scene, lines)
         current.tell(self, Message("Read {turns} turns.", turns=len(lines)))
         return {"FINISHED"}

@@ -3,9 +3,12 @@
 import csv
 import io
 import json
+import math
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
+from .. import checks
 from ..errors import FileError
 
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+)[,.](\d+)")
@@ -25,6 +28,15 @@ class Line:
     in_frames: bool = False
 
 
+def load(path: Path) -> list[Line]:
+    """The turns of a file, whose kind its ending says. Raises FileError."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError):
+        raise FileError("The file '{path}' cannot be read as text; choose another one.", path=path.name) from None
+    return read(text, path.suffix.lower().removeprefix("."))
+
+
 def read(text: str, kind: str) -> list[Line]:
     """The turns of a text in order of time. kind: "json", "csv", "srt" or "txt". Raises FileError.
 
@@ -38,6 +50,13 @@ def read(text: str, kind: str) -> list[Line]:
     found = readers[kind](text)
     if not found:
         raise FileError("The file has no turns; each needs a time and the name of the speaker.")
+    for line in found:
+        if not math.isfinite(line.time) or abs(line.time) > checks.LATEST:
+            raise FileError(
+                "A turn of '{name}' begins at {time}; give times that are numbers.",
+                name=checks.shown(line.name),
+                time=line.time,
+            )
     return sorted(found, key=lambda line: line.time)
 
 
@@ -75,15 +94,20 @@ def _srt(text: str) -> list[Line]:
 
 
 def _csv(text: str) -> list[Line]:
-    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
+    try:
+        rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))))
+    except csv.Error as error:
+        raise FileError("The file of turns is no table: {error}.", error=str(error)) from None
     return [_row({key.strip().lower(): value for key, value in row.items() if key}, n) for n, row in enumerate(rows, 1)]
 
 
 def _json(text: str) -> list[Line]:
     try:
         rows = json.loads(text)
-    except ValueError as error:
-        raise FileError("The file of turns is not JSON: {error}.", error=str(error)) from None
+    except (ValueError, RecursionError) as error:
+        # Python has a remark of its own on numbers of thousands of digits.
+        why = str(error).partition(";")[0]
+        raise FileError("The file of turns is not JSON: {error}.", error=why) from None
     rows = rows.get("turns") if isinstance(rows, dict) else rows
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise FileError("The file of turns must be a list of objects with time and speaker.")
@@ -96,7 +120,7 @@ def _row(row: dict[str, object], number: int) -> Line:
     try:
         time = float(str(row["frame"] if in_frames else row["time"]))
         name = str(row["speaker"]).strip()
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, OverflowError):
         name, time = "", 0.0
     if not name:
         raise FileError("Turn {number} needs a time or frame, and a speaker.", number=number)

@@ -155,13 +155,19 @@ def exists(scene: bpy.types.Scene) -> bool:
 
 def names(settings) -> dict[str, bpy.types.Object]:
     """The characters by all names under which markers and files may call them."""
+    return called([(person.armature, person.called) for person in settings.people if person.armature is not None])
+
+
+def called(people: Sequence[tuple[bpy.types.Object, str]]) -> dict[str, bpy.types.Object]:
+    """Armatures by the names that they are given, then their own, in lower case.
+
+    A name of an import, such as Anna.001, is also found without its number.
+    """
     found: dict[str, bpy.types.Object] = {}
-    for person in settings.people:
-        if person.armature is not None:
-            # A name of an import, such as Anna.001, is also found without its number.
-            for name in (person.armature.name.partition(".")[0], person.armature.name, person.called):
-                if name:
-                    found.setdefault(name.lower(), person.armature)
+    given = [(name, armature) for armature, name in people if name]
+    own = [(armature.name, armature) for armature, _ in people]
+    for name, armature in (*given, *own, *((name.partition(".")[0], armature) for name, armature in own)):
+        found.setdefault(name.lower(), armature)
     return found
 
 

@@ -7,6 +7,7 @@ import bpy
 
 from ....lookat_pd.conversation.files import Line
 from ....lookat_pd.errors import RigError
+from ...animation import bake_options
 from ...sampling.scene_time import key_range, seconds_per_frame
 from .. import resolve as look_at
 from . import conversation, conversation_settings, looks, markers, setting_keys
@@ -126,10 +127,14 @@ def remove_turn(scene: bpy.types.Scene) -> None:
     conversation_settings.update(scene)
 
 
-def take_lines(scene: bpy.types.Scene, lines: Sequence[Line]) -> None:
-    """Replace the table by the turns of a file."""
+def take_lines(scene: bpy.types.Scene, lines: Sequence[Line], first: int | None = None) -> None:
+    """Replace the table by the turns of a file.
+
+    first: the frame of time 0; by default the first frame of the scene.
+    """
     settings = scene.lookat_pd_conversation
-    dt, first = seconds_per_frame(scene), key_range(scene)[0]
+    dt = seconds_per_frame(scene)
+    first = key_range(scene)[0] if first is None else first
     rows: dict[int, tuple] = {}
     unknown = []
     for line in lines:
@@ -137,8 +142,8 @@ def take_lines(scene: bpy.types.Scene, lines: Sequence[Line]) -> None:
         at = conversation_settings.speaker(settings, line.at) or scene.objects.get(line.at) if line.at else None
         unknown += [line.name] if who is None else []
         unknown += [line.at] if line.at and at is None else []
-        # Time 0 of a file is the first frame of the scene.
         frame = round(line.time) if line.in_frames else first + round(line.time / dt)
+        bake_options.check_frames(frame, frame)
         rows[frame] = frame, who, line.text, at
     if unknown:
         raise RigError(
