@@ -160,6 +160,14 @@ def test_a_moved_marker_changes_the_keys_at_once(hero) -> None:
     assert "no markers" in settings.error and frames_of_keys(hero, "eyes_closed") == before
 
 
+def test_an_empty_table_takes_over_the_turns_of_the_markers(hero) -> None:
+    other, settings = talking(hero)
+    before = frames_of_keys(hero, "eyes_closed")
+    settings.use_markers = False
+    assert [(turn.frame, turn.speaker, turn.text) for turn in settings.turns] == [(1, hero, ""), (100, other, "yes")]
+    assert not settings.error and frames_of_keys(hero, "eyes_closed") == before
+
+
 def test_the_table_of_turns(hero) -> None:
     scene = bpy.context.scene
     other = make("Other", 2.0)

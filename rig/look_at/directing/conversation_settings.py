@@ -37,6 +37,20 @@ def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
     update(settings.id_data)
 
 
+def _source_changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """An empty table takes over the turns of the markers, so that there is something to edit."""
+    scene = settings.id_data
+    if not _changing and not settings.use_markers and not len(settings.turns) and len(scene.timeline_markers):
+        with silent():
+            for marker in sorted(scene.timeline_markers, key=lambda marker: marker.frame):
+                who = speaker(settings, marker.name)
+                if who is not None:
+                    turn = settings.turns.add()
+                    turn.speaker, turn.frame = who, round(looks.key_frame(scene, marker.frame))
+                    turn.text = marker.name.partition(":")[2].strip()
+    update(scene)
+
+
 def _personality_changed(person: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     if person.armature is not None:
         for bone in look_at.bones_with_look_at(person.armature):
@@ -111,7 +125,7 @@ class LookAtConversation(bpy.types.PropertyGroup):
         description="Take the turns from the timeline markers that are named after characters",
         default=False,
         options=set(),
-        update=_changed,
+        update=_source_changed,
     )
     end: IntProperty(
         name="End",
