@@ -12,6 +12,7 @@ targets = load("rig.sampling.targets")
 look_at_edit = load("rig.look_at.edit")
 current = load("operators.current")
 converse = load("operators.converse")
+actions = load("rig.animation.actions")
 setting_keys = load("rig.look_at.directing.setting_keys")
 settings_module = load("rig.look_at.directing.conversation_settings")
 markers = load("operators.directing")
@@ -120,6 +121,18 @@ def test_markers(hero) -> None:
         bpy.context.scene.timeline_markers.new(name, frame=frame)
     assert bpy.ops.lookat_pd.targets_from_markers() == {"FINISHED"}
     assert [seen(hero, frame) for frame in (10, 20, 40)] == ["Ball", "Bird", None]
+
+
+def test_channels_have_names_in_the_group_of_the_bone(hero) -> None:
+    """Animation editors show a channel by its property and the name of the group of properties: Look (head)."""
+    bpy.ops.lookat_pd.key(setting="influence")
+    bpy.ops.lookat_pd.key(setting="use")
+    data = hero.animation_data
+    for curve in actions.curves(data.action, data.action_slot):
+        assert curve.group.name == "head"
+    assert hero.pose.bones["head"].lookat_pd.name == "head"
+    look_at_edit.remove(hero, "head")
+    assert hero.pose.bones["head"].lookat_pd.name == ""
 
 
 def talking(hero) -> tuple:

@@ -36,9 +36,23 @@ def check(armature: bpy.types.Object) -> None:
         )
 
 
+def name_channels(armature: bpy.types.Object, bone: str) -> None:
+    """Let animation editors show channels as `Look (head)`: they show the name of the group of properties."""
+    settings = armature.pose.bones[bone].lookat_pd
+    for group, name in ((settings, bone), *((item, f"{bone} {n}") for n, item in enumerate(settings.targets, 1))):
+        if group.name != name:
+            group.name = name
+
+
+def key(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
+    """Key the current value of a setting, in the group of the bone. setting: its name, or its path as an item's."""
+    name_channels(armature, bone)
+    armature.keyframe_insert(_path(bone, setting), frame=frame, group=bone)
+
+
 def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
     """Key the current value of a setting, constant until the next key."""
-    armature.keyframe_insert(_path(bone, setting), frame=frame, group=bone)
+    key(armature, bone, setting, frame)
     curve = _curve(armature, bone, setting)
     for point in curve.keyframe_points:
         point.interpolation = "CONSTANT"
@@ -79,8 +93,9 @@ def generate(
     before, curve = value(armature, bone, setting, begin), _curve(armature, bone, setting)
     if curve is None and not wanted:
         return
+    name_channels(armature, bone)
     if curve is None:
-        armature.keyframe_insert(_path(bone, setting), frame=begin, group=bone)
+        key(armature, bone, setting, begin)
         kept = Keys.dense(np.empty(0), np.empty(0))
     else:
         kept = Keys.read(curve)
