@@ -118,6 +118,19 @@ class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Oper
         return {"FINISHED"}
 
 
+class LOOKAT_PD_OT_turns_from_sounds(_OfConversation, bpy.types.Operator):
+    """Replace the turns by those that are heard in the recordings of the characters, a WAV file of each voice"""
+
+    bl_idname = "lookat_pd.turns_from_sounds"
+    bl_label = "Turns from Recordings"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        found = conversation_table.take_sounds(context.scene)
+        current.tell(self, Message("Read {turns} turns.", turns=found))
+        return {"FINISHED"}
+
+
 class LOOKAT_PD_OT_conversation_remove(_OfConversation, bpy.types.Operator):
     """Remove the conversation and its keys; keys of your own and the look-ats are kept"""
 
@@ -136,6 +149,7 @@ register, unregister = bpy.utils.register_classes_factory(
         LOOKAT_PD_OT_turn_add,
         LOOKAT_PD_OT_turn_remove,
         LOOKAT_PD_OT_turns_from_file,
+        LOOKAT_PD_OT_turns_from_sounds,
         LOOKAT_PD_OT_conversation_remove,
     )
 )

@@ -1,6 +1,9 @@
 """The operators that direct the gaze: the list of targets, looks from here on, markers and conversations."""
 
+import wave
+
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
@@ -202,6 +205,31 @@ def test_the_table_of_turns(hero) -> None:
     settings.turns_index = len(settings.turns) - 1
     assert bpy.ops.lookat_pd.turn_remove() == {"FINISHED"}
     assert len(settings.turns) == 3
+
+
+def test_turns_from_recordings(hero, tmp_path) -> None:
+    """Each has a microphone: who is loud speaks, and each phrase is a line."""
+    other, settings = talking(hero)
+    with pytest.raises(RuntimeError, match="No character has a recording"):
+        bpy.ops.lookat_pd.turns_from_sounds()
+    rate = 8000
+    for person, spoken in zip(settings.people, ((0.5, 3.0), (4.0, 6.0)), strict=True):
+        t = np.arange(8 * rate) / rate
+        sound = np.where((t >= spoken[0]) & (t < spoken[1]), 9000.0 * np.sin(1000.0 * t), 9.0 * np.sin(50.0 * t))
+        path = tmp_path / f"{person.armature.name}.wav"
+        with wave.open(str(path), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(rate)
+            file.writeframes(sound.astype("<i2").tobytes())
+        person.sound = str(path)
+    assert bpy.ops.lookat_pd.turns_from_sounds() == {"FINISHED"}
+    assert [(turn.frame, turn.speaker) for turn in settings.turns] == [(13, hero), (97, other)]
+    assert not settings.use_markers and not settings.error
+    path.write_text("no sound")
+    with pytest.raises(RuntimeError, match="cannot be read as a sound"):
+        bpy.ops.lookat_pd.turns_from_sounds()
+    assert len(settings.turns) == 2
 
 
 def test_turns_from_a_file(hero, tmp_path) -> None:

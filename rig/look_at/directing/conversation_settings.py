@@ -84,6 +84,12 @@ class LookAtPerson(bpy.types.PropertyGroup):
         description="Name of the character in markers and text files; leave empty for the name of the armature",
         update=_changed,
     )
+    sound: StringProperty(
+        name="Recording",
+        description="WAV file with the voice of this character alone, for Turns from Recordings",
+        subtype="FILE_PATH",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
+    )
     personality: EnumProperty(
         name="Personality",
         description="How the character looks, blinks and nods in a conversation; sets its settle time as well",
