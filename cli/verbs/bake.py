@@ -18,6 +18,7 @@ from ...rig.look_at.body import gaze_shifts, layers
 from ...rig.look_at.directing.conversation import looking_bone
 from ...rig.look_at.presets import apply as apply_preset
 from ...rig.look_at.resolve import LookAt, Schedule
+from ...rig.sampling import scene_time
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import baking, conversation_file, each_action, each_file, gaze_file, measure, presets, retime, rigs
@@ -173,7 +174,10 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
         for settings, mute in zip(found, muted, strict=True):
             if settings.mute != mute:
                 settings.mute = mute
-        frames = request.options.range or rigs.frame_range(scene, armatures)
+        # A conversation is of the shot, whatever is left of the characters' clips before and after it.
+        of_shot = request.talk is not None and job.input.suffix.lower() == ".blend"
+        default = scene_time.key_range(scene) if of_shot else rigs.frame_range(scene, armatures)
+        frames = request.options.range or default
         if request.talk is not None:
             own[conversation_file.FIELD] = conversation_file.make(scene, request.talk, people, *frames)
         return _bake_action(request, scene, job, places, frames, own, console)

@@ -31,6 +31,8 @@ def two(tools, *names: str) -> None:
     for name, x in zip(names, (-0.6, 0.6), strict=True):
         armature = tools.make_armature(name)
         tools.animate(armature, f"{name} idle")
+        # Their clips are longer than the shot.
+        armature.pose.bones["head"].keyframe_insert("location", frame=-20)
         armature.location.x = x
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 121
 
