@@ -37,11 +37,13 @@ def check(armature: bpy.types.Object) -> None:
 
 
 def name_channels(armature: bpy.types.Object, bone: str) -> None:
-    """Let animation editors show channels as `Look (head)`: they show the name of the group of properties."""
+    """Let animation editors show channels as `Look (head)`: they show the name of the group of properties.
+
+    Items of lists get no names, since library overrides tell them apart by these.
+    """
     settings = armature.pose.bones[bone].lookat_pd
-    for group, name in ((settings, bone), *((item, f"{bone} {n}") for n, item in enumerate(settings.targets, 1))):
-        if group.name != name:
-            group.name = name
+    if settings.name != bone:
+        settings.name = bone
 
 
 def key(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
