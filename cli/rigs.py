@@ -27,7 +27,7 @@ def choose(scene: bpy.types.Scene, name: str | None, notes: list[str]) -> bpy.ty
             if armature.name == name:
                 return armature
         raise RigError(
-            "There is no armature '{name}' {name_2}.", name=name, name_2=_instead(name, [item.name for item in found])
+            "There is no armature '{name}' {name_2}.", name=name, name_2=instead(name, [item.name for item in found])
         )
     if not found:
         raise RigError("There is no armature in the file's scene; export it with its skeleton.")
@@ -71,7 +71,7 @@ def no_action(armature: bpy.types.Object, name: str) -> RigError:
     return RigError(
         "There is no action '{name}' {name_2}.",
         name=name,
-        name_2=_instead(name, moving(armature) or bpy.data.actions.keys()),
+        name_2=instead(name, moving(armature) or bpy.data.actions.keys()),
     )
 
 
@@ -90,7 +90,7 @@ def check_moves(armature: bpy.types.Object, action: bpy.types.Action) -> None:
             "Action '{action}' does not move '{armature}' {instead}.",
             action=action.name,
             armature=armature.name,
-            instead=_instead(action.name, moving(armature)),
+            instead=instead(action.name, moving(armature)),
         )
 
 
@@ -129,14 +129,14 @@ def find_target(scene: bpy.types.Scene, name: str) -> tuple[bpy.types.Object, st
         owner, bone = owners[-1]
         bones = objects[owner].pose.bones.keys() if objects[owner].type == "ARMATURE" else []
         raise RigError(
-            "The target '{owner}' has no bone '{bone}' {bone_2}.", owner=owner, bone=bone, bone_2=_instead(bone, bones)
+            "The target '{owner}' has no bone '{bone}' {bone_2}.", owner=owner, bone=bone, bone_2=instead(bone, bones)
         )
     raise RigError(
-        "There is no target '{name}' in the scene {name_2}.", name=name, name_2=_instead(name, objects.keys())
+        "There is no target '{name}' in the scene {name_2}.", name=name, name_2=instead(name, objects.keys())
     )
 
 
-def _instead(name: str, names: Iterable[str]) -> str:
+def instead(name: str, names: Iterable[str]) -> str:
     """What there is in place of a name that there is not, the most alike first."""
     names = list(names)
     if not names:

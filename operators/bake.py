@@ -1,7 +1,9 @@
 """Bake look-ats to actions, with a progress display; Esc cancels without changes."""
 
+from collections.abc import Sequence
+
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
@@ -13,9 +15,13 @@ from ..rig.sampling import scene_time
 from ..translations import messages
 from . import current, job
 
+_MUTED = "All look-ats of the armature are muted, as after a bake; unmute the one to bake"
+_MOST_LISTED = 12
+"""Look-ats that the redo panel and the tooltip list."""
+
 
 class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
-    """Bake the look-at to keys on the bones of its chain"""
+    """Bake the look-ats of the selected characters to keys on the bones of their chains"""
 
     bl_idname = "lookat_pd.bake"
     bl_label = "Bake Look-at"
@@ -24,16 +30,41 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
         name="Look-ats",
         description="Which look-ats to bake",
         items=(
+            (
+                "SELECTED",
+                "All Selected",
+                "All look-ats of the selected characters, except muted ones; characters who look at each other are "
+                "solved together",
+            ),
             ("ALL", "All on Armature", "All look-ats of the active armature, except muted ones"),
             ("ACTIVE", "Shown", "Only the look-at displayed in the panel, unless it is muted"),
         ),
-        default="ALL",
+        default="SELECTED",
     )
+    blend_in: IntProperty(
+        name="Blend In",
+        description="Frames at the start of the range over which the animation turns into the look-at; 0 for none",
+        default=0,
+        min=0,
+    )
+    blend_out: IntProperty(
+        name="Blend Out",
+        description="Frames at the end of the range over which the look-at returns to the animation; 0 for none",
+        default=0,
+        min=0,
+    )
+    # What was baked, for the redo panel: baked look-ats are muted and would no longer be listed.
+    listed: StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         # Redo polls before it undoes the bake, while the look-at is still muted by it.
         return current.poll(cls, why_not(context, but_muted=True))
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        listed = [] if why_not(context) is not None else _names(_chosen(context, properties.which))
+        return "\n".join([bpy.app.translations.pgettext_tip(cls.__doc__), *listed])
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
@@ -41,7 +72,14 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
         layout.prop(self, "which")
         if self.which == "ACTIVE":
             layout.label(text=messages.translate(what_is_shown(context)))
+        else:
+            column = layout.column(align=True)
+            for line in self.listed.splitlines():
+                column.label(text=line, icon="DOT", translate=False)
         self.draw_frames(layout)
+        column = layout.column(align=True)
+        column.prop(self, "blend_in")
+        column.prop(self, "blend_out")
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
         return why_not(context)
@@ -54,45 +92,80 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
         self.take_frames(context.scene)
         if self.which == "ACTIVE" and current.look_at_bone(context).lookat_pd.mute:
             raise RigError(what_is_shown(context))
-        look_ats = [look_at.resolve(current.armature(context), bone) for bone in self._bones(context)]
+        chosen = _chosen(context, self.which)
+        if not chosen:
+            raise RigError("{reason}.", reason=Message(_MUTED))
+        look_ats = [look_at.resolve(armature, bone) for armature, bone in chosen]
         first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
-        options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
+        options = bake_options.BakeOptions(
+            self.frame_start,
+            self.frame_end,
+            self.into,
+            played=played,
+            blend_in=self.blend_in,
+            blend_out=self.blend_out,
+        )
         self.job = bake.bake(context.scene, look_ats, options)
-
-    def _bones(self, context: bpy.types.Context) -> list[str]:
-        if self.which == "ACTIVE":
-            return [current.look_at_bone(context).name]
-        bones = current.armature(context).pose.bones
-        return [
-            name for name in look_at.bones_with_look_at(current.armature(context)) if not bones[name].lookat_pd.mute
-        ]
+        self.listed = "\n".join(_names(chosen))
 
     def finish(self, context: bpy.types.Context, result: list[bake.BakeResult]) -> None:
         bones = sum(len(item.look_at.bones) for item in result)
         what = "1 bone" if bones == 1 else Message("{bones} bones", bones=bones)
         first, last, bone = self.frame_start, self.frame_end, result[0].look_at.bone
         took = f"{self.seconds:.2f}"
+        values = {
+            "what": Message(what),
+            "first": first,
+            "last": last,
+            "where": job.INTO[self.into],
+            "took": took,
+        }
+        people = len({item.look_at.armature for item in result})
         if len(result) == 1:
             summary = Message(
                 "Baked the look-at on '{bone}' ({what}), frames {first} to {last}, into {where} ({took} s).",
                 bone=bone,
-                what=Message(what),
-                first=first,
-                last=last,
-                where=job.INTO[self.into],
-                took=took,
+                **values,
             )
+        elif people == 1:
+            summary = Message("Baked {what}, frames {first} to {last}, into {where} ({took} s).", **values)
         else:
             summary = Message(
-                "Baked {what}, frames {first} to {last}, into {where} ({took} s).",
-                what=Message(what),
-                first=first,
-                last=last,
-                where=job.INTO[self.into],
-                took=took,
+                "Baked {what} of {people} characters, frames {first} to {last}, into {where} ({took} s).",
+                people=people,
+                **values,
             )
         current.report_info(self, summary)
+
+
+def _chosen(context: bpy.types.Context, which: str) -> list[tuple[bpy.types.Object, str]]:
+    """The look-ats to bake, as armatures and bones."""
+    armature = current.armature(context)
+    if which == "ACTIVE":
+        return [(armature, current.look_at_bone(context).name)]
+    return _awake(_characters(context) if which == "SELECTED" else [armature])
+
+
+def _characters(context: bpy.types.Context) -> list[bpy.types.Object]:
+    """The active character first, and then the other selected ones."""
+    return list(dict.fromkeys([current.armature(context), *current.selected_armatures(context)]))
+
+
+def _awake(armatures: Sequence[bpy.types.Object]) -> list[tuple[bpy.types.Object, str]]:
+    """The look-ats that are not muted."""
+    return [
+        (armature, name)
+        for armature in armatures
+        for name in look_at.bones_with_look_at(armature)
+        if not armature.pose.bones[name].lookat_pd.mute
+    ]
+
+
+def _names(chosen: Sequence[tuple[bpy.types.Object, str]]) -> list[str]:
+    """The look-ats as lines, not too many."""
+    lines = [f"{armature.name}: {bone}" for armature, bone in chosen]
+    return lines if len(lines) <= _MOST_LISTED else [*lines[: _MOST_LISTED - 1], f"… ({len(lines)})"]
 
 
 def what_is_shown(context: bpy.types.Context) -> str:
@@ -103,16 +176,18 @@ def what_is_shown(context: bpy.types.Context) -> str:
     return Message("Bakes the look-at on '{bone}'.", bone=bone.name)
 
 
-def why_not(context: bpy.types.Context, *, but_muted: bool = False) -> str | None:
-    """The reason why nothing can be baked, as a sentence; None if it can. but_muted: allow muted look-ats."""
+def why_not(context: bpy.types.Context, *, but_muted: bool = False, alone: bool = False) -> str | None:
+    """The reason why nothing can be baked, as a sentence; None if it can.
+
+    but_muted: allow muted look-ats. alone: leave out the selected characters other than the active one.
+    """
     reason = current.why_no_look_at(context)
     if reason is not None:
         return reason
     armature = current.armature(context)
-    settings = [armature.pose.bones[name].lookat_pd for name in look_at.bones_with_look_at(armature)]
-    if all(item.mute for item in settings) and not but_muted:
-        return "All look-ats of the armature are muted, as after a bake; unmute the one to bake"
-    if any(not item.mute and not looks.names_any(item) for item in settings):
+    if not but_muted and not _awake([armature] if alone else _characters(context)):
+        return _MUTED
+    if any(not looks.names_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature])):
         return "Choose a target to look at"
     return None
 

@@ -18,7 +18,7 @@ def listed(context: bpy.types.Context) -> list[bpy.types.Action]:
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no action can be baked onto, as a sentence; None if one can."""
-    return bake.why_not(context) or why_no_action(context)
+    return bake.why_not(context, alone=True) or why_no_action(context)
 
 
 def why_no_action(context: bpy.types.Context) -> str | None:

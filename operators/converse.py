@@ -7,7 +7,6 @@ from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
 from ..lookat_pd.conversation import files
-from ..lookat_pd.errors import FileError
 from ..lookat_pd.message import Message
 from ..rig.look_at.directing import conversation_settings, conversation_table
 from . import current
@@ -113,14 +112,22 @@ class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Oper
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        path = Path(self.filepath)
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError):
-            raise FileError("The file '{path}' cannot be read as text; choose another one.", path=path.name) from None
-        lines = files.read(text, path.suffix.lower().removeprefix("."))
+        lines = files.load(Path(self.filepath))
         conversation_table.take_lines(context.scene, lines)
         current.report_info(self, Message("Read {turns} turns.", turns=len(lines)))
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_turns_from_sounds(_OfConversation, bpy.types.Operator):
+    """Replace the turns by those that are heard in the recordings of the characters, a WAV file of each voice"""
+
+    bl_idname = "lookat_pd.turns_from_sounds"
+    bl_label = "Turns from Recordings"
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        found = conversation_table.take_sounds(context.scene)
+        current.report_info(self, Message("Read {turns} turns.", turns=found))
         return {"FINISHED"}
 
 
@@ -142,6 +149,7 @@ register, unregister = bpy.utils.register_classes_factory(
         LOOKAT_PD_OT_turn_add,
         LOOKAT_PD_OT_turn_remove,
         LOOKAT_PD_OT_turns_from_file,
+        LOOKAT_PD_OT_turns_from_sounds,
         LOOKAT_PD_OT_conversation_remove,
     )
 )

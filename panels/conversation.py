@@ -63,7 +63,9 @@ class LOOKAT_PD_PT_sidebar_conversation(bpy.types.Panel):
     def _draw_people(layout: bpy.types.UILayout, settings) -> None:
         layout.template_list("LOOKAT_PD_UL_people", "", settings, "people", settings, "people_index", rows=2)
         if 0 <= settings.people_index < len(settings.people):
-            layout.prop(settings.people[settings.people_index], "called")
+            person = settings.people[settings.people_index]
+            layout.prop(person, "called")
+            layout.prop(person, "sound")
 
     @staticmethod
     def _draw_turns(layout: bpy.types.UILayout, settings) -> None:
@@ -81,7 +83,9 @@ class LOOKAT_PD_PT_sidebar_conversation(bpy.types.Panel):
             turn = settings.turns[settings.turns_index]
             for name in ("speaker", "frame", "at"):
                 layout.prop(turn, name)
-        layout.operator("lookat_pd.turns_from_file", icon="FILE_FOLDER")
+        column = layout.column(align=True)
+        column.operator("lookat_pd.turns_from_file", icon="FILE_FOLDER")
+        column.operator("lookat_pd.turns_from_sounds", icon="SOUND")
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -3,7 +3,8 @@
     python assets/demo --output build/demo
 
 In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again. In
-conversation.blend two of them talk, with all that a body does about it. Beside them are a picture of what moves when of
+conversation.blend two of them talk, with all that a body does about it: live, with its markers, to be changed; in
+conversation_baked.blend it is baked. Beside them are a picture of what moves when of
 each, frames with and without the look-at side by side, a filmstrip of the conversation, and report.json.
 """
 
@@ -93,13 +94,19 @@ def _compare(demo, baked: bpy.types.Action, path: Path) -> None:
 
 
 def _conversation(folder: Path) -> dict:
-    blend, picture, strip = (folder / name for name in ("conversation.blend", "conversation.png", "filmstrip.png"))
+    names = ("conversation.blend", "conversation_baked.blend", "conversation.png", "filmstrip.png")
+    editable, blend, picture, strip = (folder / name for name in names)
     conversation = load("assets.demo.conversation")
     talk = _build(lambda: conversation.build_scene(bpy.context.scene))
     scene = talk.scene
     names = " and ".join(rig.name for rig in talk.people)
     print(f"\n{names} talk, with eyes, blinks, hips, arms and feet; a bird flies by.")
     look_at = load("rig.look_at.resolve")
+    started = time.perf_counter()
+    load("rig.live.handlers").finish(scene)
+    with _silence():
+        bpy.ops.wm.save_as_mainfile(filepath=str(editable.resolve()), compress=True)
+    print(f"Solved both live over {scene.frame_end} frames in {time.perf_counter() - started:.2f} s.")
     started = time.perf_counter()
     results = _bake(scene, [look_at.resolve(rig, look_at.find_head(rig)) for rig in talk.people])
     row = _save(scene, blend, results, time.perf_counter() - started)
@@ -109,7 +116,7 @@ def _conversation(folder: Path) -> dict:
     load("assets.demo.talk_plot").draw(scene, results, conversation.SPOKEN, picture)
     with _silence():
         load("assets.demo.filmstrip").draw(scene, conversation.MOMENTS, strip)
-    print(f"Look at {blend}, {picture} and {strip}.")
+    print(f"Look at {editable}, {blend}, {picture} and {strip}.")
     return row
 
 

@@ -16,12 +16,15 @@ from ...rig.detection import vrm
 from ...rig.look_at import bake
 from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import gaze_shifts, layers, vrm_eyes
+from ...rig.look_at.directing.conversation import looking_bone
 from ...rig.look_at.presets import apply as apply_preset
 from ...rig.look_at.resolve import LookAt, Schedule
+from ...rig.sampling import scene_time
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, each_action, each_file, gaze_file, measure, presets, retime, rigs
+from .. import baking, conversation_file, each_action, each_file, gaze_file, measure, presets, retime, rigs
 from ..console import Console
+from ..conversation_file import Talk
 from ..gaze_file import GazeEntry
 from ..gltf_source import WholeFileNeeded
 from ..jobs import FileJob
@@ -33,7 +36,10 @@ EPILOG = """\
 Without a target, the look-ats stored in a .blend are baked. With --target, --point or --gaze a look-at is added to
 the head, or to --bone. It is on at all frames, or as given by the events of the gaze file:
   [{"frame": 10, "point": [0, -2, 1.6]}, {"frame": 40, "target": "Ball"}, {"frame": 90, "off": true}]
-Points are in world space; a target can also be "Armature:Bone". Events can be in any order."""
+Points are in world space; a target can also be "Armature:Bone". Events can be in any order.
+With --conversation, all speakers of the file look at each other, glance away, blink and nod, and are baked together:
+  1.5 Anna: where were you?
+  3.2 Bo"""
 
 _ALWAYS: Schedule = ((float("-inf"), 0),)
 _DAMPING = ("critical", "responsive")
@@ -48,6 +54,7 @@ class _Request:
     events: tuple[GazeEntry, ...] = ()
     always: GazeEntry | None = None
     """What to look at all the time."""
+    talk: Talk | None = None
 
     @property
     def makes_one(self) -> bool:
@@ -68,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--gaze", type=Path, metavar="FILE.json", help="targets and the frames from which they are looked at, see below"
     )
+    conversation_file.add_arguments(parser, what)
     parser.add_argument(
         "--settle-time",
         type=words.number(0.01, 60.0),
@@ -125,7 +133,12 @@ def _damping(word: str) -> str | float:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     request = _check(options)
-    return each_file.convert(options, console, lambda scene, job, row: _bake_file(request, scene, job, row, console))
+    return each_file.convert(
+        options,
+        console,
+        lambda scene, job, row: _bake_file(request, scene, job, row, console),
+        (conversation_file.FIELD,),
+    )
 
 
 def _check(options: argparse.Namespace) -> _Request:
@@ -140,13 +153,15 @@ def _check(options: argparse.Namespace) -> _Request:
         presets.read(options.preset) if options.preset is not None else {},
         gaze_file.read(options.gaze) if options.gaze is not None else (),
         always,
+        conversation_file.read(options),
     )
 
 
 def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
     _check_job(request, job, row)
     row["fps"] = retime.reported(scene)
-    places = _places(request, scene, row)
+    people = {} if request.talk is None else conversation_file.people(scene, request.talk)
+    places = [(one, looking_bone(one)) for one in people] or _places(request, scene, row)
     rig, bone = places[0]
     row["rig"], row["bone"] = rig.name, bone
     armatures = list(dict.fromkeys(rig for rig, _ in places))
@@ -160,7 +175,13 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
         for settings, mute in zip(found, muted, strict=True):
             if settings.mute != mute:
                 settings.mute = mute
-        return _bake_action(request, scene, job, places, own, console)
+        # A conversation is of the shot, whatever is left of the characters' clips before and after it.
+        of_shot = request.talk is not None and job.input.suffix.lower() == ".blend"
+        default = scene_time.key_range(scene) if of_shot else rigs.frame_range(scene, armatures)
+        frames = request.options.range or default
+        if request.talk is not None:
+            own[conversation_file.FIELD] = conversation_file.make(scene, request.talk, people, *frames)
+        return _bake_action(request, scene, job, places, frames, own, console)
 
     task = each_action.ActionTask(request.options, job, row, console, armatures, request.into, baking.named(bake.BAKED))
     each_action.run(task, one)
@@ -171,11 +192,12 @@ def _bake_action(
     scene: bpy.types.Scene,
     job: FileJob,
     places: Sequence[tuple[bpy.types.Object, str]],
+    frames: tuple[int, int],
     row: Row,
     console: Console,
 ) -> bpy.types.Action:
     """Bake the look-ats onto what the rigs play."""
-    first, last = request.options.range or rigs.frame_range(scene, [rig for rig, _ in places])
+    first, last = frames
     row["frames"] = [first, last]
     for rig, bone in places:
         if bone in rig.pose.bones:

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import FileError
 
@@ -25,6 +26,15 @@ class Line:
     text: str = ""
     at: str = ""
     in_frames: bool = False
+
+
+def load(path: Path) -> list[Line]:
+    """The turns of a file, whose kind its ending says. Raises FileError."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError):
+        raise FileError("The file '{path}' cannot be read as text; choose another one.", path=path.name) from None
+    return read(text, path.suffix.lower().removeprefix("."))
 
 
 def read(text: str, kind: str) -> list[Line]:
@@ -94,8 +104,10 @@ def _csv(text: str) -> list[Line]:
 def _json(text: str) -> list[Line]:
     try:
         rows = json.loads(text)
-    except ValueError as error:
-        raise FileError("The file of turns is not JSON: {error}.", error=str(error)) from None
+    except (ValueError, RecursionError) as error:
+        # Python has a remark of its own on numbers of thousands of digits.
+        why = str(error).partition(";")[0]
+        raise FileError("The file of turns is not JSON: {error}.", error=why) from None
     rows = rows.get("turns") if isinstance(rows, dict) else rows
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise FileError("The file of turns must be a list of objects with time and speaker.")
@@ -108,7 +120,7 @@ def _row(row: dict[str, object], number: int) -> Line:
     try:
         time = float(str(row["frame"] if in_frames else row["time"]))
         name = str(row["speaker"] or "").strip()
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, OverflowError):
         name, time = "", 0.0
     if not name:
         raise FileError("Turn {number} needs a time or frame, and a speaker.", number=number)

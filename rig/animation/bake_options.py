@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...lookat_pd.checks import shown
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
 
 LAST_FRAME = 1_048_574
 """Blender knows no later one, and none before its negative."""
@@ -15,7 +18,8 @@ MOST_FRAMES = 250_000
 class BakeOptions:
     """What to bake. first, last: whole frames, both included. into: "NEW", "CURRENT" or "LAYER".
 
-    played: first and last of a longer range to solve, as it plays live; only first to last is baked.
+    played: first and last of a longer range to solve, as it plays live; only first to last is baked. blend_in,
+    blend_out: frames at the ends of the range over which a look-at goes from the animation to itself and back.
     """
 
     first: int
@@ -23,12 +27,24 @@ class BakeOptions:
     into: str = "NEW"
     name: str = ""
     played: tuple[int, int] | None = None
+    blend_in: float = 0.0
+    blend_out: float = 0.0
 
     @property
     def solved(self) -> tuple[int, int]:
         """The range to solve."""
         first, last = self.played or (self.first, self.last)
         return min(first, self.first), max(last, self.last)
+
+    def weights(self) -> Array:
+        """How much of a look-at is baked at each frame (F,), 0 to 1, with no speed at the ends of the blends."""
+        frames = np.arange(self.first, self.last + 1)
+        result = np.ones(len(frames))
+        for length, passed in ((self.blend_in, frames - self.first), (self.blend_out, self.last - frames)):
+            if length > 0.0:
+                t = np.clip(passed / length, 0.0, 1.0)
+                result *= t**3 * (10.0 + t * (6.0 * t - 15.0))
+        return result
 
 
 def check_frames(first: float, last: float) -> None:

@@ -10,6 +10,8 @@ from ...lookat_pd.rotation import Array
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
 FREE, AUTO_CLAMPED = 0, 4
+GENERATED = 5
+"""Blender's number of the key type of what a bake adds, which animators can tell from their own keys."""
 _HANDLES, _HANDLE_TYPES = ("handle_left", "handle_right"), ("handle_left_type", "handle_right_type")
 _COORDINATES = ("co", *_HANDLES)
 _WHOLE = {"interpolation": LINEAR, "handle_left_type": AUTO_CLAMPED, "handle_right_type": AUTO_CLAMPED}
@@ -36,6 +38,7 @@ _NAMES = (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES)
 _ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
 for _name, _value in {**_WHOLE, **_EXTRA_WHOLE, **_EXTRA_REAL}.items():
     _ON_EVERY_FRAME[_name] = _value
+_ON_EVERY_FRAME["type"] = GENERATED
 
 
 @dataclass
@@ -58,7 +61,7 @@ class Keys:
 
     @classmethod
     def dense(cls, frames: Array, values: Array) -> "Keys":
-        """A key at every frame, with linear interpolation."""
+        """A key of type *Generated* at every frame, with linear interpolation."""
         attributes = np.full(len(frames), _ON_EVERY_FRAME)
         for name in _COORDINATES:
             attributes[name][:, 0], attributes[name][:, 1] = frames, values

@@ -80,7 +80,7 @@ class IKBody(bpy.types.PropertyGroup):
     """Several effectors of one armature."""
 
     effectors: CollectionProperty(type=IKEffector, name="Effectors")
-    effectors_index: IntProperty(name="Active Effector", default=0, options={"SKIP_SAVE"})
+    effectors_index: IntProperty(name="Active Effector", min=0, max=1000, options={"SKIP_SAVE"})
     balance: FloatProperty(
         name="Balance",
         description="Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned",
@@ -121,7 +121,7 @@ def remove(armature: bpy.types.Object, index: int) -> None:
     """Remove an effector and the keys of its weight; those of the others stay with their effectors."""
     settings = armature.lookat_pd_ik_body
     settings.effectors.remove(index)
-    settings.effectors_index = min(settings.effectors_index, len(settings.effectors) - 1)
+    settings.effectors_index = max(min(settings.effectors_index, len(settings.effectors) - 1), 0)
     data = armature.animation_data
     bag = None if data is None else actions.channelbag(data.action, data.action_slot)
     for curve in [] if bag is None else list(bag.fcurves):

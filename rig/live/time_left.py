@@ -4,6 +4,8 @@ import numpy as np
 
 _APART = 0.01
 """Fractions that are nearer to each other are not noted one by one."""
+_KNOWN = 0.03
+"""Share of the work after which its speed is known: that of the first steps says little."""
 
 
 class TimeLeft:
@@ -44,7 +46,7 @@ class TimeLeft:
         if self._last is None:
             return np.nan
         first, done = self._share(self._fractions[0]), self._share(self._last[0])
-        return (now - self._times[0]) * (1.0 - done) / (done - first) if done > first else np.nan
+        return (now - self._times[0]) * (1.0 - done) / (done - first) if done - first >= _KNOWN else np.nan
 
     def _share(self, fraction: float) -> float:
         """Share of its time after which the work has reached a fraction, as far as is known."""

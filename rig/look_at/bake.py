@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...lookat_pd import gaze
+from ...lookat_pd import gaze, rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, unkeyed_pose
@@ -93,13 +93,15 @@ def _bake(
                 yield 0.999 * fraction
         for armature in armatures:
             works[armature] = BakeTransaction(armature)
-            _write(works[armature], frames, [solve for solve in wanted if solve.look_at.armature == armature])
+            chosen = [solve for solve in wanted if solve.look_at.armature == armature]
+            _write(works[armature], frames, chosen, options.weights())
         kept = {}
         for armature, work in works.items():
             name = options.name or actions.baked_name(armature, options.into, BAKED)
             kept[armature] = work.commit(options.into, name)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
-            blinks[armature].write(frames, _amounts(chosen, frames), options.into, kept[armature])
+            amounts = {lid: amount * options.weights() for lid, amount in _amounts(chosen, frames).items()}
+            blinks[armature].write(frames, amounts, options.into, kept[armature])
     except BaseException:
         for blinking in blinks.values():
             blinking.rollback()
@@ -138,19 +140,25 @@ def _solves(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[LookAtSo
     return solves
 
 
-def _write(work: BakeTransaction, frames: Array, solves: Sequence[LookAtSolve]) -> None:
-    """Key what the look-ats of one rig do; a bone that several of them turn is turned by one after the other."""
+def _write(work: BakeTransaction, frames: Array, solves: Sequence[LookAtSolve], weights: Array) -> None:
+    """Key what the look-ats of one rig do; a bone that several of them turn is turned by one after the other.
+
+    weights: (F,) how much of it.
+    """
     done: dict[Channels, Array] = {}
     for solve in solves:
-        for (bone, mode), (values, base) in _channels(solve, frames, done).items():
+        for (bone, mode), (values, base) in _channels(solve, frames, done, weights).items():
             work.write(bone, mode, frames, values, base)
             done[bone, mode] = values
 
 
-def _channels(solve: LookAtSolve, frames: Array, baked: dict[Channels, Array]) -> dict[Channels, tuple[Array, Array]]:
+def _channels(
+    solve: LookAtSolve, frames: Array, baked: dict[Channels, Array], weights: Array
+) -> dict[Channels, tuple[Array, Array]]:
     """What to key: a bone and the kind of its channels to their values (n, 3 or 4), and to their values before.
 
-    frames: (n,) consecutive ones of those solved. baked: channels to which look-ats baked before have added.
+    frames: (n,) consecutive ones of those solved. baked: channels to which look-ats baked before have added. weights:
+    (n,) parts of the offsets that are baked.
     """
     s, track = solve.samples, solve.track
     assert s is not None and track is not None
@@ -163,12 +171,22 @@ def _channels(solve: LookAtSolve, frames: Array, baked: dict[Channels, Array]) -
         before = baked.get((bone, mode))
         if before is None:
             before = s.raw[mode if mode in s.raw else "EULER"][chosen, rows[bone]]
-        result[bone, mode] = channels.turned(before, mode, track.offsets[chosen, n]), before
+        result[bone, mode] = channels.turned(before, mode, _part(track.offsets[chosen, n], weights)), before
     for n, bone in enumerate(track.moved):
         before = baked.get((bone, LOCATION))
         if before is None:
             before = s.raw[LOCATION][chosen, rows[bone]]
-        result[bone, LOCATION] = before + track.moves[chosen, n], before
+        result[bone, LOCATION] = before + weights[:, None] * track.moves[chosen, n], before
+    return result
+
+
+def _part(offsets: Array, weights: Array) -> Array:
+    """Parts of rotations (n, 4), those with a weight of 1 to the last bit."""
+    blended = weights < 1.0
+    if not blended.any():
+        return offsets
+    result = offsets.copy()
+    result[blended] = rotation.slerp(rotation.IDENTITY, offsets[blended], weights[blended])
     return result
 
 

@@ -67,7 +67,7 @@ def unset(settings) -> None:
     One by one: unsetting a group as a whole would leave scripts that hold it with a dead pointer.
     """
     for name in settings.bl_rna.properties.keys():
-        if name in ("rna_type", "name"):
+        if name == "rna_type":
             continue
         value = getattr(settings, name)
         if isinstance(value, bpy.types.PropertyGroup):
@@ -101,7 +101,7 @@ def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) 
     elif setting in setting_keys.CONVERSED:
         setting_keys.insert(armature, bone, setting, frame)
     else:
-        armature.keyframe_insert(path, frame=frame)
+        setting_keys.key(armature, bone, setting, frame)
 
 
 def activate(armature: bpy.types.Object, bone: str) -> None:

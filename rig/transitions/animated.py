@@ -44,6 +44,11 @@ class Channel:
         return self.path.rpartition(".")[2]
 
     @property
+    def is_setting(self) -> bool:
+        """Whether it is a setting of a look-at, whose keys of type *Generated* are those of a conversation."""
+        return ".lookat_pd." in self.path
+
+    @property
     def is_transform(self) -> bool:
         return self.kind in ("rotation", "vector")
 

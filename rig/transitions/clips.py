@@ -98,12 +98,13 @@ def to_values(channel: Channel, raw: Array) -> Array:
 
 
 def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> None:
-    """Add a key at each frame for each channel to an action without F-curves: linear, constant for switches."""
+    """Add a generated key at each frame for each channel to an action without F-curves: linear, or constant."""
     bag: Any = actions.channelbag(action, slot, ensure=True)
     groups: dict[str, Any] = {}
     co = np.empty((len(clip.frames), 2), dtype=np.float32)
     co[:, 0] = clip.frames
     handles = np.full(len(co), keys.AUTO_CLAMPED, dtype=np.int32)
+    generated = np.full(len(co), keys.GENERATED, dtype=np.int32)
     for channel, values in clip.raw.items():
         name = channel.bone or "Object Transforms"
         if name not in groups:
@@ -119,6 +120,8 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> N
             points.foreach_set("interpolation", between)
             points.foreach_set("handle_left_type", handles)
             points.foreach_set("handle_right_type", handles)
+            if not channel.is_setting:
+                points.foreach_set("type", generated)
             curve.update()
 
 

@@ -122,6 +122,11 @@ def test_they_look_at_each_other_and_at_the_bird(people) -> None:
     assert sees(anna, conversation.LAST) == "Bo" and sees(bo, conversation.LAST) == "Anna"
 
 
+def test_the_file_opens_without_a_question_about_scripts(talk_file) -> None:
+    bpy.ops.wm.open_mainfile(filepath=talk_file, use_scripts=False)
+    assert not bpy.app.autoexec_fail and not any(text.use_module for text in bpy.data.texts)
+
+
 def test_the_conversation_can_be_changed(people) -> None:
     """Its markers and settings are in the file, and keys of the bird stay."""
     scene, (anna, _) = bpy.context.scene, people

@@ -1,5 +1,7 @@
 """The bake operator: what it reports, when it refuses, and that its settings do what they say."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -159,6 +161,83 @@ def test_works_from_a_mesh_of_the_character(hero) -> None:
     assert bpy.ops.lookat_pd.bake() == {"FINISHED"}
     bpy.context.scene.frame_set(30)
     assert error(hero) < 0.1
+
+
+@pytest.fixture
+def pair() -> list[bpy.types.Object]:
+    """Two characters who look at each other, selected, and a third who looks at one of them, not selected."""
+    found = [scenes.figure(name) for name in ("Anna", "Bo", "Cleo")]
+    for armature, other, x in zip(found, (found[1], found[0], found[0]), (-1.0, 1.0, 3.0), strict=True):
+        armature.location.x = x
+        scenes.aim(armature, other)
+        armature.select_set(armature is not found[2])
+    bpy.context.view_layer.objects.active = found[0]
+    bpy.context.scene.frame_end = 12
+    return found
+
+
+def columns(armature: bpy.types.Object) -> list[list[float]]:
+    data = armature.animation_data
+    return [[k.co.y for k in c.keyframe_points] for c in actions.curves(data.action, data.action_slot)]
+
+
+def test_all_selected_characters_are_baked_together(pair, capfd) -> None:
+    """As they were solved live: the same keys as by one bake of both, in whatever order."""
+    assert bpy.ops.lookat_pd.bake() == {"FINISHED"}
+    assert [item.pose.bones["head"].lookat_pd.mute for item in pair] == [True, True, False]
+    assert "of 2 characters" in capfd.readouterr().out
+    baked = [columns(item) for item in pair[:2]]
+    for item in pair[:2]:
+        item.animation_data_clear()
+        item.pose.bones["head"].lookat_pd.mute = False
+        for bone in item.pose.bones:
+            bone.matrix_basis.identity()
+    scenes.run_bake(pair[1], pair[0], last=12)
+    for before, item in zip(baked, pair, strict=False):
+        assert np.allclose(before, columns(item), atol=1e-6)
+
+
+def test_the_tooltip_lists_what_will_be_baked(pair) -> None:
+    kind = bpy.types.LOOKAT_PD_OT_bake
+
+    def listed(which: str) -> list[str]:
+        return kind.description(bpy.context, SimpleNamespace(which=which)).splitlines()[1:]
+
+    assert listed("SELECTED") == ["Anna: head", "Bo: head"]
+    assert listed("ALL") == listed("ACTIVE") == ["Anna: head"]
+    pair[0].pose.bones["head"].lookat_pd.mute = True
+    assert listed("SELECTED") == ["Bo: head"]
+    with pytest.raises(RuntimeError, match="All look-ats of the armature are muted"):
+        bpy.ops.lookat_pd.bake(which="ALL")
+
+
+def test_one_who_cannot_be_baked_keeps_all_from_being_baked(pair) -> None:
+    pair[1].pose.bones["head"].lookat_pd.target = None
+    before = scenes.actions_of_the_animator()
+    with pytest.raises(RuntimeError, match="'head'"):
+        bpy.ops.lookat_pd.bake()
+    assert scenes.actions_of_the_animator() == before and not pair[0].pose.bones["head"].lookat_pd.mute
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+def test_blends_in_and_out_at_the_ends_of_the_range(hero, into) -> None:
+    """No jump where the keys begin and end; between the blends as without them."""
+    plain = scenes.animated(hero, range(1, 31), ["head"])
+    live = scenes.poses(hero, range(1, 31), ["head"])
+    bpy.ops.lookat_pd.bake(into=into, use_scene_range=False, frame_start=5, frame_end=25, blend_in=6, blend_out=8)
+    baked = scenes.poses(hero, range(1, 31), ["head"])
+    assert np.allclose(baked[:5], plain[:5], atol=1e-5) and np.allclose(baked[24:], plain[24:], atol=1e-5)
+    assert np.allclose(baked[10:17], live[10:17], atol=1e-5)
+    part = np.abs(baked - plain).max(axis=(1, 2, 3)) / np.abs(live - plain).max(axis=(1, 2, 3))
+    assert (np.diff(part[4:11]) > 0.0).all() and (np.diff(part[16:25]) < 0.0).all()
+
+
+def test_generated_keys_can_be_told_from_those_of_the_animator(hero) -> None:
+    bpy.ops.lookat_pd.bake(into="CURRENT")
+    data = hero.animation_data
+    for curve in actions.curves(data.action, data.action_slot):
+        moved = curve.data_path.endswith("location")
+        assert {key.type for key in curve.keyframe_points} == {"KEYFRAME" if moved else "GENERATED"}
 
 
 def test_baking_what_is_baked_starts_from_the_keys(hero) -> None:

@@ -1,6 +1,9 @@
 """The operators that direct the gaze: the list of targets, looks from here on, markers and conversations."""
 
+import wave
+
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
@@ -12,6 +15,7 @@ targets = load("rig.sampling.targets")
 look_at_edit = load("rig.look_at.edit")
 current = load("operators.current")
 converse = load("operators.converse")
+actions = load("rig.animation.actions")
 setting_keys = load("rig.look_at.directing.setting_keys")
 settings_module = load("rig.look_at.directing.conversation_settings")
 markers = load("operators.directing")
@@ -122,6 +126,18 @@ def test_markers(hero) -> None:
     assert [seen(hero, frame) for frame in (10, 20, 40)] == ["Ball", "Bird", None]
 
 
+def test_channels_have_names_in_the_group_of_the_bone(hero) -> None:
+    """Animation editors show a channel by its property and the name of the group of properties: Look (head)."""
+    bpy.ops.lookat_pd.key(setting="influence")
+    bpy.ops.lookat_pd.key(setting="use")
+    data = hero.animation_data
+    for curve in actions.curves(data.action, data.action_slot):
+        assert curve.group.name == "head"
+    assert hero.pose.bones["head"].lookat_pd.name == "head"
+    look_at_edit.remove(hero, "head")
+    assert hero.pose.bones["head"].lookat_pd.name == ""
+
+
 def talking(hero) -> tuple:
     """Two characters who talk as markers say, and the settings of their conversation."""
     other = make("Other", 2.0)
@@ -160,6 +176,14 @@ def test_a_moved_marker_changes_the_keys_at_once(hero) -> None:
     assert "no markers" in settings.error and frames_of_keys(hero, "eyes_closed") == before
 
 
+def test_an_empty_table_takes_over_the_turns_of_the_markers(hero) -> None:
+    other, settings = talking(hero)
+    before = frames_of_keys(hero, "eyes_closed")
+    settings.use_markers = False
+    assert [(turn.frame, turn.speaker, turn.text) for turn in settings.turns] == [(1, hero, ""), (100, other, "yes")]
+    assert not settings.error and frames_of_keys(hero, "eyes_closed") == before
+
+
 def test_the_table_of_turns(hero) -> None:
     scene = bpy.context.scene
     other = make("Other", 2.0)
@@ -181,6 +205,31 @@ def test_the_table_of_turns(hero) -> None:
     settings.turns_index = len(settings.turns) - 1
     assert bpy.ops.lookat_pd.turn_remove() == {"FINISHED"}
     assert len(settings.turns) == 3
+
+
+def test_turns_from_recordings(hero, tmp_path) -> None:
+    """Each has a microphone: who is loud speaks, and each phrase is a line."""
+    other, settings = talking(hero)
+    with pytest.raises(RuntimeError, match="No character has a recording"):
+        bpy.ops.lookat_pd.turns_from_sounds()
+    rate = 8000
+    for person, spoken in zip(settings.people, ((0.5, 3.0), (4.0, 6.0)), strict=True):
+        t = np.arange(8 * rate) / rate
+        sound = np.where((t >= spoken[0]) & (t < spoken[1]), 9000.0 * np.sin(1000.0 * t), 9.0 * np.sin(50.0 * t))
+        path = tmp_path / f"{person.armature.name}.wav"
+        with wave.open(str(path), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(rate)
+            file.writeframes(sound.astype("<i2").tobytes())
+        person.sound = str(path)
+    assert bpy.ops.lookat_pd.turns_from_sounds() == {"FINISHED"}
+    assert [(turn.frame, turn.speaker) for turn in settings.turns] == [(13, hero), (97, other)]
+    assert not settings.use_markers and not settings.error
+    path.write_text("no sound")
+    with pytest.raises(RuntimeError, match="cannot be read as a sound"):
+        bpy.ops.lookat_pd.turns_from_sounds()
+    assert len(settings.turns) == 2
 
 
 def test_turns_from_a_file(hero, tmp_path) -> None:

@@ -25,6 +25,8 @@ from ..body import layers
 from . import looks, markers, setting_keys
 
 USUAL_MANNER = Manner()
+MOST_SEED = 2**31 - 1
+"""Largest seed that a scene can store."""
 _EYES, _BODY = ("eyes", "blink", "lids"), ("weight", "arms", "feet")
 _HEAD_SHARE, _DRIFT, _MICRO = 0.8, 0.01, 0.005
 """Of new look-ats with eyes: the share of the head, and the sizes [rad] of the idle drift and of microsaccades."""
@@ -65,13 +67,14 @@ class _Person:
 @dataclass(frozen=True)
 class Planned:
     """A conversation before it is keyed. turns: with times [s]. looks, blinks, nods: of each of the people [s, rad].
-    shares: as measured."""
+    shares: as measured. seconds: from the first turn to the end."""
 
     turns: list[Turn]
     looks: list[list[conversation.Look]]
     blinks: list[list[float]]
     nods: list[list[conversation.Nod]]
     shares: conversation.Shares
+    seconds: float
 
 
 def converse(
@@ -140,6 +143,7 @@ def _plan(
         conversation.blinks(said, count, last, planned, manner),
         conversation.nods(said, count, last, manner),
         conversation.shares(said, count, last, planned),
+        last - said[0].time,
     )
 
 
@@ -210,13 +214,13 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
 def _person(armature: bpy.types.Object) -> _Person:
     editable.check_armature(armature)
     setting_keys.check(armature)
-    bone = _looking(armature)
+    bone = looking_bone(armature)
     eyes = limbs.find_eyes(armature)
     # People look each other in the eyes; the head bone starts at the neck.
     return _Person(armature, bone, Target(armature, eyes[0].bone if eyes else bone))
 
 
-def _looking(armature: bpy.types.Object) -> str:
+def looking_bone(armature: bpy.types.Object) -> str:
     """The bone of the participating look-at, or the head for a new one."""
     bones = look_at.bones_with_look_at(armature)
     live = [bone for bone in bones if not armature.pose.bones[bone].lookat_pd.mute]

@@ -37,6 +37,20 @@ def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
     update(settings.id_data)
 
 
+def _source_changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """An empty table takes over the turns of the markers, so that there is something to edit."""
+    scene = settings.id_data
+    if not _changing and not settings.use_markers and not len(settings.turns) and len(scene.timeline_markers):
+        with silent():
+            for marker in sorted(scene.timeline_markers, key=lambda marker: marker.frame):
+                who = speaker(settings, marker.name)
+                if who is not None:
+                    turn = settings.turns.add()
+                    turn.speaker, turn.frame = who, round(looks.key_frame(scene, marker.frame))
+                    turn.text = marker.name.partition(":")[2].strip()
+    update(scene)
+
+
 def _personality_changed(person: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     if person.armature is not None:
         for bone in look_at.bones_with_look_at(person.armature):
@@ -69,6 +83,12 @@ class LookAtPerson(bpy.types.PropertyGroup):
         name="Called",
         description="Name of the character in markers and text files; leave empty for the name of the armature",
         update=_changed,
+    )
+    sound: StringProperty(
+        name="Recording",
+        description="WAV file with the voice of this character alone, for Turns from Recordings",
+        subtype="FILE_PATH",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"},
     )
     personality: EnumProperty(
         name="Personality",
@@ -111,7 +131,7 @@ class LookAtConversation(bpy.types.PropertyGroup):
         description="Take the turns from the timeline markers that are named after characters",
         default=False,
         options=set(),
-        update=_changed,
+        update=_source_changed,
     )
     end: IntProperty(
         name="End",
@@ -155,13 +175,19 @@ def exists(scene: bpy.types.Scene) -> bool:
 
 def names(settings) -> dict[str, bpy.types.Object]:
     """The characters by all names under which markers and files may call them."""
+    return called([(person.armature, person.called) for person in settings.people if person.armature is not None])
+
+
+def called(people: Sequence[tuple[bpy.types.Object, str]]) -> dict[str, bpy.types.Object]:
+    """Armatures by the names that they are given, then their own, in lower case.
+
+    A name of an import, such as Anna.001, is also found without its number.
+    """
     found: dict[str, bpy.types.Object] = {}
-    for person in settings.people:
-        if person.armature is not None:
-            # A name of an import, such as Anna.001, is also found without its number.
-            for name in (person.armature.name.partition(".")[0], person.armature.name, person.called):
-                if name:
-                    found.setdefault(name.lower(), person.armature)
+    given = [(name, armature) for armature, name in people if name]
+    own = [(armature.name, armature) for armature, _ in people]
+    for name, armature in (*given, *own, *((name.partition(".")[0], armature) for name, armature in own)):
+        found.setdefault(name.lower(), armature)
     return found
 
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from math import inf
+from pathlib import Path
 
 import bpy
 
+from ....lookat_pd.conversation import loudness, sounds
 from ....lookat_pd.conversation.files import Line
 from ....lookat_pd.errors import RigError
 from ...animation.bake_options import LAST_FRAME
@@ -59,7 +61,7 @@ _VALUES = ("use_markers", "end", "seed", "glances", "blinks", "nods", "made_of",
 
 
 def _stored(settings) -> tuple:
-    people = [(person.armature, person.called, person.personality) for person in settings.people]
+    people = [(person.armature, person.called, person.sound, person.personality) for person in settings.people]
     turns = [(turn.speaker, turn.frame, turn.text, turn.at) for turn in settings.turns]
     return people, turns, {name: getattr(settings, name) for name in _VALUES}
 
@@ -67,9 +69,9 @@ def _stored(settings) -> tuple:
 def _restore(settings, stored: tuple) -> None:
     people, turns, values = stored
     settings.people.clear()
-    for armature, called, personality in people:
+    for armature, called, sound, personality in people:
         item = settings.people.add()
-        item.armature, item.called, item.personality = armature, called, personality
+        item.armature, item.called, item.sound, item.personality = armature, called, sound, personality
     settings.turns.clear()
     for speaker, frame, text, at in turns:
         item = settings.turns.add()
@@ -127,10 +129,14 @@ def remove_turn(scene: bpy.types.Scene) -> None:
     conversation_settings.update(scene)
 
 
-def take_lines(scene: bpy.types.Scene, lines: Sequence[Line]) -> None:
-    """Replace the table by the turns of a file."""
+def take_lines(scene: bpy.types.Scene, lines: Sequence[Line], first: int | None = None) -> None:
+    """Replace the table by the turns of a file.
+
+    first: the frame of time 0; by default the first frame of the scene.
+    """
     settings = scene.lookat_pd_conversation
-    dt, first = seconds_per_frame(scene), key_range(scene)[0]
+    dt = seconds_per_frame(scene)
+    first = key_range(scene)[0] if first is None else first
     rows: dict[int, tuple] = {}
     unknown = []
     for line in lines:
@@ -138,7 +144,6 @@ def take_lines(scene: bpy.types.Scene, lines: Sequence[Line]) -> None:
         at = conversation_settings.speaker(settings, line.at) or scene.objects.get(line.at) if line.at else None
         unknown += [line.name] if who is None else []
         unknown += [line.at] if line.at and at is None else []
-        # Time 0 of a file is the first frame of the scene.
         frame = round(line.time) if line.in_frames else first + round(line.time / dt)
         if abs(frame) > LAST_FRAME:
             raise RigError(
@@ -156,6 +161,30 @@ def take_lines(scene: bpy.types.Scene, lines: Sequence[Line]) -> None:
         settings.use_markers = False
         _write(settings, list(rows.values()))
     conversation_settings.update(scene)
+
+
+def take_sounds(scene: bpy.types.Scene) -> int:
+    """Replace the table by the turns that are heard in the recordings of the characters; their number.
+
+    Time 0 of the recordings is the first frame of the scene.
+    """
+    settings = scene.lookat_pd_conversation
+    recorded = [person for person in settings.people if person.armature is not None and person.sound]
+    if not recorded:
+        raise RigError("No character has a recording; choose a WAV file for each who speaks.")
+    heard = [loudness.speech(*sounds.load(Path(bpy.path.abspath(person.sound)))) for person in recorded]
+    dt, first = seconds_per_frame(scene), key_range(scene)[0]
+    rows: dict[int, tuple] = {}
+    for phrase in loudness.turns(heard):
+        frame = first + round(phrase.start / dt)
+        rows.setdefault(frame, (frame, recorded[phrase.speaker].armature, "", None))
+    if not rows:
+        raise RigError("No speech was found in the recordings; choose recordings with pauses and speech.")
+    with silent():
+        settings.use_markers = False
+        _write(settings, list(rows.values()))
+    conversation_settings.update(scene)
+    return len(rows)
 
 
 def remove(scene: bpy.types.Scene) -> None:

@@ -12,14 +12,12 @@ import numpy as np
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ...animation import actions
-from ...animation.keys import CONSTANT, Keys
+from ...animation.keys import CONSTANT, GENERATED, Keys
 from ...sampling import fingerprint
 
 SWITCHES = ("use", "active_target")
 CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod")
 """Those that a conversation keys."""
-_GENERATED = 5
-"""Blender's number of the key type *Generated*."""
 
 
 def check(armature: bpy.types.Object) -> None:
@@ -38,9 +36,25 @@ def check(armature: bpy.types.Object) -> None:
         )
 
 
+def name_channels(armature: bpy.types.Object, bone: str) -> None:
+    """Let animation editors show channels as `Look (head)`: they show the name of the group of properties.
+
+    Items of lists get no names, since library overrides tell them apart by these.
+    """
+    settings = armature.pose.bones[bone].lookat_pd
+    if settings.name != bone:
+        settings.name = bone
+
+
+def key(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
+    """Key the current value of a setting, in the group of the bone. setting: its name, or its path as an item's."""
+    name_channels(armature, bone)
+    armature.keyframe_insert(_path(bone, setting), frame=frame, group=bone)
+
+
 def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
     """Key the current value of a setting, constant until the next key."""
-    armature.keyframe_insert(_path(bone, setting), frame=frame, group=bone)
+    key(armature, bone, setting, frame)
     curve = _curve(armature, bone, setting)
     for point in curve.keyframe_points:
         point.interpolation = "CONSTANT"
@@ -81,20 +95,21 @@ def generate(
     before, curve = value(armature, bone, setting, begin), _curve(armature, bone, setting)
     if curve is None and not wanted:
         return
+    name_channels(armature, bone)
     if curve is None:
-        armature.keyframe_insert(_path(bone, setting), frame=begin, group=bone)
+        key(armature, bone, setting, begin)
         kept = Keys.dense(np.empty(0), np.empty(0))
     else:
         kept = Keys.read(curve)
         within = (kept.frames >= span[0]) & (kept.frames <= span[1])
-        kept = kept[~(within & (kept.attributes["type"] == _GENERATED))]
+        kept = kept[~(within & (kept.attributes["type"] == GENERATED))]
     new = _giving_way(wanted, kept.frames, turns)
     first = new[0][0] if new else np.inf
     if begin < first < np.inf and not np.any(kept.frames < first):
         new = [(begin, before), *new]
     frames, values = np.array(new, dtype=float).reshape(-1, 2).T
     made = Keys.dense(frames, values)
-    made.attributes["interpolation"], made.attributes["type"] = CONSTANT, _GENERATED
+    made.attributes["interpolation"] = CONSTANT
     both = made + kept
     if not len(both):
         clear(armature, bone, -np.inf, np.inf, begin, (setting,))
@@ -106,7 +121,7 @@ def generate(
 def own_frames(armature: bpy.types.Object, bone: str, names: Sequence[str]) -> list[float]:
     """Frames of the keys of settings that are not generated."""
     found = [Keys.read(_curve(armature, bone, name)) for name in names]
-    return sorted({float(f) for keys in found for f in keys.frames[keys.attributes["type"] != _GENERATED]})
+    return sorted({float(f) for keys in found for f in keys.frames[keys.attributes["type"] != GENERATED]})
 
 
 def _giving_way(wanted: Sequence[tuple[float, float]], own: Array, turns: Sequence[float]) -> list[tuple[float, float]]:

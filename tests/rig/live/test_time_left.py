@@ -44,6 +44,15 @@ def test_unknown_before_anything_is_done() -> None:
     assert np.isnan(left.remaining(4.0))
 
 
+def test_the_first_steps_say_nothing() -> None:
+    """They may take seconds for a thousandth of the work, and no panel should promise two hours for that."""
+    left = TimeLeft()
+    left.begin(1)
+    left.note(0.0, 3.0)
+    left.note(0.001, 8.0)
+    assert np.isnan(left.remaining(8.0))
+
+
 @pytest.mark.parametrize("seconds", [0.001, 2.0])
 def test_work_at_a_constant_rate(seconds) -> None:
     assert off(worked(TimeLeft(), even(40, seconds))) < 1e-6
