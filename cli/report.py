@@ -29,6 +29,7 @@ FIELDS = (
     "settled_error_deg",
     "body",
     "gaze_shifts",
+    "conversation",
     "settled_frames",
     "action",
     "passes",

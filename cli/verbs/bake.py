@@ -133,12 +133,7 @@ def _damping(word: str) -> str | float:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     request = _check(options)
-    return each_file.convert(
-        options,
-        console,
-        lambda scene, job, row: _bake_file(request, scene, job, row, console),
-        (conversation_file.FIELD,),
-    )
+    return each_file.convert(options, console, lambda scene, job, row: _bake_file(request, scene, job, row, console))
 
 
 def _check(options: argparse.Namespace) -> _Request:

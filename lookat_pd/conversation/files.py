@@ -104,7 +104,7 @@ def _csv(text: str) -> list[Line]:
 def _json(text: str) -> list[Line]:
     try:
         rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         # Python has a remark of its own on numbers of thousands of digits.
         why = str(error).partition(";")[0]
         raise FileError("The file of turns is not JSON: {error}.", error=why) from None

@@ -106,7 +106,7 @@ def test_speakers_that_are_no_rigs_are_named_with_what_there_is(pair, turns, cal
         ("talk.srt", b"\xff\xfe\x00", (), "cannot be read"),
         ("talk.doc", b"1 Anna", (), "use .json, .csv, .srt or .txt"),
         ("talk.json", b"{", (), "not JSON"),
-        ("talk.csv", b"time,speaker\nnan,Anna\n", (), "times that are numbers"),
+        ("talk.csv", b"time,speaker\nnan,Anna\n", (), "a turn is beyond"),
         ("talk.txt", b"1 Anna", ("--bone", "head"), "--bone"),
         ("talk.txt", b"1 Anna", ("--speaker", "Anna"), "NAME=ARMATURE"),
         ("talk.txt", b"1 Anna", ("--seed", "-1"), "seed"),

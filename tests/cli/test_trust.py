@@ -269,10 +269,21 @@ FLAGS = {
     "--destination-frame": [*NUMBERS, "20"],
     "--root": ["none", "heading", "x"],
     "--name": ["Walk", "New", ""],
+    "--repeat": ["1", "3", "0", "x", "9" * 30],
+    "--conversation": [*GIVEN, "talk.csv"],
+    "--speaker": ["Anna=Hero", "Anna=Nobody", "Anna", "=", ""],
+    "--seed": ["0", "7", "-1", "x", "9" * 30],
+    "--effector": ["foot.L=Ball", "head=0,-1,1.6", "head=Nothing", "head=nan,0,0", "nobody=Ball", "head", ""],
+    "--pin": ["foot.R", "nobody", ""],
+    "--look": ["head=Ball", "head=0,-3,1.6", "head", "nobody=Ball"],
+    "--weight": ["foot.L=0.5", "foot.L=2", "head=nan", "head", "x=y"],
+    "--priority": ["foot.L=high", "foot.L=x", "head"],
+    "--balance": [*NUMBERS, "0.5"],
+    "--ease": [*NUMBERS, "0.2"],
 }
 BARE = [
     *("--all-actions", "--best-cut", "--json", "--keep-offset", "--loop", "--markers", "--no-gravity", "--no-limits"),
-    *("--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
+    *("--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts", "--listed", "--keep-hips"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 ALWAYS = {"--help", "--debug", "--worker", "--output", "--report", "--range"}
@@ -341,6 +352,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "text.bvh").write_text("HIERARCHY\nROOT x\n")
     (folder / "empty.glb").touch()
     (folder / "gaze.json").write_text('[{"frame": 5, "point": [0, -2, 1.6]}, {"frame": 20, "off": true}]')
+    (folder / "talk.csv").write_text("time,speaker\n0,Anna\n")
     (folder / "path.json").write_text('[{"frame": 1, "point": [0, -1, 1]}, {"frame": 20, "point": [0.5, -1, 1]}]')
     (folder / "list.json").write_text('[{"clip": "Walk"}, {"clip": "Walk", "at": 20}]')
     (folder / "reports").mkdir()

@@ -277,6 +277,7 @@ def solve_body(**given: Any) -> Any:
 
 def whole_body_arguments(random: np.random.Generator) -> dict[str, Any]:
     found = tree_arguments(random)
+    del found["orientation_weight"]
     return found | {"orientation": unit(random), "axis": np.array([0.0, 1.0, 0.0]), "polygon": np.eye(3)}
 
 
@@ -716,9 +717,11 @@ NOT_SOLVERS = {
     "conversation.Personality",
     "dynamics.available",
     "dynamics.reason",
+    "ik.BodyObjective",
     "ik.Method",
     "ik.Posture.as_bent",
     "ik.Posture.bend",
+    "ik.Posture.take",
 }
 """Public names that take no numbers, or only what was checked before."""
 
@@ -734,7 +737,7 @@ def public() -> dict[str, CodeType]:
                 found[f"{room.name}.{name}"] = inspect.unwrap(item).__code__
             elif inspect.isclass(item):
                 # Objectives work on the tasks of the solvers; what they are given is checked when they are made.
-                is_objective = issubclass(item, ik.Objective)
+                is_objective = issubclass(item, (ik.Objective, ik.BodyObjective))
                 for method, function in vars(item).items():
                     if inspect.isfunction(function) and method == "__init__":
                         found[f"{room.name}.{name}"] = function.__code__
