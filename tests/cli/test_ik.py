@@ -131,7 +131,7 @@ def test_help_names_everything(call) -> None:
 def test_several_effectors(shot, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
     words = ("--effector", "foot.L=Ball", "--pin", "foot.R", "--look", "head=Ball", "--keep-hips")
-    outcome = call("ik", shot, *words, "--range", 1, 30, "--output", output)
+    outcome = call("ik", shot, *words, "--range", 1, 30, "--output", output, "--progress", "none")
     assert outcome.code == 0 and not outcome.errors
     row = outcome.row
     assert [item["bone"] for item in row["effectors"]] == ["foot.L", "foot.R", "head"]
@@ -150,7 +150,7 @@ def test_the_effectors_of_the_panel_on_several_actions(shot, call, tmp_path) -> 
     other.use_fake_user = True
     bpy.ops.wm.save_mainfile()
     output = tmp_path / "out.blend"
-    outcome = call("ik", shot, "--listed", "--all-actions", "--range", 1, 20, "--output", output)
+    outcome = call("ik", shot, "--listed", "--all-actions", "--range", 1, 20, "--output", output, "--progress", "none")
     assert outcome.code == 0 and not outcome.errors
     assert len(outcome.row["baked"]) == 2
     assert all(row["largest_effector_error"] < 1e-3 for row in outcome.row["baked"])
