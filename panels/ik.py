@@ -171,7 +171,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
             column.prop_search(item, "subtarget", item.target.pose, "bones", icon="BONE_DATA")
         column = layout.column(align=True)
         column.prop(item, "use_position")
-        column.prop(item, "orientation", text="Orientation")
+        column.prop(item, "orientation")
         if item.target is not None:
             column.prop(item, "use_offset")
         column = layout.column(align=True)
