@@ -69,6 +69,12 @@ class _Run:
             prepare(self._hands)
             bpy.ops.wm.save_as_mainfile(filepath=self._task["start"], compress=False)
         yield 0.1
+        view = self._view()
+        self._seen = {name: getattr(view, name).copy() for name in ("view_rotation", "view_location")}
+        self._seen |= {name: getattr(view, name) for name in ("view_distance", "view_perspective")}
+
+    def _view(self) -> bpy.types.RegionView3D:
+        return self._hands.area("VIEW_3D").spaces.active.region_3d
 
     def _open(self) -> Iterator[float]:
         """The beginning of every script: the file as prepared, the window as Blender comes."""
@@ -78,6 +84,8 @@ class _Run:
                 bpy.ops.screen.animation_cancel(restore_frame=False)
         with self._hands.override():
             bpy.ops.wm.open_mainfile(filepath=self._task["start"], load_ui=False)
+        for name, value in self._seen.items():
+            setattr(self._view(), name, value)
         yield 0.2
 
     def _script(self, name: str, steps: Iterator[float]) -> Iterator[float]:
