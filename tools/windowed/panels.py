@@ -8,7 +8,7 @@ import bpy
 import extension
 
 _COMMON, _TAB = "LOOKAT_PD_PT_", "Look-at PD"
-_LEFT_OUT = ("bl_rna", "is_registered", "bl_options", "bl_parent_id")
+_LEFT_OUT = ("bl_rna", "is_registered", "bl_options")
 
 
 @contextmanager
@@ -51,4 +51,6 @@ def _below(name: str, names: tuple[str, ...]) -> bool:
 def _open(name: str, closed: type) -> type:
     own = {key: value for key, value in vars(closed).items() if key not in _LEFT_OUT and key[:2] != "__"}
     where = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": _TAB, "bl_options": set()}
+    # Its parent may be that of a class that it inherits from.
+    where["bl_parent_id"] = ""
     return type(f"{_COMMON}{name}_opened", closed.__bases__, {**own, **where})
