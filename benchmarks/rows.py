@@ -85,8 +85,10 @@ class Row:
         return 1.0 / self.ratio >= self.goal.limit if self.goal.of == SPEEDUP else self.ratio <= self.goal.limit
 
     def as_data(self) -> dict[str, Any]:
-        """The row as JSON has it, without what is empty."""
-        return {name: value for name, value in asdict(self).items() if value not in (None, "", False)}
+        """The row as JSON has it, without what is empty. A figure of 0 is not empty."""
+        return {
+            name: value for name, value in asdict(self).items() if not (value is None or value is False or value == "")
+        }
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> "Row":
