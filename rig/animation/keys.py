@@ -24,16 +24,11 @@ _LAYOUT = np.dtype(
     + [(name, np.float32, 2) for name in _COORDINATES]
 )
 _CLOSE = 1e-4  # frames
-# What a new key has; setting it again would take as long as the coordinates.
-_AT_FIRST = {
-    "interpolation": BEZIER,
-    "handle_left_type": AUTO_CLAMPED,
-    "handle_right_type": AUTO_CLAMPED,
-    "easing": 0,
-    "type": 0,
-    "amplitude": 0.0,
-    "period": 0.0,
-}
+# What a new key has; setting it again would take as long as the coordinates. All numbers are 32 bits wide, so keys are
+# compared as plain integers, all columns at once.
+_NEW = np.zeros((), dtype=_LAYOUT)
+_NEW["interpolation"], _NEW["handle_left_type"], _NEW["handle_right_type"] = BEZIER, AUTO_CLAMPED, AUTO_CLAMPED
+_COLUMN = {name: offset // 4 for name, (_, offset) in (_LAYOUT.fields or {}).items()}
 _NAMES = (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES)
 _ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
 for _name, _value in {**_WHOLE, **_EXTRA_WHOLE, **_EXTRA_REAL}.items():
@@ -72,19 +67,18 @@ class Keys:
         points = curve.keyframe_points
         points.clear()
         points.add(len(self))
-        automatic = self._is_automatic
+        numbers = self.attributes.view(np.int32).reshape(len(self), _LAYOUT.itemsize // 4)
+        new = (numbers == _NEW.reshape(1).view(np.int32)).all(axis=0)
+        # Handles of this type are placed by Blender when the curve is updated.
+        automatic = all(new[_COLUMN[name]] for name in _HANDLE_TYPES)
         for name in _NAMES:
-            if automatic and name in _HANDLES:
-                continue
-            column = np.ascontiguousarray(self.attributes[name])
-            if name not in _AT_FIRST or np.any(column != _AT_FIRST[name]):
-                points.foreach_set(name, column.reshape(-1))
+            if name in _COORDINATES:
+                unchanged = automatic and name in _HANDLES
+            else:
+                unchanged = new[_COLUMN[name]]
+            if not unchanged:
+                points.foreach_set(name, np.ascontiguousarray(self.attributes[name]).reshape(-1))
         curve.update()
-
-    @property
-    def _is_automatic(self) -> bool:
-        """Whether Blender places all handles by itself when the curve is updated."""
-        return all(bool(np.all(self.attributes[name] == AUTO_CLAMPED)) for name in _HANDLE_TYPES)
 
     def __len__(self) -> int:
         return len(self.attributes)
