@@ -28,7 +28,7 @@ _CLOSE = 1e-4  # frames
 # compared as plain integers, all columns at once.
 _NEW = np.zeros((), dtype=_LAYOUT)
 _NEW["interpolation"], _NEW["handle_left_type"], _NEW["handle_right_type"] = BEZIER, AUTO_CLAMPED, AUTO_CLAMPED
-_COLUMN = {name: offset // 4 for name, (_, offset) in (_LAYOUT.fields or {}).items()}
+_COLUMN = {name: n for n, name in enumerate((*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL))}
 _NAMES = (*_WHOLE, *_EXTRA_WHOLE, *_EXTRA_REAL, *_COORDINATES)
 _ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
 for _name, _value in {**_WHOLE, **_EXTRA_WHOLE, **_EXTRA_REAL}.items():
@@ -72,11 +72,7 @@ class Keys:
         # Handles of this type are placed by Blender when the curve is updated.
         automatic = all(new[_COLUMN[name]] for name in _HANDLE_TYPES)
         for name in _NAMES:
-            if name in _COORDINATES:
-                unchanged = automatic and name in _HANDLES
-            else:
-                unchanged = new[_COLUMN[name]]
-            if not unchanged:
+            if not (automatic if name in _HANDLES else name != "co" and new[_COLUMN[name]]):
                 points.foreach_set(name, np.ascontiguousarray(self.attributes[name]).reshape(-1))
         curve.update()
 

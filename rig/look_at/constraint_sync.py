@@ -39,8 +39,9 @@ def live_bones(armature: bpy.types.Object) -> list[str]:
 
 
 def numbers(armature: bpy.types.Object) -> set[int]:
-    """Numbers that look-ats of this rig have, live or not."""
-    return {bone.lookat_pd.number for bone in armature.pose.bones if look_at.exists_on(bone)} - {0}
+    """Numbers that look-ats of this rig have, live or not, and those in names of an animator's own constraints."""
+    held = {bone.lookat_pd.number for bone in armature.pose.bones if look_at.exists_on(bone)} - {0}
+    return held | offsets.taken(armature)
 
 
 def sync(armature: bpy.types.Object) -> list[LiveLookAt]:

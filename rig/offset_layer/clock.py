@@ -9,11 +9,11 @@ from collections.abc import Callable
 import bpy
 
 from ..animation import actions
+from ..sampling.own_data import CLOCK
 
 FRAMES_PER_UNIT = 2048.0
 """A power of two, so that frames are exact in what the clock shows."""
 _NAME = "Look-at PD Clock"
-_MARK = "lookat_pd_clock"
 _ENDS = ((0.0, 0.0), (FRAMES_PER_UNIT, 1.0))
 """Keys of the clock: frame and location."""
 READERS: list[Callable[[], bool]] = []
@@ -22,7 +22,7 @@ READERS: list[Callable[[], bool]] = []
 
 def is_clock(item: bpy.types.Object | None) -> bool:
     """Whether an object is a clock that runs as it was made."""
-    if item is None or _MARK not in item or item.animation_data is None:
+    if item is None or CLOCK not in item or item.animation_data is None:
         return False
     data = item.animation_data
     curve = next(iter(actions.curves(data.action, data.action_slot)), None)
@@ -31,7 +31,7 @@ def is_clock(item: bpy.types.Object | None) -> bool:
 
 def is_marked(item: bpy.types.ID) -> bool:
     """Whether an object was made as a clock, or an action as that of one, whatever has become of it."""
-    return _MARK in item
+    return CLOCK in item
 
 
 def _runs(curve: bpy.types.FCurve) -> bool:
@@ -42,18 +42,18 @@ def _runs(curve: bpy.types.FCurve) -> bool:
 
 def get() -> bpy.types.Object:
     """The clock of this file: mended where somebody has stopped it, made if there is none."""
-    own = [item for item in bpy.data.objects if _MARK in item and item.library is None]
+    own = [item for item in bpy.data.objects if CLOCK in item and item.library is None]
     for item in own:
         if is_clock(item):
             return item
     stopped = (item for item in own if item.override_library is None)
     clock = next(stopped, None) or bpy.data.objects.new(_NAME, None)
     _take_action(clock)
-    clock[_MARK] = True
+    clock[CLOCK] = True
     # The target of a constraint has no user of its own, and would not be saved.
     clock.use_fake_user = True
     action, slot = actions.new_action(_NAME, clock)
-    action[_MARK] = True
+    action[CLOCK] = True
     curve = actions.channelbag(action, slot, ensure=True).fcurves.new("location", index=0)
     curve.keyframe_points.add(len(_ENDS))
     curve.keyframe_points.foreach_set("co", [number for end in _ENDS for number in end])
@@ -70,7 +70,7 @@ def remove() -> None:
     """Take the clocks out of the file, where no look-at reads them any more, unless others do."""
     if any(reads() for reads in READERS):
         return
-    for item in [item for item in bpy.data.objects if _MARK in item and item.library is None]:
+    for item in [item for item in bpy.data.objects if CLOCK in item and item.library is None]:
         _take_action(item)
         bpy.data.objects.remove(item)
 

@@ -66,6 +66,13 @@ def places(armature: bpy.types.Object) -> dict[int, dict[int, list[str]]]:
     return found
 
 
+def taken(armature: bpy.types.Object) -> set[int]:
+    """Numbers that no look-at can have, since constraints of the animator have the names of its own."""
+    found = (constraint for bone in armature.pose.bones for constraint in bone.constraints)
+    named = (NAME.fullmatch(constraint.name) for constraint in found if not is_own_constraint(constraint))
+    return {int(match[1]) for match in named if match is not None}
+
+
 def is_installed(armature: bpy.types.Object, number: int, bones: Sequence[str], moved: Sequence[str] = ()) -> bool:
     """Whether a look-at has its constraints on these bones, as `install` makes them, and on no others."""
     wanted = {(bone, name(number, slot)): kind for slot, (bone, kind) in enumerate(_kinds(bones, moved))}

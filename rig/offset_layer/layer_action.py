@@ -13,9 +13,9 @@ import numpy as np
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..sampling import fingerprint
+from ..sampling.own_data import OFFSETS
 
 _NAME = "Look-at PD Offsets"
-_MARK = "lookat_pd_offsets"
 _PATH = re.compile(r'(?:pose\.bones\["((?:[^"\\]|\\.)*)"\]\.)?(\w+)')
 _LINEAR = 1
 """Blender's number for linear interpolation."""
@@ -45,18 +45,18 @@ class PlaceKeys:
 
 def new(name: str = _NAME) -> bpy.types.Action:
     action = bpy.data.actions.new(name)
-    action[_MARK] = True
+    action[OFFSETS] = True
     return action
 
 
 def is_layer(action: bpy.types.Action | None) -> bool:
     """Whether an action is one that holds offsets, and may be written."""
-    return action is not None and _MARK in action and action.library is None
+    return action is not None and OFFSETS in action and action.library is None
 
 
 def is_any() -> bool:
     """Whether the file has an action that holds offsets, its own or of a library."""
-    return any(_MARK in action for action in bpy.data.actions)
+    return any(OFFSETS in action for action in bpy.data.actions)
 
 
 def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bpy.types.ActionSlot | None:

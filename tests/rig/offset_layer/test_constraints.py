@@ -15,6 +15,7 @@ from ..scenes import animate, ball, figure, poses
 offsets = load("rig.offset_layer.constraints")
 actions = load("rig.animation.actions")
 clock = load("rig.offset_layer.clock")
+sync = load("rig.look_at.constraint_sync")
 layer_action = load("rig.offset_layer.layer_action")
 Track = load("rig.offset_layer.track").Track
 rotation = load("lookat_pd.rotation")
@@ -126,6 +127,20 @@ def test_constraint_of_an_animator_with_a_similar_name_stays() -> None:
     theirs.name = "Look-at PD is not mine"
     offsets.remove(armature)
     assert len(armature.pose.bones["neck"].constraints) == 1
+
+
+def test_an_action_constraint_of_an_animator_that_has_the_name_stays() -> None:
+    armature = figure()
+    theirs = armature.pose.bones["head"].constraints.new("ACTION")
+    theirs.name, theirs.target, theirs.action = offsets.name(1, 0), ball(), bpy.data.actions.new("Mine")
+    assert not own_data.is_own_constraint(theirs)
+    bone = armature.pose.bones["head"]
+    bone.lookat_pd.target = ball()
+    sync.sync(armature)
+    assert bone.lookat_pd.number == 2
+    assert [c.name for c in bone.constraints] == [offsets.name(2, 0), offsets.name(1, 0)]
+    offsets.remove(armature)
+    assert [(c.name, c.action.name) for c in bone.constraints] == [(offsets.name(1, 0), "Mine")]
 
 
 def keys_of(item):
