@@ -22,6 +22,7 @@ REPEATS = 60
 FEW = 5
 ROUNDS = 7
 IDLE = 2_000
+CAST, UPDATES = 10, 100
 SETTLE_TIME = 0.6
 
 
@@ -85,9 +86,44 @@ def _rows() -> list[Row]:
         Row("live.slider", "slider to evaluated pose", slid, ratio, "the solver", Goal(16e-3, SECONDS), group),
         *_playback("bare", f"{group}, a bare armature", scene, character, 1.5),
     ]
+    rows += _at_rest()
+    scene = scenes.empty_file()
+    scene.frame_end = FRAMES
+    character = scenes.chain_character(scene, FRAMES)
     scenes.skin(scene, character, *SKIN)
     rows += _playback("mesh", f"{group}, {BESIDE_A_MESH}", scene, character, 1.1)
     return rows + offset_curves.rows() + _rigify()
+
+
+def _at_rest() -> list[Row]:
+    """What look-ats that are solved cost where something is moved that has nothing to do with them."""
+    scene = scenes.empty_file()
+    scene.frame_end = FRAMES
+    cast = [scenes.chain_character(scene, FRAMES, n) for n in range(CAST)]
+    other = bpy.data.objects.new("Other", None)
+    scene.collection.objects.link(other)
+
+    def moved(*, looking: bool) -> Callable[[], float]:
+        def work() -> float:
+            for one in cast:
+                one.armature.pose.bones[one.bones[0]].lookat_pd.mute = not looking
+            live.finish(scene)
+            scene.view_layers[0].update()
+            begin = perf_counter()
+            for _ in range(UPDATES):
+                other.location.x += 0.001
+                scene.view_layers[0].update()
+            return (perf_counter() - begin) / UPDATES
+
+        return work
+
+    times = shortest({"muted": moved(looking=False), "live": moved(looking=True)}, FEW)
+    group = f"{CAST} characters at rest"
+    ratio = times["live"] / times["muted"]
+    return [
+        Row("live.rest.muted", "another object is moved, their look-ats muted", times["muted"], group=group),
+        Row("live.rest", "another object is moved", times["live"], ratio, "muted", group=group),
+    ]
 
 
 def _rigify() -> list[Row]:

@@ -24,6 +24,8 @@ _STEPS = 12
 _CORRECT = 0.05
 """Degrees within which a pose is the one that is verified."""
 _LIMIT = 60.0
+_SHOWN = 1.0
+"""Seconds from which on the panel says how long solving will still take."""
 
 
 def prepare(hands: Hands) -> None:
@@ -74,7 +76,8 @@ def _solved(hands: Hands) -> Waiting:
 
 
 def _answered(change: Callable[[], None]) -> Waiting:
-    """Change something and wait until it is solved: seconds until the last pose is seen, and until it is verified.
+    """Change something and wait until it is solved: seconds until the last pose is seen, and until it is verified, and
+    the largest factor by which a time left was wrong that the panel showed, nan where it showed none.
 
     Poses are compared at each turn of the window's loop.
     """
@@ -98,11 +101,12 @@ def _answered(change: Callable[[], None]) -> Waiting:
             break
     assert _state() == "SOLVED" and worked, _state()
     verified, last = poses[-1]
-    known = [(seconds, left / (verified - seconds)) for seconds, left in estimates if verified - seconds > 0.3]
-    print("time left, as a multiple of what it took:", [(round(at, 2), round(ratio, 2)) for at, ratio in known])
+    ratios = [(seconds, left / (verified - seconds)) for seconds, left in estimates if left > _SHOWN]
+    print("time left, as a multiple of what it took:", [(round(at, 2), round(ratio, 2)) for at, ratio in ratios])
+    off = max((max(ratio, 1.0 / ratio) for _, ratio in ratios), default=np.nan)
     wrong = [seconds for seconds, pose in poses if _away(pose, last) > _CORRECT]
     seen = next(seconds for seconds, _ in poses if not wrong or seconds > wrong[-1])
-    return seen, verified
+    return seen, verified, off
 
 
 @script(needs=LIVE)
@@ -147,7 +151,7 @@ def keys_edited(hands: Hands) -> Waiting:
         ball.location.x += 0.3
         ball.keyframe_insert("location", frame=_AT)
 
-    seen, verified = yield from _answered(key_ball)
+    seen, verified, _ = yield from _answered(key_ball)
     _tell(target_seen=seen, target=verified)
     yield 0.5
     chest = _human().pose.bones["chest"]
@@ -160,7 +164,7 @@ def keys_edited(hands: Hands) -> Waiting:
     key_chest()
     yield from _solved(hands)
     chest.rotation_quaternion = (0.99, -0.1, 0.02, 0.0)
-    seen, verified = yield from _answered(lambda: chest.keyframe_insert("rotation_quaternion", frame=_AT))
+    seen, verified, _ = yield from _answered(lambda: chest.keyframe_insert("rotation_quaternion", frame=_AT))
     _tell(chest_seen=seen, chest=verified)
 
 
@@ -175,14 +179,16 @@ def whole_body_of_many_frames(hands: Hands) -> Waiting:
     scene.frame_end = MANY
     yield from _solved(hands)
     settings, layers = human.pose.bones["head"].lookat_pd, load("rig.look_at.body.layers")
-    seen, verified = yield from _answered(lambda: layers.switch_on(settings, tuple(layers.LAYERS)))
+    seen, verified, off = yield from _answered(lambda: layers.switch_on(settings, tuple(layers.LAYERS)))
     _tell(long_first_seen=seen, long_first=verified)
+    if np.isfinite(off):
+        _tell(time_left=off)
     yield 0.5
 
     def slide() -> None:
         settings.settle_time = 0.8
 
-    seen, verified = yield from _answered(slide)
+    seen, verified, _ = yield from _answered(slide)
     _tell(long_seen=seen, long=verified)
 
 
