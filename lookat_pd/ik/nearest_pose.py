@@ -62,23 +62,23 @@ def step(task: Task, pose: Pose) -> Pose:
     back = _GAIN * away - (0.0 if hinged else _momentum(task, away.shape))
     back = np.where(_outside(task)[:, None], 0.0, back)
     compliance = _compliance(task, count)
-    way = _way(matrix, compliance, wanted, back, _DAMPING * bone)
-    moved = rotation.normalize(rotation.multiply(here, rotation.exp(way)))
+    turns = _turns(matrix, compliance, wanted, back, _DAMPING * bone)
+    moved = rotation.normalize(rotation.multiply(here, rotation.exp(turns)))
     if task.posture is not None and hinged:
         excess = _excess(task.posture, offsets, start, moved)
         if np.any(excess):
             # A hinge turns to the end of its range; the other joints take what it leaves.
             blocked = (excess != 0.0)[..., None, None] * task.posture.along
             axes = np.asarray(task.posture.hinges)
-            held = ((blocked @ way[..., None])[..., 0] - excess[..., None] * axes).reshape(count, -1)
-            back = back - (blocked @ back.reshape(way.shape)[..., None]).reshape(count, -1)
+            held = ((blocked @ turns[..., None])[..., 0] - excess[..., None] * axes).reshape(count, -1)
+            back = back - (blocked @ back.reshape(turns.shape)[..., None]).reshape(count, -1)
             rest = wanted - (matrix @ held[..., None])[..., 0]
-            way = _way(matrix, compliance - blocked @ compliance, rest, back, _DAMPING * bone)
-            way = way + held.reshape(way.shape)
-            moved = rotation.normalize(rotation.multiply(here, rotation.exp(way)))
+            turns = _turns(matrix, compliance - blocked @ compliance, rest, back, _DAMPING * bone)
+            turns = turns + held.reshape(turns.shape)
+            moved = rotation.normalize(rotation.multiply(here, rotation.exp(turns)))
             excess = _excess(task.posture, offsets, start, moved)
             moved = rotation.multiply(moved, rotation.exp(-excess[..., None] * axes))
-    _remember(task, way.reshape(count, -1))
+    _remember(task, turns.reshape(count, -1))
     return unpacked(batch_back(_clamped(task, moved, here)), task.single)
 
 
@@ -95,10 +95,10 @@ def _momentum(task: Task, shape: tuple[int, ...]) -> Array:
     return _MOMENTUM * task.data["steps"].T if "steps" in task.data else np.zeros(shape)
 
 
-def _remember(task: Task, way: Array) -> None:
+def _remember(task: Task, turns: Array) -> None:
     """Keep a step (m, 3 n), unless it turns back."""
-    last = task.data.get("steps", np.zeros(way.shape[::-1])).T
-    task.data["steps"] = np.where(np.sum(way * last, axis=-1, keepdims=True) < 0.0, 0.0, way).T
+    last = task.data.get("steps", np.zeros(turns.shape[::-1])).T
+    task.data["steps"] = np.where(np.sum(turns * last, axis=-1, keepdims=True) < 0.0, 0.0, turns).T
 
 
 def _excess(posture: Posture, offsets: Array, start: Array, pose: Array) -> Array:
@@ -109,7 +109,7 @@ def _excess(posture: Posture, offsets: Array, start: Array, pose: Array) -> Arra
     return excess
 
 
-def _way(matrix: Array, compliance: Array, wanted: Array, back: Array, damping: Array) -> Array:
+def _turns(matrix: Array, compliance: Array, wanted: Array, back: Array, damping: Array) -> Array:
     """Rotation vectors (m, n, 3) of a step."""
     count, rows, freedoms = matrix.shape
     spread = compliance @ matrix.reshape(count, rows, freedoms // 3, 3).transpose(0, 2, 3, 1)
@@ -118,9 +118,9 @@ def _way(matrix: Array, compliance: Array, wanted: Array, back: Array, damping: 
     diagonal = np.arange(rows)
     square[:, diagonal, diagonal] += (damping * damping)[:, None]
     force = np.linalg.solve(square, (wanted + (matrix @ back[..., None])[..., 0])[..., None])
-    way = ((spread @ force)[..., 0] - back).reshape(count, -1, 3)
-    largest = np.max(np.linalg.norm(way, axis=-1), axis=-1)
-    return way * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))[:, None, None]
+    turns = ((spread @ force)[..., 0] - back).reshape(count, -1, 3)
+    largest = np.max(np.linalg.norm(turns, axis=-1), axis=-1)
+    return turns * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))[:, None, None]
 
 
 def _compliance(task: Task, count: int) -> Array:

@@ -30,7 +30,7 @@ _ROTATION, _UNEVEN, _LOCATION = ("POSE", "AFTER_FULL"), ("LOCAL", "AFTER"), ("LO
 In the space of the pose no bone is taken out of it and back, so that an identity leaves it as it is to the last bit. An
 unevenly scaled bone would be sheared there.
 """
-_WAYS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
+_MIXINGS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
 _STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
 """A bone's channels at rest, in rotation modes that are not Euler angles."""
@@ -106,7 +106,7 @@ def install(armature: bpy.types.Object, number: int, bones: Sequence[str], moved
         constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
         for setting, value in SETTINGS.items():
             setattr(constraint, setting, value)
-        set_mixing(constraint, _WAYS[kind][0])
+        set_mixing(constraint, _MIXINGS[kind][0])
         constraint.influence = 0.0
         # What a bake would key is below all constraints.
         stack.move(len(stack) - 1, sum(1 for other in stack if is_own_constraint(other)) - 1)
@@ -202,7 +202,7 @@ def show(armature: bpy.types.Object, track: Track) -> None:
             continue
         action = action or _own_action(armature)
         wrote = _write(action, constraint, _keys_of(armature, bone, kind, track.first, values)) or wrote
-        wrote = set_mixing(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _WAYS[kind][0]) or wrote
+        wrote = set_mixing(constraint, _UNEVEN if kind == "ROTATION" and track.uneven else _MIXINGS[kind][0]) or wrote
         wrote = set_value(constraint, "influence", 1.0) or wrote
     if wrote:
         evaluate(armature)
@@ -468,7 +468,7 @@ def _is_whole(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, kind: 
         return False
     if constraint.action_slot.name_display != constraint.name:
         return False
-    if (constraint.owner_space, constraint.mix_mode) not in _WAYS[kind]:
+    if (constraint.owner_space, constraint.mix_mode) not in _MIXINGS[kind]:
         return False
     return _is_first(bone, constraint) and all(getattr(constraint, name) == value for name, value in SETTINGS.items())
 

@@ -79,10 +79,10 @@ def heading(
     slope = _slope(angles, step)
     if abs(slope) > _TURNING:
         return Heading(mean + slope * step * (here - 0.5 * (first + last)))
-    way = poses[last][0] - poses[first][0]
-    way = way - (way @ ground.up) * ground.up
-    if np.linalg.norm(way) > _TRAVELS * ground.size * (last - first) * step > 0.0:
-        gone = float(np.arctan2(way @ side, way @ forward))
+    travel = poses[last][0] - poses[first][0]
+    travel = travel - (travel @ ground.up) * ground.up
+    if np.linalg.norm(travel) > _TRAVELS * ground.size * (last - first) * step > 0.0:
+        gone = float(np.arctan2(travel @ side, travel @ forward))
         return Heading(mean, gone if abs(_wrapped(gone - mean)) < _SIDEWAYS else None)
     others = [] if ground.by_object else [mean, *_head(ground, clip, rows[first : last + 1])]
     return Heading(mean, ahead=any(abs(_wrapped(angle)) < _STANCE for angle in others))
