@@ -415,7 +415,11 @@ def talk(**given: Any) -> Any:
     manner = conversation.Manner(**given)
     turns = [conversation.Turn(first, one), conversation.Turn(second, other, at)]
     looks = conversation.plan(turns, people, end, manner, objects)
-    signs = conversation.blinks(turns, people, end, looks, manner), conversation.nods(turns, people, end, manner)
+    signs = (
+        conversation.blinks(turns, people, end, looks, manner),
+        conversation.nods(turns, people, end, manner),
+        conversation.tilts(turns, people, end, manner),
+    )
     return looks, signs, conversation.shares(turns, people, end, looks)
 
 
@@ -430,6 +434,7 @@ def talk_arguments(random: np.random.Generator) -> dict[str, Any]:
         "size": 1.0,
         "blinks": 1.0,
         "nods": 1.0,
+        "tilts": 1.0,
         "first": 0.0,
         "second": 2.0,
         "one": 0,
