@@ -22,7 +22,7 @@ def why_not(context: bpy.types.Context) -> str | None:
 
 
 class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
-    """Make the selected characters talk: they look at each other, glance away, blink and nod as people do"""
+    """Make the selected characters talk: they look at each other, glance away, blink, nod and breathe as people do"""
 
     bl_idname = "lookat_pd.converse"
     bl_label = "Make Conversation"

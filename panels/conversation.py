@@ -52,7 +52,7 @@ class LOOKAT_PD_PT_sidebar_conversation(bpy.types.Panel):
         self._draw_people(layout, settings)
         self._draw_turns(layout, settings)
         column = layout.column(align=True)
-        for name in ("glances", "blinks", "nods"):
+        for name in ("glances", "blinks", "nods", "tilts", "breathing"):
             column.prop(settings, name, slider=True)
         layout.prop(settings, "objects")
         layout.prop(settings, "seed")

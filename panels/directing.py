@@ -36,7 +36,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
     else:
         keyed.draw(layout, context, bone, "active_target")
     column = layout.column(align=True)
-    for name in ("glance_yaw", "glance_pitch", "eyes_closed", "nod"):
+    for name in ("glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt"):
         keyed.draw(column, context, bone, name)
     column = layout.column(align=True)
     column.prop(settings, "let_go_distance")

@@ -169,7 +169,7 @@ def _draw_facing(layout: bpy.types.UILayout, context: bpy.types.Context, bone: b
 def _draw_whole_body(layout: bpy.types.UILayout, settings) -> None:
     """One switch for all layers of the body: checked, not checked, or a dash with how many of them are on."""
     extent = layers.extent(settings)
-    on = [layers.is_switched_on(layer, settings) for layer in layers.LAYERS.values()]
+    on = [layers.is_switched_on(layers.LAYERS[name], settings) for name in layers.whole_body()]
     text = iface_("Whole Body")
     if extent == "SOME":
         text = iface_("Whole Body ({} of {})").format(sum(on), len(on))

@@ -31,12 +31,13 @@ PLACES = {"Anna": (-0.58, 45.0, 0.82), "Bo": (0.58, -45.0, 0.93)}
 SPOKEN = ((10, "Anna"), (80, "Bo"), (160, "Anna"))
 """Frame and who speaks from then on."""
 BIRD_SEEN = {"Anna": 104, "Bo": 110}
-SEED = 18
+SEED = 30982
+"""With it a gaze changes between any two neighboring frames of twelve that are spread evenly."""
 AHEAD = 53
 """Frames by which Bo's own animation, the same as Anna's, runs ahead."""
 MOMENTS = (
     (9, "before the first word"),
-    (15, "Anna's eyes are on Bo first"),
+    (20, "Anna begins to speak, and thinks"),
     (48, "Anna speaks, Bo listens"),
     (68, "she glances away"),
     (96, "Bo begins to speak, and thinks"),
@@ -100,7 +101,7 @@ def _switch_all_on(scene: bpy.types.Scene, rig: bpy.types.Object, seed: int) -> 
     look_at_edit.add(scene, rig, head, None)
     settings = rig.pose.bones[head].lookat_pd
     settings.use = False
-    layers.switch_on(settings)
+    layers.switch_on(settings, (*layers.whole_body(), "breathing"))
     settings.eyes.head_share = 0.8
     settings.eyes.drift, settings.eyes.micro, settings.eyes.seed = radians(0.6), radians(0.3), seed
 

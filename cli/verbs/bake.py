@@ -37,7 +37,8 @@ Without a target, the look-ats stored in a .blend are baked. With --target, --po
 the head, or to --bone. It is on at all frames, or as given by the events of the gaze file:
   [{"frame": 10, "point": [0, -2, 1.6]}, {"frame": 40, "target": "Ball"}, {"frame": 90, "off": true}]
 Points are in world space; a target can also be "Armature:Bone". Events can be in any order.
-With --conversation, all speakers of the file look at each other, glance away, blink and nod, and are baked together:
+With --conversation, all speakers of the file look at each other, glance away, blink, nod and breathe, and are baked
+together:
   1.5 Anna: where were you?
   3.2 Bo"""
 
@@ -110,7 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _layers(word: str) -> tuple[str, ...]:
-    chosen = tuple(layers.LAYERS) if word == "all" else tuple(part.strip() for part in word.split(","))
+    chosen = tuple(layers.whole_body()) if word == "all" else tuple(part.strip() for part in word.split(","))
     for layer in chosen:
         if layer not in layers.LAYERS:
             raise argparse.ArgumentTypeError(

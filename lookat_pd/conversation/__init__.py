@@ -1,13 +1,13 @@
 """Conversations: who looks at whom, who glances away, blinks and nods, given who speaks when. Random, from a seed.
 
-`plan` gives the looks, `blinks` and `nods` the signs of life, `shares` measures them. All times are in seconds, all
-angles in radians.
+`plan` gives the looks, `blinks`, `nods` and `tilts` the signs of life, `shares` measures them. All times are in
+seconds, all angles in radians.
 """
 
 from .looks import Look, plan
 from .manner import PERSONALITIES, Manner, Personality
 from .measures import Shares, shares
-from .signs import Nod, blinks, nods
+from .signs import Nod, Tilt, blinks, nods, tilts
 from .turns import DWELL, Turn
 
 __all__ = [
@@ -18,9 +18,11 @@ __all__ = [
     "Nod",
     "Personality",
     "Shares",
+    "Tilt",
     "Turn",
     "blinks",
     "nods",
     "plan",
     "shares",
+    "tilts",
 ]

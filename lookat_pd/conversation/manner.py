@@ -22,7 +22,8 @@ class Manner:
     reaction: shortest and longest time [s] until a listener turns to a new speaker. listening, speaking: fraction of
     the time in which a listener looks at the speaker, and a speaker at a listener. glances: 0 for no looks away to 1
     for these fractions. hold: mean time [s] after which a look is reconsidered. size: factor of the angles of glances.
-    blinks: factor of the rates of blinks. nods: factor of the rate of nods. Raises InvalidArgument.
+    blinks: factor of the rates of blinks. nods: factor of the rate of nods. tilts: factor of the
+    angles by which the head tilts. Raises InvalidArgument.
     """
 
     seed: int = 0
@@ -34,6 +35,7 @@ class Manner:
     size: float = 1.0
     blinks: float = 1.0
     nods: float = 1.0
+    tilts: float = 1.0
 
     def __post_init__(self) -> None:
         shortest, longest = checks.exactly("reaction times", self.reaction, 2).tolist()
@@ -50,6 +52,7 @@ class Manner:
         checks.number("size of glances", self.size, 0.0, 2.0)
         checks.number("rate of blinks", self.blinks, 0.0, 5.0)
         checks.number("rate of nods", self.nods, 0.0, 5.0)
+        checks.number("size of tilts", self.tilts, 0.0, 5.0)
         checks.whole("seed", self.seed, 0, 2**63)
 
     def looking(self, share: float) -> float:
@@ -90,19 +93,27 @@ PERSONALITIES: dict[str, Personality] = {
             "SHY",
             "Shy",
             "Looks at others seldom and briefly, glances far aside and blinks often",
-            {"listening": 0.55, "speaking": 0.25, "hold": 1.6, "size": 1.3, "blinks": 1.3, "nods": 1.2},
+            {"listening": 0.55, "speaking": 0.25, "hold": 1.6, "size": 1.3, "blinks": 1.3, "nods": 1.2, "tilts": 1.3},
         ),
         Personality(
             "ATTENTIVE",
             "Attentive",
             "Looks at others for long, reacts quickly and nods often",
-            {"listening": 0.88, "speaking": 0.55, "reaction": (0.15, 0.4), "hold": 3.0, "size": 0.8, "nods": 1.6},
+            {
+                "listening": 0.88,
+                "speaking": 0.55,
+                "reaction": (0.15, 0.4),
+                "hold": 3.0,
+                "size": 0.8,
+                "nods": 1.6,
+                "tilts": 1.4,
+            },
         ),
         Personality(
             "DOMINANT",
             "Dominant",
             "Looks at others more while speaking than while listening, moves slowly and blinks and nods seldom",
-            {"listening": 0.55, "speaking": 0.65, "hold": 3.5, "size": 0.8, "blinks": 0.7, "nods": 0.3},
+            {"listening": 0.55, "speaking": 0.65, "hold": 3.5, "size": 0.8, "blinks": 0.7, "nods": 0.3, "tilts": 0.4},
             settle=1.25,
         ),
         Personality(

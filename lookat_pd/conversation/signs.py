@@ -1,9 +1,9 @@
-"""Signs of life of people in a conversation: blinks and nods.
+"""Signs of life of people in a conversation: blinks, nods and tilts of the head.
 
 Sources: blinks 17 a minute at rest and 26 while talking, log-normal, Bentivoglio and others (1997); with shifts of
 gaze, Evinger and others (1994); a listener's 0.25 to 0.5 s after the end of a phrase, Nakano and Kitazawa (2010). Nods
 begin 0.3 s after a cue, of 1 to 5 cycles with 55, 24, 12, 3 and 2 %, Kihara and others (2016); 4 to 8°, Hadar and
-others (1983).
+others (1983). How often and how far heads tilt is a choice.
 """
 
 from collections.abc import Sequence
@@ -30,6 +30,14 @@ _NODS = 0.4
 _CYCLES, _COUNTS = 0.6, (0.57, 0.25, 0.12, 0.03, 0.03)
 """Length [s] of one nod, and probabilities of 1 to 5 nods."""
 _ANGLE = np.radians(4.0), np.radians(8.0)
+_LEAST_TILT, _TILTS = np.radians(2.0), {"speaking": np.radians(4.5), "listening": np.radians(7.0)}
+"""Angles between which heads tilt."""
+_TILTED = {"speaking": 0.5, "listening": 0.65}
+"""Probability that a tilted head that moves leans again, rather than being upright."""
+_OTHER_SIDE = 0.65
+"""Probability that the next tilt is to the other side."""
+_POSTURE = 2.5, 7.0
+"""Time [s] for which a head stays tilted or upright."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,14 @@ class Nod:
     end: float
     angle: float
     count: int
+
+
+@dataclass(frozen=True)
+class Tilt:
+    """From `time` [s] on the head leans by `angle` [rad] to its left, until the next."""
+
+    time: float
+    angle: float
 
 
 def blinks(
@@ -112,4 +128,31 @@ def _nods(person: int, said: Sequence[Speech], manner: Manner) -> list[Nod]:
             stop = begin + count * _CYCLES
             if chance < _NODS * manner.nods and stop < said[-1].end:
                 found.append(Nod(begin, stop, float(angle), count))
+    return found
+
+
+def tilts(turns: Sequence[Turn], people: int, end: float, manner: Sequence[Manner] | Manner) -> list[list[Tilt]]:
+    """The tilts of the head of each of the people, further while listening. Raises InvalidArgument."""
+    said = speeches(turns, people, end, 1000)
+    manners = of_each(manner, people)
+    return [_tilts(n, said, manners[n]) for n in range(people)]
+
+
+def _tilts(person: int, said: Sequence[Speech], manner: Manner) -> list[Tilt]:
+    if not manner.tilts:
+        return []
+    found: list[Tilt] = []
+    begin, chance = np.random.default_rng((manner.seed, person, 7)).uniform(size=2)
+    time, side = said[0].start + 1.5 * float(begin), 1.0 if chance < 0.5 else -1.0
+    for speech in said:
+        random = np.random.default_rng((manner.seed, speech.number, person, 7))
+        kind = "speaking" if speech.speaker == person else "listening"
+        while time < speech.end:
+            side = -side if random.uniform() < _OTHER_SIDE else side
+            size = manner.tilts * random.uniform(_LEAST_TILT, _TILTS[kind])
+            # After some time upright it leans again.
+            is_upright = bool(found) and found[-1].angle == 0.0
+            angle = side * float(size) if random.uniform() < _TILTED[kind] or is_upright else 0.0
+            found.append(Tilt(time, angle))
+            time += float(random.uniform(*_POSTURE))
     return found

@@ -39,12 +39,19 @@ class GazeSamples:
     count: int
     dt: float
     upright: Array | None = None
+    tilt: Array | None = None
 
     def standing(self, upright: ArrayLike) -> "GazeSamples":
         """The same with the world's up (F, 3) or (3,), for chains that level the head. Raises InvalidArgument."""
         up = rotation.normalize(checks.like("up axis", upright, self.frames, 3))
         jumps = curves.sudden(rotation.angle_between(up[:-1], up[1:]))
         return replace(self, upright=rotation.normalize(curves.curve(up, jumps, self.count)))
+
+    def tilted(self, tilt: ArrayLike) -> "GazeSamples":
+        """The same with a tilt (F,) or a number [rad] of the head to its left, which holds from each frame to the next;
+        neck and head take their shares of it. Raises InvalidArgument."""
+        angles = checks.like("tilt of the head", tilt, self.frames)
+        return replace(self, tilt=np.repeat(angles, self.count)[: len(self.rotations)]) if np.any(angles) else self
 
 
 def prepare(
@@ -152,7 +159,7 @@ def run_timeline(
             bones=len(chain),
             samples=samples.rotations.shape[1],
         )
-    timeline = Timeline(chain, tuning)
+    timeline = Timeline(chain, tuning, tilts=samples.tilt is not None)
     timeline.begin(
         samples.rotations,
         samples.positions,
@@ -160,6 +167,7 @@ def run_timeline(
         samples.dt / samples.count,
         samples.shift,
         samples.upright,
+        samples.tilt,
     )
     for event, end in pieces(events, samples.dt * (samples.frames - 1), len(samples.targets)):
         timeline.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)

@@ -71,7 +71,8 @@ class Timeline:
     state: (b, width, 2) of the controllers at the end of the last piece.
     """
 
-    def __init__(self, chain: Chain, tuning: Tuning) -> None:
+    def __init__(self, chain: Chain, tuning: Tuning, *, tilts: bool = False) -> None:
+        """tilts: whether `begin` gets a tilt of the head."""
         self.chain, self.tuning = chain, tuning
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
         self.axes = turn_axes(self.up, self.right)
@@ -86,16 +87,23 @@ class Timeline:
             1.0 / min(largest_response(tuning.damping_ratio, tuning.feed_forward), _MOST_OVERSHOOT),
             self.up,
             self.right,
-            chain.level > 0.0,
+            tilts or chain.level > 0.0,
         )
         self.distributions = [self._distributions(stage.start) for stage in self.stages]
         self.state = np.zeros((len(chain), tuning.width, 2))
 
     def begin(
-        self, rotations: Array, positions: Array, targets: Array, dt: float, shift: Array, upright: Array | None = None
+        self,
+        rotations: Array,
+        positions: Array,
+        targets: Array,
+        dt: float,
+        shift: Array,
+        upright: Array | None = None,
+        tilt: Array | None = None,
     ) -> None:
         """Start on these samples, at intervals of dt seconds, from the current state; arguments as for `solve`."""
-        self.upright = upright
+        self.upright, self.tilt = upright, tilt
         self.rotations, self.positions, self.targets = rotations[:, ::-1], positions[:, ::-1], targets
         self.dt, self.shift = dt, shift
         frames, bones = rotations.shape[:2]
@@ -229,6 +237,9 @@ class Timeline:
             if self.upright is not None and self.chain.level and self.compensates_lag[stage.start]:
                 turned = self._reached(distribution, remaining - ahead[0], pitch - ahead[1])
                 vectors = self._leveled(stage, vectors, kinematics.head_rotation, turned, self.upright[window])
+            if self.tilt is not None and self.compensates_lag[stage.start]:
+                # To the left, which is against the sense of rotation about the axis ahead.
+                vectors = self._rolled(stage, vectors, -self._share(stage, self.compensates_lag) * self.tilt[window])
             goals = self.tuning.encode(vectors)
             if teleported:
                 goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
@@ -287,13 +298,21 @@ class Timeline:
 
         head: (n, 4) its orientation below this stage. turned: yaw and pitch (n,) still to be added. upright: (n, 3).
         """
-        last, bone = len(self.chain) - 1, stage.start
         yaw, pitch = (angle[:, None] for angle in turned)
         turn = rotation.exp(turn_vectors(yaw, pitch, self.axes[-1:]))[:, 0]
         roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
-        shares = self.chain.shares[::-1]
-        part = 1.0 if bone == last else shares[bone] / shares[bone:].sum()
-        own = rotation.exp((self.chain.level * part * roll)[:, None, None] * self.forward[stage])
+        remaining = np.arange(len(self.chain)) >= stage.start
+        return self._rolled(stage, vectors, self.chain.level * self._share(stage, remaining) * roll)
+
+    def _share(self, stage: slice, among: Array) -> float:
+        """The share of the bone of a stage in the roll of the bones `among` (b,); all of it where it is alone."""
+        shares = np.where(among, self.chain.shares[::-1], 0.0)
+        alone = np.count_nonzero(among) == 1
+        return 1.0 if alone else float(shares[stage.start] / shares.sum())
+
+    def _rolled(self, stage: slice, vectors: Array, roll: Array) -> Array:
+        """Goals (n, 1, 3) of the bone of a stage with a roll (n,) about its axis ahead."""
+        own = rotation.exp(roll[:, None, None] * self.forward[stage])
         return rotation.log(rotation.multiply(rotation.exp(vectors), own))
 
     def offsets(self, states: Array, bones: slice) -> Array:

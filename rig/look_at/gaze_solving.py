@@ -159,6 +159,7 @@ class GazeSolver:
             samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, between)
         if look_at.chain.level:
             samples = samples.standing(look_at.world_up.seen(self.samples.worlds, self.samples.targets))
+        samples = samples.tilted(self.setting("tilt"))
         events, influence = self.events(), self.setting("influence")
         if body is not None and body.drift:
             times = self.context.begin + np.arange(len(samples.positions)) * self.context.dt / samples.count

@@ -27,7 +27,7 @@ Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
 
 
-KEYABLE = ("use", "influence", "active_target", "glance_yaw", "glance_pitch", "eyes_closed", "nod")
+KEYABLE = ("use", "influence", "active_target", "glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt")
 """Settings that may change with the frame."""
 
 

@@ -155,6 +155,7 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
         glance_pitch=samples.glance_pitch[one],
         eyes_closed=samples.eyes_closed[one],
         nod=samples.nod[one],
+        tilt=samples.tilt[one],
         weights=samples.weights[:, one],
         raw={mode: values[one] for mode, values in samples.raw.items()},
     )

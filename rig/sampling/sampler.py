@@ -47,8 +47,8 @@ class Samples:
     rotations (F, b, 4), positions (F, b, 3), sizes (F, b): pose in armature space, with the mean scale. raw: per
     rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
     "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
-    armature object. use, influence, active_target, glance_yaw, glance_pitch, eyes_closed, nod: (F,) of the look-at;
-    weights: (n, F) of its targets. sheared: whether any bone was scaled unevenly.
+    armature object. use, influence, active_target, glance_yaw, glance_pitch, eyes_closed, nod, tilt: (F,) of the
+    look-at; weights: (n, F) of its targets. sheared: whether any bone was scaled unevenly.
     """
 
     frames: Array
@@ -66,6 +66,7 @@ class Samples:
     glance_pitch: Array
     eyes_closed: Array
     nod: Array
+    tilt: Array
     weights: Array = field(default_factory=lambda: np.empty((0, 0)))
     raw: dict[str, Array] = field(default_factory=dict)
     sheared: bool = False
@@ -277,6 +278,7 @@ class Sampler:
                 samples.active_target[k] = settings.active_target
                 samples.glance_yaw[k], samples.glance_pitch[k] = settings.glance_yaw, settings.glance_pitch
                 samples.eyes_closed[k], samples.nod[k] = settings.eyes_closed, settings.nod
+                samples.tilt[k] = settings.tilt
                 weights = [settings.target_weight, *(item.weight for item in settings.targets)]
                 if not k:
                     samples.weights = np.empty((len(weights), len(frames)))
@@ -375,6 +377,7 @@ class Sampler:
             glance_pitch=np.zeros(f),
             eyes_closed=np.zeros(f, dtype=bool),
             nod=np.zeros(f),
+            tilt=np.zeros(f),
             weights=np.empty((0, f)),
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )

@@ -1,5 +1,7 @@
 """The demo's conversation: two who are no copies of each other, what they look at when, and that it bakes well."""
 
+from itertools import pairwise
+
 import bpy
 import numpy as np
 import pytest
@@ -120,6 +122,20 @@ def test_they_look_at_each_other_and_at_the_bird(people) -> None:
     assert sees(bo, 186) == "Anna" and glances(bo) == 0.0
     assert sees(anna, 132) == sees(bo, 132) == "Bird"
     assert sees(anna, conversation.LAST) == "Bo" and sees(bo, conversation.LAST) == "Anna"
+
+
+def test_between_any_two_neighbors_of_twelve_frames_a_gaze_changes(people) -> None:
+    def gazes(frame: int) -> list[tuple]:
+        return [(sees(rig, frame), settings(rig).glance_yaw, settings(rig).glance_pitch) for rig in people]
+
+    def bird(frame: int) -> np.ndarray:
+        bpy.context.scene.frame_set(frame)
+        return np.array(bpy.data.objects["Bird"].matrix_world)[:3, 3]
+
+    twelve = np.linspace(conversation.FIRST, conversation.LAST, 12).round().astype(int).tolist()
+    for before, after in pairwise(twelve):
+        follows = "Bird" in (sees(rig, before) for rig in people) and np.linalg.norm(bird(after) - bird(before)) > 0.2
+        assert follows or gazes(before) != gazes(after), (before, after)
 
 
 def test_the_file_opens_without_a_question_about_scripts(talk_file) -> None:

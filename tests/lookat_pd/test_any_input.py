@@ -108,8 +108,8 @@ def look_in_steps(**given: Any) -> Any:
     chain = gaze.Chain(**{name: given.pop(name) for name in CHAIN & given.keys()})
     tuning = gaze.Tuning(**{name: given.pop(name) for name in TUNING & given.keys()})
     events = [gaze.Event(given.pop("first"), given.pop("whom")), gaze.Event(given.pop("off"), None)]
-    influence, moved, up = given.pop("influence"), given.pop("moved"), given.pop("upright")
-    samples = gaze.prepare(tuning, **given).standing(up)
+    influence, moved, up, tilt = (given.pop(name) for name in ("influence", "moved", "upright", "tilt"))
+    samples = gaze.prepare(tuning, **given).standing(up).tilted(tilt)
     run = gaze.run_timeline(chain, tuning, samples, events)
     whole = gaze.solve_samples(chain, tuning, samples, events, influence)
     return whole, gaze.solve_shifted(run, samples, moved, influence)
@@ -118,7 +118,12 @@ def look_in_steps(**given: Any) -> Any:
 def look_in_steps_arguments(random: np.random.Generator) -> dict[str, Any]:
     found = look_arguments(random)
     frames = len(found["positions"])
-    return found | {"moved": np.zeros((frames, 3)), "upright": np.tile([0.0, 0.0, 1.0], (frames, 1)), "level": 0.5}
+    return found | {
+        "moved": np.zeros((frames, 3)),
+        "upright": np.tile([0.0, 0.0, 1.0], (frames, 1)),
+        "level": 0.5,
+        "tilt": random.choice([0.0, 0.1], frames),
+    }
 
 
 def follow(**given: Any) -> Any:
@@ -415,7 +420,11 @@ def talk(**given: Any) -> Any:
     manner = conversation.Manner(**given)
     turns = [conversation.Turn(first, one), conversation.Turn(second, other, at)]
     looks = conversation.plan(turns, people, end, manner, objects)
-    signs = conversation.blinks(turns, people, end, looks, manner), conversation.nods(turns, people, end, manner)
+    signs = (
+        conversation.blinks(turns, people, end, looks, manner),
+        conversation.nods(turns, people, end, manner),
+        conversation.tilts(turns, people, end, manner),
+    )
     return looks, signs, conversation.shares(turns, people, end, looks)
 
 
@@ -430,6 +439,7 @@ def talk_arguments(random: np.random.Generator) -> dict[str, Any]:
         "size": 1.0,
         "blinks": 1.0,
         "nods": 1.0,
+        "tilts": 1.0,
         "first": 0.0,
         "second": 2.0,
         "one": 0,

@@ -176,6 +176,20 @@ def test_a_moved_marker_changes_the_keys_at_once(hero) -> None:
     assert "no markers" in settings.error and frames_of_keys(hero, "eyes_closed") == before
 
 
+def test_an_edit_detects_nothing_again(hero, tmp_path, monkeypatch) -> None:
+    """The first one after the file was opened would take long otherwise."""
+    talking(hero)
+    path = str(tmp_path / "talk.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, check_existing=False)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature, settings = bpy.data.objects["Hero"], bpy.context.scene.lookat_pd_conversation
+    before = frames_of_keys(armature, "eyes_closed")
+    monkeypatch.setattr(load("rig.detection.stance"), "of", None)
+    bpy.context.scene.timeline_markers["Other: yes"].frame = 60
+    settings_module.update_stale()
+    assert not settings.error and frames_of_keys(armature, "eyes_closed") != before
+
+
 def test_an_empty_table_takes_over_the_turns_of_the_markers(hero) -> None:
     other, settings = talking(hero)
     before = frames_of_keys(hero, "eyes_closed")
@@ -255,6 +269,12 @@ def test_personalities_and_amounts_change_the_keys_at_once(hero) -> None:
     assert blinks > 4
     settings.blinks = 0.0
     assert not frames_of_keys(hero, "eyes_closed")
+    assert frames_of_keys(hero, "tilt")
+    settings.tilts = 0.0
+    assert not frames_of_keys(hero, "tilt")
+    full = hero.pose.bones["head"].lookat_pd.body.breathing
+    settings.breathing = 0.5
+    assert hero.pose.bones["head"].lookat_pd.body.breathing == pytest.approx(0.5 * full)
     settings.glances = 1.0
     before = frames_of_keys(other)
     next(person for person in settings.people if person.armature == other).personality = "DISTRACTED"

@@ -327,7 +327,7 @@ def test_one_switch_for_the_whole_body(hero) -> None:
     found.body.use_weight_shift = True
     assert layers.extent(found) == "SOME"
     assert bpy.ops.lookat_pd.whole_body(use=True) == {"FINISHED"}
-    assert layers.extent(found) == "ALL" and len(layers.enabled(found)) == len(layers.LAYERS)
+    assert layers.extent(found) == "ALL" and len(layers.enabled(found)) == len(layers.whole_body())
     found.body.use_planted_feet = False
     assert layers.extent(found) == "SOME"
     assert bpy.ops.lookat_pd.whole_body(use=False) == {"FINISHED"}

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ....lookat_pd import rotation
+from ....lookat_pd.body.breathing import Breathing
 from ....lookat_pd.body.recoil import Recoil
 from ....lookat_pd.body.weight_shift import WeightShift
 from ....lookat_pd.errors import RigError
@@ -35,13 +36,13 @@ class BodyRig:
 
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
     keys that close the eyes. looks: eyes that shape keys turn. legs, arms: without those that the rig's own inverse
-    kinematics holds; reaching: all legs. handles: bones that hold feet by it, which are put back where the chain
-    moves them. missed: goals of legs with the deforming bones that they miss, which are brought back by moving
-    the goal. turned, moved: bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond
-    the chain; anchors: for each the index in the chain of the bone that moves it, -1 for none. forward: of the
-    character in the rest frame of the hips control; upright: up in armature space. plain: forward kinematics predicts
-    where the chain moves all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does,
-    in order. notes: what was not found.
+    kinematics holds; reaching: all legs. shoulders: collar bones, each with the upper arm at its end. handles: bones
+    that hold feet by it, which are put back where the chain moves them. missed: goals of legs with the deforming bones
+    that they miss, which are brought back by moving the goal. turned, moved: bones beyond the chain that get offsets
+    and displacements. sampled: bones to sample beyond the chain; anchors: for each the index in the chain of the bone
+    that moves it, -1 for none. forward: of the character in the rest frame of the hips control; upright: up in armature
+    space. plain: forward kinematics predicts where the chain moves all of these. responses: what adds to a
+    `response.BodyMotion` what each enabled layer does, in order. notes: what was not found.
     """
 
     hips_control: str = ""
@@ -50,12 +51,14 @@ class BodyRig:
     handles: tuple[str, ...] = ()
     missed: tuple[tuple[str, str], ...] = ()
     arms: tuple[ArmBones, ...] = ()
+    shoulders: tuple[tuple[str, str], ...] = ()
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
     shapes: tuple[blink.Lid, ...] = ()
     looks: tuple[ShapeEye, ...] = ()
     shift: WeightShift | None = None
     recoil: Recoil | None = None
+    breathing: Breathing | None = None
     ocular: Eyes | None = None
     head_delay: float = 0.0
     blink_angle: float = 0.0
@@ -163,6 +166,18 @@ def find_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
             "Recoil, or choose another rig."
         )
     return replace(body, arms=arms)
+
+
+def find_shoulders(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """The collar bones, which rise and fall with the breath."""
+    arms, notes = limbs.find_arms(request.armature), request.notes
+    shoulders = tuple((arm.clavicle, arm.upper) for arm in arms if arm.clavicle)
+    if not shoulders:
+        notes.append(
+            "No collar bone was found, so the shoulders do not rise with the breath; disable Breathing, or choose "
+            "another rig."
+        )
+    return replace(body, shoulders=shoulders)
 
 
 def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
@@ -287,6 +302,13 @@ def tune_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
     return replace(body, recoil=recoil)
 
 
+def tune_breathing(request: BodyRequest, body: BodyRig) -> BodyRig:
+    if not body.shoulders:
+        return body
+    wants = request.settings.body
+    return replace(body, breathing=Breathing(wants.breathing, wants.breathing_rate, request.settings.eyes.seed))
+
+
 def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
     if not (body.eyes or body.looks):
         return body
@@ -396,6 +418,8 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
     for arm in body.arms:
         turned += [bone for bone in (arm.clavicle, arm.upper) if bone]
         sampled += [arm.hand]
+    turned += [clavicle for clavicle, _ in body.shoulders]
+    sampled += [upper for _, upper in body.shoulders]
     for leg in body.reaching:
         turned += [] if leg.held else [leg.upper, leg.lower, leg.foot]
         sampled += [leg.upper, leg.lower, leg.foot]

@@ -31,7 +31,7 @@ class Layer:
     `BodyMotion`; one that several layers name runs once. tune: the amounts among the settings as parameters of the
     solver. amounts: names of these settings, in the order of the panel, the main one first. report, reported: the
     layer's field in the report and its value. needs: id of a layer without which it does nothing, or "". default:
-    whether it is on by default.
+    whether it is on by default. whole: whether *Whole Body* includes it; otherwise it is chosen by itself.
     """
 
     id: str
@@ -47,6 +47,7 @@ class Layer:
     amounts: tuple[str, ...] = ()
     needs: str = ""
     default: bool = False
+    whole: bool = True
 
 
 # Bones are found, and their motion is computed, in this order.
@@ -79,6 +80,20 @@ LAYERS: dict[str, Layer] = {
             reported=lambda body: [arm.upper for arm in body.arms],
             tune=body_rig.tune_arms,
             amounts=("arm_recoil", "arm_settle_factor", "arm_damping_ratio"),
+        ),
+        Layer(
+            "breathing",
+            "body",
+            "use_breathing",
+            "Breathing",
+            "Raise and lower the shoulders with the breath while the look-at is on",
+            find=body_rig.find_shoulders,
+            respond=(response.breathe,),
+            report="shoulders",
+            reported=lambda body: [clavicle for clavicle, _ in body.shoulders],
+            tune=body_rig.tune_breathing,
+            amounts=("breathing", "breathing_rate"),
+            whole=False,
         ),
         Layer(
             "feet",
@@ -149,14 +164,19 @@ LAYERS: dict[str, Layer] = {
 }
 
 
+def whole_body() -> list[str]:
+    """The layers that are switched on together as the whole body."""
+    return [layer.id for layer in LAYERS.values() if layer.whole]
+
+
 def of_group(group: str) -> list[Layer]:
     """The layers whose settings are in a group."""
     return [layer for layer in LAYERS.values() if layer.group == group]
 
 
 def switch_on(settings, layers: Iterable[str] | None = None) -> None:
-    """Enable layers of the body response, by default all, in the settings of a look-at."""
-    for name in LAYERS if layers is None else layers:
+    """Enable layers of the body response, by default the whole body, in the settings of a look-at."""
+    for name in whole_body() if layers is None else layers:
         layer = LAYERS[name]
         setattr(getattr(settings, layer.group), layer.switch, True)
 
@@ -167,11 +187,12 @@ def switch_off(settings, layer: Layer) -> None:
 
 
 def extent(settings) -> str:
-    """How much of the body responds: "ALL" layers, "NONE" except those that are on by default, or "SOME"."""
-    on = [is_switched_on(layer, settings) for layer in LAYERS.values()]
+    """How much of the whole body responds: "ALL" layers, "NONE" except those that are on by default, or "SOME"."""
+    chosen = [LAYERS[name] for name in whole_body()]
+    on = [is_switched_on(layer, settings) for layer in chosen]
     if all(on):
         return "ALL"
-    more = [state for state, layer in zip(on, LAYERS.values(), strict=True) if not layer.default]
+    more = [state for state, layer in zip(on, chosen, strict=True) if not layer.default]
     return "SOME" if any(more) else "NONE"
 
 
@@ -185,7 +206,7 @@ def switch_whole_body(settings, on: bool) -> None:
             getattr(settings, layer.group).property_unset(layer.switch)
     # Unsetting calls no update, switching does: so it comes last.
     for layer in LAYERS.values():
-        if not layer.default:
+        if layer.whole and not layer.default:
             switch_off(settings, layer)
 
 
@@ -252,6 +273,7 @@ def tuned(
         body,
         shift=None,
         recoil=None,
+        breathing=None,
         ocular=None,
         head_delay=0.0,
         lid_follow=0.0,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....lookat_pd import eyes, gaze, rotation
-from ....lookat_pd.body import legs, recoil
+from ....lookat_pd.body import breathing, legs, recoil
 from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import ChainMotion
 from ....lookat_pd.eyes import blink, shape_gaze
@@ -207,6 +207,26 @@ def swing_arms(motion: BodyMotion) -> None:
 
 def _ends(body: BodyRig) -> tuple[list[str], list[str]]:
     return [arm.upper for arm in body.arms], [arm.hand for arm in body.arms]
+
+
+def breathe(motion: BodyMotion) -> None:
+    body, now = motion.body, motion.now
+    if body.breathing is None or not body.breathing.angle:
+        return
+    frames = len(motion.samples.frames)
+    on = np.zeros(frames, dtype=bool)
+    for event in sorted(motion.events, key=lambda event: event.time):
+        on[min(max(round(event.time / motion.dt), 0), frames) :] = event.target is not None
+    filled = breathing.breath(body.breathing, motion.begin + np.arange(frames) * motion.dt)
+    angles = body.breathing.angle * filled * breathing.active(on, motion.dt) * motion.influence
+    inner, outer = (np.stack([now[pair[n]][1] for pair in body.shoulders], axis=1) for n in (0, 1))
+    turns = breathing.raised(angles, inner, outer, np.array(body.upright))
+    for n, (clavicle, _) in enumerate(body.shoulders):
+        orientation = now[clavicle][0]
+        local = rotation.multiply(rotation.inverse(orientation), rotation.multiply(turns[:, n], orientation))
+        still = (angles == 0.0)[:, None]
+        turned = rotation.multiply(local, motion.offsets[clavicle])
+        motion.offsets[clavicle] = np.where(still, motion.offsets[clavicle], turned)
 
 
 def plant_feet(motion: BodyMotion) -> None:

@@ -220,6 +220,8 @@ class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
         20.0,
         soft_max=2.0,
     )
+    breathing: _angle("Amount", "Angle by which the shoulders rise with each breath", 1.5, 10.0)
+    breathing_rate: _number("Rate", "Breaths a minute", 16.6, 120.0, lowest=1.0, soft_max=40.0)
     torso_from: _angle(
         "Torso Threshold",
         "Turn angle above which the torso takes part; smaller turns use only the head and the eyes",

@@ -4,8 +4,8 @@ The keys are of type *Generated*. Making the conversation again replaces them; k
 they are kept, and win until the next turn begins.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 
 import bpy
@@ -27,7 +27,7 @@ from . import looks, markers, setting_keys
 USUAL_MANNER = Manner()
 MOST_SEED = 2**31 - 1
 """Largest seed that a scene can store."""
-_EYES, _BODY = ("eyes", "blink", "lids"), ("weight", "arms", "feet")
+_EYES, _BODY = ("eyes", "blink", "lids"), ("weight", "arms", "feet", "breathing")
 _HEAD_SHARE, _DRIFT, _MICRO = 0.8, 0.01, 0.005
 """Of new look-ats with eyes: the share of the head, and the sizes [rad] of the idle drift and of microsaccades."""
 _BLINK = 0.1
@@ -41,7 +41,9 @@ Spoken = tuple[float, bpy.types.Object] | tuple[float, bpy.types.Object, bpy.typ
 class Options:
     """manner: behavior of all people, or of each. replace: delete the animator's keys as well. end: last frame, None
     for that of the scene. objects: common objects that may be looked at. eyes, body: enable these layers of the body
-    response where the rig has them. whole: replace generated keys at all frames, not only from the first turn on."""
+    response where the rig has them. breathing: factor of the amount of breathing of those who begin to. whole: replace
+    generated keys at all frames, not only from the first turn on. faces: bones that others look at, where they are
+    known, which spares their detection."""
 
     manner: Manner | Sequence[Manner] = USUAL_MANNER
     replace: bool = False
@@ -49,7 +51,9 @@ class Options:
     objects: Sequence[bpy.types.Object] = ()
     eyes: bool = False
     body: bool = False
+    breathing: float = 1.0
     whole: bool = False
+    faces: Mapping[bpy.types.Object, str] = field(default_factory=dict)
 
 
 USUAL = Options()
@@ -66,15 +70,17 @@ class _Person:
 
 @dataclass(frozen=True)
 class Planned:
-    """A conversation before it is keyed. turns: with times [s]. looks, blinks, nods: of each of the people [s, rad].
-    shares: as measured. seconds: from the first turn to the end."""
+    """A conversation before it is keyed. turns: with times [s]. looks, blinks, nods, tilts: of each of the people [s,
+    rad]. shares: as measured. seconds: from the first turn to the end. faces: bones that others look at, of each."""
 
     turns: list[Turn]
     looks: list[list[conversation.Look]]
     blinks: list[list[float]]
     nods: list[list[conversation.Nod]]
+    tilts: list[list[conversation.Tilt]]
     shares: conversation.Shares
     seconds: float
+    faces: list[str]
 
 
 def converse(
@@ -83,12 +89,12 @@ def converse(
     armatures: Sequence[bpy.types.Object],
     options: Options = USUAL,
 ) -> Planned:
-    """Key the looks, blinks and nods from the first turn to the end. Characters without a look-at get one on the head.
+    """Key all from the first turn to the end. Characters without a look-at get one on the head.
 
     turns: frame and speaker, one of the armatures, in order of time. Frames before the first turn do not change. Raises
     LookAtError before any change.
     """
-    people = [_person(item) for item in dict.fromkeys(armatures)]
+    people = [_person(item, options.faces.get(item, "")) for item in dict.fromkeys(armatures)]
     if len(people) < 2:
         raise RigError("A conversation needs at least two characters; select the armatures of all participants.")
     end = key_range(scene)[1] if options.end is None else options.end
@@ -142,8 +148,10 @@ def _plan(
         planned,
         conversation.blinks(said, count, last, planned, manner),
         conversation.nods(said, count, last, manner),
+        conversation.tilts(said, count, last, manner),
         conversation.shares(said, count, last, planned),
         last - said[0].time,
+        [person.face.bone for person in people],
     )
 
 
@@ -164,6 +172,7 @@ def _keys(found: Planned, person: int, numbers: dict[int, int], dt: float) -> di
     for nod in found.nods[person]:
         first = float(round(nod.time / dt))
         result["nod"] += [(first, nod.angle), (max(float(round(nod.end / dt)), first + 1.0), 0.0)]
+    result["tilt"] = [(float(round(tilt.time / dt)), tilt.angle) for tilt in found.tilts[person]]
     return {name: _changes(keys) for name, keys in result.items()}
 
 
@@ -211,13 +220,16 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
     return [(looks.key_frame(scene, frame), speaker) for frame, _, speaker in found]
 
 
-def _person(armature: bpy.types.Object) -> _Person:
+def _person(armature: bpy.types.Object, face: str) -> _Person:
+    """face: the bone that others look at; detected if there is none of that name."""
     editable.check_armature(armature)
     setting_keys.check(armature)
     bone = looking_bone(armature)
-    eyes = limbs.find_eyes(armature)
-    # People look each other in the eyes; the head bone starts at the neck.
-    return _Person(armature, bone, Target(armature, eyes[0].bone if eyes else bone))
+    if face not in armature.pose.bones:
+        eyes = limbs.find_eyes(armature)
+        # People look each other in the eyes; the head bone starts at the neck.
+        face = eyes[0].bone if eyes else bone
+    return _Person(armature, bone, Target(armature, face))
 
 
 def looking_bone(armature: bpy.types.Object) -> str:
@@ -271,8 +283,15 @@ def _make_look_at(scene: bpy.types.Scene, person: _Person, number: int, options:
             layer = layers.LAYERS[name]
             if not layers.is_switched_on(layer, settings):
                 layers.switch_on(settings, (name,))
+                if name == "breathing":
+                    breathe(settings, options.breathing)
                 if not layers.fits(layer, person.armature, chain, settings, axes):
                     layers.switch_off(settings, layer)
+
+
+def breathe(settings, factor: float) -> None:
+    """Set the amount of breathing of a look-at to its default times a factor."""
+    settings.body.breathing = factor * settings.body.bl_rna.properties["breathing"].default
 
 
 def _axes(person: _Person) -> tuple[Array, Array]:

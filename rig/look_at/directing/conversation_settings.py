@@ -63,6 +63,13 @@ def _is_armature(settings: bpy.types.PropertyGroup, item: bpy.types.Object) -> b
     return item.type == "ARMATURE"
 
 
+def _breathing_changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    for person in settings.people:
+        if person.armature is not None:
+            for bone in look_at.bones_with_look_at(person.armature):
+                conversation.breathe(person.armature.pose.bones[bone].lookat_pd, settings.breathing)
+
+
 def _amount(name: str, description: str, default: float = 1.0, most: float = 2.0) -> object:
     return FloatProperty(
         name=name, description=description, default=default, min=0.0, max=most, options=set(), update=_changed
@@ -92,11 +99,16 @@ class LookAtPerson(bpy.types.PropertyGroup):
     )
     personality: EnumProperty(
         name="Personality",
-        description="How the character looks, blinks and nods in a conversation; sets its settle time as well",
+        description=(
+            "How the character looks, blinks, nods and tilts its head in a conversation; sets its settle time as well"
+        ),
         items=tuple((row.id, row.label, row.description) for row in PERSONALITIES.values()),
         options=set(),
         update=_personality_changed,
     )
+
+    # The bone that others look at, as detected.
+    face: StringProperty(options={"HIDDEN"})
 
 
 class LookAtTurn(bpy.types.PropertyGroup):
@@ -154,6 +166,16 @@ class LookAtConversation(bpy.types.PropertyGroup):
     )
     blinks: _amount("Blinks", "Factor of how often the characters blink; 1 for as often as people do, 0 for never")
     nods: _amount("Nods", "Factor of how often listeners nod; 1 for as often as people do, 0 for never")
+    tilts: _amount("Tilts", "Factor of the angles by which the heads tilt now and then; 0 for none")
+    breathing: FloatProperty(
+        name="Breathing",
+        description="Factor of the amount of breathing of the characters, if their look-ats have it; 0 for none",
+        default=1.0,
+        min=0.0,
+        max=2.0,
+        options=set(),
+        update=_breathing_changed,
+    )
     objects: PointerProperty(
         type=bpy.types.Collection,
         name="Objects",
@@ -240,12 +262,16 @@ def turns(scene: bpy.types.Scene) -> list[conversation.Spoken]:
     return sorted(rows, key=lambda row: row[0])
 
 
-def make(scene: bpy.types.Scene, **options) -> conversation.Planned:
-    """Key the conversation of a scene. options: of `conversation.Options`. Raises LookAtError before any change."""
+def make(scene: bpy.types.Scene, *, detect: bool = True, **options) -> conversation.Planned:
+    """Key the conversation of a scene. Raises LookAtError before any change.
+
+    detect: detect the faces again, rather than use those that are known. options: of `conversation.Options`.
+    """
     settings = scene.lookat_pd_conversation
     said = turns(scene)
-    people = [person.armature for person in settings.people if person.armature is not None]
-    manners = [_manner(settings, person) for person in settings.people if person.armature is not None]
+    chosen = {person.armature: person for person in settings.people if person.armature is not None}
+    people = list(chosen)
+    manners = [_manner(settings, person) for person in chosen.values()]
     objects = tuple(settings.objects.all_objects) if settings.objects is not None else ()
     found = conversation.converse(
         scene,
@@ -255,10 +281,14 @@ def make(scene: bpy.types.Scene, **options) -> conversation.Planned:
             manners,
             end=float(settings.end) or None,
             objects=[item for item in objects if item not in people],
+            breathing=settings.breathing,
             whole=True,
+            faces={} if detect else {armature: person.face for armature, person in chosen.items()},
             **options,
         ),
     )
+    for person, face in zip(chosen.values(), found.faces, strict=True):
+        person.face = face
     settings.made_of, settings.error = _digest(scene), ""
     return found
 
@@ -266,7 +296,8 @@ def make(scene: bpy.types.Scene, **options) -> conversation.Planned:
 def _manner(settings, person) -> Manner:
     """The manner of one person: the personality with the amounts of the conversation."""
     preset = Manner(seed=settings.seed, glances=settings.glances, **PERSONALITIES[person.personality].manner)
-    return replace(preset, blinks=preset.blinks * settings.blinks, nods=preset.nods * settings.nods)
+    amounts = {name: getattr(preset, name) * getattr(settings, name) for name in ("blinks", "nods", "tilts")}
+    return replace(preset, **amounts)
 
 
 def update(scene: bpy.types.Scene) -> None:
@@ -276,7 +307,7 @@ def update(scene: bpy.types.Scene) -> None:
         return
     with silent():
         try:
-            make(scene)
+            make(scene, detect=False)
         except LookAtError as error:
             settings.error, settings.made_of = str(error), _digest(scene)
             _errors[scene.session_uid] = error.args[0]

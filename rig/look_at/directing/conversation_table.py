@@ -57,7 +57,7 @@ def _first_turns(scene: bpy.types.Scene) -> None:
         turn.speaker, turn.frame = armature, first + n * (last - first) // max(len(people), 1)
 
 
-_VALUES = ("use_markers", "end", "seed", "glances", "blinks", "nods", "made_of", "error")
+_VALUES = ("use_markers", "end", "seed", "glances", "blinks", "nods", "tilts", "breathing", "made_of", "error")
 
 
 def _stored(settings) -> tuple:

@@ -1,4 +1,4 @@
-"""Keys of the settings of a look-at with constant interpolation: `use`, `active_target`, glances, blinks and nods.
+"""Keys of settings of a look-at with constant interpolation: `use`, `active_target`, glances, blinks, nods and tilts.
 
 They are F-curves of the armature's action, in a group named after the bone, and hold each value until the next key.
 """
@@ -16,7 +16,7 @@ from ...animation.keys import CONSTANT, GENERATED, Keys
 from ...sampling import fingerprint
 
 SWITCHES = ("use", "active_target")
-CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod")
+CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt")
 """Those that a conversation keys."""
 
 

@@ -1,4 +1,4 @@
-"""The laws of blinks and nods in a conversation."""
+"""The laws of blinks, nods and tilts of the head in a conversation."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookat_pd.conversation import Manner, Turn, blinks, nods, plan
+from lookat_pd.conversation import Manner, Turn, blinks, nods, plan, tilts
 
 
 def turns_of(length: float) -> list[Turn]:
@@ -53,6 +53,7 @@ def test_no_blink_while_the_last_one_lasts(seed) -> None:
 def test_no_blinks_and_no_nods_where_they_are_off() -> None:
     assert blinked(4.0, 1, blinks=0.0) == [[], []]
     assert nods(turns_of(4.0), 2, 60.0, Manner(1, nods=0.0)) == [[], []]
+    assert tilts(turns_of(4.0), 2, 60.0, Manner(1, tilts=0.0)) == [[], []]
 
 
 def test_listeners_nod_after_pauses() -> None:
@@ -74,3 +75,21 @@ def test_listeners_nod_after_pauses() -> None:
 def test_nods_do_not_overlap(seed) -> None:
     for found in nods(turns_of(1.5), 2, 60.0, Manner(seed)):
         assert all(later.time >= earlier.end for earlier, later in pairwise(found))
+
+
+@pytest.mark.parametrize("length", [1.5, 8.0, 60.0])
+def test_heads_tilt_a_little_to_both_sides_and_are_upright_between(length) -> None:
+    each = [found for seed in range(10) for found in tilts(turns_of(length), 2, 60.0, Manner(seed))]
+    for found in each:
+        assert 8 <= len(found) <= 24
+        assert all(later.time - earlier.time >= 2.5 for earlier, later in pairwise(found))
+    angles = np.degrees([tilt.angle for found in each for tilt in found])
+    assert np.all((angles == 0.0) | ((np.abs(angles) >= 2.0) & (np.abs(angles) <= 7.0)))
+    assert all(np.mean(side) > 0.2 for side in (angles < 0.0, angles == 0.0, angles > 0.0))
+
+
+def test_a_tilt_depends_on_what_was_said_before_only() -> None:
+    """More turns later leave the tilts of the speeches before as they are."""
+    few, more = turns_of(4.0)[:5], turns_of(4.0)[:9]
+    for one, other in zip(tilts(few, 2, 20.0, Manner(3)), tilts(more, 2, 36.0, Manner(3)), strict=True):
+        assert one == [tilt for tilt in other if tilt.time < 20.0]

@@ -356,3 +356,24 @@ def test_chosen_bones_may_be_renamed() -> None:
     bpy.context.view_layer.update()
     assert (settings.eyes.left, settings.body.mover) == ("Auge.R", "Becken")
     assert live.status(bpy.context.scene, armature, "head").state == "SOLVED"
+
+
+# Breathing
+
+
+def test_shoulders_rise_with_the_breath_while_the_look_at_is_on() -> None:
+    armature, settings = looking()
+    body.switch_off(settings, body.LAYERS["arms"])
+    still = scenes.poses(armature, range(1, LAST + 1))
+    body.switch_on(settings, ("breathing",))
+    settings.body.breathing_rate = 30.0
+    breathed = scenes.poses(armature, range(1, LAST + 1))
+    shoulders = bodies.bones(armature, "clavicle.L", "clavicle.R")
+    row = bodies.bones(armature, "upper_arm.L", "upper_arm.R")
+    raised = (breathed - still)[:, row, 2, 3]
+    assert 0.001 < raised.max() < 0.01 and raised.min() > -1e-6
+    assert np.abs(raised[: ON - 2]).max() < 1e-6 and np.abs(raised[-1]).max() < 1e-6
+    head = bodies.bones(armature, "head")
+    assert np.abs((breathed - still)[:, head]).max() < 1e-6
+    settings.body.breathing = 0.0
+    assert np.abs((scenes.poses(armature, range(1, LAST + 1)) - still)[:, shoulders]).max() < 1e-6

@@ -131,3 +131,26 @@ def test_eyes_stay_on_the_target_while_the_head_nods() -> None:
     keyed(armature, "nod", np.radians(6.0))
     moved = aims(armature, poses(armature), "eye.L") - aims(armature, before, "eye.L")
     assert np.abs(moved).max() < 0.7
+
+
+def leans(armature: bpy.types.Object, seen: np.ndarray) -> np.ndarray:
+    """Angle [deg] by which the left side of the head is below its right side, (F,)."""
+    row = bodies.bones(armature, "head")[0]
+    rest = np.array(armature.data.bones["head"].matrix_local)[:3, :3]
+    return np.degrees(-np.arcsin(((seen[:, row, :3, :3] @ rest.T) @ np.array([1.0, 0.0, 0.0]))[:, 2]))
+
+
+def test_a_tilt_leans_the_head_to_its_left_and_keeps_the_eyes_on_the_target() -> None:
+    armature, _ = looking()
+    before = poses(armature)
+    keyed(armature, "tilt", np.radians(8.0))
+    after = poses(armature)
+    lean = leans(armature, after) - leans(armature, before)
+    assert np.abs(lean[: ON - 2]).max() < 1e-3 and abs(lean[OFF - 3] - 8.0) < 1.0 and abs(lean[-1]) < 0.5
+    place = after[OFF - 3, bodies.bones(armature, "eye.L")[0], :3, 3]
+    way = np.array(BALL) - place
+    ball = np.degrees([np.arctan2(way[0], -way[1]), np.arctan2(way[2], np.hypot(way[0], way[1]))])
+    assert np.abs(aims(armature, after, "eye.L")[OFF - 3] - ball).max() < 0.3
+    live = poses(armature)
+    scenes.run_bake(armature, first=1, last=LAST)
+    assert np.abs(poses(armature) - live).max() < 1e-5

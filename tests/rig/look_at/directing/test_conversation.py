@@ -241,7 +241,7 @@ def test_a_key_of_the_animator_is_looked_at_without_glances(people) -> None:
     assert any(value for _, value, _ in keys_of(anna)["glance_yaw"])
 
 
-def test_they_glance_blink_and_nod(people) -> None:
+def test_they_glance_blink_nod_and_tilt(people) -> None:
     bpy.context.scene.frame_end = 720
     converse(people, *((24 * 4 * n + 1, NAMES[n % 3]) for n in range(7)))
     for item in people:
@@ -249,7 +249,10 @@ def test_they_glance_blink_and_nod(people) -> None:
         assert len({value for name in ("glance_yaw", "glance_pitch") for _, value, _ in keys[name]}) > 2
         assert 6 <= sum(value > 0.5 for _, value, _ in keys["eyes_closed"]) <= 14
         assert any(value > 0.0 for _, value, _ in keys["nod"])
-    converse(people, (1, "Anna"), (200, "Bo"), manner=Manner(glances=0.0, blinks=0.0, nods=0.0), replace=True)
+        assert 3 <= sum(value != 0.0 for _, value, _ in keys["tilt"]) <= 14
+    converse(
+        people, (1, "Anna"), (200, "Bo"), manner=Manner(glances=0.0, blinks=0.0, nods=0.0, tilts=0.0), replace=True
+    )
     assert not any(value for name in SETTINGS[2:] for _, value, _ in keys_of(people[0]).get(name, ()))
 
 
@@ -264,7 +267,7 @@ def test_eyes_and_body_are_enabled_where_the_rig_has_them() -> None:
     anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
     bo.location.y = -1.5
     converse([anna, bo], (1, "Anna"), (100, "Bo"), eyes=True, body=True)
-    assert of(bo).eyes.use and of(bo).eyes.use_blink and of(bo).body.use_weight_shift
+    assert of(bo).eyes.use and of(bo).eyes.use_blink and of(bo).body.use_weight_shift and of(bo).body.use_breathing
     for item in (anna, bo):
         look_at.resolve(item, "head")
 
