@@ -93,9 +93,21 @@ def split_offset(shown: Array, wanted: Array) -> tuple[Array, Array, Array]:
     return wanted[..., :3, 3] - shown[..., :3, 3], turns, sizes[1] / sizes[0]
 
 
-def whole_offset(shown: Array, wanted: Array) -> tuple[Array, Array, Array]:
-    """As `split_offset`, but all in the frame of `shown`: the factor after it in a product of matrices."""
-    return parts(np.linalg.inv(shown) @ wanted)
+def rigid_offset(shown: Array, wanted: Array) -> tuple[Array, Array, Array]:
+    """As `split_offset`, but the factor before `shown` in a product of matrices: a rotation about the origin of the
+    common space and a displacement, which keep scale and shear as they are."""
+    turns = rotation.multiply(_rotation(wanted), rotation.inverse(_rotation(shown)))
+    moves = wanted[..., :3, 3] - rotation.rotate(turns, shown[..., :3, 3])
+    return moves, turns, np.ones_like(moves)
+
+
+def distance(a: Array, b: Array) -> Array:
+    """(...) how far two matrices (..., 4, 4) are from each other: the largest number by which their locations, rotation
+    matrices and scales differ. Shear does not count, nor does scale where either is sheared."""
+    axes = np.abs(rotation.to_matrix(_rotation(a)) - rotation.to_matrix(_rotation(b))).max(axis=(-2, -1))
+    sizes = [np.linalg.norm(matrices[..., :3, :3], axis=-2) for matrices in (a, b)]
+    scale = np.where(is_sheared(a) | is_sheared(b), 0.0, np.abs(sizes[1] - sizes[0]).max(axis=-1))
+    return np.maximum(np.abs(a - b)[..., :3, 3].max(axis=-1), np.maximum(axes, scale))
 
 
 def parts(matrices: Array) -> tuple[Array, Array, Array]:

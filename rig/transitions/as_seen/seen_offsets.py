@@ -11,7 +11,6 @@ from typing import Any
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
@@ -24,8 +23,11 @@ from .evaluated_pose import OBJECT
 NAME = "As Seen"
 _MARK = "lookat_pd_as_seen"
 _SLOT = "Offsets"
-_MIX = {True: "AFTER_SPLIT", False: "AFTER_FULL"}
-"""Mix mode by whether offsets are split."""
+AFTER, SPLIT, BEFORE = MIXINGS = ("AFTER_FULL", "AFTER_SPLIT", "BEFORE_FULL")
+"""Mix modes. AFTER: the offset is in the bone's own frame. SPLIT, for bones that are scaled unevenly: displacements are
+in the armature's space, rotation and scale change separately. BEFORE, for those that are sheared: the offset turns them
+about the armature's origin, which keeps any shear."""
+
 _STILL = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 _WITHOUT_DELTA = "delta_rotation_quaternion"
 """Blender evaluates the action of an object with a delta rotation of length 0 in quaternions, which turns by 180°."""
@@ -33,40 +35,41 @@ _WITHOUT_DELTA = "delta_rotation_quaternion"
 
 @dataclass(frozen=True)
 class SeenOffsets:
-    """What is added to b bones over F frames. moves: (F, b, 3) displacements; turns: (F, b, 4) local rotations; sizes:
-    (F, b, 3) factors of the scale.
-
-    is_split: (b,) whether displacements are in the armature's space, of the object in the world, and rotation and scale
-    change separately, which unevenly scaled bones need; others are moved in their own frames, and keep their shear.
-    """
+    """What is added to b bones over F frames. moves: (F, b, 3) displacements; turns: (F, b, 4) rotations; sizes: (F, b,
+    3) factors of the scale. mixing: (b,) mix modes, AFTER, SPLIT or BEFORE, by which these are meant; of the object, in
+    the world."""
 
     bones: tuple[str, ...]
     moves: Array
     turns: Array
     sizes: Array
-    is_split: NDArray[np.bool_]
+    mixing: tuple[str, ...]
 
     @classmethod
-    def between(cls, bones: tuple[str, ...], shown: Array, wanted: Array, is_split: NDArray[np.bool_]) -> "SeenOffsets":
+    def between(cls, bones: tuple[str, ...], shown: Array, wanted: Array, mixing: tuple[str, ...]) -> "SeenOffsets":
         """What makes `wanted` of `shown`, both (F, b, 4, 4)."""
-        split, whole = pose_tree.split_offset(shown, wanted), pose_tree.whole_offset(shown, wanted)
-        picked = (np.where(is_split[:, None], a, b) for a, b in zip(split, whole, strict=True))
-        return cls(bones, *picked, is_split)
+        after = pose_tree.parts(np.linalg.inv(shown) @ wanted)
+        others = pose_tree.split_offset(shown, wanted), pose_tree.rigid_offset(shown, wanted)
+        return cls(bones, *_picked(mixing, after, *others), mixing)
 
     def corrected(self, measured: Array, wanted: Array) -> "SeenOffsets":
         """Those that are needed where these lead to `measured` instead of `wanted`."""
-        more = SeenOffsets.between(self.bones, measured, wanted, self.is_split)
-        own = pose_tree.affine(self.moves, self.turns, self.sizes) @ pose_tree.affine(more.moves, more.turns, more.sizes)
-        whole = pose_tree.parts(own)
+        more = SeenOffsets.between(self.bones, measured, wanted, self.mixing)
+        own, added = (pose_tree.affine(item.moves, item.turns, item.sizes) for item in (self, more))
         split = self.moves + more.moves, rotation.multiply(self.turns, more.turns), self.sizes * more.sizes
-        picked = (np.where(self.is_split[:, None], a, b) for a, b in zip(split, whole, strict=True))
-        return SeenOffsets(self.bones, *picked, self.is_split)
+        picked = _picked(self.mixing, pose_tree.parts(own @ added), split, pose_tree.parts(added @ own))
+        return SeenOffsets(self.bones, *picked, self.mixing)
 
     def of_rows(self, rows: Sequence[int]) -> "SeenOffsets":
         """Those of some of the bones."""
-        names = tuple(self.bones[row] for row in rows)
-        parts = (values[:, rows] for values in (self.moves, self.turns, self.sizes))
-        return SeenOffsets(names, *parts, self.is_split[rows])
+        names, mixing = (tuple(values[row] for row in rows) for values in (self.bones, self.mixing))
+        return SeenOffsets(names, *(values[:, rows] for values in (self.moves, self.turns, self.sizes)), mixing)
+
+
+def _picked(mixing: Sequence[str], *by_mode: tuple[Array, Array, Array]) -> list[Array]:
+    """Moves, turns and sizes (F, b, n) of each bone by its mix mode, from those by all modes."""
+    row = np.array([MIXINGS.index(mode) for mode in mixing], dtype=int)
+    return [np.choose(row[:, None], values) for values in zip(*by_mode, strict=True)]
 
 
 def on(armature: bpy.types.Object) -> Iterator[tuple[str, bpy.types.Constraint]]:
@@ -100,9 +103,13 @@ def note_of(action: bpy.types.Action) -> dict[str, Any]:
 
 def new(note: dict[str, Any]) -> bpy.types.Action:
     """An action for a transition, which no constraint reads yet."""
-    action = layer_action.new(f"{NAME} {note.get('frame', '')}".strip())
-    action[_MARK] = json.dumps(note)
+    action = layer_action.new(f"{NAME} {note['frame']}")
+    write_note(action, note)
     return action
+
+
+def write_note(action: bpy.types.Action, note: dict[str, Any]) -> None:
+    action[_MARK] = json.dumps(note)
 
 
 def show(
@@ -128,7 +135,7 @@ def show(
         owner = armature.pose.bones[bone] if bone else armature
         _write(bag, bone, owner.rotation_mode, frames, offsets, n, is_step)
         constraint = have.get(bone) or _new_constraint(owner, action)
-        set_mixing(constraint, ("POSE" if bone else "WORLD", _MIX[bool(offsets.is_split[n])]))
+        set_mixing(constraint, ("POSE" if bone else "WORLD", offsets.mixing[n]))
         constraint.target, constraint.action = time, action
         constraint.action_slot = slot
         set_range(constraint, first - 1, len(frames))

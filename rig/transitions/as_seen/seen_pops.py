@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ....lookat_pd import rotation
+from ....lookat_pd import progress, rotation
 from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ...animation.bake_options import check_frames
@@ -43,7 +43,7 @@ def find(
     """The pops of the evaluated pose from frame first to last, in order of time. Raises LookAtError."""
     check_frames(first, last)
     with PoseReader(scene, armature, deforming(armature), first) as reader:
-        poses = yield from _part(reader.read_many(range(first, last + 1)))
+        poses = yield from progress.subrange(reader.read_many(range(first, last + 1)), 0.0, _SAMPLED)
         found = pops.by_frame(detect(poses))
         result = []
         for k, (frame, here) in enumerate(found.items()):
@@ -61,14 +61,6 @@ def find(
             )
             yield _SAMPLED + (1.0 - _SAMPLED) * (k + 1) / len(found)
     return result
-
-
-def _part(work: Generator[float, None, EvaluatedPoses]) -> Generator[float, None, EvaluatedPoses]:
-    try:
-        while True:
-            yield _SAMPLED * next(work)
-    except StopIteration as end:
-        return end.value
 
 
 def around(frame: int) -> range:

@@ -7,11 +7,13 @@ inherit it from each other or, where constraints of the rig pose them, do not.
 
 from collections.abc import Collection, Generator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import cut, inertialization, methods, pose_tree
@@ -22,6 +24,7 @@ from ..splice import Blend
 from . import evaluated_pose, seen_offsets, seen_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_offsets import SeenOffsets
+from .seen_pops import SeenPop
 
 _EXACT, _BETTER = 2e-6, 0.5
 """Difference of matrices, relative to the size of the skeleton, below which a bone is where it should be; and part of the
@@ -83,22 +86,25 @@ def blend_at(
             yield 0.3
             chosen = _chosen(poses, frame, bones)
             cut_at = int(np.searchsorted(poses.frames, frame))
-            blend = _automatic(poses, cut_at, chosen, blend, dt)
+            asked, blend = blend, _automatic(poses, cut_at, chosen, blend, dt)
             wanted = _blended(poses, cut_at, chosen, blend, dt)
             between = reader.read([frame - 0.5])
             turn = float(seen_pops.jumps(poses, frame)[0][chosen].max())
             names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
             note = {
                 "frame": frame,
-                "seconds": blend.seconds,
-                "method": blend.method,
+                "seconds": asked.seconds,
+                "method": asked.method,
                 "damping_ratio": blend.damping_ratio,
+                "factors": dict(blend.factors),
+                "chosen": None if bones is None else sorted(bones),
                 "bones": names,
             }
             action = seen_offsets.new(note)
             try:
                 job = _realize(reader, poses, wanted, cut_at, action, _is_step(poses, between, cut_at, chosen))
                 last, error = yield from job
+                seen_offsets.write_note(action, note | {"last": last})
             except BaseException:
                 seen_offsets.remove(armature, action)
                 raise
@@ -134,7 +140,7 @@ def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) ->
         move > max(_RELEVANT * move.max(), _SMALLEST_MOVE * size)
     )
     chosen = large | np.array([bone in found for bone in poses.bones])
-    if not chosen.any():
+    if not found:
         raise RigError(
             "No bone of '{armature}' jumps at frame {frame} in the evaluated pose; go to the first frame after the pop.",
             armature=poses.armature.name,
@@ -179,6 +185,9 @@ def _blended(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blen
         values = getattr(local, name)[:, rows]
         duration = (blend.seconds or 0.0) * factors
         getattr(after, name)[:, rows] = blend.how.blend(values[:2], values[2:], None, dt, duration, kind, **options)
+    sheared = pose_tree.is_sheared(poses.matrices).any(axis=0)
+    # Shear cannot be added, and scale without it would bend the bone.
+    after.sizes[:, sheared] = poses.relative(slice(cut_at, None)).sizes[:, sheared]
     return pose_tree.composed(after, poses.anchors)
 
 
@@ -186,6 +195,60 @@ def _is_step(poses: EvaluatedPoses, between: EvaluatedPoses, cut_at: int, chosen
     """Whether the pose jumps at the frame itself and not in the course of the frame before it."""
     before, after = poses.matrices[cut_at - 1, chosen], poses.matrices[cut_at, chosen]
     return bool(np.abs(between.matrices[0, chosen] - before).max() < _CONSTANT * np.abs(after - before).max())
+
+
+def smooth_all(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    first: int,
+    last: int,
+    blend: Blend,
+    *,
+    bones: Collection[str] | None = None,
+) -> Generator[float, None, list[tuple[SeenPop, SeenTransition]]]:
+    """Find the pops of the evaluated pose in a range, and let each of them decay; yields the completed fraction.
+
+    bones: only pops of these. Raises LookAtError, after which nothing has changed.
+    """
+    found = yield from progress.subrange(seen_pops.find(scene, armature, first, last), 0.0, 0.5)
+    wanted = [pop for pop in found if bones is None or set(bones) & set(pop.bones)]
+    made: list[tuple[SeenPop, SeenTransition]] = []
+    try:
+        for n, pop in enumerate(wanted):
+            job = blend_at(scene, armature, pop.frame, blend, bones=bones)
+            begin = 0.5 + 0.5 * n / len(wanted)
+            made.append((pop, (yield from progress.subrange(job, begin, begin + 0.5 / len(wanted)))))
+    except BaseException:
+        for _, transition in made:
+            seen_offsets.remove(armature, transition.action)
+        raise
+    return made
+
+
+def update(
+    scene: bpy.types.Scene, armature: bpy.types.Object
+) -> Generator[float, None, tuple[list[SeenTransition], list[int]]]:
+    """Make all transitions of an armature again, for the animation as it is now.
+
+    Returns them, and the frames of those that are gone because nothing jumps there any more. Yields the completed
+    fraction. Raises RigError before any change.
+    """
+    editable.check_bones(armature, ())
+    notes = [seen_offsets.note_of(action) for action in seen_offsets.of(armature)]
+    seen_offsets.remove(armature)
+    made, gone = [], []
+    for n, note in enumerate(notes):
+        try:
+            job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=note.get("chosen"))
+            made.append((yield from progress.subrange(job, n / len(notes), (n + 1) / len(notes))))
+        except (RigError, KeyError):
+            gone.append(int(note.get("frame", 0)))
+    return made, gone
+
+
+def _blend_of(note: dict[str, Any]) -> Blend:
+    """The settings of a transition, as they were noted."""
+    return Blend(note["seconds"], note["method"], note["factors"], note["damping_ratio"])
 
 
 # On the rig
@@ -202,20 +265,20 @@ def _realize(
     """Add offsets until the rig is as wanted (F, B, 4, 4); the last frame of the blend, and the remaining error."""
     armature, shown = poses.armature, poses.matrices[cut_at:]
     close = _EXACT * max(1.0, pops.skeleton_size(armature))
-    moving = np.flatnonzero(_differences(wanted, shown).max(axis=1) > close)
+    moving = np.flatnonzero(pose_tree.distance(wanted, shown).max(axis=1) > close)
     count = int(moving[-1]) + 1 if len(moving) else 1
     frame = int(poses.frames[cut_at])
     wanted, shown = wanted[:count], shown[:count]
     shown_first = _inherited(armature, poses, wanted, shown)
-    is_split = _is_split(poses.matrices)
-    used = _differences(wanted, shown_first).max(axis=0) > _VISIBLE * close
+    mixing = _mixing(poses.matrices)
+    used = pose_tree.distance(wanted, shown_first).max(axis=0) > _VISIBLE * close
     expected = np.where(used[:, None, None], shown_first, wanted)
-    offsets = SeenOffsets.between(poses.bones, expected, wanted, is_split)
+    offsets = SeenOffsets.between(poses.bones, expected, wanted, mixing)
     best, least = offsets, np.inf
     for round_ in range(_ROUNDS):
         seen_offsets.show(armature, action, frame, offsets.of_rows(np.flatnonzero(used)), is_step=is_step)
         measured = reader.read(range(frame, frame + count)).matrices
-        error = _differences(wanted, measured)
+        error = pose_tree.distance(wanted, measured)
         before = least
         if error.max() < least:
             best, least = offsets, float(error.max())
@@ -229,14 +292,11 @@ def _realize(
     return frame + count - 1, least
 
 
-def _is_split(matrices: Array) -> NDArray[np.bool_]:
-    """(B,) which bones are scaled unevenly at any frame, and sheared at none."""
-    return pose_tree.is_uneven(matrices).any(axis=0) & ~pose_tree.is_sheared(matrices).any(axis=0)
-
-
-def _differences(a: Array, b: Array) -> Array:
-    """(F, B) largest difference of any number."""
-    return np.abs(a - b).max(axis=(-2, -1))
+def _mixing(matrices: Array) -> tuple[str, ...]:
+    """(B,) how offsets are added to bones with these matrices (F, B, 4, 4)."""
+    uneven, sheared = pose_tree.is_uneven(matrices).any(axis=0), pose_tree.is_sheared(matrices).any(axis=0)
+    modes = np.where(sheared, seen_offsets.BEFORE, np.where(uneven, seen_offsets.SPLIT, seen_offsets.AFTER))
+    return tuple(str(mode) for mode in modes)
 
 
 def _inherited(armature: bpy.types.Object, poses: EvaluatedPoses, wanted: Array, shown: Array) -> Array:
