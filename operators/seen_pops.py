@@ -48,8 +48,8 @@ class LOOKAT_PD_OT_find_seen_pops(ModalJob, bpy.types.Operator):
 
 
 def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: SeenPop) -> None:
-    item.frame, item.bone, item.count = pop.frame, seen_pops.label(armature, pop.bones[0]), len(pop.bones)
-    item.turn, item.move, item.cause = pop.turn, pop.move, messages.translate(pop.cause)
+    item.frame, item.bone = pop.frame, seen_pops.label(armature, pop.bones[0])
+    item.turn, item.cause = pop.turn, messages.translate(pop.cause)
 
 
 class LOOKAT_PD_OT_update_seen_transitions(current.Explained, bpy.types.Operator):
@@ -87,7 +87,9 @@ class LOOKAT_PD_OT_remove_seen_transitions(current.Explained, bpy.types.Operator
         armature, only = current.armature(context), self.properties.is_property_set("frame")
         found = [a for a in seen_offsets.of(armature) if not only or seen_offsets.note_of(a).get("frame") == self.frame]
         if not found:
-            raise RigError("There is no transition as seen at frame {frame}; choose one from the list.", frame=self.frame)
+            raise RigError(
+                "There is no transition as seen at frame {frame}; choose one from the list.", frame=self.frame
+            )
         for action in found:
             seen_offsets.remove(armature, action)
         current.report_info(self, Message("Removed {count} transitions as seen.", count=len(found)))

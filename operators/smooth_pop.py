@@ -12,7 +12,7 @@ from ..rig.animation import actions
 from ..rig.look_at import edit as look_at_edit
 from ..rig.transitions import join, pops
 from ..rig.transitions.as_seen import seen_transition
-from ..rig.transitions.settings import POP_ITEMS, POSE_SOURCE_ITEMS, blend_time, damping_ratio
+from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
 from . import current, inertialize
 from .blending import Blended, draw_method
@@ -25,7 +25,6 @@ def why_not(context: bpy.types.Context) -> str | None:
     reason = inertialize.why_not(context)
     if reason is not None:
         return reason
-    armature = current.armature(context)
     return None
 
 
@@ -39,16 +38,21 @@ def why_no_keys(armature: bpy.types.Object) -> str | None:
     return "The action is empty" if actions.is_empty(data.action, data.action_slot) else None
 
 
-class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
+def summary(frames: Sequence[float]) -> Message:
+    """Which pops were smoothed, as a sentence."""
+    listed = ", ".join(f"{frame:g}" for frame in frames)
+    if len(frames) == 1:
+        return Message("Smoothed {pops} pop at frame {frames}.", pops=1, frames=listed)
+    return Message("Smoothed {pops} pops at frame {frames}.", pops=len(frames), frames=listed)
+
+
+class LOOKAT_PD_OT_smooth_pop(current.Explained, PoseSource, Blended, bpy.types.Operator):
     """Remove the pop at this frame by decaying the jump from the frame before"""
 
     bl_idname = "lookat_pd.smooth_pop"
     bl_label = "Smooth Pop"
     why_not = staticmethod(why_not)
 
-    pose_source: EnumProperty(
-        name="Source", description="Where the jump is read and the difference is added", items=POSE_SOURCE_ITEMS
-    )
     where: EnumProperty(
         name="Scope",
         items=(
@@ -93,7 +97,7 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current
         if self.pose_source == "SEEN":
-            return self._smooth_seen(context, armature)
+            return self._smooth_seen(context)
         if (reason := why_no_keys(armature)) is not None:
             return current.report_error(self, Message("{reason}.", reason=Message(reason)))
         original = armature.animation_data.action
@@ -116,26 +120,21 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
         return {"FINISHED"}
 
     def _report(self, frames: Sequence[float]) -> None:
-        listed = ", ".join(f"{frame:g}" for frame in frames)
-        summary = "Smoothed {pops} pops at frame {frames}."
-        if len(frames) == 1:
-            summary = "Smoothed {pops} pop at frame {frames}."
-        current.report_info(self, Message(summary, pops=len(frames), frames=listed))
+        current.report_info(self, summary(frames))
 
     @property
     def _how(self) -> Blend:
         return Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
 
     @current.reports_errors
-    def _smooth_seen(self, context: bpy.types.Context, armature: bpy.types.Object) -> set[str]:
+    def _smooth_seen(self, context: bpy.types.Context) -> set[str]:
+        armature = current.armature(context)
         scene, bones = context.scene, self._bones(armature)
         if self.where == "FRAME":
             drain(seen_transition.blend_at(scene, armature, self.frame, self._how, bones=bones))
             self._report([self.frame])
             return {"FINISHED"}
-        job = seen_transition.smooth_all(
-            scene, armature, scene.frame_start, scene.frame_end, self._how, bones=bones
-        )
+        job = seen_transition.smooth_all(scene, armature, scene.frame_start, scene.frame_end, self._how, bones=bones)
         made = drain(job)
         if not made:
             raise RigError(_NO_POP)

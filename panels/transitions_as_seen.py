@@ -63,7 +63,7 @@ class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
             row = column.row(align=True)
             bones = note.get("bones") or [""]
             names = seen_pops.label(armature, bones[0]) + (f" + {len(bones) - 1}" if len(bones) > 1 else "")
-            row.label(text=f"{note.get('frame')}–{note.get('last')}  {names}", icon="ANIM", translate=False)
+            row.label(text=f"{note.get('frame')} … {note.get('last')}  {names}", icon="ANIM", translate=False)
             button = row.operator("lookat_pd.remove_seen_transitions", text="", icon="X", emboss=False)
             button.frame = note.get("frame", 0)
         row = layout.row(align=True)

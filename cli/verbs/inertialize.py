@@ -28,7 +28,17 @@ from ..transitions import AUTO, Made, TransitionRequest
 
 NAME = "inertialize"
 SUMMARY = "join clips, loop them, or smooth pops"
-FIELDS = ("clips", "clip_frames", "cuts", "blends", "methods", "root", "missing_bones", "velocity_jump_deg_per_s", "pops")
+FIELDS = (
+    "clips",
+    "clip_frames",
+    "cuts",
+    "blends",
+    "methods",
+    "root",
+    "missing_bones",
+    "velocity_jump_deg_per_s",
+    "pops",
+)
 """What its report has beside the fields of every verb."""
 EPILOG = """\
 Choose one of --to, --list, --markers, --loop and --smooth-pops. The result is a new action, which is assigned to the
@@ -56,7 +66,7 @@ _MEANT_FOR = {
     "destination_frame": ("to",),
     "best_cut": ("to",),
     "repeat": ("to",),
-    "as_seen": ("smooth_pops",),
+    "as_seen": ("to", "list", "markers", "smooth_pops"),
     "root": ("to", "list", "markers"),
     "method": ("to", "list", "markers", "as_seen"),
     "damping_ratio": ("to", "list", "markers", "as_seen"),
@@ -76,8 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-seen",
         action="store_true",
-        help="with --smooth-pops: detect pops in the evaluated pose, with constraints, drivers and NLA, and add what is "
-        "missing with constraints of its own; no action is changed",
+        help="blend the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints "
+        "(not with --loop)",
     )
     parser.add_argument(
         "--source-frame",
@@ -196,8 +206,10 @@ def _check_as_seen(options: argparse.Namespace) -> None:
     """Raise Misuse where flags do not fit the evaluated pose, of which there is one."""
     if options.all_actions or len(options.action or ()) > 1:
         raise Misuse("--as-seen smooths what the rig plays; give one --action")
-    if options.name is not None:
-        raise Misuse("--name means nothing with --as-seen, which makes no action")
+    if options.smooth_pops and options.name is not None:
+        raise Misuse("--name means nothing with --smooth-pops --as-seen, which makes no action")
+    if not options.smooth_pops and options.range is not None:
+        raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
     how = methods.METHODS[options.method or methods.default().id]
     if not how.blends or how.plays_both:
         raise Misuse(f"--method {how.id} needs two clips or none; choose another method with --as-seen")
@@ -236,7 +248,9 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     rig = editable.check_armature(rigs.choose(scene, request.options.rig, row["warnings"]))
     row["rig"] = rig.name
     transitions.check(rig)
-    if request.options.as_seen:
+    if request.options.as_seen and job.source is not None:
+        raise WholeFileNeeded("The result is in constraints.")
+    if request.options.as_seen and request.mode == "smooth_pops":
         _smooth_as_seen(request, scene, rig, job, row, console)
         return
 
@@ -285,8 +299,6 @@ def _smooth_as_seen(
     row: Row,
     console: Console,
 ) -> None:
-    if job.source is not None:
-        raise WholeFileNeeded("The result is in constraints.")
     name = each_action.only(request.options, rig, job, request.clip_files.names)
     if name is not None:
         rigs.use_action(rig, name, "CURRENT")
@@ -299,7 +311,7 @@ def _smooth_as_seen(
     row["action"] = data.action.name if data is not None and data.action is not None else None
     row["frames"], row["cuts"] = [first, last], [pop.frame for pop, _ in made]
     row["blends"] = [round(transition.blend, 4) for _, transition in made]
-    row["methods"] = [methods.of_identifier(transition.method).id for _, transition in made]
+    row["methods"] = [transition.how.id for _, transition in made]
     row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
     row["pops"] = [
         {

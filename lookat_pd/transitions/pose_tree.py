@@ -54,7 +54,7 @@ def relative(matrices: Array, anchors: Anchors) -> RelativePoses:
 
 
 def composed(poses: RelativePoses, anchors: Anchors) -> Array:
-    """The matrices (..., B, 4, 4) of relative poses; where sizes differ from those of the stretches, the sizes count."""
+    """The matrices (..., B, 4, 4) of relative poses; sizes count where those of the stretches differ."""
     lengths = np.linalg.norm(poses.stretches, axis=-2)
     ratios = np.divide(poses.sizes, lengths, out=np.ones_like(lengths), where=lengths > 0.0)
     stretches, rotations = poses.stretches * ratios[..., None, :], poses.rotations.copy()

@@ -134,7 +134,8 @@ def smooth(
 
     Frames before `frame` and after the blend do not change. Only the given bones get keys; by default those with a pop
     there, or all if there is none. duration None: automatic, no longer than the action. called: the name of the action
-    in messages, if it is a copy. how: the method and its settings. Returns the length of the blend [s]. Raises RigError before any change.
+    in messages, if it is a copy. how: the method and its settings. Returns the length of the blend [s].
+    Raises RigError before any change.
     """
     sequence.check_may_play(armature)
     slot = slot or actions.find_slot(armature, action)

@@ -32,7 +32,9 @@ METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in met
 BLEND_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values() if row.blends)
 """The methods for transitions without a cut."""
 POP_ITEMS = tuple(
-    (row.identifier, row.label, row.description) for row in methods.METHODS.values() if row.blends and not row.plays_both
+    (row.identifier, row.label, row.description)
+    for row in methods.METHODS.values()
+    if row.blends and not row.plays_both
 )
 """The methods for pops, of which only one side plays on."""
 POSE_SOURCE_ITEMS = (
@@ -40,7 +42,7 @@ POSE_SOURCE_ITEMS = (
     (
         "SEEN",
         "As Seen",
-        "Read the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints of its own",
+        "Read the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints",
     ),
 )
 
@@ -64,13 +66,11 @@ class TransitionCut(bpy.types.PropertyGroup):
 
 
 class SeenPopItem(bpy.types.PropertyGroup):
-    """A pop of the evaluated pose that was found. bone: that jumps most; count: of all that jump. cause: a sentence."""
+    """A pop of the evaluated pose that was found. bone: the one that jumps most. cause: a sentence."""
 
     frame: IntProperty(name="Frame")
     bone: StringProperty(name="Bone")
-    count: IntProperty(name="Bones", min=0)
-    turn: FloatProperty(name="Turn", subtype="ANGLE", min=0.0)
-    move: FloatProperty(name="Move", subtype="DISTANCE", min=0.0)
+    turn: FloatProperty(name="Turn", subtype="ANGLE", min=0.0, max=4.0)
     cause: StringProperty(name="Cause")
 
 
@@ -105,7 +105,13 @@ class AutoBlend:
     )
 
 
-class Blending(AutoBlend):
+class PoseSource:
+    """Mixin of settings and operators: what a transition reads and writes."""
+
+    pose_source: EnumProperty(name="Blend", description="What is blended", items=POSE_SOURCE_ITEMS)
+
+
+class Blending(AutoBlend, PoseSource):
     """Mixin of the settings and of the operators that join actions: how to blend the difference at a cut."""
 
     blend: blend_time("Time in seconds until only the destination plays")

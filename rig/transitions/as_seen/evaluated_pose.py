@@ -129,9 +129,7 @@ class PoseReader:
         return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, poses, self.anchors)
 
 
-def _read(
-    sampler: Sampler, armature: bpy.types.Object, bones: Sequence[str], depsgraph: bpy.types.Depsgraph
-) -> Array:
+def _read(sampler: Sampler, armature: bpy.types.Object, bones: Sequence[str], depsgraph: bpy.types.Depsgraph) -> Array:
     """Matrices (B, 4, 4) of the object and its bones, as they are evaluated."""
     item = sampler.stand_in(armature).evaluated_get(depsgraph)
     pose = item.pose.bones

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -194,7 +195,7 @@ def _object(states: list[_State]) -> Message | None:
     best, most = None, 0.0
     for name in states[1].objects:
         places = [state.objects.get(name, np.eye(4)) for state in states]
-        steps = [float(np.abs(b - a).max()) for a, b in zip(places, places[1:], strict=False)]
+        steps = [float(np.abs(b - a).max()) for a, b in pairwise(places)]
         if steps[1] > max(most, 1e-4) and steps[1] > _ALONE * max(steps[0], steps[2]):
             best, most = name, steps[1]
     return None if best is None else Message("Object '{object}' jumps.", object=best)

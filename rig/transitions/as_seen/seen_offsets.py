@@ -50,20 +50,22 @@ class SeenOffsets:
         """What makes `wanted` of `shown`, both (F, b, 4, 4)."""
         after = pose_tree.parts(np.linalg.inv(shown) @ wanted)
         others = pose_tree.split_offset(shown, wanted), pose_tree.rigid_offset(shown, wanted)
-        return cls(bones, *_picked(mixing, after, *others), mixing)
+        moves, turns, sizes = _picked(mixing, after, *others)
+        return cls(bones, moves, turns, sizes, mixing)
 
     def corrected(self, measured: Array, wanted: Array) -> "SeenOffsets":
         """Those that are needed where these lead to `measured` instead of `wanted`."""
         more = SeenOffsets.between(self.bones, measured, wanted, self.mixing)
         own, added = (pose_tree.affine(item.moves, item.turns, item.sizes) for item in (self, more))
         split = self.moves + more.moves, rotation.multiply(self.turns, more.turns), self.sizes * more.sizes
-        picked = _picked(self.mixing, pose_tree.parts(own @ added), split, pose_tree.parts(added @ own))
-        return SeenOffsets(self.bones, *picked, self.mixing)
+        after, before = pose_tree.parts(own @ added), pose_tree.parts(added @ own)
+        moves, turns, sizes = _picked(self.mixing, after, split, before)
+        return SeenOffsets(self.bones, moves, turns, sizes, self.mixing)
 
     def of_rows(self, rows: Sequence[int]) -> "SeenOffsets":
         """Those of some of the bones."""
         names, mixing = (tuple(values[row] for row in rows) for values in (self.bones, self.mixing))
-        return SeenOffsets(names, *(values[:, rows] for values in (self.moves, self.turns, self.sizes)), mixing)
+        return SeenOffsets(names, self.moves[:, rows], self.turns[:, rows], self.sizes[:, rows], mixing)
 
 
 def _picked(mixing: Sequence[str], *by_mode: tuple[Array, Array, Array]) -> list[Array]:

@@ -74,7 +74,9 @@ def detect(poses: EvaluatedPoses, *, outlier: float = pops.OUTLIER) -> list[pops
     clip = Clip(poses.armature, poses.frames)
     for row, bone in enumerate(poses.bones):
         # Names as in Clip, where paths distinguish channels.
-        clip.raw[Channel(f"{bone}.rotation_quaternion", -1, 4, "rotation", bone, "QUATERNION")] = relative.rotations[:, row]
+        clip.raw[Channel(f"{bone}.rotation_quaternion", -1, 4, "rotation", bone, "QUATERNION")] = relative.rotations[
+            :, row
+        ]
         clip.raw[Channel(f"{bone}.location", -1, 3, "vector", bone)] = relative.locations[:, row]
         clip.raw[Channel(f"{bone}.scale", -1, 3, "vector", bone)] = relative.sizes[:, row]
     return pops.detect(clip, outlier=outlier)

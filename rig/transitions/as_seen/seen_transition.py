@@ -1,8 +1,8 @@
 """Transitions as seen: the jump of the evaluated pose at a frame decays, whatever caused it.
 
 The poses before and after are sampled, the difference of each bone from the bone above it decays by a method of
-`lookat_pd.transitions`, and constraints last in the stacks add what is missing. What they have to add is measured: bones
-inherit it from each other or, where constraints of the rig pose them, do not.
+`lookat_pd.transitions`, and constraints last in the stacks add what is missing. What they have to add is measured:
+bones inherit it from each other or, where constraints of the rig pose them, do not.
 """
 
 from collections.abc import Collection, Generator
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
+from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import cut, inertialization, methods, pose_tree
+from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
 from ...sampling import scene_time, suspend
 from .. import pops
@@ -27,8 +29,8 @@ from .seen_offsets import SeenOffsets
 from .seen_pops import SeenPop
 
 _EXACT, _BETTER = 2e-6, 0.5
-"""Difference of matrices, relative to the size of the skeleton, below which a bone is where it should be; and part of the
-last difference that a round must leave behind to be followed by another."""
+"""Difference of matrices, relative to the size of the skeleton, below which a bone is where it should be; and part of
+the last difference that a round must leave behind to be followed by another."""
 _VISIBLE = 3.0
 """Factor of that from which on a bone gets a constraint."""
 _ROUNDS = 12
@@ -58,6 +60,24 @@ class SeenTransition:
     turn: float
     error: float
 
+    @property
+    def how(self) -> TransitionMethod:
+        return Blend(method=self.method).how
+
+
+class NothingJumps(RigError):
+    """No bone jumps at the frame."""
+
+
+def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ()) -> None:
+    """Raise RigError unless the evaluated pose of an armature with these bones can be blended so."""
+    editable.check_bones(armature, bones)
+    if not blend.how.blends or blend.how.plays_both:
+        raise RigError(
+            "{method} needs both clips or none, and the evaluated pose is only one; choose another method.",
+            method=Message(blend.how.label),
+        )
+
 
 def blend_at(
     scene: bpy.types.Scene,
@@ -72,12 +92,7 @@ def blend_at(
     bones: only these jump no more; by default all that do. blend.seconds None: automatic. Poses before `frame` and
     after the blend stay as they are. Raises LookAtError before any change.
     """
-    editable.check_bones(armature, bones or ())
-    if not blend.how.blends or blend.how.plays_both:
-        raise RigError(
-            "{method} needs both clips or none, and the evaluated pose is only one; choose another method.",
-            method=blend.how.label,
-        )
+    check(armature, blend, bones or ())
     dt = scene_time.seconds_per_frame(scene)
     with suspend.suspend_live():
         seen = evaluated_pose.deforming(armature, bones or ())
@@ -141,8 +156,8 @@ def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) ->
     )
     chosen = large | np.array([bone in found for bone in poses.bones])
     if not found:
-        raise RigError(
-            "No bone of '{armature}' jumps at frame {frame} in the evaluated pose; go to the first frame after the pop.",
+        raise NothingJumps(
+            "No bone of '{armature}' jumps at frame {frame} as seen; go to the first frame after the pop.",
             armature=poses.armature.name,
             frame=frame,
         )
@@ -150,8 +165,8 @@ def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) ->
         return chosen
     chosen &= np.array([bone in bones for bone in poses.bones])
     if not chosen.any():
-        raise RigError(
-            "None of the chosen bones of '{armature}' jumps at frame {frame} in the evaluated pose; choose others.",
+        raise NothingJumps(
+            "None of the chosen bones of '{armature}' jumps at frame {frame} as seen; choose others.",
             armature=poses.armature.name,
             frame=frame,
         )
@@ -241,7 +256,7 @@ def update(
         try:
             job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=note.get("chosen"))
             made.append((yield from progress.subrange(job, n / len(notes), (n + 1) / len(notes))))
-        except (RigError, KeyError):
+        except (NothingJumps, KeyError):
             gone.append(int(note.get("frame", 0)))
     return made, gone
 
@@ -276,7 +291,7 @@ def _realize(
     offsets = SeenOffsets.between(poses.bones, expected, wanted, mixing)
     best, least = offsets, np.inf
     for round_ in range(_ROUNDS):
-        seen_offsets.show(armature, action, frame, offsets.of_rows(np.flatnonzero(used)), is_step=is_step)
+        seen_offsets.show(armature, action, frame, offsets.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
         measured = reader.read(range(frame, frame + count)).matrices
         error = pose_tree.distance(wanted, measured)
         before = least
@@ -288,7 +303,7 @@ def _realize(
         used |= error.max(axis=0) > _VISIBLE * close
         offsets = offsets.corrected(measured, wanted)
     if best is not offsets:
-        seen_offsets.show(armature, action, frame, best.of_rows(np.flatnonzero(used)), is_step=is_step)
+        seen_offsets.show(armature, action, frame, best.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
     return frame + count - 1, least
 
 

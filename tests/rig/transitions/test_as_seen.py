@@ -1,18 +1,20 @@
-"""Jumps of the evaluated pose: found with their cause, and decayed on any rig, while all other frames stay as they are."""
+"""Jumps of the evaluated pose: found with their cause, and decayed on any rig, while all other frames stay."""
 
 from collections.abc import Callable
 
 import bpy
-import kept
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import scenes
 from .motions import actions, character, use, walk
 
+join = load("rig.transitions.join")
 pops = load("rig.transitions.pops")
+seen_join = load("rig.transitions.as_seen.seen_join")
 evaluated_pose = load("rig.transitions.as_seen.evaluated_pose")
 seen_offsets = load("rig.transitions.as_seen.seen_offsets")
 seen_pops = load("rig.transitions.as_seen.seen_pops")
@@ -192,9 +194,7 @@ def test_a_property_that_switches_a_constraint_is_the_cause() -> None:
     variable.targets[0].id, variable.targets[0].data_path = armature, 'pose.bones["head"]["follow"]'
     step(armature, 'pose.bones["head"]["follow"]', 0.0, 1.0)
     (pop,) = drain(seen_pops.find(bpy.context.scene, armature, 1, 41))
-    assert pop.cause == (
-        "Property 'follow' of 'head' jumps from 0 to 1 and switches constraint 'Child Of' of 'head'."
-    )
+    assert pop.cause == ("Property 'follow' of 'head' jumps from 0 to 1 and switches constraint 'Child Of' of 'head'.")
 
 
 def test_removing_restores_everything() -> None:
@@ -259,6 +259,39 @@ def test_bad_input_changes_nothing(frame: int, options: dict, message: str) -> N
     before = scenes.snapshot()
     with pytest.raises(RigError, match=message):
         smooth(armature, frame, **options)
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_joined_as_seen() -> None:
+    """The clips are cut hard, and the evaluated pose blends: also what only constraints do."""
+    armature = hero()
+    child_of(armature, "upper_arm.L")
+    source = armature.animation_data.action
+    destination = calm(armature, "Run", seed=2, size=0.15)
+    refs = join.ClipRef(source, POP), join.ClipRef(destination, 9)
+    hard = join.join(armature, *refs, seen_join.CUT)
+    keys = scenes.curves(hard.action)
+    before = velocity_jumps(shown(armature))
+    job = seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4))
+    result = drain(job)
+    assert result.blends == (0.4,) and result.methods == ("inertial",) and result.cuts == (POP,)
+    made = scenes.curves(result.action)
+    assert made.keys() == keys.keys() and len(seen_offsets.of(armature)) == 1
+    assert velocity_jumps(shown(armature)).max() < 0.3 * before.max()
+
+
+def test_a_join_that_fails_leaves_nothing() -> None:
+    armature = held()
+    refs = [join.ClipRef(armature.animation_data.action, frame) for frame in (POP, 9)]
+    before = scenes.snapshot()
+    job = seen_join.joined(
+        bpy.context.scene,
+        armature,
+        lambda how: join.join(armature, *refs, how, assign=False),
+        splice.AUTOMATIC,
+    )
+    with pytest.raises(RigError, match="enable Use Result"):
+        drain(job)
     assert not scenes.differences(before, scenes.snapshot())
 
 
