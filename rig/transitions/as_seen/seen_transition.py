@@ -75,7 +75,7 @@ def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ())
     if not blend.how.blends or blend.how.plays_both:
         raise RigError(
             "{method} needs both clips or none, and the evaluated pose is only one; choose another method.",
-            method=Message(blend.how.label),
+            method=blend.how.label,
         )
 
 
@@ -156,20 +156,14 @@ def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) ->
     )
     chosen = large | np.array([bone in found for bone in poses.bones])
     if not found:
-        raise NothingJumps(
-            "No bone of '{armature}' jumps at frame {frame} as seen; go to the first frame after the pop.",
-            armature=poses.armature.name,
-            frame=frame,
-        )
+        text = "No bone of '{armature}' jumps at frame {frame} as seen; go to the first frame after the pop."
+        raise NothingJumps(Message(text, armature=poses.armature.name, frame=frame))
     if bones is None:
         return chosen
     chosen &= np.array([bone in bones for bone in poses.bones])
     if not chosen.any():
-        raise NothingJumps(
-            "None of the chosen bones of '{armature}' jumps at frame {frame} as seen; choose others.",
-            armature=poses.armature.name,
-            frame=frame,
-        )
+        text = "None of the chosen bones of '{armature}' jumps at frame {frame} as seen; choose others."
+        raise NothingJumps(Message(text, armature=poses.armature.name, frame=frame))
     return chosen
 
 
