@@ -44,7 +44,10 @@ class LOOKAT_PD_OT_find_seen_pops(ModalJob, bpy.types.Operator):
         settings.seen_pops.clear()
         for pop in result:
             _fill(settings.seen_pops.add(), armature, pop)
-        current.report_info(self, Message("Found {count} pops in the evaluated pose.", count=len(result)))
+        text = "Found {count} pops as seen."
+        if len(result) == 1:
+            text = "Found {count} pop as seen."
+        current.report_info(self, Message(text, count=len(result)))
 
 
 def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: SeenPop) -> None:

@@ -14,8 +14,9 @@ class LOOKAT_PD_UL_seen_pops(bpy.types.UIList):
     """The pops of the evaluated pose, in order of time."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        row = layout.row()
+        row = layout.split(factor=0.2)
         row.label(text=f"{item.frame}", translate=False)
+        row = row.split(factor=0.75)
         row.label(text=item.bone, icon="BONE_DATA", translate=False)
         row.label(text=f"{item.turn * 57.2958:.0f}°", translate=False)
 
