@@ -10,6 +10,7 @@ from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..rig.animation import actions
 from ..rig.look_at import edit as look_at_edit
+from ..rig.sampling import scene_time
 from ..rig.transitions import join, pops
 from ..rig.transitions.as_seen import seen_transition
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
@@ -134,8 +135,8 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, PoseSource, Blended, bpy.types.
             drain(seen_transition.blend_at(scene, armature, self.frame, self._how, bones=bones))
             self._report([self.frame])
             return {"FINISHED"}
-        job = seen_transition.smooth_all(scene, armature, scene.frame_start, scene.frame_end, self._how, bones=bones)
-        made = drain(job)
+        first, last = scene_time.key_range(scene)
+        made = drain(seen_transition.smooth_all(scene, armature, first, last, self._how, bones=bones))
         if not made:
             raise RigError(_NO_POP)
         self._report([pop.frame for pop, _ in made])

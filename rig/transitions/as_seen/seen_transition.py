@@ -248,7 +248,9 @@ def update(
     made, gone = [], []
     for n, note in enumerate(notes):
         try:
-            job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=note.get("chosen"))
+            # Bones that are gone or renamed since are left out.
+            bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
+            job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)
             made.append((yield from progress.subrange(job, n / len(notes), (n + 1) / len(notes))))
         except (NothingJumps, KeyError):
             gone.append(int(note.get("frame", 0)))

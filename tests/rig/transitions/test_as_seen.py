@@ -222,6 +222,14 @@ def test_an_update_follows_the_animation() -> None:
     assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
 
 
+def test_an_update_leaves_out_bones_that_are_gone() -> None:
+    armature = held()
+    smooth(armature, bones=["upper_arm.L"])
+    armature.data.bones["upper_arm.L"].name = "arm"
+    made, gone = drain(seen_transition.update(bpy.context.scene, armature))
+    assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
+
+
 def test_a_transition_may_interrupt_another() -> None:
     armature = held()
     smooth(armature, blend=splice.Blend(0.5))
