@@ -19,6 +19,7 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.pd_follow import follow_constraints, follow_live
     from .rig.pd_follow import settings as pd_follow_settings
     from .rig.transitions import settings as transition_settings
+    from .rig.transitions.as_seen import seen_offsets
 
     settings = (
         look_at_settings,
@@ -30,7 +31,7 @@ def modules() -> tuple[ModuleType, ...]:
     )
     # PD Follow before look-ats, which may look at what follows.
     following = pd_follow_settings, follow_constraints, follow_live
-    return translations, *settings, constraints, *following, handlers, operators, panels, cli
+    return translations, *settings, constraints, *following, seen_offsets, handlers, operators, panels, cli
 
 
 def register() -> None:

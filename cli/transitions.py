@@ -3,17 +3,19 @@
 import argparse
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import inertialization, methods
 from ..rig.sampling import scene_time
 from ..rig.transitions import best_cut, chains, clips, join, loop, pops, sequence
+from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.sequence import ClipRef, ClipStep
 from ..rig.transitions.splice import Blend
 from . import rigs, velocity_jump
@@ -41,6 +43,19 @@ class TransitionRequest:
             methods.METHODS[self.options.method or methods.default().id].identifier,
             damping_ratio=1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
         )
+
+    def joined(
+        self,
+        scene: bpy.types.Scene,
+        rig: bpy.types.Object,
+        make: Callable[[Blend], join.Joined],
+        blends: Sequence[Blend] = (),
+    ) -> join.Joined:
+        """What `make` joins with a blend of the keys or, as seen, of the evaluated pose. blends: of
+        each cut, by default the same. Raises LookAtError."""
+        if not self.options.as_seen:
+            return make(self.blend())
+        return drain(seen_join.joined(scene, rig, make, blends or self.blend()))
 
     @property
     def root(self) -> str:
@@ -122,22 +137,23 @@ def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
         source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")
         cut, enter = _frames(request, scene, rig, source, destination)
-        joined = join.join(
+        refs, repeat = (source.at(cut), destination.at(enter)), options.repeat or 1
+        joined = request.joined(
+            scene,
             rig,
-            source.at(cut),
-            destination.at(enter),
-            request.blend(),
-            root=request.root,
-            repeat=options.repeat or 1,
-            name=name,
-            scene=scene,
+            lambda how: join.join(rig, *refs, how, root=request.root, repeat=repeat, name=name, scene=scene),
         )
         played = [source, *[destination] * (options.repeat or 1)]
     else:
         entries = request.entries or _from_markers(request, scene, rig)
         played = _play_all(request, rig, entries)
         steps = list(_steps(request, rig, entries, played))
-        joined = join.chain(rig, steps, root=request.root, name=name, scene=scene)
+
+        def chain(how: Blend) -> join.Joined:
+            own = [replace(step, blend=how) for step in steps] if options.as_seen else steps
+            return join.chain(rig, own, root=request.root, name=name, scene=scene)
+
+        joined = request.joined(scene, rig, chain, [step.blend for step in steps[1:]])
     names = [clip.action.name for clip in played]
     return dataclasses.replace(_in_range(rig, joined, names, options.range), begins=list(joined.begins))
 

@@ -30,6 +30,7 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
+        layout.prop(self, "pose_source")
         draw_method(layout, self)
         for name in ("use_auto_blend", "blend", "root", "assign"):
             layout.prop(self, name)
@@ -39,8 +40,13 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
         started = time.perf_counter()
         armature, scene = current.armature(context), context.scene
         blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
-        steps = chains.from_markers(armature, scene, blend)
-        result = join.chain(armature, steps, root=self.root, assign=self.assign, scene=scene)
+        options = {"root": self.root, "assign": self.assign, "scene": scene}
+        result = inertialize.joined_as(
+            self,
+            context,
+            blend,
+            lambda how: join.chain(armature, chains.from_markers(armature, scene, how), **options),
+        )
         current.report_info(self, inertialize.summary(result, time.perf_counter() - started))
         return {"FINISHED"}
 

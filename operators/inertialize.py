@@ -1,6 +1,7 @@
 """Join two actions into one, without a pop at the cut."""
 
 import time
+from collections.abc import Callable
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
@@ -8,11 +9,15 @@ from bpy.props import IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
+from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import methods
 from ..rig.transitions import join, sequence, splice
-from ..rig.transitions.settings import Blending, Repeating, blends
+from ..rig.transitions.as_seen import seen_join
+from ..rig.transitions.settings import Blending, PoseSource, Repeating, blends
 from . import current
 from .blending import Blended, Played, draw_method
+
+_BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "damping_ratio")
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -46,7 +51,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         settings = context.scene.lookat_pd_transition
-        for name in ("source", "destination", "use_auto_blend", "blend", "root", "method", "damping_ratio", "repeat"):
+        for name in ("source", "destination", *_BLENDING, "repeat"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
         if not self.source:
@@ -65,6 +70,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
             column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
             column.prop(self, frame)
         layout.prop(self, "repeat")
+        layout.prop(self, "pose_source")
         draw_method(layout, self)
         column = layout.column(align=True)
         column.active = blends(self)
@@ -87,16 +93,19 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
             self.source_frame = context.scene.frame_current
         if not self.properties.is_property_set("destination_frame"):
             self.destination_frame = sequence.reach(armature, sequence.ClipRef(destination, 0))[0]
-        return join.join(
-            armature,
-            join.ClipRef(source, self.source_frame),
-            join.ClipRef(destination, self.destination_frame),
-            splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio),
-            root=self.root,
-            repeat=self.repeat,
-            assign=self.assign,
-            scene=context.scene,
-        )
+        refs = join.ClipRef(source, self.source_frame), join.ClipRef(destination, self.destination_frame)
+        options = {"root": self.root, "repeat": self.repeat, "assign": self.assign, "scene": context.scene}
+        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+        return joined_as(self, context, blend, lambda how: join.join(armature, *refs, how, **options))
+
+
+def joined_as(
+    settings: PoseSource, context: bpy.types.Context, blend: splice.Blend, make: Callable[[splice.Blend], join.Joined]
+) -> join.Joined:
+    """What `make` joins with a blend of the keys, or of the evaluated pose. Raises LookAtError."""
+    if settings.pose_source == "KEYS":
+        return make(blend)
+    return drain(seen_join.joined(context.scene, current.armature(context), make, blend))
 
 
 def current_action(context: bpy.types.Context) -> str:

@@ -1,16 +1,24 @@
 """Smooth a pop of the animation."""
 
+from collections.abc import Sequence
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.message import Message
+from ..lookat_pd.progress import drain
 from ..rig.animation import actions
 from ..rig.look_at import edit as look_at_edit
+from ..rig.sampling import scene_time
 from ..rig.transitions import join, pops
-from ..rig.transitions.settings import blend_time
+from ..rig.transitions.as_seen import seen_transition
+from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
+from ..rig.transitions.splice import Blend
 from . import current, inertialize
-from .blending import Blended
+from .blending import Blended, draw_method
+
+_NO_POP = "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -18,7 +26,11 @@ def why_not(context: bpy.types.Context) -> str | None:
     reason = inertialize.why_not(context)
     if reason is not None:
         return reason
-    armature = current.armature(context)
+    return None
+
+
+def why_no_keys(armature: bpy.types.Object) -> str | None:
+    """The reason why there are no keys to smooth, as a sentence; None if there are."""
     data = armature.animation_data
     if data is None or data.action is None:
         return "The armature has no action; assign one in the Action editor"
@@ -27,7 +39,15 @@ def why_not(context: bpy.types.Context) -> str | None:
     return "The action is empty" if actions.is_empty(data.action, data.action_slot) else None
 
 
-class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
+def summary(frames: Sequence[float]) -> Message:
+    """Which pops were smoothed, as a sentence."""
+    listed = ", ".join(f"{frame:g}" for frame in frames)
+    if len(frames) == 1:
+        return Message("Smoothed {pops} pop at frame {frames}.", pops=1, frames=listed)
+    return Message("Smoothed {pops} pops at frame {frames}.", pops=len(frames), frames=listed)
+
+
+class LOOKAT_PD_OT_smooth_pop(current.Explained, PoseSource, Blended, bpy.types.Operator):
     """Remove the pop at this frame by decaying the jump from the frame before"""
 
     bl_idname = "lookat_pd.smooth_pop"
@@ -46,6 +66,8 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
         name="Automatic Blend", description="Derive the blend time from the size of the pop", default=True
     )
     blend: blend_time("Time in seconds in which the pop decays", 0.2)
+    method: EnumProperty(name="Method", description="Method of blending the difference", items=POP_ITEMS)
+    damping_ratio: damping_ratio()
     only_selected: BoolProperty(name="Selected Bones Only", description="Do not change other bones")
     into: EnumProperty(
         name="Into",
@@ -61,17 +83,24 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
+        layout.prop(self, "pose_source")
         layout.prop(self, "where")
         if self.where == "FRAME":
             layout.prop(self, "frame")
+        draw_method(layout, self)
         self.draw_blend(layout)
         layout.prop(self, "only_selected")
-        layout.prop(self, "into")
+        if self.pose_source == "KEYS":
+            layout.prop(self, "into")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = current.armature(context)
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current
+        if self.pose_source == "SEEN":
+            return self._smooth_seen(context)
+        if (reason := why_no_keys(armature)) is not None:
+            return current.report_error(self, Message("{reason}.", reason=Message(reason)))
         original = armature.animation_data.action
         # Smoothing may fail at the last of several pops, so a copy is changed until all are done.
         copy = original.copy()
@@ -88,12 +117,36 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
             join.use(armature, copy, slot)
         else:
             bpy.data.actions.remove(copy)
-        listed = ", ".join(f"{frame:g}" for frame in frames)
-        summary = "Smoothed {pops} pops at frame {frames}."
-        if len(frames) == 1:
-            summary = "Smoothed {pops} pop at frame {frames}."
-        current.report_info(self, Message(summary, pops=len(frames), frames=listed))
+        self._report(frames)
         return {"FINISHED"}
+
+    def _report(self, frames: Sequence[float]) -> None:
+        current.report_info(self, summary(frames))
+
+    @property
+    def _how(self) -> Blend:
+        return Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+
+    @current.reports_errors
+    def _smooth_seen(self, context: bpy.types.Context) -> set[str]:
+        armature = current.armature(context)
+        scene, bones = context.scene, self._bones(armature)
+        if self.where == "FRAME":
+            drain(seen_transition.blend_at(scene, armature, self.frame, self._how, bones=bones))
+            self._report([self.frame])
+            return {"FINISHED"}
+        first, last = scene_time.key_range(scene)
+        made = drain(seen_transition.smooth_all(scene, armature, first, last, self._how, bones=bones))
+        if not made:
+            raise RigError(_NO_POP)
+        self._report([pop.frame for pop, _ in made])
+        return {"FINISHED"}
+
+    def _bones(self, armature: bpy.types.Object) -> set[str] | None:
+        """The bones to smooth; None for all."""
+        if not self.only_selected:
+            return None
+        return {bone.name for bone in armature.pose.bones if look_at_edit.is_selected(bone)}
 
     def _smooth(
         self,
@@ -104,11 +157,9 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
         called: str,
     ) -> list[float]:
         """Smooth and return the frames. called: the action's name in messages."""
-        bones = None
-        if self.only_selected:
-            bones = {bone.name for bone in armature.pose.bones if look_at_edit.is_selected(bone)}
+        bones = self._bones(armature)
         if self.where == "FRAME":
-            options = {"bones": bones, "slot": slot, "scene": context.scene, "called": called}
+            options = {"bones": bones, "slot": slot, "scene": context.scene, "called": called, "how": self._how}
             pops.smooth(armature, action, self.frame, self.seconds, **options)
             return [float(self.frame)]
         scene = context.scene
@@ -117,13 +168,11 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, Blended, bpy.types.Operator):
         for frame, here in found.items():
             leaping = {pop.bone for pop in here} & (bones if bones is not None else {pop.bone for pop in here})
             if leaping:
-                options = {"bones": leaping, "slot": slot, "scene": scene, "called": called}
+                options = {"bones": leaping, "slot": slot, "scene": scene, "called": called, "how": self._how}
                 pops.smooth(armature, action, int(frame), self.seconds, **options)
                 smoothed.append(frame)
         if not smoothed:
-            raise RigError(
-                "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
-            )
+            raise RigError(_NO_POP)
         return smoothed
 
 

@@ -5,9 +5,11 @@ from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..lookat_pd.progress import drain
 from ..rig.transitions import splice, strips
-from ..rig.transitions.settings import BLEND_ITEMS, blend_time, damping_ratio
-from . import current
+from ..rig.transitions.as_seen import seen_transition
+from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
+from . import current, smooth_pop
 from .blending import Blended, draw_method
 
 
@@ -25,7 +27,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_strip_transition(current.Explained, Blended, bpy.types.Operator):
+class LOOKAT_PD_OT_strip_transition(current.Explained, PoseSource, Blended, bpy.types.Operator):
     """Add a strip with a transition from the first of two selected strips to the second, without a pop"""
 
     bl_idname = "lookat_pd.strip_transition"
@@ -38,6 +40,7 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, Blended, bpy.types.Operat
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
+        layout.prop(self, "pose_source")
         draw_method(layout, self)
         self.draw_blend(layout)
 
@@ -52,6 +55,11 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, Blended, bpy.types.Operat
                 armature=armature.name,
             )
         blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+        if self.pose_source == "SEEN":
+            frame = strips.cut_frame(armature, *chosen)
+            seen = drain(seen_transition.blend_at(context.scene, armature, frame, blend))
+            current.report_info(self, smooth_pop.summary([seen.frame]))
+            return {"FINISHED"}
         made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
         current.report_info(
             self,

@@ -16,6 +16,7 @@ from . import (
     pd_follow,
     presets,
     transitions,
+    transitions_as_seen,
 )
 
 MODULES = (
@@ -30,6 +31,7 @@ MODULES = (
     compare_ghost,
     pd_follow,
     transitions,
+    transitions_as_seen,
     ik,
     dynamics,
     dynamics_overlay,

@@ -10,7 +10,7 @@ from ..rig.transitions import decay_preview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
 
-_BLEND = ("method", "use_auto_blend", "blend", "damping_ratio")
+_BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio")
 _PARTS = {"head": "Head", "torso": "Torso", "arms": "Arms", "legs": "Legs"}
 
 
@@ -56,6 +56,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
 
     @staticmethod
     def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        layout.prop(settings, "pose_source")
         layout.prop(settings, "method")
         column = layout.column(align=True)
         column.active = blends(settings)
@@ -84,7 +85,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
-        _hand_over(settings, button, _BLEND if blends(settings) else _BLEND[1:])
+        _hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
         _hand_over(settings, button, ("root", *_BLEND))
 

@@ -45,7 +45,7 @@ WITHIN = {
         "sampling": {"animation"},
         "detection": {"animation", "sampling"},
         "offset_layer": {"animation", "sampling"},
-        "transitions": {"animation", "detection", "sampling"},
+        "transitions": {"animation", "detection", "offset_layer", "sampling"},
         "ik": {"animation", "detection", "offset_layer", "sampling"},
         "dynamics": {"animation", "detection", "sampling"},
         "look_at": {"animation", "detection", "offset_layer", "sampling"},

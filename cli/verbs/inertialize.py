@@ -1,6 +1,7 @@
 """`inertialize`: clips joined, looped or freed from pops."""
 
 import argparse
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -8,9 +9,12 @@ import bpy
 
 from ...lookat_pd.checks import shown
 from ...lookat_pd.errors import FileError
+from ...lookat_pd.progress import drain
 from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
+from ...rig.sampling import scene_time
 from ...rig.transitions import sequence
+from ...rig.transitions.as_seen import seen_pops, seen_transition
 from .. import arguments as words
 from .. import clip_list, each_action, each_file, jobs, retime, rigs, scene_files, transitions, velocity_jump
 from ..arguments import Misuse
@@ -24,7 +28,17 @@ from ..transitions import AUTO, Made, TransitionRequest
 
 NAME = "inertialize"
 SUMMARY = "join clips, loop them, or smooth pops"
-FIELDS = ("clips", "clip_frames", "cuts", "blends", "methods", "root", "missing_bones", "velocity_jump_deg_per_s")
+FIELDS = (
+    "clips",
+    "clip_frames",
+    "cuts",
+    "blends",
+    "methods",
+    "root",
+    "missing_bones",
+    "velocity_jump_deg_per_s",
+    "pops",
+)
 """What its report has beside the fields of every verb."""
 EPILOG = """\
 Choose one of --to, --list, --markers, --loop and --smooth-pops. The result is a new action, which is assigned to the
@@ -52,9 +66,10 @@ _MEANT_FOR = {
     "destination_frame": ("to",),
     "best_cut": ("to",),
     "repeat": ("to",),
+    "as_seen": ("to", "list", "markers", "smooth_pops"),
     "root": ("to", "list", "markers"),
-    "method": ("to", "list", "markers"),
-    "damping_ratio": ("to", "list", "markers"),
+    "method": ("to", "list", "markers", "as_seen"),
+    "damping_ratio": ("to", "list", "markers", "as_seen"),
 }
 """Flags that mean something only beside these others."""
 
@@ -68,6 +83,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode.add_argument("--markers", action="store_true", help="take the clips from the timeline markers of the scene")
     mode.add_argument("--loop", action="store_true", help="make --action cyclic by blending its end into its start")
     mode.add_argument("--smooth-pops", action="store_true", help="detect the pops in --action and smooth each of them")
+    parser.add_argument(
+        "--as-seen",
+        action="store_true",
+        help="blend the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints "
+        "(not with --loop)",
+    )
     parser.add_argument(
         "--source-frame",
         type=words.frame,
@@ -162,6 +183,8 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
             raise Misuse(f"{_flag(flag)} means nothing without {' or '.join(map(_flag, modes))}")
     if options.damping_ratio is not None and not methods.METHODS[options.method or methods.default().id].has_damping:
         raise Misuse("--damping-ratio means nothing without --method spring")
+    if options.as_seen:
+        _check_as_seen(options)
     if options.best_cut and (options.source_frame is not None or options.destination_frame is not None):
         raise Misuse("--best-cut finds the frames itself; leave --source-frame and --destination-frame out")
     if options.range is not None and options.range[1] <= options.range[0]:
@@ -177,6 +200,19 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
         except FileError as error:
             raise Misuse(f"--clips {path}: {error}") from None
     return clip_list.read(options.list) if options.list is not None else ()
+
+
+def _check_as_seen(options: argparse.Namespace) -> None:
+    """Raise Misuse where flags do not fit the evaluated pose, of which there is one."""
+    if options.all_actions or len(options.action or ()) > 1:
+        raise Misuse("--as-seen smooths what the rig plays; give one --action")
+    if options.smooth_pops and options.name is not None:
+        raise Misuse("--name means nothing with --smooth-pops --as-seen, which makes no action")
+    if not options.smooth_pops and options.range is not None:
+        raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
+    how = methods.METHODS[options.method or methods.default().id]
+    if not how.blends or how.plays_both:
+        raise Misuse(f"--method {how.id} needs two clips or none; choose another method with --as-seen")
 
 
 def _given(options: argparse.Namespace, name: str) -> bool:
@@ -212,6 +248,11 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     rig = editable.check_armature(rigs.choose(scene, request.options.rig, row["warnings"]))
     row["rig"] = rig.name
     transitions.check(rig)
+    if request.options.as_seen and job.source is not None:
+        raise WholeFileNeeded("The result is in constraints.")
+    if request.options.as_seen and request.mode == "smooth_pops":
+        _smooth_as_seen(request, scene, rig, job, row, console)
+        return
 
     def one(own: Row) -> bpy.types.Action:
         console.progress(0.2, "joining")
@@ -248,6 +289,42 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     action = one(own)
     row |= own
     each_action.note_written(job, rig, action)
+
+
+def _smooth_as_seen(
+    request: TransitionRequest,
+    scene: bpy.types.Scene,
+    rig: bpy.types.Object,
+    job: FileJob,
+    row: Row,
+    console: Console,
+) -> None:
+    name = each_action.only(request.options, rig, job, request.clip_files.names)
+    if name is not None:
+        rigs.use_action(rig, name, "CURRENT")
+    first, last = request.options.range or scene_time.key_range(scene)
+    steps = seen_transition.smooth_all(scene, rig, first, last, request.blend())
+    made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "smoothing"))
+    console.progress(0.6, "verifying")
+    jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in made])
+    data = rig.animation_data
+    row["action"] = data.action.name if data is not None and data.action is not None else None
+    row["frames"], row["cuts"] = [first, last], [pop.frame for pop, _ in made]
+    row["blends"] = [round(transition.blend, 4) for _, transition in made]
+    row["methods"] = [transition.how.id for _, transition in made]
+    row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
+    row["pops"] = [
+        {
+            "frame": pop.frame,
+            "bones": [seen_pops.label(rig, bone) for bone in pop.bones],
+            "turn_deg": round(math.degrees(pop.turn), 3),
+            "cause": str(pop.cause),
+        }
+        for pop, _ in made
+    ]
+    if not made:
+        row["warnings"].append(f"No pop was found in the evaluated pose of '{rig.name}' from frame {first} to {last}.")
+    _keep_all()
 
 
 # The report
@@ -292,4 +369,4 @@ def _result(row: Row) -> str:
     pairs = zip(row["cuts"], row["blends"], strict=True)
     cuts = ", ".join(f"{cut} ({blend:.2f} s)" for cut, blend in pairs)
     about = f", blended at {cuts}" if cuts else ""
-    return f"{row['input']} -> {row['output']}: {row['action']}, frames {first} to {last}{about}"
+    return f"{row['input']} -> {row['output']}: {row['action'] or row['rig']}, frames {first} to {last}{about}"

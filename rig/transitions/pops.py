@@ -1,7 +1,7 @@
 """Pops: sudden jumps of an animation from one frame to the next, detected and smoothed."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -128,12 +128,14 @@ def smooth(
     slot: bpy.types.ActionSlot | None = None,
     scene: bpy.types.Scene | None = None,
     called: str = "",
+    how: Blend = splice.AUTOMATIC,
 ) -> float:
     """Smooth the pop before `frame` of an action: the jump from the previous frame decays over `duration` [s].
 
     Frames before `frame` and after the blend do not change. Only the given bones get keys; by default those with a pop
     there, or all if there is none. duration None: automatic, no longer than the action. called: the name of the action
-    in messages, if it is a copy. Returns the length of the blend [s]. Raises RigError before any change.
+    in messages, if it is a copy. how: the method and its settings. Returns the length of the blend [s].
+    Raises RigError before any change.
     """
     sequence.check_may_play(armature)
     slot = slot or actions.find_slot(armature, action)
@@ -155,7 +157,7 @@ def smooth(
             action=called,
             frame=frame,
         )
-    _replace(action, slot, after, splice.splice(before, after, dt, Blend(duration)))
+    _replace(action, slot, after, splice.splice(before, after, dt, replace(how, seconds=duration)))
     return duration
 
 

@@ -31,6 +31,20 @@ ROOT_ITEMS = (
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
 BLEND_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values() if row.blends)
 """The methods for transitions without a cut."""
+POP_ITEMS = tuple(
+    (row.identifier, row.label, row.description)
+    for row in methods.METHODS.values()
+    if row.blends and not row.plays_both
+)
+"""The methods for pops, of which only one side plays on."""
+POSE_SOURCE_ITEMS = (
+    ("KEYS", "Keys", "Read and write the keys of the current action"),
+    (
+        "SEEN",
+        "As Seen",
+        "Read the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints",
+    ),
+)
 
 PRESETS = {
     "SNAPPY": ("Snappy", "Very short blend, for games", {"use_auto_blend": False, "blend": 0.15, "method": "INERTIAL"}),
@@ -49,6 +63,15 @@ class TransitionCut(bpy.types.PropertyGroup):
     source_frame: IntProperty(name="Source Frame")
     destination_frame: IntProperty(name="Destination Frame")
     cost: FloatProperty(name="Cost", description="Difference between the two clips at this cut; 0 if they are equal")
+
+
+class SeenPopItem(bpy.types.PropertyGroup):
+    """A pop of the evaluated pose that was found. bone: the one that jumps most. cause: a sentence."""
+
+    frame: IntProperty(name="Frame")
+    bone: StringProperty(name="Bone")
+    turn: FloatProperty(name="Turn", subtype="ANGLE", min=0.0, max=4.0)
+    cause: StringProperty(name="Cause")
 
 
 def blend_time(description: str, default: float = 0.3) -> Any:
@@ -82,7 +105,13 @@ class AutoBlend:
     )
 
 
-class Blending(AutoBlend):
+class PoseSource:
+    """Mixin of settings and operators: what a transition reads and writes."""
+
+    pose_source: EnumProperty(name="Blend", description="What is blended", items=POSE_SOURCE_ITEMS)
+
+
+class Blending(AutoBlend, PoseSource):
     """Mixin of the settings and of the operators that join actions: how to blend the difference at a cut."""
 
     blend: blend_time("Time in seconds until only the destination plays")
@@ -114,6 +143,12 @@ class TransitionSettings(Blending, Repeating, bpy.types.PropertyGroup):
         type=TransitionCut, name="Found Cuts", description="Candidates for the cut, the best one first"
     )
     cut_index: IntProperty(name="Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
+    seen_pops: CollectionProperty(
+        type=SeenPopItem, name="Found Pops", description="Pops of the evaluated pose, in order of time"
+    )
+    seen_pop_index: IntProperty(
+        name="Highlighted Pop", options={"HIDDEN"}, update=lambda self, context: show_pop(self, context)
+    )
 
 
 def has_damping(settings) -> bool:
@@ -135,7 +170,13 @@ def use_cut(settings: TransitionSettings) -> None:
         settings.source_frame, settings.destination_frame = cut.source_frame, cut.destination_frame
 
 
-_register, _unregister = bpy.utils.register_classes_factory((TransitionCut, TransitionSettings))
+def show_pop(settings: TransitionSettings, context: bpy.types.Context) -> None:
+    """Go to the frame of the highlighted pop."""
+    if 0 <= settings.seen_pop_index < len(settings.seen_pops):
+        context.scene.frame_set(settings.seen_pops[settings.seen_pop_index].frame)
+
+
+_register, _unregister = bpy.utils.register_classes_factory((TransitionCut, SeenPopItem, TransitionSettings))
 
 
 def register() -> None:

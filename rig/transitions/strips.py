@@ -107,7 +107,7 @@ def join(
     a, b = _placed(armature, first), _placed(armature, second)
     _check(armature, a, b)
     dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
-    cut = int(np.ceil(b.strip.frame_start if _above(b, a) else max(a.strip.frame_end, b.strip.frame_start)))
+    cut = _cut_frame(a, b)
     left = np.floor(b.strip.frame_end) - cut + 1
     if left < 2:
         raise RigError(
@@ -131,6 +131,15 @@ def join(
     _check_fades(a, b, cut, frames)
     result = splice.splice(before, after, dt, blend, going_on).part(slice(0, frames + 1))
     return _add(armature, a, b, result, seconds)
+
+
+def cut_frame(armature: bpy.types.Object, first: bpy.types.NlaStrip, second: bpy.types.NlaStrip) -> int:
+    """The first frame at which the second strip is visible. Raises RigError if one is not of this armature."""
+    return _cut_frame(_placed(armature, first), _placed(armature, second))
+
+
+def _cut_frame(a: _Placed, b: _Placed) -> int:
+    return int(np.ceil(b.strip.frame_start if _above(b, a) else max(a.strip.frame_end, b.strip.frame_start)))
 
 
 def _placed(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> _Placed:

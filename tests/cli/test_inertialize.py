@@ -414,6 +414,48 @@ def test_smooth_pops(tools, call, tmp_path) -> None:
     assert row["ok"] and row["cuts"] == [] and "No pop" in row["warnings"][0]
 
 
+@pytest.mark.parametrize("suffix", [".blend", ".glb"])
+def test_pops_as_seen(call, tools, tmp_path, suffix: str) -> None:
+    """A Child Of that takes hold: its pop is in no key, and no action is changed."""
+    hero = opened_clips(tools)
+    prop = bpy.data.objects.new("Prop", None)
+    bpy.context.scene.collection.objects.link(prop)
+    prop.rotation_euler = (0.2, 0.3, 0.4)
+    constraint = hero.pose.bones["chest"].constraints.new("CHILD_OF")
+    constraint.target, constraint.set_inverse_pending = prop, False
+    constraint.inverse_matrix.identity()
+    for frame, value in ((1, 0.0), (16, 0.0), (17, 1.0)):
+        constraint.influence = value
+        constraint.keyframe_insert("influence", frame=frame)
+    source, output = tools.save(tmp_path / "hero.blend"), tmp_path / f"out{suffix}"
+    words = ("--smooth-pops", "--as-seen", "--blend", 0.4, "--range", 1, 31)
+    row = call("inertialize", source, "--output", output, *words).row
+    assert row["error"] is None and row["cuts"] == [17] and row["action"] == "Run" and row["methods"] == ["inertial"]
+    (pop,) = row["pops"]
+    assert pop["frame"] == 17 and pop["bones"][0] == "chest" and pop["turn_deg"] > 10
+    assert pop["cause"] == "The influence of constraint 'Child Of' of 'chest' jumps from 0 to 1."
+    seen, before = (place_of_head(tools, path) for path in (output, source))
+    leaps = [np.linalg.norm(found[16] - found[15]) for found in (seen, before)]
+    assert leaps[0] < 0.2 * leaps[1]
+    still = [*range(16), *range(26, 31)]
+    np.testing.assert_allclose(seen[still], before[still], atol=1e-4)
+    row = call("inertialize", source, "--output", output, *words[:-2], 20, 31).row
+    assert row["ok"] and row["pops"] == [] and "No pop" in row["warnings"][0]
+
+
+def place_of_head(tools, path: Path) -> np.ndarray:
+    """Where the head (31, 3) is shown on frames 1 to 31."""
+    scene = tools.reopen(path)
+    hero = next(item for item in scene.objects if item.type == "ARMATURE")
+    tools.play(hero, "Run")
+    found = []
+    for frame in range(1, 32):
+        scene.frame_set(frame)
+        seen = hero.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append(seen.matrix_world @ seen.pose.bones["head"].head)
+    return np.array(found)
+
+
 # Clips of further files
 
 
@@ -549,6 +591,10 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--loop", "--source-frame", "0"], "--source-frame"),
         (["--markers", "--action", "Run"], "--action"),
         (["--smooth-pops", "--method", "dead"], "--method"),
+        (["--loop", "--as-seen"], "--as-seen means nothing without --to"),
+        (["--smooth-pops", "--as-seen", "--method", "fade"], "--method fade needs two clips"),
+        (["--smooth-pops", "--as-seen", "--all-actions"], "--as-seen smooths what the rig plays"),
+        (["--smooth-pops", "--as-seen", "--name", "X"], "--name means nothing with --smooth-pops --as-seen"),
         (["--loop", "--best-cut"], "--best-cut means nothing without --to"),
         (["--loop", "--repeat", "2"], "--repeat means nothing without --to"),
         (["--to", "Walk", "--repeat", "0"], "number of times from 1"),

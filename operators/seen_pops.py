@@ -1,0 +1,104 @@
+"""Pops of the evaluated pose: find them, and edit the transitions that smooth them."""
+
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty
+
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
+from ..lookat_pd.progress import drain
+from ..rig.sampling import scene_time
+from ..rig.transitions.as_seen import seen_offsets, seen_pops, seen_transition
+from ..rig.transitions.as_seen.seen_pops import SeenPop
+from ..translations import messages
+from . import current, inertialize
+from .job import ModalJob
+
+
+def why_no_transitions(context: bpy.types.Context) -> str | None:
+    """The reason why there are no transitions to edit, as a sentence; None if there are."""
+    reason = inertialize.why_not(context)
+    if reason is None and not seen_offsets.of(current.armature(context)):
+        return "Smooth a pop as seen first"
+    return reason
+
+
+class LOOKAT_PD_OT_find_seen_pops(ModalJob, bpy.types.Operator):
+    """List the frames at which the evaluated pose jumps, with the bone that jumps most and the cause"""
+
+    bl_idname = "lookat_pd.find_seen_pops"
+    bl_label = "Find Pops As Seen"
+    why_not = staticmethod(inertialize.why_not)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Searching for pops: {percent} %   (Esc cancels)", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        scene = context.scene
+        first, last = scene_time.key_range(scene, scene.frame_start, scene.frame_end)
+        self.job = seen_pops.find(scene, current.armature(context), first, last)
+
+    def finish(self, context: bpy.types.Context, result: Any) -> None:
+        settings, armature = context.scene.lookat_pd_transition, current.armature(context)
+        settings.seen_pops.clear()
+        for pop in result:
+            _fill(settings.seen_pops.add(), armature, pop)
+        text = "Found {count} pops as seen."
+        if len(result) == 1:
+            text = "Found {count} pop as seen."
+        current.report_info(self, Message(text, count=len(result)))
+
+
+def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: SeenPop) -> None:
+    item.frame, item.bone = pop.frame, seen_pops.label(armature, pop.bones[0])
+    item.turn, item.cause = pop.turn, messages.translate(pop.cause)
+
+
+class LOOKAT_PD_OT_update_seen_transitions(current.Explained, bpy.types.Operator):
+    """Make the transitions as seen of this armature again, for the animation as it is now"""
+
+    bl_idname = "lookat_pd.update_seen_transitions"
+    bl_label = "Update Transitions As Seen"
+    why_not = staticmethod(why_no_transitions)
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        made, gone = drain(seen_transition.update(context.scene, current.armature(context)))
+        text = Message("Updated {count} transitions as seen.", count=len(made))
+        if gone:
+            text = Message(
+                "Updated {count} transitions as seen; removed those at frame {frames}, where nothing jumps any more.",
+                count=len(made),
+                frames=", ".join(map(str, gone)),
+            )
+        current.report_info(self, text)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_remove_seen_transitions(current.Explained, bpy.types.Operator):
+    """Remove transitions as seen, so that the pops are back"""
+
+    bl_idname = "lookat_pd.remove_seen_transitions"
+    bl_label = "Remove Transitions As Seen"
+    why_not = staticmethod(why_no_transitions)
+
+    frame: IntProperty(name="Frame", description="Frame of the pop; those at all frames if not set")
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature, only = current.armature(context), self.properties.is_property_set("frame")
+        found = [a for a in seen_offsets.of(armature) if not only or seen_offsets.note_of(a).get("frame") == self.frame]
+        if not found:
+            raise RigError(
+                "There is no transition as seen at frame {frame}; choose one from the list.", frame=self.frame
+            )
+        for action in found:
+            seen_offsets.remove(armature, action)
+        current.report_info(self, Message("Removed {count} transitions as seen.", count=len(found)))
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_find_seen_pops, LOOKAT_PD_OT_update_seen_transitions, LOOKAT_PD_OT_remove_seen_transitions)
+)

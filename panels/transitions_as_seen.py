@@ -1,0 +1,85 @@
+"""Transitions of the evaluated pose: the pops that were found, why, and the transitions that smooth them."""
+
+import bpy
+
+from ..operators import current, inertialize
+from ..rig.transitions.as_seen import seen_offsets, seen_pops
+from ..rig.transitions.settings import POP_ITEMS, has_damping
+from . import status
+
+_METHODS = {identifier for identifier, *_ in POP_ITEMS}
+
+
+class LOOKAT_PD_UL_seen_pops(bpy.types.UIList):
+    """The pops of the evaluated pose, in order of time."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.split(factor=0.2)
+        row.label(text=f"{item.frame}", translate=False)
+        row = row.split(factor=0.75)
+        row.label(text=item.bone, icon="BONE_DATA", translate=False)
+        row.label(text=f"{item.turn * 57.2958:.0f}°", translate=False)
+
+
+class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
+    bl_label = "As Seen"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_parent_id = "LOOKAT_PD_PT_transitions"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return inertialize.why_not(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_transition
+        layout.operator("lookat_pd.find_seen_pops", icon="VIEWZOOM")
+        if len(settings.seen_pops):
+            layout.template_list(
+                "LOOKAT_PD_UL_seen_pops", "", settings, "seen_pops", settings, "seen_pop_index", rows=3
+            )
+            self._draw_cause(layout, context, settings)
+        column = layout.column(align=True)
+        for where, text in (("FRAME", "Smooth Pop at This Frame"), ("ALL", "Smooth All Pops")):
+            column.operator_context = "INVOKE_DEFAULT" if where == "FRAME" else "EXEC_DEFAULT"
+            button = column.operator("lookat_pd.smooth_pop", text=text, icon="SMOOTHCURVE")
+            _set_blend(button, settings, where)
+        self._draw_transitions(layout, current.armature(context))
+
+    @staticmethod
+    def _draw_cause(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        if 0 <= settings.seen_pop_index < len(settings.seen_pops):
+            status.draw_long(layout, context, settings.seen_pops[settings.seen_pop_index].cause, "INFO")
+
+    @staticmethod
+    def _draw_transitions(layout: bpy.types.UILayout, armature: bpy.types.Object) -> None:
+        made = seen_offsets.of(armature)
+        if not made:
+            return
+        column = layout.column(align=True)
+        for action in made:
+            note = seen_offsets.note_of(action)
+            row = column.row(align=True)
+            bones = note.get("bones") or [""]
+            names = seen_pops.label(armature, bones[0]) + (f" + {len(bones) - 1}" if len(bones) > 1 else "")
+            row.label(text=f"{note.get('frame')} … {note.get('last')}  {names}", icon="ANIM", translate=False)
+            button = row.operator("lookat_pd.remove_seen_transitions", text="", icon="X", emboss=False)
+            button.frame = note.get("frame", 0)
+        row = layout.row(align=True)
+        row.operator("lookat_pd.update_seen_transitions", text="Update", icon="FILE_REFRESH")
+        row.operator("lookat_pd.remove_seen_transitions", text="Remove All", icon="TRASH")
+
+
+def _set_blend(button, settings, where: str) -> None:
+    """Set the properties of a button from the settings of the panel."""
+    button.pose_source, button.where = "SEEN", where
+    button.use_auto_blend, button.blend = settings.use_auto_blend, settings.blend
+    if settings.method in _METHODS:
+        button.method = settings.method
+    if has_damping(settings):
+        button.damping_ratio = settings.damping_ratio
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_seen_pops, LOOKAT_PD_PT_transitions_as_seen))

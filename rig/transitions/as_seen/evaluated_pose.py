@@ -1,0 +1,144 @@
+"""The evaluated pose: where the bones that deform are, whatever keys, constraints, drivers or strips put them there."""
+
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.transitions import pose_tree
+from ....lookat_pd.transitions.pose_tree import Anchors, RelativePoses
+from ...sampling.sampler import Sampler
+
+OBJECT = ""
+"""Stands for the armature object among the bones."""
+_SAME_PLACE, _SAME_DIRECTION = 1e-4, 0.999
+"""Distance, as a fraction of the bone's length, and cosine within which two bones rest alike."""
+_SMALLEST_AXIS = 1e-6
+
+
+@dataclass(frozen=True)
+class EvaluatedPoses:
+    """Poses at F frames. bones: `OBJECT` first, then those of the armature.
+
+    matrices: (F, B, 4, 4), of the object in the world and of bones in the armature's space. anchors: (B,) the row of
+    the bone that each is seen from, -1 for the object's space, and for the object itself.
+    """
+
+    armature: bpy.types.Object
+    frames: Array
+    bones: tuple[str, ...]
+    matrices: Array
+    anchors: Anchors
+
+    def relative(self, chosen: slice = slice(None)) -> RelativePoses:
+        """Each bone as seen from its anchor, at some of the frames."""
+        return pose_tree.relative(self.matrices[chosen], self.anchors)
+
+
+def deforming(armature: bpy.types.Object, also: Iterable[str] = ()) -> list[str]:
+    """The bones whose pose is seen: those that deform, or all if none does, parents first. also: further bones."""
+    bones, extra = armature.data.bones, set(also)
+    anything = any(bone.use_deform for bone in bones)
+    return [bone.name for bone in bones if bone.use_deform or not anything or bone.name in extra]
+
+
+def anchors_of(armature: bpy.types.Object, bones: Sequence[str]) -> Anchors:
+    """The row in `bones` of the bone that each of them is seen from, as for `EvaluatedPoses`.
+
+    It is the nearest parent among them, or the one that rests where a parent does: deforming bones of generated rigs
+    are children of mechanism bones which lie in the same place as the deforming bone of that part.
+    """
+    rows = {name: row for row, name in enumerate(bones)}
+    data = armature.data.bones
+    heads = np.array([data[name].head_local if name else (np.nan,) * 3 for name in bones])
+    ways = np.array([_direction(data[name]) if name else (np.nan,) * 3 for name in bones])
+    found = np.full(len(bones), -1)
+    for row, name in enumerate(bones):
+        for parent in data[name].parent_recursive if name else ():
+            if parent.name in rows:
+                found[row] = rows[parent.name]
+                break
+            near = np.linalg.norm(heads - np.array(parent.head_local), axis=-1) < _SAME_PLACE * parent.length
+            alike = np.flatnonzero(near & (ways @ _direction(parent) > _SAME_DIRECTION))
+            if len(alike) and row not in alike and not _is_below(int(alike[0]), row, found):
+                found[row] = alike[0]
+                break
+    return found
+
+
+def _direction(bone: bpy.types.Bone) -> Array:
+    vector = np.array(bone.tail_local) - np.array(bone.head_local)
+    return vector / max(float(np.linalg.norm(vector)), 1e-12)
+
+
+def _is_below(row: int, other: int, anchors: Anchors) -> bool:
+    """Whether `row` is seen from `other`, directly or not."""
+    while row >= 0:
+        if row == other:
+            return True
+        row = int(anchors[row])
+    return False
+
+
+class PoseReader:
+    """Reads evaluated poses in a temporary scene, as a context manager. What look-ats add is left out.
+
+    bones: without `OBJECT`; those that have no size at the frame at which it is opened are left out.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, armature: bpy.types.Object, bones: Collection[str], frame: int) -> None:
+        self._scene, self.armature, self._frame = scene, armature, frame
+        self._wanted = list(bones)
+        self._open = ExitStack()
+
+    def __enter__(self) -> "PoseReader":
+        with Sampler(self._scene, self.armature, self._wanted, cut_down={}) as whole:
+            poses = _read(whole, self.armature, [OBJECT, *self._wanted], whole.step(self._frame))
+        sizes = np.linalg.norm(poses[:, :3, :3], axis=-2).min(axis=-1)
+        good = np.isfinite(poses).all(axis=(1, 2)) & (sizes > _SMALLEST_AXIS)
+        self.bones = (OBJECT, *(name for name, has in zip(self._wanted, good[1:], strict=True) if has))
+        self.anchors = anchors_of(self.armature, self.bones)
+        self._sampler = Sampler(self._scene, self.armature, self.bones[1:], cut_down={})
+        self._open.enter_context(self._sampler)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def step(self, frame: float) -> bpy.types.Object:
+        """The evaluated armature at a frame."""
+        return self.armature.evaluated_get(self._sampler.step(frame))
+
+    def read(self, frames: Sequence[float]) -> EvaluatedPoses:
+        """Poses at a few frames, of the whole rig."""
+        poses = [_read(self._sampler, self.armature, self.bones, self._sampler.step(frame)) for frame in frames]
+        return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, np.array(poses), self.anchors)
+
+    def read_many(self, frames: Sequence[int]) -> Generator[float, None, EvaluatedPoses]:
+        """Poses at many frames, of a cut-down rig where there can be one; yields the completed fraction."""
+        self._open.close()
+        poses = np.empty((len(frames), len(self.bones), 4, 4))
+        with Sampler(self._scene, self.armature, self.bones[1:]) as sampler:
+            for k, _ in enumerate(sampler.sample(frames)):
+                poses[k] = _read(sampler, self.armature, self.bones, sampler.scene.view_layers[0].depsgraph)
+                yield (k + 1) / len(frames)
+        self._open.enter_context(self._sampler)
+        return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, poses, self.anchors)
+
+
+def _read(sampler: Sampler, armature: bpy.types.Object, bones: Sequence[str], depsgraph: bpy.types.Depsgraph) -> Array:
+    """Matrices (B, 4, 4) of the object and its bones, as they are evaluated."""
+    item = sampler.stand_in(armature).evaluated_get(depsgraph)
+    pose = item.pose.bones
+    buffer = np.empty(16 * len(pose), dtype=np.float32)
+    pose.foreach_get("matrix", buffer)
+    rows = {name: row for row, name in enumerate(pose.keys())}
+    # Blender stores matrices by columns.
+    every = buffer.reshape(-1, 4, 4).swapaxes(1, 2)
+    result = np.empty((len(bones), 4, 4))
+    for n, name in enumerate(bones):
+        result[n] = every[rows[name]] if name else item.matrix_world
+    return result

@@ -1,0 +1,94 @@
+"""Pops of the evaluated pose: at which frame, of which bone, how large, and why."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ....lookat_pd import progress, rotation
+from ....lookat_pd.message import Message
+from ....lookat_pd.rotation import Array
+from ...animation.bake_options import check_frames
+from .. import pops
+from ..animated import Channel
+from ..clips import Clip
+from . import pop_causes
+from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader, deforming
+
+_SAMPLED = 0.9
+"""Part of the work that is sampling."""
+_AROUND = 15
+"""Frames before and after one that define what is usual there."""
+
+
+@dataclass(frozen=True)
+class SeenPop:
+    """A pop between the frame before `frame` and `frame`. bones: those that jump relative to the bone above them, the
+    one that jumps most first; `OBJECT` for the object.
+
+    turn [rad], move [Blender units]: largest jump of a bone relative to the bone above it. cause: a sentence.
+    """
+
+    frame: int
+    bones: tuple[str, ...]
+    turn: float
+    move: float
+    cause: Message
+
+
+def find(
+    scene: bpy.types.Scene, armature: bpy.types.Object, first: int, last: int
+) -> Generator[float, None, list[SeenPop]]:
+    """The pops of the evaluated pose from frame first to last, in order of time. Raises LookAtError."""
+    check_frames(first, last)
+    with PoseReader(scene, armature, deforming(armature), first) as reader:
+        poses = yield from progress.subrange(reader.read_many(range(first, last + 1)), 0.0, _SAMPLED)
+        found = pops.by_frame(detect(poses))
+        result = []
+        for k, (frame, here) in enumerate(found.items()):
+            bones = tuple(dict.fromkeys(pop.bone for pop in here))
+            turn, move = jumps(poses, int(frame))
+            rows = [reader.bones.index(bone) for bone in bones]
+            result.append(
+                SeenPop(
+                    int(frame),
+                    bones,
+                    float(turn[rows].max()),
+                    float(move[rows].max()),
+                    pop_causes.cause(scene, reader, int(frame), bones[0]),
+                )
+            )
+            yield _SAMPLED + (1.0 - _SAMPLED) * (k + 1) / len(found)
+    return result
+
+
+def around(frame: int) -> range:
+    """The frames that are compared to detect whether there is a pop at one."""
+    return range(frame - _AROUND, frame + _AROUND + 1)
+
+
+def detect(poses: EvaluatedPoses, *, outlier: float = pops.OUTLIER) -> list[pops.Pop]:
+    """Pops of bones relative to the bones above them, in poses at consecutive frames, strongest first."""
+    relative = poses.relative()
+    clip = Clip(poses.armature, poses.frames)
+    for row, bone in enumerate(poses.bones):
+        # Names as in Clip, where paths distinguish channels.
+        clip.raw[Channel(f"{bone}.rotation_quaternion", -1, 4, "rotation", bone, "QUATERNION")] = relative.rotations[
+            :, row
+        ]
+        clip.raw[Channel(f"{bone}.location", -1, 3, "vector", bone)] = relative.locations[:, row]
+        clip.raw[Channel(f"{bone}.scale", -1, 3, "vector", bone)] = relative.sizes[:, row]
+    return pops.detect(clip, outlier=outlier)
+
+
+def jumps(poses: EvaluatedPoses, frame: int) -> tuple[Array, Array]:
+    """How far each bone turns [rad] and moves from the frame before to a frame, relative to the bone above (B,)."""
+    row = int(np.searchsorted(poses.frames, frame))
+    two = poses.relative(slice(row - 1, row + 1))
+    return rotation.distance(*two.rotations), np.linalg.norm(np.diff(two.locations, axis=0)[0], axis=-1)
+
+
+def label(armature: bpy.types.Object, bone: str) -> str:
+    """The name of a bone, or of the object."""
+    return armature.name if bone == OBJECT else bone

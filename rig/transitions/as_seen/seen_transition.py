@@ -1,0 +1,328 @@
+"""Transitions as seen: the jump of the evaluated pose at a frame decays, whatever caused it.
+
+The poses before and after are sampled, the difference of each bone from the bone above it decays by a method of
+`lookat_pd.transitions`, and constraints last in the stacks add what is missing. What they have to add is measured:
+bones inherit it from each other or, where constraints of the rig pose them, do not.
+"""
+
+from collections.abc import Collection, Generator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....lookat_pd import progress
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.message import Message
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.transitions import cut, inertialization, methods, pose_tree
+from ....lookat_pd.transitions.methods import TransitionMethod
+from ...animation import editable
+from ...sampling import scene_time, suspend
+from .. import pops
+from ..splice import Blend
+from . import evaluated_pose, seen_offsets, seen_pops
+from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+from .seen_offsets import SeenOffsets
+from .seen_pops import SeenPop
+
+_EXACT, _BETTER = 2e-6, 0.5
+"""Difference of matrices, relative to the size of the skeleton, below which a bone is where it should be; and part of
+the last difference that a round must leave behind to be followed by another."""
+_VISIBLE = 3.0
+"""Factor of that from which on a bone gets a constraint."""
+_ROUNDS = 12
+_RELEVANT = 0.1
+"""Part of the largest jump of a bone from which on a bone takes part, even if its jump is not an outlier."""
+_SMALLEST_TURN, _SMALLEST_MOVE = np.radians(1.0), 0.002
+_LEAST_FRAMES = 9
+"""Automatic blends have at least so many frames: with fewer the speed jumps by a tenth of the jump in a frame."""
+_CONSTANT = 0.25
+"""Part of the jump, half a frame before it, below which the jump is a step and not a motion within a frame."""
+
+
+@dataclass(frozen=True)
+class SeenTransition:
+    """What was added. frame: the first after the jump; last: of the blend. blend [s], method: as chosen.
+
+    bones: those whose own jump decays. turn [rad]: their largest jump. error: largest difference of a matrix from what
+    it should be.
+    """
+
+    action: bpy.types.Action
+    frame: int
+    last: int
+    blend: float
+    method: str
+    bones: tuple[str, ...]
+    turn: float
+    error: float
+
+    @property
+    def how(self) -> TransitionMethod:
+        return Blend(method=self.method).how
+
+
+class NothingJumps(RigError):
+    """No bone jumps at the frame."""
+
+
+def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ()) -> None:
+    """Raise RigError unless the evaluated pose of an armature with these bones can be blended so."""
+    editable.check_bones(armature, bones)
+    if not blend.how.blends or blend.how.plays_both:
+        raise RigError(
+            "{method} needs both clips or none, and the evaluated pose is only one; choose another method.",
+            method=blend.how.label,
+        )
+
+
+def blend_at(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    frame: int,
+    blend: Blend,
+    *,
+    bones: Collection[str] | None = None,
+) -> Generator[float, None, SeenTransition]:
+    """Let the jump of the evaluated pose before `frame` decay; yields the completed fraction.
+
+    bones: only these jump no more; by default all that do. blend.seconds None: automatic. Poses before `frame` and
+    after the blend stay as they are. Raises LookAtError before any change.
+    """
+    check(armature, blend, bones or ())
+    dt = scene_time.seconds_per_frame(scene)
+    with suspend.suspend_live():
+        seen = evaluated_pose.deforming(armature, bones or ())
+        with PoseReader(scene, armature, seen, frame - 1) as reader:
+            poses = reader.read(_frames(frame, blend, dt))
+            yield 0.3
+            chosen = _chosen(poses, frame, bones)
+            cut_at = int(np.searchsorted(poses.frames, frame))
+            asked, blend = blend, _automatic(poses, cut_at, chosen, blend, dt)
+            wanted = _blended(poses, cut_at, chosen, blend, dt)
+            between = reader.read([frame - 0.5])
+            turn = float(seen_pops.jumps(poses, frame)[0][chosen].max())
+            names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
+            note = {
+                "frame": frame,
+                "seconds": asked.seconds,
+                "method": asked.method,
+                "damping_ratio": blend.damping_ratio,
+                "factors": dict(blend.factors),
+                "chosen": None if bones is None else sorted(bones),
+                "bones": names,
+            }
+            action = seen_offsets.new(note)
+            try:
+                job = _realize(reader, poses, wanted, cut_at, action, _is_step(poses, between, cut_at, chosen))
+                last, error = yield from job
+                seen_offsets.write_note(action, note | {"last": last})
+            except BaseException:
+                seen_offsets.remove(armature, action)
+                raise
+    return SeenTransition(action, frame, last, blend.seconds or 0.0, blend.method, names, turn, error)
+
+
+def _frames(frame: int, blend: Blend, dt: float) -> range:
+    """Those needed to detect the jump and to blend."""
+    near = seen_pops.around(frame)
+    seconds = inertialization.BLEND_TIMES[1] if blend.seconds is None else blend.seconds
+    return range(near.start, max(near.stop, frame + int(np.ceil(seconds * blend.longest / dt)) + 2))
+
+
+def _deviations(poses: EvaluatedPoses, cut_at: int, dt: float) -> tuple[Array, Array]:
+    """How far each bone turns [rad] and moves (B,) at a cut beyond its motion on either side."""
+    near = poses.relative(slice(cut_at - 2, cut_at + 2))
+    sides = (near.rotations, "rotation"), (near.locations, "vector")
+    found = (cut.deviation(values[:2], values[2:], dt, kind)[0] for values, kind in sides)
+    turn, move = (np.linalg.norm(difference, axis=-1) for difference in found)
+    return turn, move
+
+
+def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) -> NDArray[np.bool_]:
+    """Which bones take part (B,). Raises RigError if none jumps."""
+    near = seen_pops.around(frame)
+    rows = slice(0, len(near))
+    cut_at = int(np.searchsorted(poses.frames, frame))
+    turn, move = _deviations(poses, cut_at, 1.0)
+    part = replace(poses, frames=poses.frames[rows], matrices=poses.matrices[rows])
+    found = {pop.bone for pop in seen_pops.detect(part, outlier=0.5 * pops.OUTLIER) if pop.frame == frame}
+    size = pops.skeleton_size(poses.armature)
+    large = (turn > max(_RELEVANT * turn.max(), _SMALLEST_TURN)) | (
+        move > max(_RELEVANT * move.max(), _SMALLEST_MOVE * size)
+    )
+    chosen = large | np.array([bone in found for bone in poses.bones])
+    if not found:
+        text = "No bone of '{armature}' jumps at frame {frame} as seen; go to the first frame after the pop."
+        raise NothingJumps(Message(text, armature=poses.armature.name, frame=frame))
+    if bones is None:
+        return chosen
+    chosen &= np.array([bone in bones for bone in poses.bones])
+    if not chosen.any():
+        text = "None of the chosen bones of '{armature}' jumps at frame {frame} as seen; choose others."
+        raise NothingJumps(Message(text, armature=poses.armature.name, frame=frame))
+    return chosen
+
+
+def _automatic(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blend: Blend, dt: float) -> Blend:
+    """The blend with the method and the time that an automatic choice gives."""
+    near = poses.relative(slice(cut_at - 2, cut_at + 2))
+    turns, moves = near.rotations[:, chosen], near.locations[:, chosen]
+    size = 0.5 * pops.skeleton_size(poses.armature)
+    if blend.how.chooses:
+        blend = replace(blend, method=methods.choose(turns[:2], turns[2:], dt).identifier)
+    if blend.seconds is None:
+        seconds = max(
+            inertialization.blend_time(turns[:2], turns[2:], dt),
+            inertialization.blend_time(moves[:2], moves[2:], dt, kind="vector", size=size),
+            _LEAST_FRAMES * dt,
+        )
+        blend = replace(blend, seconds=seconds)
+    return blend
+
+
+def _blended(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blend: Blend, dt: float) -> Array:
+    """The matrices (F, B, 4, 4) from the cut on that the rig shall have."""
+    local, rows = poses.relative(slice(cut_at - 2, None)), np.flatnonzero(chosen)
+    factors = np.array([blend.factors.get(poses.bones[row], 1.0) for row in rows])
+    options = {"damping_ratio": blend.damping_ratio} if blend.how.has_damping else {}
+    after = poses.relative(slice(cut_at, None))
+    for name, kind in (("locations", "vector"), ("rotations", "rotation"), ("sizes", "vector")):
+        values = getattr(local, name)[:, rows]
+        duration = (blend.seconds or 0.0) * factors
+        getattr(after, name)[:, rows] = blend.how.blend(values[:2], values[2:], None, dt, duration, kind, **options)
+    sheared = pose_tree.is_sheared(poses.matrices).any(axis=0)
+    # Shear cannot be added, and scale without it would bend the bone.
+    after.sizes[:, sheared] = poses.relative(slice(cut_at, None)).sizes[:, sheared]
+    return pose_tree.composed(after, poses.anchors)
+
+
+def _is_step(poses: EvaluatedPoses, between: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_]) -> bool:
+    """Whether the pose jumps at the frame itself and not in the course of the frame before it."""
+    before, after = poses.matrices[cut_at - 1, chosen], poses.matrices[cut_at, chosen]
+    return bool(np.abs(between.matrices[0, chosen] - before).max() < _CONSTANT * np.abs(after - before).max())
+
+
+def smooth_all(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    first: int,
+    last: int,
+    blend: Blend,
+    *,
+    bones: Collection[str] | None = None,
+) -> Generator[float, None, list[tuple[SeenPop, SeenTransition]]]:
+    """Find the pops of the evaluated pose in a range, and let each of them decay; yields the completed fraction.
+
+    bones: only pops of these. Raises LookAtError, after which nothing has changed.
+    """
+    found = yield from progress.subrange(seen_pops.find(scene, armature, first, last), 0.0, 0.5)
+    wanted = [pop for pop in found if bones is None or set(bones) & set(pop.bones)]
+    made: list[tuple[SeenPop, SeenTransition]] = []
+    try:
+        for n, pop in enumerate(wanted):
+            job = blend_at(scene, armature, pop.frame, blend, bones=bones)
+            begin = 0.5 + 0.5 * n / len(wanted)
+            made.append((pop, (yield from progress.subrange(job, begin, begin + 0.5 / len(wanted)))))
+    except BaseException:
+        for _, transition in made:
+            seen_offsets.remove(armature, transition.action)
+        raise
+    return made
+
+
+def update(
+    scene: bpy.types.Scene, armature: bpy.types.Object
+) -> Generator[float, None, tuple[list[SeenTransition], list[int]]]:
+    """Make all transitions of an armature again, for the animation as it is now.
+
+    Returns them, and the frames of those that are gone because nothing jumps there any more. Yields the completed
+    fraction. Raises RigError before any change.
+    """
+    editable.check_bones(armature, ())
+    notes = [seen_offsets.note_of(action) for action in seen_offsets.of(armature)]
+    seen_offsets.remove(armature)
+    made, gone = [], []
+    for n, note in enumerate(notes):
+        try:
+            # Bones that are gone or renamed since are left out.
+            bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
+            job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)
+            made.append((yield from progress.subrange(job, n / len(notes), (n + 1) / len(notes))))
+        except (NothingJumps, KeyError):
+            gone.append(int(note.get("frame", 0)))
+    return made, gone
+
+
+def _blend_of(note: dict[str, Any]) -> Blend:
+    """The settings of a transition, as they were noted."""
+    return Blend(note["seconds"], note["method"], note["factors"], note["damping_ratio"])
+
+
+# On the rig
+
+
+def _realize(
+    reader: PoseReader,
+    poses: EvaluatedPoses,
+    wanted: Array,
+    cut_at: int,
+    action: bpy.types.Action,
+    is_step: bool,
+) -> Generator[float, None, tuple[int, float]]:
+    """Add offsets until the rig is as wanted (F, B, 4, 4); the last frame of the blend, and the remaining error."""
+    armature, shown = poses.armature, poses.matrices[cut_at:]
+    close = _EXACT * max(1.0, pops.skeleton_size(armature))
+    moving = np.flatnonzero(pose_tree.distance(wanted, shown).max(axis=1) > close)
+    count = int(moving[-1]) + 1 if len(moving) else 1
+    frame = int(poses.frames[cut_at])
+    wanted, shown = wanted[:count], shown[:count]
+    shown_first = _inherited(armature, poses, wanted, shown)
+    mixing = _mixing(poses.matrices)
+    used = pose_tree.distance(wanted, shown_first).max(axis=0) > _VISIBLE * close
+    expected = np.where(used[:, None, None], shown_first, wanted)
+    offsets = SeenOffsets.between(poses.bones, expected, wanted, mixing)
+    best, least = offsets, np.inf
+    for round_ in range(_ROUNDS):
+        seen_offsets.show(armature, action, frame, offsets.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
+        measured = reader.read(range(frame, frame + count)).matrices
+        error = pose_tree.distance(wanted, measured)
+        before = least
+        if error.max() < least:
+            best, least = offsets, float(error.max())
+        yield 0.3 + 0.7 * (round_ + 1) / _ROUNDS
+        if least < close or least > _BETTER * before:
+            break
+        used |= error.max(axis=0) > _VISIBLE * close
+        offsets = offsets.corrected(measured, wanted)
+    if best is not offsets:
+        seen_offsets.show(armature, action, frame, best.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
+    return frame + count - 1, least
+
+
+def _mixing(matrices: Array) -> tuple[str, ...]:
+    """(B,) how offsets are added to bones with these matrices (F, B, 4, 4)."""
+    uneven, sheared = pose_tree.is_uneven(matrices).any(axis=0), pose_tree.is_sheared(matrices).any(axis=0)
+    modes = np.where(sheared, seen_offsets.BEFORE, np.where(uneven, seen_offsets.SPLIT, seen_offsets.AFTER))
+    return tuple(str(mode) for mode in modes)
+
+
+def _inherited(armature: bpy.types.Object, poses: EvaluatedPoses, wanted: Array, shown: Array) -> Array:
+    """Where bones are expected without offsets of their own (F, B, 4, 4), once those above them are as wanted.
+
+    Those with constraints stay where they are shown; others follow the nearest parent.
+    """
+    rows = {name: row for row, name in enumerate(poses.bones)}
+    inherited = shown.copy()
+    for row, name in enumerate(poses.bones):
+        bone = armature.pose.bones[name] if name != OBJECT else None
+        while bone is not None and not any(not c.mute and c.influence > 0.0 for c in bone.constraints):
+            bone = bone.parent
+            if bone is not None and bone.name in rows:
+                above = rows[bone.name]
+                inherited[:, row] = wanted[:, above] @ np.linalg.inv(shown[:, above]) @ shown[:, row]
+                break
+    return inherited

@@ -1,0 +1,343 @@
+"""Jumps of the evaluated pose: found with their cause, and decayed on any rig, while all other frames stay."""
+
+from collections.abc import Callable
+
+import bpy
+import numpy as np
+import pytest
+
+import kept
+from extension import load
+
+from .. import scenes
+from .motions import actions, character, use, walk
+
+join = load("rig.transitions.join")
+pops = load("rig.transitions.pops")
+seen_join = load("rig.transitions.as_seen.seen_join")
+evaluated_pose = load("rig.transitions.as_seen.evaluated_pose")
+seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+seen_pops = load("rig.transitions.as_seen.seen_pops")
+seen_transition = load("rig.transitions.as_seen.seen_transition")
+clock = load("rig.offset_layer.clock")
+drain = load("lookat_pd.progress").drain
+rotation = load("lookat_pd.rotation")
+splice = load("rig.transitions.splice")
+RigError = load("lookat_pd.errors").RigError
+
+POP = 20
+FRAMES = range(1, 42)
+
+
+def step(item, path: str, before: float, after: float, index: int = -1) -> None:
+    """Key a property that jumps at the frame of the pop."""
+    is_custom = path.endswith('"]')
+    owner, _, name = path.removesuffix('"]').rpartition('["' if is_custom else ".")
+    holder = item.path_resolve(owner) if owner else item
+    for frame, value in ((1, before), (POP, after)):
+        if is_custom:
+            holder[name] = value
+        elif index >= 0:
+            getattr(holder, name)[index] = value
+        else:
+            setattr(holder, name, value)
+        item.keyframe_insert(path, index=index, frame=frame)
+    data = item.animation_data
+    for curve in actions.curves(data.action, data.action_slot):
+        if curve.data_path == path:
+            for point in curve.keyframe_points:
+                point.interpolation = "CONSTANT"
+
+
+def hero() -> bpy.types.Object:
+    armature = character()
+    use(armature, calm(armature, "Walk", size=0.15))
+    return armature
+
+
+def calm(armature: bpy.types.Object, name: str, **options) -> bpy.types.Action:
+    """A walk with a chest that keeps its size."""
+    action = walk(armature, name, **options)
+    actions.remove_curves(armature, 'pose.bones["chest"].scale')
+    armature.pose.bones["chest"].scale = (1.0, 1.0, 1.0)
+    return action
+
+
+def child_of(armature: bpy.types.Object, bone: str) -> bpy.types.Constraint:
+    """A Child Of that takes hold at the frame of the pop."""
+    prop = bpy.data.objects.new("Prop", None)
+    bpy.context.scene.collection.objects.link(prop)
+    prop.location, prop.rotation_euler = (0.2, 0.1, 0.1), (0.3, 0.4, 0.5)
+    constraint = armature.pose.bones[bone].constraints.new("CHILD_OF")
+    constraint.target = prop
+    constraint.set_inverse_pending = False
+    constraint.inverse_matrix.identity()
+    step(armature, f'pose.bones["{bone}"].constraints["Child Of"].influence', 0.0, 1.0)
+    return constraint
+
+
+def held() -> bpy.types.Object:
+    armature = hero()
+    child_of(armature, "upper_arm.L")
+    return armature
+
+
+def layered() -> bpy.types.Object:
+    armature = hero()
+    data = armature.animation_data
+    base = data.action, data.action_slot
+    use(armature, calm(armature, "Lean", seed=3, size=0.5, bones=("chest", "neck", "head")))
+    lean = data.action, data.action_slot
+    data.action = None
+    for name, first, (action, slot) in (("Base", 1, base), ("Lean", POP, lean)):
+        strip = data.nla_tracks.new().strips.new(name, first, action)
+        strip.action_slot = slot
+    strip.blend_type, strip.extrapolation = "COMBINE", "NOTHING"
+    strip.action_frame_start = 9
+    strip.frame_start_raw = POP
+    return armature
+
+
+def moved() -> bpy.types.Object:
+    armature = hero()
+    armature.rotation_mode = "QUATERNION"
+    step(armature, "rotation_quaternion", 0.0, 0.6, index=3)
+    step(armature, "location", 0.0, 0.4, index=0)
+    return armature
+
+
+def stretched() -> bpy.types.Object:
+    """An unevenly scaled arm below a chest whose parent changes."""
+    armature = hero()
+    armature.pose.bones["upper_arm.L"].scale = (1.0, 1.6, 0.8)
+    child_of(armature, "chest")
+    return armature
+
+
+CASES = {make.__name__: make for make in (held, layered, moved, stretched)}
+CAUSES = {
+    "held": "The influence of constraint 'Child Of' of 'upper_arm.L' jumps from 0 to 1.",
+    "layered": "NLA strip 'Lean' begins.",
+    "moved": "The keys of 'Hero' in 'Walk' jump.",
+    "stretched": "The influence of constraint 'Child Of' of 'chest' jumps from 0 to 1.",
+}
+
+
+def shown(armature: bpy.types.Object, frames=FRAMES) -> np.ndarray:
+    """World matrices (F, b, 4, 4) of the deforming bones, in the animator's own scene."""
+    found = []
+    for frame in frames:
+        depsgraph = scenes.goto(frame)
+        item = armature.evaluated_get(depsgraph)
+        names = evaluated_pose.deforming(armature)
+        found.append([item.matrix_world @ item.pose.bones[name].matrix for name in names])
+    return np.array(found)
+
+
+def velocity_jumps(matrices: np.ndarray) -> np.ndarray:
+    """Change of angular velocity [rad/s] of each bone from one frame to the next (F - 2, b)."""
+    turns = rotation.from_matrix(matrices[:, :, :3, :3])
+    steps = rotation.log(rotation.multiply(turns[1:], rotation.inverse(turns[:-1])))
+    return np.linalg.norm(np.diff(steps, axis=0), axis=-1) * bpy.context.scene.render.fps
+
+
+def smooth(armature: bpy.types.Object, frame: int = POP, blend=splice.AUTOMATIC, **options):
+    return drain(seen_transition.blend_at(bpy.context.scene, armature, frame, blend, **options))
+
+
+def check_mended(armature: bpy.types.Object, frame: int, frames: range, blend=splice.AUTOMATIC) -> None:
+    """The law: no tenth of the jump is left, no other frame changes."""
+    before = shown(armature, frames)
+    made = smooth(armature, frame, blend)
+    after = shown(armature, frames)
+    outside = [k for k, at in enumerate(frames) if at < frame or at > made.last]
+    np.testing.assert_allclose(after[outside], before[outside], atol=1e-5)
+    jumps, left = velocity_jumps(before), velocity_jumps(after)
+    # What moves in the animation itself moves on.
+    row = frames.index(frame)
+    own = np.delete(jumps, (row - 2, row - 1), axis=0).max()
+    assert jumps.max() > 10.0 * own or jumps.max() > 5.0
+    assert left.max() < own + 0.1 * jumps.max()
+    assert frame <= made.last < frames[-1] and made.error < 1e-4
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_jump_decays_and_all_other_frames_stay(name: str) -> None:
+    check_mended(CASES[name](), POP, FRAMES)
+
+
+@pytest.mark.parametrize("method", ["DEAD", "SPRING", "AUTO"])
+def test_methods(method: str) -> None:
+    check_mended(held(), POP, FRAMES, splice.Blend(0.6, method))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_pops_are_found_with_their_cause(name: str) -> None:
+    armature = CASES[name]()
+    found = drain(seen_pops.find(bpy.context.scene, armature, 1, 41))
+    assert [pop.frame for pop in found] == [POP]
+    assert found[0].cause == CAUSES[name]
+    bone = {"held": "upper_arm.L", "stretched": "chest", "moved": evaluated_pose.OBJECT}.get(name)
+    assert bone is None or found[0].bones[0] == bone
+    drain(seen_transition.smooth_all(bpy.context.scene, armature, 1, 41, splice.AUTOMATIC))
+    assert not drain(seen_pops.find(bpy.context.scene, armature, 1, 41))
+
+
+def test_a_property_that_switches_a_constraint_is_the_cause() -> None:
+    armature = hero()
+    constraint = child_of(armature, "head")
+    armature.animation_data.action = None
+    use(armature, calm(armature, "Walk", size=0.15))
+    armature.pose.bones["head"]["follow"] = 0.0
+    variable = constraint.driver_add("influence").driver.variables.new()
+    constraint.id_data.animation_data.drivers[0].driver.expression = variable.name
+    variable.targets[0].id, variable.targets[0].data_path = armature, 'pose.bones["head"]["follow"]'
+    step(armature, 'pose.bones["head"]["follow"]', 0.0, 1.0)
+    (pop,) = drain(seen_pops.find(bpy.context.scene, armature, 1, 41))
+    assert pop.cause == ("Property 'follow' of 'head' jumps from 0 to 1 and switches constraint 'Child Of' of 'head'.")
+
+
+def test_removing_restores_everything() -> None:
+    armature = held()
+    before, names = shown(armature), sorted(bpy.data.actions.keys())
+    smooth(armature)
+    assert seen_offsets.remove(armature) == 1
+    np.testing.assert_array_equal(shown(armature), before)
+    assert sorted(bpy.data.actions.keys()) == names and not any(map(clock.is_clock, bpy.data.objects))
+    assert len(armature.pose.bones["upper_arm.L"].constraints) == 1
+
+
+def test_an_update_follows_the_animation() -> None:
+    armature = held()
+    smooth(armature)
+    bpy.data.objects["Prop"].location.x += 0.3
+    drain(seen_transition.update(bpy.context.scene, armature))
+    after = shown(armature)
+    seen_offsets.remove(armature)
+    smooth(armature)
+    np.testing.assert_allclose(after, shown(armature), atol=1e-6)
+    # Nothing jumps any more, and so nothing is left.
+    armature.pose.bones["upper_arm.L"].constraints["Child Of"].mute = True
+    made, gone = drain(seen_transition.update(bpy.context.scene, armature))
+    assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
+
+
+def test_an_update_leaves_out_bones_that_are_gone() -> None:
+    armature = held()
+    smooth(armature, bones=["upper_arm.L"])
+    armature.data.bones["upper_arm.L"].name = "arm"
+    made, gone = drain(seen_transition.update(bpy.context.scene, armature))
+    assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
+
+
+def test_a_transition_may_interrupt_another() -> None:
+    armature = held()
+    smooth(armature, blend=splice.Blend(0.5))
+    bone = armature.pose.bones["upper_arm.L"]
+    bone.rotation_mode = "QUATERNION"
+    prop = bpy.data.objects["Prop"]
+    for frame, place in ((1, 0.2), (POP + 4, 0.2), (POP + 5, 0.8), (60, 0.8)):
+        prop.rotation_euler.x = place
+        prop.keyframe_insert("rotation_euler", index=0, frame=frame)
+    before = velocity_jumps(shown(armature))
+    smooth(armature, POP + 5, splice.Blend(0.5))
+    assert velocity_jumps(shown(armature)).max() < 0.25 * before.max()
+    assert len(seen_offsets.of(armature)) == 2
+
+
+def test_frames_between_follow_the_animation_up_to_the_switch() -> None:
+    armature = held()
+    before = shown(armature, (POP - 1, POP - 0.5, POP - 0.1))
+    smooth(armature)
+    np.testing.assert_allclose(shown(armature, (POP - 1, POP - 0.5, POP - 0.1)), before, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (30, {}, "No bone of 'Hero' jumps at frame 30"),
+        (POP, {"bones": ["head"]}, "None of the chosen bones of 'Hero' jumps at frame 20"),
+        (POP, {"bones": ["tail"]}, "has no bone 'tail'"),
+        (POP, {"blend": splice.Blend(0.3, "FADE")}, "Cross-Fade needs both clips"),
+        (POP, {"blend": splice.Blend(0.3, "CUT")}, "Cut needs both clips"),
+    ],
+)
+def test_bad_input_changes_nothing(frame: int, options: dict, message: str) -> None:
+    armature = held()
+    before = scenes.snapshot()
+    with pytest.raises(RigError, match=message):
+        smooth(armature, frame, **options)
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_joined_as_seen() -> None:
+    """The clips are cut hard, and the evaluated pose blends: also what only constraints do."""
+    armature = hero()
+    child_of(armature, "upper_arm.L")
+    source = armature.animation_data.action
+    destination = calm(armature, "Run", seed=2, size=0.15)
+    refs = join.ClipRef(source, POP), join.ClipRef(destination, 9)
+    hard = join.join(armature, *refs, seen_join.CUT)
+    keys = scenes.curves(hard.action)
+    before = velocity_jumps(shown(armature))
+    job = seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4))
+    result = drain(job)
+    assert result.blends == (0.4,) and result.methods == ("inertial",) and result.cuts == (POP,)
+    made = scenes.curves(result.action)
+    assert made.keys() == keys.keys() and len(seen_offsets.of(armature)) == 1
+    assert velocity_jumps(shown(armature)).max() < 0.3 * before.max()
+
+
+def test_a_join_that_fails_leaves_nothing() -> None:
+    armature = held()
+    refs = [join.ClipRef(armature.animation_data.action, frame) for frame in (POP, 9)]
+    before = scenes.snapshot()
+    job = seen_join.joined(
+        bpy.context.scene,
+        armature,
+        lambda how: join.join(armature, *refs, how, assign=False),
+        splice.AUTOMATIC,
+    )
+    with pytest.raises(RigError, match="enable Use Result"):
+        drain(job)
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+def human_case(switch: Callable[[bpy.types.Object], None]) -> bpy.types.Object:
+    armature = kept.human()
+    switch(armature)
+    return armature
+
+
+def ik_fk(armature: bpy.types.Object) -> None:
+    step(armature, 'pose.bones["upper_arm_parent.L"]["IK_FK"]', 0.0, 1.0)
+
+
+def hand_held(armature: bpy.types.Object) -> None:
+    child_of(armature, "hand_ik.L")
+
+
+def torso_parent(armature: bpy.types.Object) -> None:
+    armature.pose.bones["root"].location = (0.3, 0.1, 0.0)
+    step(armature, 'pose.bones["torso"]["torso_parent"]', 1, 0)
+
+
+def layer(armature: bpy.types.Object) -> None:
+    data = armature.animation_data
+    action, slot = data.action, data.action_slot
+    other, other_slot = actions.new_action("Layer", armature)
+    bag = actions.channelbag(other, other_slot, ensure=True)
+    for bone, index, value in (("torso", 3, 0.3), ("upper_arm_fk.R", 1, 0.4), ("chest", 2, 0.3)):
+        curve = bag.fcurves.new(f'pose.bones["{bone}"].rotation_quaternion', index=index)
+        curve.keyframe_points.insert(1, value)
+    data.action = None
+    for name, first, (a, s) in (("Base", 1, (action, slot)), ("Layer", POP, (other, other_slot))):
+        strip = data.nla_tracks.new().strips.new(name, first, a)
+        strip.action_slot = s
+    strip.blend_type, strip.extrapolation, strip.frame_end = "COMBINE", "NOTHING", 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("switch", [ik_fk, hand_held, torso_parent, layer])
+def test_on_a_generated_human(switch) -> None:
+    check_mended(human_case(switch), POP, range(12, 42))

@@ -1,0 +1,62 @@
+"""Pops of the evaluated pose, from the panel: found with their cause, smoothed, listed, removed, undone."""
+
+import bpy
+from character import armature, select
+from windowed.hands import Hands, Waiting
+from windowed.panels import opened
+from windowed.scripts import script
+
+POP = 20
+
+
+def _settings():
+    return bpy.context.window_manager.windows[0].scene.lookat_pd_transition
+
+
+def _take_hold() -> None:
+    """A Child Of that takes hold of an arm at once."""
+    prop = bpy.data.objects.new("Prop", None)
+    bpy.context.window_manager.windows[0].scene.collection.objects.link(prop)
+    prop.location, prop.rotation_euler = (0.2, 0.1, 0.1), (0.3, 0.4, 0.5)
+    constraint = armature().pose.bones["upper_arm.L"].constraints.new("CHILD_OF")
+    constraint.target, constraint.set_inverse_pending = prop, False
+    constraint.inverse_matrix.identity()
+    for frame, value in ((1, 0.0), (POP - 1, 0.0), (POP, 1.0)):
+        constraint.influence = value
+        constraint.keyframe_insert("influence", frame=frame)
+
+
+@script(needs=("panels.transitions_as_seen",))
+def pops_as_seen_from_the_panel(hands: Hands) -> Waiting:
+    """The list names bone and cause; the buttons smooth and remove; one undo takes a smoothing back."""
+    select(armature())
+    _take_hold()
+    scene = bpy.context.window_manager.windows[0].scene
+    stack = armature().pose.bones["upper_arm.L"].constraints
+    with opened("transitions_as_seen"):
+        yield from hands.sidebar()
+        yield 0.5
+        bpy.ops.ed.undo_push(message="Begin")
+        yield from hands.click((yield from hands.find("lookat_pd.find_seen_pops")))
+        yield 1.0
+        assert [(item.frame, item.bone) for item in _settings().seen_pops] == [(POP, "upper_arm.L")]
+        _settings().seen_pop_index = 0
+        assert scene.frame_current == POP
+        yield 0.3
+        hands.look("as-seen-found")
+        yield from hands.click((yield from hands.find("lookat_pd.smooth_pop")))
+        yield 1.0
+        assert [constraint.name for constraint in stack] == ["Child Of", f"As Seen {POP}"]
+        hands.look("as-seen-smoothed")
+        yield from hands.undo()
+        stack = armature().pose.bones["upper_arm.L"].constraints
+        assert [constraint.name for constraint in stack] == ["Child Of"]
+        yield from hands.redo()
+        yield from hands.click((yield from hands.find("lookat_pd.update_seen_transitions", across=0.3)))
+        yield 1.0
+        stack = armature().pose.bones["upper_arm.L"].constraints
+        assert [constraint.name for constraint in stack] == ["Child Of", f"As Seen {POP}"]
+        yield from hands.click((yield from hands.find("lookat_pd.remove_seen_transitions", across=0.8)))
+        yield 0.5
+        stack = armature().pose.bones["upper_arm.L"].constraints
+        assert [constraint.name for constraint in stack] == ["Child Of"]
