@@ -21,7 +21,8 @@ from .contacts import Interval, runs
 
 RELEASE = 0.25
 """Time [s] in which a displacement comes before a stance and goes after it."""
-SMOOTH = 0.15
+SMOOTH = 0.3
+ONSET = 0.3
 """Time [s] over which the displacement of the body is smoothed."""
 FREE = -1
 
@@ -108,15 +109,25 @@ def body_displacement(
     """
     total = np.maximum(np.sum(supports, axis=1), 1.0)
     common = np.sum(supports[..., None] * moved, axis=1) / total[:, None]
-    radius = int(smooth / dt)
+    return _smoothed(common, int(smooth / dt)) * onset(len(moved), begin, ONSET, dt)[:, None]
+
+
+def _smoothed(values: Array, radius: int) -> Array:
+    padded = np.pad(values, ((radius, radius), (0, 0)), mode="edge")
+    return np.stack([np.convolve(column, _bell(radius), mode="valid") for column in padded.T], axis=-1)
+
+
+def _bell(radius: int) -> Array:
     kernel = (1.0 - (np.arange(-radius, radius + 1) / (radius + 1.0)) ** 2) ** 3
-    kernel /= kernel.sum()
-    padded = np.pad(common, ((radius, radius), (0, 0)), mode="edge")
-    result = np.stack([np.convolve(column, kernel, mode="valid") for column in padded.T], axis=-1)
-    if begin:
-        t = np.clip((np.arange(len(moved)) - begin + 1) * dt / (2.0 * max(smooth, dt)), 0.0, 1.0)
-        result *= (t**3 * (10.0 - 15.0 * t + 6.0 * t * t))[:, None]
-    return result
+    return kernel / kernel.sum()
+
+
+def onset(frames: int, begin: int, length: float, dt: float) -> Array:
+    """A weight (F,) that is 0 before frame `begin` and 1 after another `length` [s]; 1 throughout without a begin."""
+    if not begin:
+        return np.ones(frames)
+    t = np.clip((np.arange(frames) - begin + 1) * dt / max(length, dt), 0.0, 1.0)
+    return t**3 * (10.0 - 15.0 * t + 6.0 * t * t)
 
 
 def _within(points: Array, stance: FootStance) -> Array:

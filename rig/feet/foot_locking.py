@@ -29,6 +29,8 @@ from ..sampling.scene_time import seconds_per_frame
 from .foot_bones import Foot, Footing
 
 _PASSES = 6
+_LOWERED = 0.07
+"""Time [s] in which the hips may be lowered from the first frame that may change."""
 _STRAIGHTENED = 0.2
 """Time [s] in which a knee that is bent backwards at the first frame that may change is bent forwards."""
 _TOLERANCE = 1e-4
@@ -181,7 +183,8 @@ class _Goal:
         if footing.hips:
             supports = np.stack([foot_lock.support(plan.stances, len(moved), dt) for plan in plans], axis=1)
             body = foot_lock.body_displacement(moved, supports, dt, begin=begin)
-            body = body - legs.lowering(self.wanted, _shifted(now, body), up, dt)[:, None] * up
+            low = legs.lowering(self.wanted, _shifted(now, body), up, dt)
+            body = body - (low * foot_lock.onset(len(low), begin, _LOWERED, dt))[:, None] * up
         self.changing = np.any(moved != 0.0, axis=(1, 2)) | np.any(body != 0.0, axis=1)
         self.forwards, backwards = legs.bent_forwards(self.wanted)
         self.turned = self._turned(backwards, begin, max(round(_STRAIGHTENED / dt), 1))

@@ -28,9 +28,11 @@ _CATCH = 0.25
 """Longest time [s] after the contact of the destination until a foot that is still in the air has landed."""
 _LANDED = 0.02
 """Height above its place in the destination, in lengths of the leg, at which a foot lands."""
+_NEAR = 0.1
+"""Distance from its place, in lengths of the leg, from which on a foot takes the longest time to land."""
 _HELD = 0.25
 """Distance between the places in both clips, in lengths of the leg, up to which a foot stays; it makes a step else."""
-_STEP = 0.15
+_STEP = 0.1
 """Height of a step as a fraction of its length."""
 _INTERRUPTED = 0.05
 
@@ -228,8 +230,13 @@ def _landing(
         return _Landing(here.cut(begin, max(settled, begin + 1), max(settled, begin + 1)), here.first, _STEP * way)
     there = foot.touch(next(item.samples for item in known if item.clip is clip))
     rows = np.arange(stance.first, stance.last + 1) - clip.begin
+    touched = places[here.first + np.arange(len(rows)), here.touching]
     # Of the destination only the height counts, which no placement on the ground changes.
-    high = (places[here.first + np.arange(len(rows)), here.touching] - there[rows, here.touching])[:, 2]
+    high = (touched - there[rows, here.touching])[:, 2]
     down = np.abs(high - high[-1]) < _LANDED * size
-    begin = here.first + min(int(np.argmax(down)), catch)
+    spot = touched.mean(axis=0) if anchor is None else touched[anchor - here.first]
+    # The further it is from its place, the longer it takes.
+    needed = catch * np.minimum(np.linalg.norm(touched - spot, axis=-1) / (_NEAR * size), 1.0)
+    down &= stance.first + np.arange(len(rows)) - clip.at + 1 >= needed
+    begin = max(here.first + min(int(np.argmax(down)), catch), here.first + catch if not down.any() else 0)
     return None if begin >= here.last else _Landing(here.cut(begin, here.last, anchor))
