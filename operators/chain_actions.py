@@ -5,7 +5,7 @@ import time
 import bpy
 
 from ..rig.transitions import chains, join, splice
-from ..rig.transitions.settings import Blending, blend_time, placement
+from ..rig.transitions.settings import Blending, FootLocking, blend_time, placement
 from . import current, inertialize
 from .blending import Blended, Played, draw_method
 
@@ -18,7 +18,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, FootLocking, Blended, Played, bpy.types.Operator):
     """Join actions into one; each starts at the timeline marker of its name ("Walk", "Walk @ 12")"""
 
     bl_idname = "lookat_pd.chain_actions"
@@ -31,7 +31,7 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
         draw_method(layout, self)
-        for name in ("use_auto_blend", "blend", "root", "assign"):
+        for name in ("use_auto_blend", "blend", "root", "lock_feet", "assign"):
             layout.prop(self, name)
 
     @current.reports_errors
@@ -40,7 +40,7 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
         armature, scene = current.armature(context), context.scene
         blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
         steps = chains.from_markers(armature, scene, blend)
-        result = join.chain(armature, steps, root=self.root, assign=self.assign, scene=scene)
+        result = join.chain(armature, steps, root=self.root, assign=self.assign, lock_feet=self.lock_feet, scene=scene)
         current.report_info(self, inertialize.summary(result, time.perf_counter() - started))
         return {"FINISHED"}
 

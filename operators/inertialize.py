@@ -10,7 +10,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
 from ..rig.transitions import join, sequence, splice
-from ..rig.transitions.settings import Blending, Repeating, blends
+from ..rig.transitions.settings import Blending, FootLocking, Repeating, blends
 from . import current
 from .blending import Blended, Played, draw_method
 
@@ -28,7 +28,9 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_inertialize(
+    current.Explained, Blending, Repeating, FootLocking, Blended, Played, bpy.types.Operator
+):
     """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"
@@ -46,7 +48,8 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         settings = context.scene.lookat_pd_transition
-        for name in ("source", "destination", "use_auto_blend", "blend", "root", "method", "damping_ratio", "repeat"):
+        clips = "source", "destination", "repeat"
+        for name in (*clips, "use_auto_blend", "blend", "root", "method", "damping_ratio", "lock_feet"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
         if not self.source:
@@ -70,6 +73,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
         column.active = blends(self)
         self.draw_blend(column)
         layout.prop(self, "root")
+        layout.prop(self, "lock_feet")
         layout.prop(self, "assign")
 
     @current.reports_errors
@@ -95,6 +99,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
             root=self.root,
             repeat=self.repeat,
             assign=self.assign,
+            lock_feet=self.lock_feet,
             scene=context.scene,
         )
 
@@ -134,15 +139,17 @@ def summary(result: join.Joined, seconds: float) -> str:
     missing = (
         Message("; {missing} bones are missing in this rig", missing=len(result.missing)) if result.missing else ""
     )
+    feet = Message("; {feet} foot contacts locked", feet=result.feet.stances) if result.feet else ""
     placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
     return Message(
-        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{missing} ({seconds:.2f} s).",
+        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{missing} ({seconds:.2f} s).",
         action=result.action.name,
         bones=result.bones,
         first=result.first,
         last=result.last,
         cut=cut,
         placed=placed,
+        feet=feet,
         missing=missing,
         seconds=seconds,
     )

@@ -66,6 +66,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         if has_damping(settings):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
+        layout.prop(settings, "lock_feet")
         found = decay_preview.decays(context.scene, current.armature(context))
         if found is not None:
             _draw_decays(layout, *found)
@@ -77,7 +78,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
         clips = "source", "destination", "source_frame", "destination_frame", "repeat"
-        _hand_over(settings, button, (*clips, "root", *_BLEND))
+        _hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
         column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
@@ -86,7 +87,9 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         # There is no cut between strips: they overlap or are adjacent.
         _hand_over(settings, button, _BLEND if blends(settings) else _BLEND[1:])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
-        _hand_over(settings, button, ("root", *_BLEND))
+        _hand_over(settings, button, ("root", "lock_feet", *_BLEND))
+        layout.separator()
+        layout.operator("lookat_pd.clean_foot_skate", icon="MOD_SIMPLEDEFORM")
 
 
 def _hand_over(settings, button, names: Sequence[str]) -> None:

@@ -99,9 +99,7 @@ def support(planted: Sequence[FootStance], frames: int, dt: float, *, release: f
     return found
 
 
-def body_displacement(
-    moved: Array, supports: Array, dt: float, *, begin: int = 0, smooth: float = SMOOTH
-) -> Array:
+def body_displacement(moved: Array, supports: Array, dt: float, *, begin: int = 0, smooth: float = SMOOTH) -> Array:
     """The displacement (F, 3) of the body with its feet: what those that support it have in common, smoothed.
 
     moved: (F, K, 3) displacements of K feet. supports: (F, K) from `support`. begin: the body stays as animated before
@@ -173,6 +171,4 @@ def _quintic(before: Array, after: Array, length: int) -> Array:
     there = t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
     start = t * (1.0 - t) ** 3 * (1.0 + 3.0 * t)
     end = -((1.0 - t) * t**3 * (4.0 - 3.0 * t))
-    return (
-        before[0] * (1.0 - there) + after[0] * there + length * (before[1] * start + after[1] * end)
-    )
+    return before[0] * (1.0 - there) + after[0] * there + length * (before[1] * start + after[1] * end)

@@ -82,7 +82,7 @@ def find(armature: bpy.types.Object) -> Footing:
 def _foot(armature: bpy.types.Object, skeleton: Skeleton, up: Array, leg: LegBones) -> Foot | None:
     bones, toe, control = (leg.upper, leg.lower, leg.foot), leg.toe, ""
     if leg.held and detect.is_rigify(skeleton):
-        bones = tuple(_in_layer(name) for name in bones)
+        bones = _in_layer(leg.upper), _in_layer(leg.lower), _in_layer(leg.foot)
         toe, control = _in_layer(toe), leg.foot.replace(words.RIGIFY_TURNED, _RIGIFY_HELD)
     elif leg.held:
         control = _handle(armature, leg)
@@ -103,9 +103,7 @@ def _handle(armature: bpy.types.Object, leg: LegBones) -> str:
     return next((bone for bone in found if bone), "")
 
 
-def _points(
-    skeleton: Skeleton, up: Array, bones: Sequence[str], toe: str
-) -> tuple[tuple[float, float, float], ...]:
+def _points(skeleton: Skeleton, up: Array, bones: Sequence[str], toe: str) -> tuple[tuple[float, float, float], ...]:
     foot = skeleton.index(bones[2])
     ankle = skeleton.heads[foot]
     ball = skeleton.heads[skeleton.index(toe)] if toe in skeleton.names else skeleton.tails[foot]

@@ -17,6 +17,7 @@ from ...lookat_pd.body import foot_lock, legs
 from ...lookat_pd.body.contacts import runs
 from ...lookat_pd.body.foot_lock import FootStance
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels
 from ..animation.bake_options import BakeOptions
@@ -103,7 +104,7 @@ class _Work:
         frames = np.arange(self.options.first, self.options.last + 1)
         armature, footing, into = self.armature, self.footing, self.options.into
         with ExitStack() as baking, Sampler(self.scene, armature, footing.sampled, located=True) as sampler:
-            first = yield from _part(sample_frames(sampler, frames), 0.0, 0.4)
+            first = yield from subrange(sample_frames(sampler, frames), 0.0, 0.4)
             plans = self.plan(first)
             goal = _Goal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
             work = baking.enter_context(BakeTransaction(armature))
@@ -112,7 +113,7 @@ class _Work:
             while goal.changes and passes < _PASSES:
                 self._write(work, frames, first, goal)
                 begin = 0.4 + 0.6 * passes / _PASSES
-                now = yield from _part(sample_frames(sampler, frames), begin, begin + 0.6 / _PASSES)
+                now = yield from subrange(sample_frames(sampler, frames), begin, begin + 0.6 / _PASSES)
                 passes += 1
                 missed = goal.missed(now)
                 if missed < error:
@@ -154,15 +155,6 @@ class _Work:
             raw = first.raw[LOCATION][:, first.bones.index(bone)]
             own = own_displacement(first, bone, first.rotations[:, first.bones.index(bone)], moves)
             work.write(bone, LOCATION, frames[some], (raw + own)[some], raw[some])
-
-
-def _part(steps: Generator[float, None, Samples], begin: float, end: float) -> Generator[float, None, Samples]:
-    while True:
-        try:
-            fraction = next(steps)
-        except StopIteration as done:
-            return done.value
-        yield begin + (end - begin) * fraction
 
 
 class _Goal:
@@ -208,7 +200,7 @@ class _Goal:
                 if not self.changing[a : b + 1].any():
                     continue
                 frames = np.arange(a, b + 1)
-                t = np.clip((frames - begin + 1) / length, 0.0, 1.0) if 0 < begin and a < begin else np.ones(len(frames))
+                t = np.clip((frames - begin + 1) / length, 0.0, 1.0) if a < begin else np.ones(len(frames))
                 result[a : b + 1, n] = t * t * (3.0 - 2.0 * t)
         return result
 

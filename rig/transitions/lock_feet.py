@@ -7,7 +7,7 @@ the end of the blend or, if it is lifted before, at its mean place. After the la
 destination.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -16,6 +16,7 @@ import numpy as np
 from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.contacts import Detection, Interval
 from ...lookat_pd.body.foot_lock import FootStance
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
@@ -114,15 +115,7 @@ def lock_feet(
         steps = foot_locking.lock(
             scene, armature, footing, plan, BakeOptions(first, last, "CURRENT"), begin=begin - first
         )
-        return _drained(steps)
-
-
-def _drained(steps: Generator[float, None, FootLockResult]) -> FootLockResult:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
+        return drain(steps)
 
 
 def _sample(
