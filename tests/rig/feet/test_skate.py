@@ -37,7 +37,7 @@ def test_feet_stay_and_the_body_keeps_its_motion() -> None:
         spans = contacts.detect(before[:, foot], 1.0 / walking.FPS, 0.9, contacts.Detection())
         assert spans and walking.drift(after[:, foot], spans) < 1e-3
     hips = was.bones.index("hips")
-    assert np.abs(now.positions[:, hips] - was.positions[:, hips]).max() < 0.03
+    assert np.abs(now.positions[:, hips] - was.positions[:, hips]).max() < 0.04
     assert action.name == "Walk" and result.action != action
 
 

@@ -41,7 +41,7 @@ def walk(armature, name: str, *, speed: float = 0.9, phase: float = 0.0, slide: 
     frame_of_hips = np.array(hips.bone.matrix_local.to_3x3()).T
     for frame in range(1, LAST + 1):
         t = 2.0 * np.pi * (frame / CYCLE + phase)
-        hips.location = frame_of_hips @ (0.02 * np.sin(t), -speed * (frame - 1) / FPS, -0.06 + 0.015 * np.cos(2.0 * t))
+        hips.location = frame_of_hips @ (0.02 * np.sin(t), -speed * (frame - 1) / FPS, -0.12 + 0.015 * np.cos(2.0 * t))
         hips.keyframe_insert("location", frame=frame)
     for bone in armature.pose.bones:
         bone.keyframe_insert("rotation_quaternion", frame=1)
@@ -53,7 +53,8 @@ def walk(armature, name: str, *, speed: float = 0.9, phase: float = 0.0, slide: 
 
     def plan(samples):
         swayed = samples.positions[:, samples.bones.index("thigh.L")]
-        swayed = swayed - swayed[0] - np.outer(frames - 1, (0.0, -speed / FPS, 0.0))
+        rest = np.array(armature.data.bones["thigh.L"].head_local)
+        swayed = swayed - rest - np.outer(frames - 1, (0.0, -speed / FPS, 0.0))
         return [foot_locking.FootPlan(_path(frames, speed, phase + 0.5 * n, slide) - swayed, []) for n in range(2)]
 
     footing = foot_bones.Footing(found.feet, "")

@@ -23,8 +23,8 @@ def cases():
     Each as the places of the toes, the samples, and the number of stances and the drift."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     armature = walking.person()
-    slow = walking.walk(armature, "Slow", speed=0.7)
-    fast = walking.walk(armature, "Fast", speed=1.0)
+    slow = walking.walk(armature, "Slow", speed=0.6)
+    fast = walking.walk(armature, "Fast", speed=0.8)
     found = {}
     for name, enter in (("good", 31), ("bad", 19)):
         for locked in (False, True):
@@ -66,7 +66,7 @@ def test_hips_and_knees_move_as_softly_as_before(cases, name) -> None:
     (_, free, _), (_, locked, _) = cases[name, False], cases[name, True]
     hips = free.bones.index("hips")
     calm, now = (np.linalg.norm(np.diff(s.positions[:, hips], 2, axis=0), axis=-1).max() for s in (free, locked))
-    assert now < 1.2 * calm + 0.002
+    assert now < 1.2 * calm
     for side in "LR":
         rows = [free.bones.index(f"{bone}.{side}") for bone in ("thigh", "shin")]
         knees = [
