@@ -127,8 +127,8 @@ class _Work:
                 goal.restore(best)
                 self._write(work, frames, first, goal)
             action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
-        drifts = [_drift(footing, samples, plans) for samples in (now, first)]
-        return FootLockResult(action, *drifts, sum(len(plan.stances) for plan in plans), passes)
+        before, count = _drift(footing, first, plans), sum(len(plan.stances) for plan in plans)
+        return FootLockResult(action, _drift(footing, now, plans), before, count, passes)
 
     @staticmethod
     def _check(footing: Footing, error: float) -> None:
