@@ -40,7 +40,9 @@ class LOOKAT_PD_OT_clean_foot_skate(job.Bake, bpy.types.Operator):
     )
     height: FloatProperty(
         name="Height",
-        description="Largest height of a foot on the ground above its lowest position, in leg lengths; 0 for any height",
+        description=(
+            "Largest height of a foot on the ground above its lowest position, in leg lengths; 0 for any height"
+        ),
         default=Detection.height,
         min=0.0,
         soft_max=1.0,

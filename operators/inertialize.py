@@ -142,7 +142,8 @@ def summary(result: join.Joined, seconds: float) -> str:
     feet = Message("; {feet} foot contacts locked", feet=result.feet.stances) if result.feet else ""
     placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
     return Message(
-        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{missing} ({seconds:.2f} s).",
+        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{missing} "
+        "({seconds:.2f} s).",
         action=result.action.name,
         bones=result.bones,
         first=result.first,

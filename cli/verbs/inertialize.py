@@ -37,8 +37,8 @@ FIELDS = (
 )
 """What its report has beside the fields of every verb."""
 EPILOG = """\
-Choose one of --to, --list, --markers, --loop, --smooth-pops and --clean-feet. The result is a new action, which is assigned to the
-rig. A clip list has one entry per clip:
+Choose one of --to, --list, --markers, --loop, --smooth-pops and --clean-feet. The result is a new action, which is
+assigned to the rig. A clip list has one entry per clip:
   [{"clip": "Run"}, {"clip": "Walk", "frame": 10, "at": 40, "blend": 0.3}, {"clip": "Idle", "blend": "auto"}]
 clip: action; frame: frame of the clip at which it starts (default: its first); at: frame of the result at which it
 starts (default: the end of the previous clip); blend: time in seconds, or auto (default: --blend). Timeline markers

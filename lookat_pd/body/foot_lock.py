@@ -10,7 +10,7 @@ constraints and their gradual release.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def displacements(
     for stance in planted:
         inside = slice(stance.first, stance.last + 1)
         result[inside], known[inside] = _within(points, stance), True
-    _bridge(result, known, max(int(round(release / dt)), 1))
+    _bridge(result, known, max(round(release / dt), 1))
     return result
 
 

@@ -151,7 +151,7 @@ def replant(animated: Leg, moved: Leg, hinge: ArrayLike | None = None) -> tuple[
 def bent_forwards(leg: Leg) -> tuple[Leg, Array]:
     """The legs with no knee bent backwards, and where (n, l) one was: hip, ankle and foot stay, the bend is mirrored.
 
-    Captured legs are often straightened beyond the straight pose. Forwards is the direction in which a leg is bent most.
+    Captured legs are often straightened beyond the straight pose. Forwards is where a leg is bent most.
     """
     own = _bends(leg)
     usual = rotation.rotate(leg.upper, np.broadcast_to(_hinges(leg, own), own.shape))

@@ -1,9 +1,5 @@
 """When the feet of a rig touch the ground."""
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from ...lookat_pd.body.contacts import Detection, Interval, detect
 from ..sampling.sampler import Samples
 from .foot_bones import Footing

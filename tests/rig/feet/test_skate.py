@@ -54,7 +54,7 @@ def test_a_walk_that_does_not_slide_hardly_changes() -> None:
 
 @pytest.mark.parametrize("held", [True, False], ids=["ik", "fk"])
 def test_controls_of_a_rigify_rig(held) -> None:
-    """The control of the foot is moved where inverse kinematics bends the leg, the bones are turned where it does not."""
+    """The control of the foot is moved where inverse kinematics bends the leg, else the bones are turned."""
     human = kept.human()
     action = human.animation_data.action.copy()
     use(human, action)
