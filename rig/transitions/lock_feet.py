@@ -214,7 +214,7 @@ def _landing(
     clip = max((item for item in known if item.clip.at <= stance.last), key=lambda item: item.clip.at).clip
     if anchor == here.first:
         settled = min(clip.at + int(np.ceil(clip.blend / dt)) + 1 - first, here.last)
-        way = np.linalg.norm(places[settled, here.touching[-1], :2] - places[anchor, here.touching[-1], :2])
+        way = float(np.linalg.norm(places[settled, here.touching[-1], :2] - places[anchor, here.touching[-1], :2]))
         if way <= _HELD * size:
             return _Landing(here)
         begin = here.first + 1 + max(catch, 2)
