@@ -13,6 +13,8 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import inertialization, methods
+from ..rig.animation.bake_options import BakeOptions
+from ..rig.feet import skate
 from ..rig.sampling import scene_time
 from ..rig.transitions import best_cut, chains, clips, join, loop, pops, sequence
 from ..rig.transitions.as_seen import seen_join
@@ -68,7 +70,8 @@ class Made:
 
     clips: names of the actions; begins: the frame of each at which it begins. cuts, blends [s], methods: one a
     transition, and places: the two steps whose speeds are compared there. root: bone by which clips were placed.
-    missing: bones that the rig lacks.
+    missing: bones that the rig lacks. foot_drift: largest distance [units of the world] between two places of a planted
+    foot before and after it was locked, None where none was.
     """
 
     action: bpy.types.Action
@@ -81,6 +84,7 @@ class Made:
     root: str | None = None
     missing: list[str] = field(default_factory=list)
     methods: list[str] = field(default_factory=list)
+    foot_drift: tuple[float, float] | None = None
 
 
 def check(rig: bpy.types.Object) -> None:
@@ -96,6 +100,8 @@ def make(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obje
     """Raises LookAtError."""
     if request.mode == "loop":
         return _loop(request, scene, rig)
+    if request.mode == "clean_feet":
+        return _clean_feet(request, scene, rig)
     if request.mode == "smooth_pops":
         return _smooth_pops(request, scene, rig, notes)
     return _join(request, scene, rig)
@@ -132,7 +138,7 @@ def _take(request: TransitionRequest, rig: bpy.types.Object, name: str | None = 
 
 def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:
     options = request.options
-    name = options.name or ""
+    placing = {"root": request.root, "name": options.name or "", "lock_feet": options.lock_feet, "scene": scene}
     if request.mode == "to":
         source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")
@@ -141,7 +147,7 @@ def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
         joined = request.joined(
             scene,
             rig,
-            lambda how: join.join(rig, *refs, how, root=request.root, repeat=repeat, name=name, scene=scene),
+            lambda how: join.join(rig, *refs, how, **placing, repeat=repeat),
         )
         played = [source, *[destination] * (options.repeat or 1)]
     else:
@@ -151,7 +157,7 @@ def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
 
         def chain(how: Blend) -> join.Joined:
             own = [replace(step, blend=how) for step in steps] if options.as_seen else steps
-            return join.chain(rig, own, root=request.root, name=name, scene=scene)
+            return join.chain(rig, own, **placing)
 
         joined = request.joined(scene, rig, chain, [step.blend for step in steps[1:]])
     names = [clip.action.name for clip in played]
@@ -276,6 +282,7 @@ def _in_range(rig: bpy.types.Object, joined: join.Joined, names: list[str], want
         root=joined.root or None,
         missing=list(joined.missing),
         methods=[method for _, _, method in cuts],
+        foot_drift=None if joined.feet is None else (joined.feet.before, joined.feet.drift),
     )
 
 
@@ -328,3 +335,15 @@ def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.ty
     cuts = [int(frame) for frame in found]
     places = [velocity_jump.across(cut) for cut in cuts]
     return Made(action, slot, [clip.action.name], cuts, blends, places, [begin], missing=list(fits.missing))
+
+
+def _clean_feet(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:
+    options = request.options
+    clip = _take(request, rig)
+    missing = sequence.fitting(rig, clip.action, clip.slot).missing
+    first, last = options.range or sequence.key_range(clip.action, clip.slot)
+    name = options.name or f"{clip.action.name} feet"
+    cleaned = drain(skate.clean(scene, rig, BakeOptions(first, last, "NEW", name)))
+    slot = rig.animation_data.action_slot
+    drift = cleaned.before, cleaned.drift
+    return Made(cleaned.action, slot, [clip.action.name], [], [], [], [first], missing=list(missing), foot_drift=drift)

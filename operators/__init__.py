@@ -8,6 +8,7 @@ from . import (
     chain_actions,
     chain_edit,
     choose_facing,
+    clean_foot_skate,
     compare,
     converse,
     copy,
@@ -71,6 +72,7 @@ TRANSITIONS = (
     loop_action,
     strip_transition,
     chain_actions,
+    clean_foot_skate,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
 IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)

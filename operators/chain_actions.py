@@ -5,9 +5,9 @@ import time
 import bpy
 
 from ..rig.transitions import chains, join, splice
-from ..rig.transitions.settings import Blending, blend_time, placement
+from ..rig.transitions.settings import Blending, FootLocking, blend_time, placement
 from . import current, inertialize
-from .blending import Blended, Played, draw_method
+from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -18,7 +18,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, FootLocking, Blended, Played, bpy.types.Operator):
     """Join actions into one; each starts at the timeline marker of its name ("Walk", "Walk @ 12")"""
 
     bl_idname = "lookat_pd.chain_actions"
@@ -32,15 +32,17 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, Blended, Played, b
         layout = current.prepared(self.layout)
         layout.prop(self, "pose_source")
         draw_method(layout, self)
-        for name in ("use_auto_blend", "blend", "root", "assign"):
+        for name in ("use_auto_blend", "blend", "root"):
             layout.prop(self, name)
+        draw_lock_feet(layout, self)
+        layout.prop(self, "assign")
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         started = time.perf_counter()
         armature, scene = current.armature(context), context.scene
         blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
-        options = {"root": self.root, "assign": self.assign, "scene": scene}
+        options = {"root": self.root, "assign": self.assign, "lock_feet": locks_feet(self), "scene": scene}
         result = inertialize.joined_as(
             self,
             context,

@@ -13,9 +13,9 @@ from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import methods
 from ..rig.transitions import join, sequence, splice
 from ..rig.transitions.as_seen import seen_join
-from ..rig.transitions.settings import Blending, PoseSource, Repeating, blends
+from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
 from . import current
-from .blending import Blended, Played, draw_method
+from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
 
 _BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "damping_ratio")
 
@@ -33,7 +33,9 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_inertialize(
+    current.Explained, Blending, Repeating, FootLocking, Blended, Played, bpy.types.Operator
+):
     """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"
@@ -51,7 +53,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         settings = context.scene.lookat_pd_transition
-        for name in ("source", "destination", *_BLENDING, "repeat"):
+        for name in ("source", "destination", *_BLENDING, "repeat", "lock_feet"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
         if not self.source:
@@ -76,6 +78,7 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
         column.active = blends(self)
         self.draw_blend(column)
         layout.prop(self, "root")
+        draw_lock_feet(layout, self)
         layout.prop(self, "assign")
 
     @current.reports_errors
@@ -94,7 +97,13 @@ class LOOKAT_PD_OT_inertialize(current.Explained, Blending, Repeating, Blended, 
         if not self.properties.is_property_set("destination_frame"):
             self.destination_frame = sequence.reach(armature, sequence.ClipRef(destination, 0))[0]
         refs = join.ClipRef(source, self.source_frame), join.ClipRef(destination, self.destination_frame)
-        options = {"root": self.root, "repeat": self.repeat, "assign": self.assign, "scene": context.scene}
+        options = {
+            "root": self.root,
+            "repeat": self.repeat,
+            "assign": self.assign,
+            "lock_feet": locks_feet(self),
+            "scene": context.scene,
+        }
         blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
         return joined_as(self, context, blend, lambda how: join.join(armature, *refs, how, **options))
 
@@ -143,15 +152,18 @@ def summary(result: join.Joined, seconds: float) -> str:
     missing = (
         Message("; {missing} bones are missing in this rig", missing=len(result.missing)) if result.missing else ""
     )
+    feet = Message("; {feet} foot contacts locked", feet=result.feet.stances) if result.feet else ""
     placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
     return Message(
-        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{missing} ({seconds:.2f} s).",
+        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{missing} "
+        "({seconds:.2f} s).",
         action=result.action.name,
         bones=result.bones,
         first=result.first,
         last=result.last,
         cut=cut,
         placed=placed,
+        feet=feet,
         missing=missing,
         seconds=seconds,
     )

@@ -6,6 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
+from ..operators.blending import draw_lock_feet
 from ..rig.transitions import decay_preview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
@@ -67,6 +68,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         if has_damping(settings):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
+        draw_lock_feet(layout, settings)
         found = decay_preview.decays(context.scene, current.armature(context))
         if found is not None:
             _draw_decays(layout, *found)
@@ -78,7 +80,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
         clips = "source", "destination", "source_frame", "destination_frame", "repeat"
-        _hand_over(settings, button, (*clips, "root", *_BLEND))
+        _hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
         column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
@@ -87,7 +89,9 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         # There is no cut between strips: they overlap or are adjacent.
         _hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
-        _hand_over(settings, button, ("root", *_BLEND))
+        _hand_over(settings, button, ("root", "lock_feet", *_BLEND))
+        layout.separator()
+        layout.operator("lookat_pd.clean_foot_skate", icon="MOD_SIMPLEDEFORM")
 
 
 def _hand_over(settings, button, names: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ from ..report import Row
 from ..transitions import AUTO, Made, TransitionRequest
 
 NAME = "inertialize"
-SUMMARY = "join clips, loop them, or smooth pops"
+SUMMARY = "join clips, loop them, smooth pops, or keep planted feet on their places"
 FIELDS = (
     "clips",
     "clip_frames",
@@ -38,11 +38,12 @@ FIELDS = (
     "missing_bones",
     "velocity_jump_deg_per_s",
     "pops",
+    "foot_drift",
 )
 """What its report has beside the fields of every verb."""
 EPILOG = """\
-Choose one of --to, --list, --markers, --loop and --smooth-pops. The result is a new action, which is assigned to the
-rig. A clip list has one entry per clip:
+Choose one of --to, --list, --markers, --loop, --smooth-pops and --clean-feet. The result is a new action, which is
+assigned to the rig. A clip list has one entry per clip:
   [{"clip": "Run"}, {"clip": "Walk", "frame": 10, "at": 40, "blend": 0.3}, {"clip": "Idle", "blend": "auto"}]
 clip: action; frame: frame of the clip at which it starts (default: its first); at: frame of the result at which it
 starts (default: the end of the previous clip); blend: time in seconds, or auto (default: --blend). Timeline markers
@@ -52,12 +53,12 @@ named "Walk" or "Walk @ 10" are such entries, each at its own frame.
 differ least.
 
 --range keeps only these frames of the result; with --loop it is the range that loops, and with --smooth-pops the
-range in which pops are detected."""
+range in which pops are detected or feet cleaned."""
 
 _ROOTS = ("none", "position", "heading", "all")
-_MODES = ("to", "list", "markers", "loop", "smooth_pops")
+_MODES = ("to", "list", "markers", "loop", "smooth_pops", "clean_feet")
 _MOST_TIMES = 1000
-_OF_ONE = {"loop": "loop", "smooth_pops": "smooth"}
+_OF_ONE = {"loop": "loop", "smooth_pops": "smooth", "clean_feet": "feet"}
 """Ways that make something of each action, and what is added to its name."""
 _MEANT_FOR = {
     "action": ("to", *_OF_ONE),
@@ -67,6 +68,7 @@ _MEANT_FOR = {
     "best_cut": ("to",),
     "repeat": ("to",),
     "as_seen": ("to", "list", "markers", "smooth_pops"),
+    "lock_feet": ("to", "list", "markers"),
     "root": ("to", "list", "markers"),
     "method": ("to", "list", "markers", "as_seen"),
     "damping_ratio": ("to", "list", "markers", "as_seen"),
@@ -83,6 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode.add_argument("--markers", action="store_true", help="take the clips from the timeline markers of the scene")
     mode.add_argument("--loop", action="store_true", help="make --action cyclic by blending its end into its start")
     mode.add_argument("--smooth-pops", action="store_true", help="detect the pops in --action and smooth each of them")
+    mode.add_argument(
+        "--clean-feet", action="store_true", help="keep the feet of --action on their places while they are planted"
+    )
     parser.add_argument(
         "--as-seen",
         action="store_true",
@@ -128,6 +133,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="Z",
         help="with --method spring: 1 has no overshoot, below 1 overshoots (default: 1)",
     )
+    parser.add_argument("--lock-feet", action="store_true", help="keep planted feet on their places through the blends")
     parser.add_argument(
         "--clips", nargs="+", action="extend", type=Path, default=[], metavar="FILE", help="additional files with clips"
     )
@@ -210,6 +216,8 @@ def _check_as_seen(options: argparse.Namespace) -> None:
         raise Misuse("--name means nothing with --smooth-pops --as-seen, which makes no action")
     if not options.smooth_pops and options.range is not None:
         raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
+    if options.lock_feet:
+        raise Misuse("--lock-feet works on keys; leave it out with --as-seen")
     how = methods.METHODS[options.method or methods.default().id]
     if not how.blends or how.plays_both:
         raise Misuse(f"--method {how.id} needs two clips or none; choose another method with --as-seen")
@@ -276,7 +284,7 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
             [rig],
             "NEW",
             lambda name: f"{name} {_OF_ONE[mode]}",
-            is_copy=mode == "smooth_pops",
+            is_copy=mode in ("smooth_pops", "clean_feet"),
             others=request.clip_files.names,
         )
         each_action.run(task, one)
@@ -342,6 +350,7 @@ def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
     row["clip_frames"] = made.begins
     row["cuts"], row["blends"] = made.cuts, [round(blend, 4) for blend in made.blends]
     row["methods"] = made.methods
+    row["foot_drift"] = None if made.foot_drift is None else [round(drift, 6) for drift in made.foot_drift]
     row["root"], row["missing_bones"] = made.root, made.missing
     row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
     if made.missing:

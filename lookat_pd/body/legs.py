@@ -5,7 +5,7 @@ and foot; the bones below follow the foot. On a four-legged animal the caller ch
 the armature's space; offsets are local and multiply on the right.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -146,6 +146,29 @@ def replant(animated: Leg, moved: Leg, hinge: ArrayLike | None = None) -> tuple[
     offsets = _offsets([moved.upper, moved.lower, moved.foot], goals)
     offsets[_untouched(animated, moved)] = rotation.IDENTITY
     return offsets, np.abs(distance - reached)
+
+
+def bent_forwards(leg: Leg) -> tuple[Leg, Array]:
+    """The legs with no knee bent backwards, and where (n, l) one was: hip, ankle and foot stay, the bend is mirrored.
+
+    Captured legs are often straightened beyond the straight pose. Forwards is where a leg is bent most.
+    """
+    own = _bends(leg)
+    usual = rotation.rotate(leg.upper, np.broadcast_to(_hinges(leg, own), own.shape))
+    backwards = rotation.dot(own, usual) < 0.0
+    along = rotation.normalize(_chord(leg))
+    thigh = leg.knee - leg.hip
+    knee = leg.hip + 2.0 * rotation.dot(thigh, along)[..., None] * along - thigh
+    arcs = (thigh, knee - leg.hip), (leg.ankle - leg.knee, leg.ankle - knee)
+    turned = [
+        rotation.multiply(rotation.shortest_arc(*arc), bone)
+        for arc, bone in zip(arcs, (leg.upper, leg.lower), strict=True)
+    ]
+    knee, upper, lower = (
+        np.where(backwards[..., None], new, old)
+        for new, old in ((knee, leg.knee), (turned[0], leg.upper), (turned[1], leg.lower))
+    )
+    return replace(leg, knee=knee, upper=upper, lower=lower), backwards
 
 
 def _chord(leg: Leg) -> Array:

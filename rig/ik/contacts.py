@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.body.contacts import Detection, Interval, detect
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
@@ -21,20 +22,7 @@ from . import bake
 from .chain_solve import IKTuning, Objectives
 from .pose import Seen
 
-Interval = tuple[int, int]
-"""First and last frame of a contact."""
 _CALLED = " contacts"
-_SHORTEST = 0.1
-_INTERRUPTED = 0.05
-
-
-@dataclass(frozen=True)
-class Detection:
-    """Detection of contacts. speed: largest speed, in chain lengths per second. height: largest height above the lowest
-    position, in chain lengths; 0 for any height."""
-
-    speed: float = 0.3
-    height: float = 0.1
 
 
 @dataclass(frozen=True)
@@ -158,24 +146,3 @@ class _Planting:
             t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
             found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))
         return found
-
-
-def detect(place: Array, dt: float, size: float, detection: Detection) -> list[Interval]:
-    """The intervals in which points (F, 3) of the world are at rest: first and last index of each contact.
-
-    dt: [s] between points. size: the length of the chain, the unit of speed and height.
-    """
-    if len(place) < 3:
-        return []
-    speed = np.linalg.norm(np.gradient(place, dt, axis=0), axis=-1) / size
-    touches = speed < detection.speed
-    if detection.height > 0.0:
-        touches &= place[:, 2] - place[:, 2].min() < detection.height * size
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], touches, [False])).astype(int)))
-    found: list[Interval] = []
-    for a, b in zip(edges[::2].tolist(), (edges[1::2] - 1).tolist(), strict=True):
-        if found and (a - found[-1][1] - 1) * dt <= _INTERRUPTED:
-            found[-1] = found[-1][0], b
-        else:
-            found.append((a, b))
-    return [(a, b) for a, b in found if (b - a) * dt >= _SHORTEST]

@@ -1,7 +1,6 @@
 """The best place to cut from one clip to another: samples both, compares all pairs of frames, and draws the result."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -11,6 +10,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import best_cut
 from ..animation import editable
+from ..animation.playing import playing
 from ..detection import rest, stance
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
@@ -94,7 +94,7 @@ class _Body:
     def sample(self, scene: bpy.types.Scene, item: sequence.Used) -> Array:
         """Positions (F, J, 3) of the joints over all frames of a clip, Z up."""
         frames = range(item.first, item.last + 1)
-        with _playing(self.armature, item.action, item.slot), Sampler(scene, self.armature, self.joints) as sampler:
+        with playing(self.armature, item.action, item.slot), Sampler(scene, self.armature, self.joints) as sampler:
             samples = run(sampler.sample(frames))
         return rotation.rotate(self._upright, samples.positions)
 
@@ -104,29 +104,6 @@ def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequen
     keyed = list(dict.fromkeys(channel for each in used for channel in each.contents.channels))
     frames = np.unique(np.linspace(item.first, item.last, 5).round())
     return clips.read(armature, item.action, item.slot, frames, keyed)
-
-
-@contextmanager
-def _playing(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Iterator[None]:
-    """Assign an action to an armature temporarily."""
-    had_data = armature.animation_data is not None
-    data = armature.animation_data or armature.animation_data_create()
-    was, was_slot, faked = data.action, data.action_slot, {}
-    for item in (was, action):
-        if item is not None:
-            faked[item] = item.use_fake_user
-    try:
-        data.action = action
-        data.action_slot = slot
-        yield
-    finally:
-        data.action = was
-        if was is not None:
-            data.action_slot = was_slot
-        for item, fake in faked.items():
-            item.use_fake_user = fake
-        if not had_data:
-            armature.animation_data_clear()
 
 
 def picture(found: Found) -> bpy.types.Image:

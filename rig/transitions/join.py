@@ -11,9 +11,12 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ..animation import actions, editable
+from ..feet.foot_locking import FootLockResult
 from ..sampling import scene_time
 from . import clips, sequence, splice
+from . import lock_feet as feet
 from .clips import Clip
+from .lock_feet import PlayedClip
 from .sequence import ClipRef, ClipSequence, ClipStep, Used, check_lengths
 from .splice import Blend
 
@@ -25,6 +28,7 @@ class Joined:
     automatic choice is the one that was chosen.
 
     root: the bone that places clips, "" for the object or none; missing: bones of the actions that the armature lacks.
+    feet: what locking the feet did, None where they are not locked or not planted.
     """
 
     action: bpy.types.Action
@@ -38,6 +42,7 @@ class Joined:
     missing: tuple[str, ...]
     methods: tuple[str, ...] = ()
     begins: tuple[float, ...] = ()
+    feet: FootLockResult | None = None
 
 
 def join(
@@ -50,13 +55,14 @@ def join(
     repeat: int = 1,
     name: str = "",
     assign: bool = True,
+    lock_feet: bool = False,
     scene: bpy.types.Scene | None = None,
 ) -> Joined:
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
     Frames of the source keep their numbers. root: placement of the destination at the root of the source, see
     `Ground.placement`. repeat: how many times the destination plays. assign: assign the result to the armature; the
-    current action is kept. Raises LookAtError before any change.
+    current action is kept. lock_feet: keep planted feet on their places. Raises LookAtError before any change.
     """
     first, last = sequence.reach(armature, source)
     if source.frame != round(source.frame):
@@ -80,7 +86,7 @@ def join(
     if repeat > 1:
         slot = destination.slot or actions.find_slot(armature, destination.action)
         steps += sequence.repetitions(destination, slot, int(source.frame), repeat - 1)
-    return chain(armature, steps, root=root, name=name, assign=assign, scene=scene)
+    return chain(armature, steps, root=root, name=name, assign=assign, lock_feet=lock_feet, scene=scene)
 
 
 def chain(
@@ -90,6 +96,7 @@ def chain(
     root: str = "HEADING",
     name: str = "",
     assign: bool = True,
+    lock_feet: bool = False,
     scene: bpy.types.Scene | None = None,
 ) -> Joined:
     """A new action of several clips, each from the frame of its step to that of the next; the last to its end.
@@ -99,11 +106,15 @@ def chain(
     """
     _check(armature, steps, assign)
     used = [Used.of(armature, step.clip) for step in steps]
-    dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
+    scene = scene or bpy.context.scene
+    dt = scene_time.seconds_per_frame(scene)
     check_lengths(steps, used, dt)
     played = ClipSequence(armature, steps, used, root, dt)
     clip = played.play()
     action, slot = make(armature, name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps)), clip)
+    locked = None
+    if lock_feet and len(steps) > 1:
+        locked = _with_locked_feet(scene, armature, action, slot, played, dt)
     if assign:
         use(armature, action, slot)
     missing = {bone for item in used for bone in item.contents.missing}
@@ -120,7 +131,28 @@ def chain(
         tuple(sorted(missing)),
         tuple(played.methods),
         tuple(step.clip.frame for step in steps),
+        locked,
     )
+
+
+def _with_locked_feet(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    slot: bpy.types.ActionSlot,
+    played: ClipSequence,
+    dt: float,
+) -> FootLockResult | None:
+    """Keep the feet on their places through the transitions of a new action; it is removed again if that fails."""
+    clips = [
+        PlayedClip(item.action, item.slot, item.first, item.last, step.clip.frame, step.at, blend)
+        for item, step, blend in zip(played.used, played.steps, (0.0, *played.blends), strict=True)
+    ]
+    try:
+        return feet.lock_feet(scene, armature, action, slot, clips, dt)
+    except BaseException:
+        bpy.data.actions.remove(action)
+        raise
 
 
 def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) -> None:

@@ -128,7 +128,17 @@ class Repeating:
     )
 
 
-class TransitionSettings(Blending, Repeating, bpy.types.PropertyGroup):
+class FootLocking:
+    """Mixin of the settings and of the operators that join actions: planted feet."""
+
+    lock_feet: BoolProperty(
+        name="Lock Feet",
+        description="Keep feet that are on the ground on their places through the blend; legs and hips are corrected",
+        default=False,
+    )
+
+
+class TransitionSettings(Blending, Repeating, FootLocking, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")

@@ -14,6 +14,8 @@ from mathutils import Euler, Quaternion, Vector
 import kept
 from extension import load
 
+from ..rig.feet import walking
+
 SWAYING = ("spine", "chest", "head", "upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R", "shin.L")
 RATE, CUT, ENTER, BLEND = 24, 21, 9, 10
 """Frames a second; frames of the cut in both clips; length of the blend in frames."""
@@ -776,3 +778,31 @@ def test_shared_rigs(rigs, call, tools, tmp_path, case, suffix) -> None:
         plain = call("inertialize", source, "--output", tmp_path / "cut.blend", *words, "--method", "cut").row
         jumps_of_cuts[name] = plain["velocity_jump_deg_per_s"][0]
     assert soft["velocity_jump_deg_per_s"][0] < 0.3 * jumps_of_cuts[name]
+
+
+def make_walkers(tools):
+    """A person who plays "Fast" and has "Slow"; their feet slide."""
+    hero = walking.person()
+    walking.walk(hero, "Slow", speed=0.6, slide=0.02)
+    fast = walking.walk(hero, "Fast", speed=0.8, slide=0.02)
+    hero.animation_data.action, hero.animation_data.action_slot = fast, fast.slots[0]
+
+
+@pytest.fixture
+def walkers(tools, tmp_path) -> Path:
+    return tools.written(tmp_path / "walkers.blend", make_walkers, tools)
+
+
+def test_lock_feet(call, walkers, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    frames = ["--to", "Slow", "--source-frame", 31, "--destination-frame", 31]
+    free = call("inertialize", walkers, "--output", output, *frames).row
+    row = call("inertialize", walkers, "--output", output, *frames, "--lock-feet").row
+    assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
+
+
+def test_clean_feet(call, walkers, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    row = call("inertialize", walkers, "--output", output, "--clean-feet", "--range", 1, 40).row
+    before, after = row["foot_drift"]
+    assert row["action"] == "Fast feet" and before > 0.02 and after < 0.001

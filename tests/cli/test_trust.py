@@ -282,18 +282,9 @@ FLAGS = {
     "--ease": [*NUMBERS, "0.2"],
 }
 BARE = [
-    *(
-        "--all-actions",
-        "--as-seen",
-        "--best-cut",
-        "--json",
-        "--keep-offset",
-        "--loop",
-        "--markers",
-        "--no-gravity",
-        "--no-limits",
-    ),
-    *("--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts", "--listed", "--keep-hips"),
+    *("--all-actions", "--as-seen", "--best-cut", "--json", "--keep-offset", "--loop", "--markers", "--no-gravity"),
+    *("--no-limits", "--selected", "--skip-done", "--smooth-pops", "--lock-feet", "--clean-feet", "--tip"),
+    *("--trust-scripts", "--listed", "--keep-hips"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 ALWAYS = {"--help", "--debug", "--worker", "--output", "--report", "--range"}

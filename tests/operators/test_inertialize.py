@@ -7,6 +7,7 @@ import pytest
 from extension import load
 
 from ..rig import scenes
+from ..rig.feet import walking
 from ..rig.transitions.motions import character, heads, use, walk
 
 actions = load("rig.animation.actions")
@@ -134,3 +135,38 @@ def test_loop_action(hero) -> None:
     np.testing.assert_allclose(first, last, atol=2e-5)
     with pytest.raises(RuntimeError, match="empty or reversed"):
         bpy.ops.lookat_pd.loop_action(use_range=True, frame_start=5, frame_end=5)
+
+
+@pytest.fixture
+def walker():
+    armature = walking.person()
+    walking.walk(armature, "Slow", speed=0.6, slide=0.02)
+    fast = walking.walk(armature, "Fast", speed=0.8, slide=0.02)
+    use(armature, fast)
+    return armature
+
+
+def test_locked_feet(walker) -> None:
+    assert bpy.ops.lookat_pd.inertialize(
+        source="Slow", source_frame=31, destination="Fast", destination_frame=31, lock_feet=True
+    ) == {"FINISHED"}
+    made = walker.animation_data.action
+    assert made.name == "Slow > Fast"
+    places, _ = walking.toes(walker, made, range(1, 60))
+    planted = places[31:38, 0], places[31:38, 1]
+    assert min(np.ptp(foot, axis=0).max() for foot in planted) < 1e-3
+
+
+def test_clean_foot_skate(walker) -> None:
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, walking.LAST
+    with pytest.raises(RuntimeError, match="No foot of 'Person' is planted"):
+        bpy.ops.lookat_pd.clean_foot_skate(speed=0.001)
+    assert bpy.ops.lookat_pd.clean_foot_skate() == {"FINISHED"}
+    assert walker.animation_data.action.name == "Fast feet"
+    assert bpy.ops.lookat_pd.clean_foot_skate(into="CURRENT", use_scene_range=False, frame_end=30) == {"FINISHED"}
+
+
+def test_foot_skate_needs_an_action(walker) -> None:
+    walker.animation_data.action = None
+    assert not bpy.ops.lookat_pd.clean_foot_skate.poll()

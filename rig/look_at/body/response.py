@@ -14,7 +14,7 @@ from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import ChainMotion
 from ....lookat_pd.eyes import blink, shape_gaze
 from ....lookat_pd.rotation import Array
-from ...animation import channels
+from ...sampling.bone_location import own_displacement
 from ...sampling.sampler import Samples
 from . import shape_eyes
 from .blink import Lid
@@ -382,12 +382,3 @@ def follow_eyes(motion: BodyMotion) -> None:
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:
     return np.stack([values[name] for name in names], axis=1) if names else np.zeros((shape[0], 0, shape[1]))
-
-
-def own_displacement(samples: Samples, bone: str, orientation: Array, displacement: Array) -> Array:
-    """A displacement (F, 3) in armature space as the location of the bone. orientation: (F, 4) of the bone."""
-    n = samples.bones.index(bone)
-    mode = samples.modes[n]
-    turned = channels.to_quaternion(samples.raw[mode if mode in samples.raw else "EULER"][:, n], mode)
-    frame = rotation.multiply(orientation, rotation.inverse(turned))
-    return rotation.rotate(rotation.inverse(frame), displacement) / samples.sizes[:, n : n + 1]

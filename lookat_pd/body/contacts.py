@@ -1,0 +1,53 @@
+"""Contacts with the ground: the frames in which a point of a foot or hand is low and at rest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..rotation import Array
+
+Interval = tuple[int, int]
+"""First and last frame of a contact."""
+_SHORTEST = 0.1
+_INTERRUPTED = 0.05
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Detection of contacts. speed: largest speed, in chain lengths per second. height: largest height above the lowest
+    position, in chain lengths; 0 for any height."""
+
+    speed: float = 0.3
+    height: float = 0.1
+
+
+def detect(place: Array, dt: float, size: float, detection: Detection) -> list[Interval]:
+    """The intervals in which points (F, 3) of the world are at rest: first and last index of each contact.
+
+    dt: [s] between points. size: the length of the chain, the unit of speed and height.
+    """
+    if len(place) < 3:
+        return []
+    speed = np.linalg.norm(np.gradient(place, dt, axis=0), axis=-1) / size
+    touches = speed < detection.speed
+    if detection.height > 0.0:
+        touches &= place[:, 2] - place[:, 2].min() < detection.height * size
+    return intervals(touches, dt)
+
+
+def intervals(touches: Array, dt: float) -> list[Interval]:
+    """The contacts of a mask (F,): without interruptions of 0.05 s, and none shorter than 0.1 s."""
+    found: list[Interval] = []
+    for a, b in runs(touches):
+        if found and (a - found[-1][1] - 1) * dt <= _INTERRUPTED:
+            found[-1] = found[-1][0], b
+        else:
+            found.append((a, b))
+    return [(a, b) for a, b in found if (b - a) * dt >= _SHORTEST]
+
+
+def runs(mask: Array | Sequence[bool]) -> list[Interval]:
+    """First and last index of each run of true values (F,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(int)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2] - 1, strict=True)]

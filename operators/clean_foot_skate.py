@@ -1,0 +1,90 @@
+"""Keep planted feet on their places over a whole clip."""
+
+import bpy
+from bpy.props import FloatProperty
+
+from ..lookat_pd.body import foot_lock
+from ..lookat_pd.body.contacts import Detection
+from ..lookat_pd.message import Message
+from ..rig.animation.bake_options import BakeOptions
+from ..rig.feet import skate
+from ..translations import messages
+from . import current, job
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why there are no feet to clean, as a sentence; None if there can be."""
+    reason = current.why_no_armature(context)
+    if reason is not None:
+        return reason
+    data = current.armature(context).animation_data
+    if data is None or (data.action is None and not data.nla_tracks):
+        return "The armature has no action; assign one in the Action editor"
+    return "Leave NLA tweak mode" if data.use_tweak_mode else None
+
+
+class LOOKAT_PD_OT_clean_foot_skate(job.Bake, bpy.types.Operator):
+    """Keep the feet on their places while they are on the ground; legs and hips are corrected"""
+
+    bl_idname = "lookat_pd.clean_foot_skate"
+    bl_label = "Clean Foot Skate"
+    why_not = staticmethod(why_not)
+
+    speed: FloatProperty(
+        name="Speed",
+        description="Largest speed of a foot on the ground, in leg lengths per second",
+        default=Detection.speed,
+        min=0.001,
+        soft_max=2.0,
+        max=1000.0,
+    )
+    height: FloatProperty(
+        name="Height",
+        description=(
+            "Largest height of a foot on the ground above its lowest position, in leg lengths; 0 for any height"
+        ),
+        default=Detection.height,
+        min=0.0,
+        soft_max=1.0,
+        max=1000.0,
+    )
+    release: FloatProperty(
+        name="Blend",
+        description="Time in seconds of the transitions into and out of a contact",
+        default=foot_lock.RELEASE,
+        min=0.0,
+        soft_max=1.0,
+        max=60.0,
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)
+        for name in ("speed", "height", "release"):
+            layout.prop(self, name)
+        super().draw(context)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Cleaning foot skate: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self.take_frames(context.scene)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        detection = Detection(self.speed, self.height)
+        self.job = skate.clean(context.scene, current.armature(context), options, detection, self.release)
+
+    def finish(self, context: bpy.types.Context, result: skate.FootLockResult) -> None:
+        size = 1000.0 * context.scene.unit_settings.scale_length
+        current.report_info(
+            self,
+            Message(
+                "'{action}': {stances} foot contacts; the feet drift {drift:.2f} mm instead of {before:.2f} mm.",
+                action=result.action.name,
+                stances=result.stances,
+                drift=size * result.drift,
+                before=size * result.before,
+            ),
+        )
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_clean_foot_skate,))

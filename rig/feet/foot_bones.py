@@ -1,0 +1,117 @@
+"""The feet of a rig: the bones of each leg, what moves them, and the points that touch the ground."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ...lookat_pd.skeleton import Skeleton
+from ..detection import detect, limb_chains, limbs, rest, stance
+from ..detection import vocabulary as words
+from ..detection.anatomy import Anatomy
+from ..detection.limbs import LegBones
+from ..sampling.sampler import Samples
+
+_RIGIFY_HELD = "_ik"
+_FLAT = 0.02
+"""Of the length of a leg: a foot whose ankle is not higher above its tip has no heel."""
+
+
+@dataclass(frozen=True)
+class Foot:
+    """A leg whose foot can be kept on its place.
+
+    bones: upper, lower and foot bone as they are seen. control: the bone that moves the foot of a leg that the rig's
+    own inverse kinematics bends; "" where the bones themselves turn. points: (P, 3) what touches the ground, the ball
+    or tip first, in the frame of the foot bone.
+    """
+
+    bones: tuple[str, str, str]
+    control: str
+    points: tuple[tuple[float, float, float], ...]
+
+    def touch(self, samples: Samples) -> Array:
+        """Places (F, P, 3) of the points in the world."""
+        n = samples.bones.index(self.bones[2])
+        local = samples.sizes[:, n, None, None] * np.array(self.points)
+        here = samples.positions[:, n, None] + rotation.rotate(samples.rotations[:, n, None], local)
+        return np.einsum("fij,fpj->fpi", samples.worlds[:, :3, :3], here) + samples.worlds[:, None, :3, 3]
+
+    def length(self, samples: Samples) -> float:
+        """Length of the leg in the world."""
+        hip, knee, ankle = (samples.positions[0, samples.bones.index(name)] for name in self.bones)
+        size = abs(np.linalg.det(samples.worlds[0, :3, :3])) ** (1.0 / 3.0)
+        return float(size * (np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))) or 1.0
+
+
+@dataclass(frozen=True)
+class Footing:
+    """The feet of an armature, and the control that lowers its hips; "" for none."""
+
+    feet: tuple[Foot, ...]
+    hips: str
+
+    @property
+    def sampled(self) -> tuple[str, ...]:
+        """The bones that must be known."""
+        controls = (*(foot.control for foot in self.feet), self.hips)
+        return tuple(dict.fromkeys((*(bone for foot in self.feet for bone in foot.bones), *filter(None, controls))))
+
+
+def find(armature: bpy.types.Object) -> Footing:
+    """The feet of an armature. Raises RigError if it has none."""
+    skeleton, axes = stance.skeleton(armature), stance.of(armature).axes
+    legs = limbs.find_legs(armature)
+    feet = tuple(foot for leg in legs if (foot := _foot(armature, skeleton, np.array(axes.up), leg)) is not None)
+    if not feet:
+        raise RigError(
+            "No leg with two bones and a foot was found on '{armature}'; disable Lock Feet, or choose another rig.",
+            armature=armature.name,
+        )
+    head = limb_chains.head_of(Anatomy(skeleton, rest.hints(armature).deform))
+    above = skeleton.names[head] if head is not None else legs[0].upper
+    handles = [foot.control for foot in feet if foot.control]
+    return Footing(feet, limbs.find_hips_control(armature, [above], handles) or "")
+
+
+def _foot(armature: bpy.types.Object, skeleton: Skeleton, up: Array, leg: LegBones) -> Foot | None:
+    bones, toe, control = (leg.upper, leg.lower, leg.foot), leg.toe, ""
+    if leg.held and detect.is_rigify(skeleton):
+        bones = _in_layer(leg.upper), _in_layer(leg.lower), _in_layer(leg.foot)
+        toe, control = _in_layer(toe), leg.foot.replace(words.RIGIFY_TURNED, _RIGIFY_HELD)
+    elif leg.held:
+        control = _handle(armature, leg)
+    known = armature.pose.bones
+    if any(name not in known for name in bones) or (leg.held and control not in known):
+        return None
+    return Foot(bones, control, _points(skeleton, up, bones, toe))
+
+
+def _in_layer(name: str) -> str:
+    """The bone of the body that a control of a Rigify rig turns."""
+    return words.RIGIFY_LAYER + name.replace(words.RIGIFY_TURNED, "") if name else ""
+
+
+def _handle(armature: bpy.types.Object, leg: LegBones) -> str:
+    """The bone that moves what the rig's inverse kinematics brings a leg to; "" where there is none."""
+    found = (limbs.find_handle(armature, goal, (leg.upper,)) for goal in leg.goals)
+    return next((bone for bone in found if bone), "")
+
+
+def _points(skeleton: Skeleton, up: Array, bones: Sequence[str], toe: str) -> tuple[tuple[float, float, float], ...]:
+    foot = skeleton.index(bones[2])
+    ankle = skeleton.heads[foot]
+    ball = skeleton.heads[skeleton.index(toe)] if toe in skeleton.names else skeleton.tails[foot]
+    joints = [skeleton.heads[skeleton.index(name)] for name in bones]
+    length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(joints))
+    height = float((ankle - ball) @ up)
+    places = [ball]
+    if height > _FLAT * length:
+        places.append(ankle - height * up)
+    back = rotation.inverse(skeleton.rotations[foot])
+    return tuple(tuple(rotation.rotate(back, place - ankle).tolist()) for place in places)

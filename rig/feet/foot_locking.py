@@ -1,0 +1,268 @@
+"""Keeping feet on their places: sample, displace the feet, lower the hips where a leg is too short, write keys.
+
+Legs whose bones turn are solved as two bones; of legs that the rig's own inverse kinematics bends, the control of the
+foot is moved. The result is sampled again and corrected, so constraints may act. A generator, so that an operator can
+show progress and stop at any step: it yields the completed fraction. Either all is written or nothing has changed.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.body import foot_lock, legs
+from ...lookat_pd.body.contacts import runs
+from ...lookat_pd.body.foot_lock import FootStance
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import subrange
+from ...lookat_pd.rotation import Array
+from ..animation import actions, bake_options, channels
+from ..animation.bake_options import BakeOptions
+from ..animation.bake_transaction import BakeTransaction
+from ..animation.channels import LOCATION
+from ..sampling import suspend
+from ..sampling.bone_location import own_displacement
+from ..sampling.sampler import Sampler, Samples, sample_frames
+from ..sampling.scene_time import seconds_per_frame
+from .foot_bones import Foot, Footing
+
+_PASSES = 6
+_LOWERED = 0.07
+"""Time [s] in which the hips may be lowered from the first frame that may change."""
+_STRAIGHTENED = 0.2
+"""Time [s] in which a knee that is bent backwards at the first frame that may change is bent forwards."""
+_TOLERANCE = 1e-4
+"""Of the length of a leg: the largest error that is not corrected again."""
+_MISSED = 0.02
+"""Of the length of a leg: with a larger error the feet do not go where their bones are turned."""
+
+
+@dataclass(frozen=True)
+class FootPlan:
+    """Where a foot goes over F frames. displacement: (F, 3) in the world. stances: when it is planted."""
+
+    displacement: Array
+    stances: Sequence[FootStance]
+
+
+Plan = Callable[[Samples], Sequence[FootPlan]]
+"""A function from the animation to the plan of each foot."""
+
+
+@dataclass(frozen=True)
+class FootLockResult:
+    """The result. drift: largest distance [units of the world] between two places of a point while it touches; before:
+    that of the animation. stances: number of stances."""
+
+    action: bpy.types.Action
+    drift: float
+    before: float
+    stances: int
+    passes: int
+
+
+def lock(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    footing: Footing,
+    plan: Plan,
+    options: BakeOptions,
+    *,
+    called: str = " feet",
+    begin: int = 0,
+) -> Generator[float, None, FootLockResult]:
+    """Displace the feet of what the armature plays as planned; yields the completed fraction. Raises RigError.
+
+    called: suffix of the name of a new action. begin: index of the first frame at which the body may move.
+    """
+    bake_options.check_range(options.first, options.last)
+    actions.check(armature, options.into)
+    bones = armature.pose.bones
+    modes = {name: bones[name].rotation_mode for foot in footing.feet if not foot.control for name in foot.bones}
+    moved = {name: LOCATION for name in (footing.hips, *(foot.control for foot in footing.feet)) if name}
+    for kinds in (modes, moved):
+        actions.check_curves(armature, kinds, options.into)
+    work = _Work(scene, armature, footing, plan, options, called, begin)
+    with suspend.suspend_live():
+        return (yield from work.steps())
+
+
+@dataclass
+class _Work:
+    scene: bpy.types.Scene
+    armature: bpy.types.Object
+    footing: Footing
+    plan: Plan
+    options: BakeOptions
+    called: str
+    begin: int
+
+    def steps(self) -> Generator[float, None, FootLockResult]:
+        frames = np.arange(self.options.first, self.options.last + 1)
+        armature, footing, into = self.armature, self.footing, self.options.into
+        with ExitStack() as baking, Sampler(self.scene, armature, footing.sampled, located=True) as sampler:
+            first = yield from subrange(sample_frames(sampler, frames), 0.0, 0.4)
+            plans = self.plan(first)
+            goal = _Goal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
+            work = baking.enter_context(BakeTransaction(armature))
+            now, passes, error = first, 0, np.inf
+            best = goal.pose()
+            while goal.changes and passes < _PASSES:
+                self._write(work, frames, first, goal)
+                begin = 0.4 + 0.6 * passes / _PASSES
+                now = yield from subrange(sample_frames(sampler, frames), begin, begin + 0.6 / _PASSES)
+                passes += 1
+                missed = goal.missed(now)
+                if missed < error:
+                    error, best = missed, goal.pose()
+                if missed < _TOLERANCE or passes == _PASSES:
+                    break
+                goal.correct(now)
+            if error > _MISSED and goal.changes:
+                self._check(footing, error)
+            if goal.changes:
+                goal.restore(best)
+                self._write(work, frames, first, goal)
+            action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
+        before, count = _drift(footing, first, plans), sum(len(plan.stances) for plan in plans)
+        return FootLockResult(action, _drift(footing, now, plans), before, count, passes)
+
+    @staticmethod
+    def _check(footing: Footing, error: float) -> None:
+        if not np.isfinite(error):
+            return
+        raise RigError(
+            "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, or disable "
+            "Lock Feet.",
+            foot=footing.feet[0].bones[2],
+        )
+
+    def _write(self, work: BakeTransaction, frames: Array, first: Samples, goal: "_Goal") -> None:
+        changed = np.flatnonzero(goal.changing)
+        some = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(frames)))
+        for bone, offsets in goal.turns.items():
+            if np.all(offsets == rotation.IDENTITY):
+                continue
+            mode, raw = first.channel(bone)
+            values = channels.turned(raw, mode, offsets)
+            work.write(bone, mode, frames[some], values[some], raw[some])
+        for bone, moves in goal.moves.items():
+            if not np.any(moves):
+                continue
+            raw = first.raw[LOCATION][:, first.bones.index(bone)]
+            own = own_displacement(first, bone, first.rotations[:, first.bones.index(bone)], moves)
+            work.write(bone, LOCATION, frames[some], (raw + own)[some], raw[some])
+
+
+class _Goal:
+    """Where the legs are to be, and what moves them there.
+
+    turns: offsets (F, 4) by bone; moves: displacements (F, 3) in armature space by bone.
+    """
+
+    def __init__(self, first: Samples, footing: Footing, plans: Sequence[FootPlan], dt: float, begin: int) -> None:
+        self.footing = footing
+        back = np.linalg.inv(first.worlds[:, :3, :3])
+        moved = np.stack([np.einsum("fij,fj->fi", back, plan.displacement) for plan in plans], axis=1)
+        now = _legs(footing.feet, first)
+        self.size = np.maximum(np.sum(now.lengths, axis=0).max(axis=0), 1e-9)
+        self.wanted = _shifted(now, moved)
+        up = rotation.normalize(back[:, :, 2])
+        body = np.zeros((len(moved), 3))
+        if footing.hips:
+            supports = np.stack([foot_lock.support(plan.stances, len(moved), dt) for plan in plans], axis=1)
+            body = foot_lock.body_displacement(moved, supports, dt, begin=begin)
+            low = legs.lowering(self.wanted, _shifted(now, body), up, dt)
+            body = body - (low * foot_lock.onset(len(low), begin, _LOWERED, dt))[:, None] * up
+        self.changing = np.any(moved != 0.0, axis=(1, 2)) | np.any(body != 0.0, axis=1)
+        self.forwards, backwards = legs.bent_forwards(self.wanted)
+        self.turned = self._turned(backwards, begin, max(round(_STRAIGHTENED / dt), 1))
+        self.changing |= np.any(self.turned > 0.0, axis=1)
+        self.moves = {foot.control: moved[:, n] for n, foot in enumerate(footing.feet) if foot.control}
+        self.turns: dict[str, Array] = {}
+        if footing.hips:
+            self.moves[footing.hips] = body
+        self._turn(_shifted(now, body))
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.changing.any())
+
+    def _turned(self, backwards: Array, begin: int, length: int) -> Array:
+        """How much (F, l) a knee that is bent backwards is bent forwards: all of it for as long as it is, if the leg
+        changes meanwhile; from the first frame that may change it takes `length` frames."""
+        result = np.zeros(backwards.shape)
+        for n in range(backwards.shape[1]):
+            for a, b in runs(backwards[:, n]):
+                if not self.changing[a : b + 1].any():
+                    continue
+                frames = np.arange(a, b + 1)
+                t = np.clip((frames - begin + 1) / length, 0.0, 1.0) if a < begin else np.ones(len(frames))
+                result[a : b + 1, n] = t * t * (3.0 - 2.0 * t)
+        return result
+
+    def _turn(self, now: legs.Leg) -> None:
+        offsets, self.out_of_reach = legs.replant(self.forwards, now)
+        if np.any(self.turned < 1.0):
+            plain, _ = legs.replant(self.wanted, now)
+            some = self.turned < 1.0
+            share = np.broadcast_to(self.turned[some][:, None], offsets[some].shape[:-1])
+            offsets[some] = rotation.slerp(plain[some], offsets[some], share)
+        offsets[~self.changing] = rotation.IDENTITY
+        for n, foot in enumerate(self.footing.feet):
+            if foot.control:
+                continue
+            for k, bone in enumerate(foot.bones):
+                turn = offsets[:, n, k]
+                self.turns[bone] = rotation.multiply(self.turns[bone], turn) if bone in self.turns else turn
+
+    def missed(self, now: Samples) -> float:
+        """The largest distance of an ankle from its goal, in lengths of its leg."""
+        away = np.linalg.norm(_legs(self.footing.feet, now).ankle - self.wanted.ankle, axis=-1)
+        away[(self.turned > 0.0) & (self.turned < 1.0)] = 0.0
+        away = np.maximum(away - self.out_of_reach, 0.0)
+        return float((away[self.changing] / self.size).max())
+
+    def correct(self, now: Samples) -> None:
+        """Turn and move by what is missing."""
+        there = _legs(self.footing.feet, now)
+        for n, foot in enumerate(self.footing.feet):
+            if foot.control:
+                missing = self.wanted.ankle[:, n] - there.ankle[:, n]
+                self.moves[foot.control] = self.moves[foot.control] + np.where(self.changing[:, None], missing, 0.0)
+        self._turn(there)
+
+    def pose(self) -> tuple[dict[str, Array], dict[str, Array]]:
+        return dict(self.turns), dict(self.moves)
+
+    def restore(self, pose: tuple[dict[str, Array], dict[str, Array]]) -> None:
+        self.turns, self.moves = pose
+
+
+def _shifted(leg: legs.Leg, by: Array) -> legs.Leg:
+    """Legs displaced by (F, 3) or (F, l, 3)."""
+    by = by if by.ndim == 3 else by[:, None]
+    return replace(leg, hip=leg.hip + by, knee=leg.knee + by, ankle=leg.ankle + by)
+
+
+def _legs(feet: Sequence[Foot], samples: Samples) -> legs.Leg:
+    rows = [[samples.bones.index(name) for name in foot.bones] for foot in feet]
+    joints = [samples.positions[:, [row[k] for row in rows]] for k in range(3)]
+    turns = [samples.rotations[:, [row[k] for row in rows]] for k in range(3)]
+    return legs.Leg(*joints, *turns)
+
+
+def _drift(footing: Footing, samples: Samples, plans: Sequence[FootPlan]) -> float:
+    """The largest distance between two places of a point while it touches."""
+    largest = 0.0
+    for foot, plan in zip(footing.feet, plans, strict=True):
+        places = foot.touch(samples)
+        for stance in plan.stances:
+            changes = np.flatnonzero(np.diff(stance.touching)) + 1
+            for same in np.split(np.arange(stance.first, stance.last + 1), changes):
+                there = places[same, stance.touching[same[0] - stance.first]]
+                largest = max(largest, float(np.linalg.norm(np.ptp(there, axis=0))))
+    return largest

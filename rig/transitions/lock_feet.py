@@ -1,0 +1,235 @@
+"""*Lock Feet*: planted feet stay on their places through the transitions of a new action.
+
+The contacts are those of the clips, each sampled as it is played alone. A foot that both clips have on the ground at a
+cut stays where the source has it until the destination lifts it; if the two places are far from each other, it makes a
+step. A foot that lands during a blend stays where it is at
+the end of the blend or, if it is lifted before, at its mean place. After the last of these contacts the result is the
+destination.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.body import foot_lock
+from ...lookat_pd.body.contacts import Detection, Interval
+from ...lookat_pd.body.foot_lock import FootStance
+from ...lookat_pd.progress import drain
+from ...lookat_pd.rotation import Array
+from ..animation.bake_options import BakeOptions
+from ..animation.playing import playing
+from ..feet import foot_bones, foot_contacts, foot_locking
+from ..feet.foot_bones import Foot, Footing
+from ..feet.foot_locking import FootLockResult, FootPlan
+from ..sampling.sampler import Sampler, Samples, run
+
+_CATCH = 0.25
+"""Longest time [s] after the contact of the destination until a foot that is still in the air has landed."""
+_LANDED = 0.02
+"""Height above its place in the destination, in lengths of the leg, at which a foot lands."""
+_NEAR = 0.1
+"""Distance from its place, in lengths of the leg, from which on a foot takes the longest time to land."""
+_HELD = 0.25
+"""Distance between the places in both clips, in lengths of the leg, up to which a foot stays; it makes a step else."""
+_STEP = 0.1
+"""Height of a step as a fraction of its length."""
+_INTERRUPTED = 0.05
+
+
+@dataclass(frozen=True)
+class PlayedClip:
+    """A clip as it plays in a result: frame `frame` of the action at frame `at`. first, last: its own frames.
+
+    blend: [s] of the transition at its beginning, from frame `at` on.
+    """
+
+    action: bpy.types.Action
+    slot: bpy.types.ActionSlot
+    first: int
+    last: int
+    frame: float
+    at: int
+    blend: float
+
+    @property
+    def begin(self) -> int:
+        """The first frame of the result that is one of the clip, whether it plays there or not."""
+        return int(np.ceil(self.first - self.frame + self.at - 1e-6))
+
+    @property
+    def end(self) -> int:
+        """The last such frame."""
+        return int(np.floor(self.last - self.frame + self.at + 1e-6))
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """A clip with its samples, and the contacts of the points of each foot as frames of the result."""
+
+    clip: PlayedClip
+    samples: Samples
+    contacts: list[list[list[Interval]]]
+
+
+def lock_feet(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    slot: bpy.types.ActionSlot,
+    clips: Sequence[PlayedClip],
+    dt: float,
+    detection: Detection | None = None,
+) -> FootLockResult | None:
+    """Keep the feet of an action of these clips on their places through its transitions; None if nothing is planted.
+
+    dt: [s] per frame. Raises RigError.
+    """
+    footing = foot_bones.find(armature)
+    known = [_sample(scene, armature, footing, clip, dt, detection or Detection()) for clip in clips]
+    planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
+    if not any(planted):
+        return None
+    begin = clips[1].at
+    first = begin - 2
+    release = int(np.ceil((foot_lock.RELEASE + foot_lock.SMOOTH) / dt)) + 1
+    last = min(max(stance.last for found in planted for stance in found) + release, clips[-1].end)
+    cuts = [clip.at - first for clip in clips[1:] if clip.at <= last]
+    unmoved = [frame for cut in cuts for frame in (cut - 2, cut - 1)]
+
+    def plan(samples: Samples) -> list[FootPlan]:
+        plans = []
+        for foot, found in zip(footing.feet, planted, strict=True):
+            places = foot.touch(samples)
+            landings = [_landing(item, samples, foot, places, known, first, dt) for item in found]
+            stances = [landing.stance for landing in landings if landing is not None]
+            moved = foot_lock.displacements(places, stances, dt, begin=begin - first, unmoved=unmoved)
+            for landing in landings:
+                if landing is not None:
+                    landing.lift(moved)
+            plans.append(FootPlan(moved, stances))
+        return plans
+
+    with playing(armature, action, slot):
+        steps = foot_locking.lock(
+            scene, armature, footing, plan, BakeOptions(first, last, "CURRENT"), begin=begin - first
+        )
+        return drain(steps)
+
+
+def _sample(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    footing: Footing,
+    clip: PlayedClip,
+    dt: float,
+    detection: Detection,
+) -> _Sampled:
+    frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
+    with playing(armature, clip.action, clip.slot), Sampler(scene, armature, footing.sampled) as sampler:
+        samples = run(sampler.sample(frames.tolist()))
+    found = foot_contacts.find_contacts(footing, samples, dt, detection)
+    shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in found]
+    return _Sampled(clip, samples, shifted)
+
+
+def _planted(known: Sequence[_Sampled], foot: int, dt: float) -> list[FootStance]:
+    """The stances of a foot that transitions change, in frames of the result."""
+    gap = max(int(_INTERRUPTED / dt), 1)
+    found: list[FootStance] = []
+    for n in range(1, len(known)):
+        clip = known[n].clip
+        end = known[n + 1].clip.at - 1 if n + 1 < len(known) else clip.end
+        blended = min(clip.at + int(np.ceil(clip.blend / dt)) + 1, end)
+        was_down = any(a <= clip.at - 1 <= b for point in known[n - 1].contacts[foot] for a, b in point)
+        for stance in foot_lock.stances([_from(clip.begin, point) for point in known[n].contacts[foot]], _count(clip)):
+            begins, ends = stance.first + clip.begin, stance.last + clip.begin
+            if ends < clip.at or begins > blended:
+                continue
+            here = FootStance(begins, ends, stance.touching).cut(clip.at, end)
+            if was_down and here.first <= clip.at + gap:
+                found.append(_continued(found, here, clip.at))
+            elif here.last > blended:
+                found.append(here.cut(here.first, blended, blended))
+            else:
+                found.append(here)
+    return found
+
+
+def _from(begin: int, contacts: Sequence[Interval]) -> list[Interval]:
+    return [(a - begin, b - begin) for a, b in contacts]
+
+
+def _count(clip: PlayedClip) -> int:
+    return clip.end - clip.begin + 1
+
+
+def _continued(found: list[FootStance], stance: FootStance, cut: int) -> FootStance:
+    """A stance that began before the cut; one that lasts until the cut is removed from those found."""
+    touching = np.concatenate((np.full(stance.first - cut + 1, stance.touching[0]), stance.touching))
+    if found and found[-1].last >= cut - 1:
+        before = found.pop()
+        return FootStance(
+            before.first,
+            stance.last,
+            np.concatenate((before.touching[: cut - before.first], touching[1:])),
+            before.anchor,
+        )
+    return FootStance(cut - 1, stance.last, touching, cut - 1)
+
+
+@dataclass(frozen=True)
+class _Landing:
+    """A stance as indices of samples. step: height [units of the world] of a step from frame `lifted` to it; else 0."""
+
+    stance: FootStance
+    lifted: int = 0
+    step: float = 0.0
+
+    def lift(self, moved: Array) -> None:
+        """Add the step to the displacements (F, 3) of a foot."""
+        frames = np.arange(self.lifted, self.stance.first + 1)
+        if self.step > 0.0 and len(frames) > 1:
+            t = (frames - frames[0]) / (frames[-1] - frames[0])
+            moved[frames, 2] += self.step * (4.0 * t * (1.0 - t)) ** 2
+
+
+def _landing(
+    stance: FootStance,
+    samples: Samples,
+    foot: Foot,
+    places: Array,
+    known: Sequence[_Sampled],
+    first: int,
+    dt: float,
+) -> _Landing | None:
+    """A stance from the frame at which the blended foot has come down, or has made a step; None if it never does.
+
+    places: (F, P, 3) of the points of the blended foot.
+    """
+    anchor = None if stance.anchor is None else stance.anchor - first
+    here = FootStance(stance.first - first, stance.last - first, stance.touching, anchor)
+    size, catch = foot.length(samples), int(_CATCH / dt)
+    clip = max((item for item in known if item.clip.at <= stance.last), key=lambda item: item.clip.at).clip
+    if anchor == here.first:
+        settled = min(clip.at + int(np.ceil(clip.blend / dt)) + 1 - first, here.last)
+        way = float(np.linalg.norm(places[settled, here.touching[-1], :2] - places[anchor, here.touching[-1], :2]))
+        if way <= _HELD * size:
+            return _Landing(here)
+        begin = here.first + 1 + max(catch, 2)
+        if begin >= here.last:
+            return None
+        return _Landing(here.cut(begin, max(settled, begin + 1), max(settled, begin + 1)), here.first, _STEP * way)
+    there = foot.touch(next(item.samples for item in known if item.clip is clip))
+    rows = np.arange(stance.first, stance.last + 1) - clip.begin
+    touched = places[here.first + np.arange(len(rows)), here.touching]
+    # Of the destination only the height counts, which no placement on the ground changes.
+    high = (touched - there[rows, here.touching])[:, 2]
+    down = np.abs(high - high[-1]) < _LANDED * size
+    spot = touched.mean(axis=0) if anchor is None else touched[anchor - here.first]
+    # The further it is from its place, the longer it takes.
+    needed = catch * np.minimum(np.linalg.norm(touched - spot, axis=-1) / (_NEAR * size), 1.0)
+    down &= stance.first + np.arange(len(rows)) - clip.at + 1 >= needed
+    begin = max(here.first + min(int(np.argmax(down)), catch), here.first + catch if not down.any() else 0)
+    return None if begin >= here.last else _Landing(here.cut(begin, here.last, anchor))
