@@ -17,7 +17,7 @@ from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.skeleton import Skeleton
 from ...detection import limbs, stance
-from ...detection.limbs import ArmBones, EyeBone, LegBones
+from ...detection.limbs import ArmBones, EyeBone, LegBones, LidPoints
 from ...sampling import plain_chain
 from . import blink, shape_eyes, shape_table
 from .shape_eyes import ShapeEye
@@ -34,14 +34,14 @@ class BodyRig:
     """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty.
 
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
-    keys that close the eyes. looks: eyes that shape keys turn. legs, arms: without those that the rig's own inverse
-    kinematics holds; reaching: all legs. handles: bones that hold feet by it, which are put back where the chain
-    moves them. missed: goals of legs with the deforming bones that they miss, which are brought back by moving
-    the goal. turned, moved: bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond
-    the chain; anchors: for each the index in the chain of the bone that moves it, -1 for none. forward: of the
-    character in the rest frame of the hips control; upright: up in armature space. plain: forward kinematics predicts
-    where the chain moves all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does,
-    in order. notes: what was not found.
+    keys that close the eyes; lid_points: bones that close them by their location, for each eye. looks: eyes that shape
+    keys turn. legs, arms: without those that the rig's own inverse kinematics holds; reaching: all legs. handles: bones
+    that hold feet by it, which are put back where the chain moves them. missed: goals of legs with the deforming bones
+    that they miss, which are brought back by moving the goal. turned, moved: bones beyond the chain that get offsets
+    and displacements. sampled: bones to sample beyond the chain; anchors: for each the index in the chain of the bone
+    that moves it, -1 for none. forward: of the character in the rest frame of the hips control; upright: up in armature
+    space. plain: forward kinematics predicts where the chain moves all of these. responses: what adds to a
+    `response.BodyMotion` what each enabled layer does, in order. notes: what was not found.
     """
 
     hips_control: str = ""
@@ -52,6 +52,7 @@ class BodyRig:
     arms: tuple[ArmBones, ...] = ()
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
+    lid_points: tuple[LidPoints, ...] = ()
     shapes: tuple[blink.Lid, ...] = ()
     looks: tuple[ShapeEye, ...] = ()
     shift: WeightShift | None = None
@@ -72,6 +73,11 @@ class BodyRig:
     plain: bool = True
     responses: tuple[Callable[..., None], ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def lid_bones(self) -> tuple[str, ...]:
+        """The bones that close the eyes, by rotation or location."""
+        return (*self.lids, *(bone for points in self.lid_points for bone in points.upper))
 
     @property
     def all_shapes(self) -> tuple[blink.Lid, ...]:
@@ -234,18 +240,25 @@ def find_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
         return body
     chosen = request.settings.eyes.blink_key
     middles = _middles(request, body)
-    lids, shapes = _lids(request.armature, request.chain, request.skeleton, middles, chosen, request.notes)
-    return replace(body, lids=lids, shapes=shapes)
+    lids = () if chosen else _lid_bones(request.armature, request.chain, request.skeleton, middles)
+    points = () if chosen or lids else _lid_points(request.armature, request.chain, middles)
+    shapes = () if lids or points else tuple(blink.find(request.armature, chosen))
+    if not (lids or points or shapes):
+        request.notes.append(
+            "No eyelid bone or shape key was found, so the eyes do not blink; choose a shape key in the Eyes panel."
+        )
+    blink.note(shapes, request.notes)
+    return replace(body, lids=lids, lid_points=points, shapes=shapes)
 
 
 def find_following_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     """The same lids, also if they do not blink."""
     if not (body.eyes or body.looks):
         return body
-    if not (body.lids or body.shapes):
+    if not (body.lid_bones or body.shapes):
         quiet = replace(request, notes=[])
         body = find_lids(quiet, body)
-        if body.lids or body.shapes:
+        if body.lid_bones or body.shapes:
             request.notes += [note for note in quiet.notes if note not in request.notes]
         else:
             request.notes.append(
@@ -345,25 +358,6 @@ def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[
     return tuple(found)
 
 
-def _lids(
-    armature: bpy.types.Object,
-    chain: Sequence[str],
-    skeleton: Skeleton,
-    middles: Array,
-    chosen: str,
-    notes: list[str],
-) -> tuple[tuple[str, ...], tuple[blink.Lid, ...]]:
-    """Lid bones or, without any, shape keys that close the eyes."""
-    lids = () if chosen else _lid_bones(armature, chain, skeleton, middles)
-    shapes = () if lids else tuple(blink.find(armature, chosen))
-    if not lids and not shapes:
-        notes.append(
-            "No eyelid bone or shape key was found, so the eyes do not blink; choose a shape key in the Eyes panel."
-        )
-    blink.note(shapes, notes)
-    return lids, shapes
-
-
 def _lid_bones(armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, middles: Array) -> tuple[str, ...]:
     """Upper lids whose pivot is at the center of their eye, so that rotation closes them."""
     lids = limbs.find_lids(armature)
@@ -372,6 +366,14 @@ def _lid_bones(armature: bpy.types.Object, chain: Sequence[str], skeleton: Skele
     pivots = np.array([skeleton.heads[skeleton.index(lid)] for lid in lids])
     size = np.linalg.norm(np.ptp(middles, axis=0))
     return tuple(lids) if np.all(np.linalg.norm(pivots - middles, axis=1) < _AT_EYE * size) else ()
+
+
+def _lid_points(armature: bpy.types.Object, chain: Sequence[str], middles: Array) -> tuple[LidPoints, ...]:
+    """The controls along the lids, if there are as many lids as eyes."""
+    found = limbs.find_lid_points(armature)
+    if len(found) != len(middles) or any(set(points.upper) & set(chain) for points in found):
+        return ()
+    return tuple(found)
 
 
 def _leg_length(skeleton: Skeleton, legs: Sequence[LegBones], chain: Sequence[str]) -> float:
@@ -409,6 +411,9 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
         (moved if eye.target else turned).append(eye.target or eye.bone)
         sampled += [eye.target] if eye.target else []
     turned += [*body.lids, *body.turned]
+    for points in body.lid_points:
+        moved += points.upper
+        sampled += [*points.upper, *points.lower]
     moved += body.moved
     for bone in turned:
         if bone in chain:

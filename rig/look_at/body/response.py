@@ -12,7 +12,7 @@ from ....lookat_pd import eyes, gaze, rotation
 from ....lookat_pd.body import legs, recoil
 from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import ChainMotion
-from ....lookat_pd.eyes import blink, shape_gaze
+from ....lookat_pd.eyes import blink, lid_points, shape_gaze
 from ....lookat_pd.rotation import Array
 from ...animation import channels
 from ...sampling.sampler import Samples
@@ -135,6 +135,7 @@ class BodyMotion:
     closing: Array | None = None
     closed: Array | None = None
     raised: Array | None = None
+    centers: Array | None = None
     shapes: dict[Lid, Array] = field(default_factory=dict)
 
 
@@ -267,7 +268,7 @@ def turn_eyes(motion: BodyMotion) -> None:
         arm = control[1] - about
         moved = np.where(still, 0.0, rotation.rotate(world, arm) - arm)
         motion.moves[eye.target] = own_displacement(samples, eye.target, control[0], moved)
-    motion.gaze, motion.closing = seen, seen.blink * influence
+    motion.gaze, motion.closing, motion.centers = seen, seen.blink * influence, centers
 
 
 def _turn_by_shapes(motion: BodyMotion) -> None:
@@ -311,7 +312,7 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
                 found.setdefault(lid, []).append(amounts[:, where])
     # What turns both eyes turns them by the mean.
     motion.shapes |= {lid: np.mean(several, axis=0) for lid, several in found.items()}
-    motion.gaze, motion.closing = seen, seen.blink * motion.influence
+    motion.gaze, motion.closing, motion.centers = seen, seen.blink * motion.influence, centers
 
 
 def _raised(motion: BodyMotion, natural: Array, looking: Array, offsets: Array) -> Array:
@@ -337,6 +338,7 @@ def close_lids(motion: BodyMotion) -> None:
     for lid in body.lids:
         local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
         motion.offsets[lid] = rotation.exp(-body.blink_angle * motion.closing[:, None] * local)
+    _move_lid_points(motion, motion.closing, np.zeros(len(motion.head)))
 
 
 def follow_eyes(motion: BodyMotion) -> None:
@@ -354,10 +356,35 @@ def follow_eyes(motion: BodyMotion) -> None:
         local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
         follow = rotation.exp((opened * turn)[:, None] * local)
         motion.offsets[lid] = rotation.multiply(motion.offsets[lid], follow)
+    closed = motion.closed if motion.closed is not None else np.zeros(len(motion.head))
+    _move_lid_points(motion, closed, opened * motion.raised)
     if not body.looks and body.blink_angle > 0.0:
         share = np.clip(-turn / body.blink_angle, 0.0, 1.0)
         for lid in body.shapes:
             motion.shapes[lid] = motion.shapes.get(lid, 0.0) + opened * share
+
+
+def _move_lid_points(motion: BodyMotion, closing: Array, raised: Array) -> None:
+    """Move the controls along the upper lids: closed by `closing` (F,), and up with eyes that look up by `raised` (F,)
+    [rad], further than the rig itself moves them."""
+    body = motion.body
+    if not body.lid_points or body.ocular is None or motion.centers is None:
+        return
+    sides = np.stack((body.ocular.head_right, body.ocular.head_forward, body.ocular.head_up))
+    axes = rotation.rotate(motion.head[:, None], sides)
+    for n, points in enumerate(body.lid_points):
+        upper, lower = (
+            np.stack([motion.now[bone][1] for bone in bones], axis=1) - motion.centers[:, n : n + 1]
+            for bones in (points.upper, points.lower)
+        )
+        gaps = lid_points.gaps(upper, lower, axes)
+        # The middle of the lid follows the eye, its corners do not.
+        share = gaps / np.maximum(gaps.max(axis=1, keepdims=True), 1e-6)
+        follow = (body.lid_follow - points.follows) * raised if body.lid_follow else np.zeros(len(raised))
+        angles = np.maximum(share * follow[:, None], -gaps) - gaps * closing[:, None]
+        moves = np.einsum("nm,fmk->fnk", np.linalg.inv(points.coupling), lid_points.turned(upper, angles, axes))
+        for k, bone in enumerate(points.upper):
+            motion.moves[bone] = own_displacement(motion.samples, bone, motion.now[bone][0], moves[:, k])
 
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:
