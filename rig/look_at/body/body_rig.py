@@ -20,7 +20,7 @@ from ...detection import limbs, stance
 from ...detection.limbs import ArmBones, EyeBone, LegBones, LidPoints
 from ...sampling import plain_chain
 from . import blink, shape_eyes, shape_table
-from .shape_eyes import ShapeEye
+from .shape_eyes import EyeControl, ShapeEye
 
 _COMFORTABLE = 2.0 / 3.0
 """Fraction of the ocular range in which eyes settle; the rest is used while the head has not turned yet."""
@@ -34,14 +34,15 @@ class BodyRig:
     """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty.
 
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
-    keys that close the eyes; lid_points: bones that close them by their location, for each eye. looks: eyes that shape
-    keys turn. legs, arms: without those that the rig's own inverse kinematics holds; reaching: all legs. handles: bones
-    that hold feet by it, which are put back where the chain moves them. missed: goals of legs with the deforming bones
-    that they miss, which are brought back by moving the goal. turned, moved: bones beyond the chain that get offsets
-    and displacements. sampled: bones to sample beyond the chain; anchors: for each the index in the chain of the bone
-    that moves it, -1 for none. forward: of the character in the rest frame of the hips control; upright: up in armature
-    space. plain: forward kinematics predicts where the chain moves all of these. responses: what adds to a
-    `response.BodyMotion` what each enabled layer does, in order. notes: what was not found.
+    keys that close the eyes; lid_points: bones that close them by their location, for each eye; closers: control bones
+    that do. looks: eyes that shape keys or control bones turn. legs, arms: without those that the rig's own inverse
+    kinematics holds; reaching: all legs. handles: bones that hold feet by it, which are put back where the chain moves
+    them. missed: goals of legs with the deforming bones that they miss, which are brought back by moving the goal.
+    turned, moved: bones beyond the chain that get offsets and displacements. sampled: bones to sample beyond the chain;
+    anchors: for each the index in the chain of the bone that moves it, -1 for none. forward: of the character in the
+    rest frame of the hips control; upright: up in armature space. plain: forward kinematics predicts where the chain
+    moves all of these. responses: what adds to a `response.BodyMotion` what each enabled layer does, in order. notes:
+    what was not found.
     """
 
     hips_control: str = ""
@@ -53,6 +54,7 @@ class BodyRig:
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
     lid_points: tuple[LidPoints, ...] = ()
+    closers: tuple[EyeControl, ...] = ()
     shapes: tuple[blink.Lid, ...] = ()
     looks: tuple[ShapeEye, ...] = ()
     shift: WeightShift | None = None
@@ -77,7 +79,8 @@ class BodyRig:
     @property
     def lid_bones(self) -> tuple[str, ...]:
         """The bones that close the eyes, by rotation or location."""
-        return (*self.lids, *(bone for points in self.lid_points for bone in points.upper))
+        points = (bone for points in self.lid_points for bone in points.upper)
+        return (*self.lids, *points, *dict.fromkeys(control.bone for control in self.closers))
 
     @property
     def all_shapes(self) -> tuple[blink.Lid, ...]:
@@ -209,7 +212,7 @@ def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
 def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
     """Eye bones, or shape keys that turn the eyes: those of the table, or where there is no bone."""
     chosen, notes = request.settings.eyes, request.notes
-    by_shapes = chosen.turned_by == "SHAPE_KEYS" or (chosen.turned_by == "AUTO" and shape_table.rows(chosen))
+    by_shapes = chosen.turned_by == "SHAPE_KEYS" or (chosen.turned_by == "AUTO" and shape_table.turns_eyes(chosen))
     eyes: tuple[EyeBone, ...] = () if by_shapes else _eyes(request.armature, request.chain, chosen, notes)
     if eyes or chosen.turned_by == "BONES":
         return replace(body, eyes=eyes)
@@ -218,6 +221,7 @@ def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
         # They need no bone.
         notes[:] = [note for note in notes if note != _NO_EYE_BONE]
         blink.note(shape_eyes.lids(looks), notes)
+        shape_eyes.note_unseen(request.armature, (c.bone for c in shape_eyes.controls(looks)), notes)
     elif lacking:
         notes += lacking
     elif by_shapes:
@@ -238,16 +242,21 @@ def find_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     """The lids of a body with eyes."""
     if not (body.eyes or body.looks):
         return body
-    chosen = request.settings.eyes.blink_key
+    chosen, notes = request.settings.eyes.blink_key, request.notes
     middles = _middles(request, body)
+    shapes, closers = shape_eyes.closing(request.armature, request.settings.eyes)
+    if shapes or closers:
+        blink.note(shapes, notes)
+        shape_eyes.note_unseen(request.armature, (control.bone for control in closers), notes)
+        return replace(body, closers=closers, shapes=shapes)
     lids = () if chosen else _lid_bones(request.armature, request.chain, request.skeleton, middles)
     points = () if chosen or lids else _lid_points(request.armature, request.chain, middles)
     shapes = () if lids or points else tuple(blink.find(request.armature, chosen))
     if not (lids or points or shapes):
-        request.notes.append(
+        notes.append(
             "No eyelid bone or shape key was found, so the eyes do not blink; choose a shape key in the Eyes panel."
         )
-    blink.note(shapes, request.notes)
+    blink.note(shapes, notes)
     return replace(body, lids=lids, lid_points=points, shapes=shapes)
 
 
@@ -414,8 +423,10 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
     for points in body.lid_points:
         moved += points.upper
         sampled += [*points.upper, *points.lower]
-    moved += body.moved
-    for bone in turned:
+    controls = list(dict.fromkeys(control.bone for control in (*shape_eyes.controls(body.looks), *body.closers)))
+    moved += [*controls, *body.moved]
+    sampled += controls
+    for bone in (*turned, *controls):
         if bone in chain:
             raise RigError(
                 "Bone '{bone}' is in the chain of the look-at and cannot also be a limb or an eye; "

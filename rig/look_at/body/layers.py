@@ -104,6 +104,7 @@ LAYERS: dict[str, Layer] = {
             reported=lambda body: [
                 *(eye.bone for eye in body.eyes),
                 *dict.fromkeys(lid.name for lid in shape_eyes.lids(body.looks)),
+                *dict.fromkeys(control.bone for control in shape_eyes.controls(body.looks)),
             ],
             tune=body_rig.tune_eyes,
             amounts=(

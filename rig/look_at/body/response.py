@@ -19,6 +19,7 @@ from ...sampling.sampler import Samples
 from . import shape_eyes
 from .blink import Lid
 from .body_rig import BodyRig
+from .shape_eyes import EyeControl
 
 Posed = dict[str, tuple[Array, Array]]
 """Bones' orientations (F, 4) and positions (F, 3) in armature space, by name."""
@@ -276,7 +277,7 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     body, samples = motion.body, motion.samples
     assert body.ocular is not None
     ahead = body.ocular.head_forward
-    values = shape_eyes.animated(body.looks, samples.frames)
+    values = shape_eyes.animated(body.looks, samples)
     shifts = [eye.shifts(ahead) for eye in body.looks]
     natural = np.stack([shape_gaze.direction(values[:, n], ahead, shift) for n, shift in enumerate(shifts)], axis=1)
     in_head = rotation.shortest_arc(np.broadcast_to(ahead, natural.shape), natural)
@@ -302,16 +303,21 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     )
     looking = rotation.rotate(rotation.multiply(in_head, seen.offsets), ahead)
     motion.raised = _raised(motion, natural, looking, seen.offsets)
-    found: dict[Lid, list[Array]] = {}
+    found: dict[Lid | EyeControl, list[Array]] = {}
     for n, (eye, shift) in enumerate(zip(body.looks, shifts, strict=True)):
         amounts = shape_gaze.weights(looking[:, n], ahead, shift) - shape_gaze.weights(natural[:, n], ahead, shift)
         still = np.all(seen.offsets[:, n] == rotation.IDENTITY, axis=-1)
         amounts = np.where(still[:, None], 0.0, amounts * motion.influence[:, None])
-        for where, lids in enumerate(eye.lids):
-            for lid in lids:
-                found.setdefault(lid, []).append(amounts[:, where])
-    # What turns both eyes turns them by the mean.
-    motion.shapes |= {lid: np.mean(several, axis=0) for lid, several in found.items()}
+        for where, both in enumerate(zip(eye.lids, eye.controls, strict=True)):
+            for turning in (*both[0], *both[1]):
+                found.setdefault(turning, []).append(amounts[:, where])
+    for turning, several in found.items():
+        # What turns both eyes turns them by the mean.
+        amount = np.mean(several, axis=0)
+        if isinstance(turning, EyeControl):
+            motion.moves[turning.bone] = motion.moves[turning.bone] + turning.location(amount)
+        else:
+            motion.shapes[turning] = amount
     motion.gaze, motion.closing, motion.centers = seen, seen.blink * motion.influence, centers
 
 
@@ -339,6 +345,7 @@ def close_lids(motion: BodyMotion) -> None:
         local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
         motion.offsets[lid] = rotation.exp(-body.blink_angle * motion.closing[:, None] * local)
     _move_lid_points(motion, motion.closing, np.zeros(len(motion.head)))
+    _close_by_controls(motion, motion.closing)
 
 
 def follow_eyes(motion: BodyMotion) -> None:
@@ -360,6 +367,7 @@ def follow_eyes(motion: BodyMotion) -> None:
     _move_lid_points(motion, closed, opened * motion.raised)
     if not body.looks and body.blink_angle > 0.0:
         share = np.clip(-turn / body.blink_angle, 0.0, 1.0)
+        _close_by_controls(motion, np.minimum(opened * share, 1.0))
         for lid in body.shapes:
             motion.shapes[lid] = motion.shapes.get(lid, 0.0) + opened * share
 
@@ -385,6 +393,13 @@ def _move_lid_points(motion: BodyMotion, closing: Array, raised: Array) -> None:
         moves = np.einsum("nm,fmk->fnk", np.linalg.inv(points.coupling), lid_points.turned(upper, angles, axes))
         for k, bone in enumerate(points.upper):
             motion.moves[bone] = own_displacement(motion.samples, bone, motion.now[bone][0], moves[:, k])
+
+
+def _close_by_controls(motion: BodyMotion, closing: Array) -> None:
+    """Move the control bones that close the eyes, from where the animator has them, by `closing` (F,)."""
+    for control in motion.body.closers:
+        left_open = 1.0 - np.clip(control.value(motion.samples), 0.0, 1.0)
+        motion.moves[control.bone] = motion.moves[control.bone] + control.location(left_open * closing)
 
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:
