@@ -21,6 +21,7 @@ from .blink import Lid
 from .body_rig import BodyRig
 from .shape_eyes import EyeControl
 
+_NO_LENGTH = 1e-9
 Posed = dict[str, tuple[Array, Array]]
 """Bones' orientations (F, 4) and positions (F, 3) in armature space, by name."""
 
@@ -30,7 +31,8 @@ class BodyResponse:
     """Offsets (F, t, 4) and displacements (F, m, 3) of the bones `turned` and `moved` of a body.
 
     gaze: solution of the eyes, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
-    shapes: (F, s) how much `body.all_shapes` change.
+    shapes: (F, s) how much `body.all_shapes` change. missed: (F, l) by what part of its length each planted leg misses
+    the animated position of its foot, None without legs.
     """
 
     offsets: Array
@@ -38,6 +40,7 @@ class BodyResponse:
     gaze: eyes.EyeSolution | None = None
     closing: Array | None = None
     shapes: Array | None = None
+    missed: Array | None = None
 
 
 def posed(body: BodyRig, samples: Samples) -> Posed:
@@ -137,6 +140,7 @@ class BodyMotion:
     closed: Array | None = None
     raised: Array | None = None
     centers: Array | None = None
+    missed: Array | None = None
     shapes: dict[Lid, Array] = field(default_factory=dict)
 
 
@@ -182,7 +186,7 @@ def respond(
     shapes = np.zeros((frames, len(body.all_shapes)))
     for n, lid in enumerate(body.all_shapes):
         shapes[:, n] = motion.shapes.get(lid, 0.0)
-    return BodyResponse(turned, moved, motion.gaze, motion.closing, shapes)
+    return BodyResponse(turned, moved, motion.gaze, motion.closing, shapes, motion.missed)
 
 
 def move_hips(motion: BodyMotion) -> None:
@@ -215,7 +219,9 @@ def plant_feet(motion: BodyMotion) -> None:
     planted = motion.body.legs
     if not planted:
         return
-    turned, _ = legs.replant(_legs(planted, motion.animated), _legs(planted, motion.now))
+    now = _legs(planted, motion.now)
+    turned, missed = legs.replant(_legs(planted, motion.animated), now)
+    motion.missed = missed / np.maximum(np.sum(now.lengths, axis=0), _NO_LENGTH)
     for n, leg in enumerate(planted):
         for k, bone in enumerate((leg.upper, leg.lower, leg.foot)):
             motion.offsets[bone] = turned[:, n, k]
