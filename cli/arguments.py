@@ -17,6 +17,7 @@ _DIGITS = 12
 _SHARDS = re.compile("([0-9]{1,12})(?:-([0-9]{1,12}))?/([0-9]{1,12})")
 MOST_JOBS = 256
 PROGRESS = ("auto", "json", "openjd", "none")
+_DAMPING = ("critical", "responsive")
 FARTHEST = 1e12
 """Largest coordinate [m] with which Blender's single precision resolves directions."""
 
@@ -207,6 +208,17 @@ def number(least: float, most: float, *, open_below: bool = False) -> Callable[[
         return value
 
     return convert
+
+
+def damping(word: str) -> str | float:
+    """A word for a damping, in upper case, or a damping ratio."""
+    if word.lower() in _DAMPING:
+        return word.upper()
+    try:
+        float(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is neither critical, responsive nor a number") from None
+    return number(0.0, 20.0)(word)
 
 
 frame_rate = number(_SLOWEST, _FASTEST)

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import bpy
 
@@ -29,6 +29,16 @@ def add_into(parser: argparse.ArgumentParser) -> None:
         default="new",
         help="new action (default), current action, or an NLA layer that contains only the offsets (.blend only)",
     )
+
+
+def use_controller(options: argparse.Namespace, settings: Any) -> None:
+    """Set settle time and damping of a look-at, or of PD Follow, as far as the arguments say."""
+    if options.settle_time is not None:
+        settings.settle_time = options.settle_time
+    if isinstance(options.damping, str):
+        settings.damping = options.damping
+    elif options.damping is not None:
+        settings.damping, settings.damping_ratio = "CUSTOM", options.damping
 
 
 def check(options: argparse.Namespace) -> None:

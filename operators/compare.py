@@ -1,19 +1,28 @@
 """Compare: the plain animation beside the result, in the viewport."""
 
+import time
+from collections.abc import Generator
+from contextlib import suppress
+
 import bpy
 from bpy.app.handlers import persistent
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
-from ..lookat_pd.progress import drain
 from ..rig.look_at import compare
 from ..rig.offset_layer import layer_action
-from ..rig.sampling import suspend
+from ..rig.sampling import sampler, suspend
 from ..translations import messages
 from . import current, job, viewports
 
 _PAUSE = 0.5
 """Time [s] without a change of the animation after which it is sampled again."""
+_SLICE = 0.1
+"""Seconds of sampling between two moments in which Blender reacts."""
+_BETWEEN = 0.01
+"""Time [s] between two slices."""
+_sampling: list[Generator[float, None, None]] = []
+"""The sampling that is under way, if any."""
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -73,23 +82,74 @@ def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         return
     if all(layer_action.is_layer(u.id.original) for u in depsgraph.updates if isinstance(u.id, bpy.types.Action)):
         return
-    if bpy.app.timers.is_registered(refresh):
-        bpy.app.timers.unregister(refresh)
-    bpy.app.timers.register(refresh, first_interval=_PAUSE)
+    if bpy.app.timers.is_registered(_in_slices):
+        bpy.app.timers.unregister(_in_slices)
+    bpy.app.timers.register(_in_slices, first_interval=_PAUSE)
 
 
-def refresh() -> None:
-    """Sample the plain animations again that have changed since."""
-    for item in compare.out_of_date():
-        try:
-            compare.show(item, drain(compare.plain(bpy.context.scene, item)))
-        except LookAtError:
-            compare.hide(item)
+def refresh(seconds: float | None = None) -> float | None:
+    """Sample the plain animations again that have changed since, for some seconds or to the end; the fraction done,
+    None if that is all."""
+    if not _sampling:
+        _sampling.append(_refreshed())
+    until = None if seconds is None else time.perf_counter() + seconds
+    try:
+        for fraction in _sampling[0]:
+            if until is not None and time.perf_counter() > until:
+                sampler.park_all()
+                return fraction
+    except ReferenceError:
+        # Undo replaces all data of the file; what is out of date then is found anew.
+        pass
+    _stop()
     viewports.redraw()
+    return None
+
+
+def _refreshed() -> Generator[float, None, None]:
+    """One armature after the other, as a generator of the fraction done; what changes meanwhile comes again."""
+    while items := compare.out_of_date():
+        yield 0.0
+        try:
+            found = yield from compare.plain(bpy.context.scene, items[0])
+            if compare.ghost(items[0]) is not None:
+                compare.show(items[0], found)
+        except LookAtError:
+            compare.hide(items[0])
+
+
+def _in_slices() -> float | None:
+    """A timer that refreshes while the status bar shows how far it is."""
+    if not _sampling and suspend.is_live_suspended():
+        return _PAUSE
+    fraction = refresh(_SLICE)
+    text = None
+    if fraction is not None:
+        percent = f"{100.0 * fraction:.0f}"
+        text = messages.translate(Message("Sampling the plain animation: {percent} %", percent=percent))
+    _show_status(text)
+    return None if fraction is None else _BETWEEN
+
+
+def _show_status(text: str | None) -> None:
+    """Show a text in the status bars of all windows; None for the usual one."""
+    for manager in bpy.data.window_managers:
+        for window in manager.windows:
+            window.workspace.status_text_set(text)
+
+
+def _stop() -> None:
+    """End the sampling that is under way."""
+    while _sampling:
+        with suppress(ReferenceError):
+            _sampling.pop().close()
 
 
 @persistent
 def _forget(*_: object) -> None:
+    if _sampling:
+        _stop()
+        _show_status(None)
     compare.hide()
 
 
@@ -106,7 +166,8 @@ def register() -> None:
 def unregister() -> None:
     for handlers, function in _HANDLERS:
         handlers.remove(function)
-    if bpy.app.timers.is_registered(refresh):
-        bpy.app.timers.unregister(refresh)
+    if bpy.app.timers.is_registered(_in_slices):
+        bpy.app.timers.unregister(_in_slices)
+    _stop()
     compare.hide()
     _unregister()

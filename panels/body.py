@@ -29,7 +29,7 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     if eyes.turned_by != "SHAPE_KEYS":
         for name in ("left", "right"):
             column.prop_search(eyes, name, settings.id_data.pose, "bones", icon="BONE_DATA")
-    if eyes.turned_by == "SHAPE_KEYS" or (eyes.turned_by == "AUTO" and len(eyes.shapes)):
+    if eyes.turned_by == "SHAPE_KEYS" or len(eyes.shapes):
         _draw_shapes(column, eyes)
     column.operator_context = "INVOKE_DEFAULT"
     column.operator("lookat_pd.eyes_from_vrm", icon="IMPORT")
@@ -58,18 +58,19 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
 
 
 class LOOKAT_PD_UL_eye_shapes(bpy.types.UIList):
-    """The shape keys that turn the eyes."""
+    """The shape keys and control bones that turn and close the eyes."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         split = layout.split(factor=0.5)
-        split.label(text=item.shape_key or "…", icon="SHAPEKEY_DATA", translate=False)
+        icon = "BONE_DATA" if item.control else "SHAPEKEY_DATA"
+        split.label(text=item.control or item.shape_key or "…", icon=icon, translate=False)
         row = split.row(align=True)
         row.prop(item, "eye", text="")
         row.prop(item, "direction", text="")
 
 
 def _draw_shapes(layout: bpy.types.UILayout, eyes) -> None:
-    """The table of shape keys that turn the eyes, and the highlighted row."""
+    """The table of shape keys and control bones, and the highlighted row."""
     row = layout.row()
     row.template_list("LOOKAT_PD_UL_eye_shapes", "", eyes, "shapes", eyes, "shapes_index", rows=3)
     buttons = row.column(align=True)
@@ -77,8 +78,15 @@ def _draw_shapes(layout: bpy.types.UILayout, eyes) -> None:
     buttons.operator("lookat_pd.eye_shape_remove", text="", icon="REMOVE")
     if 0 <= eyes.shapes_index < len(eyes.shapes):
         item = eyes.shapes[eyes.shapes_index]
-        layout.prop(item, "shape_key", icon="SHAPEKEY_DATA")
-        layout.prop(item, "angle")
+        if not item.control:
+            layout.prop(item, "shape_key", icon="SHAPEKEY_DATA")
+        if not item.shape_key:
+            layout.prop_search(item, "control", eyes.id_data.pose, "bones", icon="BONE_DATA")
+        if item.control:
+            layout.prop(item, "axis")
+            layout.prop(item, "distance")
+        if item.direction != "CLOSE":
+            layout.prop(item, "angle")
     layout.operator("lookat_pd.eye_shapes_detect", icon="FILE_REFRESH")
 
 

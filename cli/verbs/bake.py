@@ -43,7 +43,6 @@ together:
   3.2 Bo"""
 
 _ALWAYS: Schedule = ((float("-inf"), 0),)
-_DAMPING = ("critical", "responsive")
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--damping",
-        type=_damping,
+        type=words.damping,
         metavar="critical|responsive|NUMBER",
         help=(
             "critical (no overshoot), responsive (slight overshoot) or a damping ratio; also applied to look-ats of "
@@ -118,18 +117,6 @@ def _layers(word: str) -> tuple[str, ...]:
                 f"{words.shown(layer)!r} is no layer of the body: {', '.join(layers.LAYERS)} or all"
             )
     return chosen
-
-
-def _damping(word: str) -> str | float:
-    if word.lower() in _DAMPING:
-        return word.upper()
-    try:
-        float(word)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{words.shown(word)!r} is neither critical, responsive nor a number"
-        ) from None
-    return words.number(0.0, 20.0)(word)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -263,14 +250,9 @@ def _resolve(request: _Request, scene: bpy.types.Scene, rig: bpy.types.Object, b
 def _set(request: _Request, settings: Any) -> None:
     apply_preset(request.preset, settings)
     layers.switch_on(settings, request.options.body)
-    if request.options.settle_time is not None:
-        settings.settle_time = request.options.settle_time
     if request.options.level_head is not None:
         settings.level_head = request.options.level_head
-    if isinstance(request.options.damping, str):
-        settings.damping = request.options.damping
-    elif request.options.damping is not None:
-        settings.damping, settings.damping_ratio = "CUSTOM", request.options.damping
+    baking.use_controller(request.options, settings)
 
 
 def _take_over_eyes(job: FileJob, rig: bpy.types.Object, bone: str, row: Row) -> None:

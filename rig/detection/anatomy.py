@@ -130,7 +130,8 @@ class Anatomy:
         """Places in the line (from the head down) of the ancestors of the arms and the legs, None where none."""
         branches = self.side_branches(line)
         arms, legs = self._first(branches, self.arms), self._first(branches, self.legs)
-        if arms is None and legs is None and not self.pairs:
+        if arms is None and legs is None:
+            # Words for the sides alone do not say what is a limb.
             images = self.mirror[1]
             limbs = [
                 place

@@ -22,6 +22,20 @@ def upper_lids(anatomy: Anatomy) -> list[int]:
     return [side[0] for side in sides] if all(len(side) == 1 for side in sides) else []
 
 
+def lid_points(anatomy: Anatomy) -> list[tuple[list[int], list[int]]]:
+    """The bones along the upper and along the lower lid of each eye, left before right; none where an eye has no
+    upper or no lower ones."""
+    lids = [bone for bone in _spoken(anatomy, words.LID) if anatomy.names[bone].side]
+    found = []
+    for side in "LR":
+        own = [bone for bone in lids if anatomy.names[bone].side == side]
+        lower = [bone for bone in own if anatomy.names[bone].has(words.LOWER_LID)]
+        upper = [bone for bone in own if anatomy.names[bone].has(words.UPPER_LID) and bone not in lower]
+        if upper and lower:
+            found.append((upper, lower))
+    return found
+
+
 def _spoken(anatomy: Anatomy, vocabulary: frozenset[str]) -> list[int]:
     """Bones with a word from the vocabulary that are no controls; those that deform, where any do."""
     beside = words.HELPER | words.CONTROL | words.LEAF

@@ -51,7 +51,7 @@ def find(skeleton: Skeleton, deform: frozenset[str] = frozenset()) -> Lines:
 
 def _find(skeleton: Skeleton, deform: frozenset[str]) -> Lines:
     anatomy = Anatomy(only(skeleton, Anatomy(skeleton, deform).flesh))
-    known = bool(anatomy.legs or anatomy.arms or anatomy.pairs)
+    known = bool(anatomy.legs or anatomy.arms)
     hind, front = (_distinct(anatomy, lines) for lines in (_named(anatomy) if known else _nameless(anatomy)))
     standing = [line for line in hind if _leg(anatomy, line)]
     # Arms are legs only where the trunk between them and the legs is horizontal.
@@ -123,7 +123,7 @@ def _distinct(anatomy: Anatomy, lines: list[list[int]]) -> list[list[int]]:
 
 
 def _nameless(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:
-    """Hind and front limbs by symmetry: the longest pair on the pelvis, if it stands, and the longest on the chest."""
+    """Hind and front limbs by symmetry: the longest pairs on the pelvis that stand, and the longest on the chest."""
     skeleton, head = anatomy.skeleton, head_of(anatomy)
     if head is None:
         return [], []
@@ -133,15 +133,18 @@ def _nameless(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:
     left, ground = rotation.cross(up, forward), float(np.min(skeleton.heads @ up))
     arms, legs = anatomy.limbs(spine)
 
-    def pair(place: int | None) -> list[list[int]]:
+    def pairs(place: int | None) -> list[list[int]]:
         begin = [] if not place else [bone for bone in skeleton.children[spine[place]] if bone in images]
         paths = [path for path in (_down(anatomy, bone, set(images)) for bone in begin) if len(path) > 2]
         longest = max(map(len, paths), default=0)
         paths = [path for path in paths if len(path) == longest]
-        return sorted(paths, key=lambda path: -float(skeleton.heads[path[0]] @ left)) if len(paths) == 2 else []
+        if len(paths) % 2:
+            return []
+        return sorted(paths, key=lambda path: -float(skeleton.heads[path[0]] @ left))
 
-    hind = [path for path in pair(legs) if float(skeleton.heads[path[-1]] @ up) - ground < _LEVEL * anatomy.size]
-    return hind, pair(arms) if hind else []
+    hind = [path for path in pairs(legs) if float(skeleton.heads[path[-1]] @ up) - ground < _LEVEL * anatomy.size]
+    front = pairs(arms) if hind else []
+    return hind, front if len(front) == 2 else []
 
 
 def _leg(anatomy: Anatomy, line: Sequence[int]) -> list[int]:

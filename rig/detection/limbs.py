@@ -35,6 +35,20 @@ class EyeBone:
 
 
 @dataclass(frozen=True)
+class LidPoints:
+    """Bones along the edges of the lids of an eye, which close it by their location.
+
+    coupling: n rows of n, the part of the displacement of each bone of `upper` that each of them receives. follows:
+    the part of the turn of the eye with which the rig itself moves the upper lid up and down.
+    """
+
+    upper: tuple[str, ...]
+    lower: tuple[str, ...]
+    coupling: tuple[tuple[float, ...], ...]
+    follows: float = 0.0
+
+
+@dataclass(frozen=True)
 class LegBones:
     """Three bones, and a toe or "". held: inverse kinematics of the rig's own keeps the foot in its place.
 
@@ -76,6 +90,23 @@ def find_lids(armature: bpy.types.Object) -> list[str]:
     rig = _Rig(armature)
     lids = [rig.control(rig.body.names[bone]) for bone in face.upper_lids(Anatomy(rig.body, rig.deform))]
     return lids if all(lids) else []
+
+
+def find_lid_points(armature: bpy.types.Object) -> list[LidPoints]:
+    """The controls along the lids of each eye, left first; none where one of the upper lids does not move freely."""
+    rig = _Rig(armature)
+    anatomy = Anatomy(rig.body, rig.deform)
+    eyes = find_eyes(armature)
+    found = []
+    for side in face.lid_points(anatomy):
+        upper, lower = (
+            tuple(dict.fromkeys(filter(None, (rig.control(rig.body.names[bone]) for bone in part)))) for part in side
+        )
+        if not upper or not lower or set(upper) & set(lower) or not all(map(rig.is_offset_freely, upper)):
+            return []
+        eye = eyes[len(found)] if len(found) < len(eyes) else None
+        found.append(LidPoints(upper, lower, *rig.lid_coupling(upper, eye)))
+    return found
 
 
 def find_legs(armature: bpy.types.Object) -> list[LegBones]:
@@ -217,6 +248,40 @@ class _Rig:
         """Whether a bone goes where its location says."""
         here = self.armature.pose.bones[bone]
         return not here.bone.use_connect and not any(self._active(bone, _PLACING))
+
+    def is_offset_freely(self, bone: str) -> bool:
+        """Whether a bone goes where its location says, perhaps from where others bring it."""
+        here = self.armature.pose.bones[bone]
+        placed = (c for c in self._active(bone, _PLACING) if not self._adds(c))
+        return not here.bone.use_connect and not any(here.lock_location) and not any(placed)
+
+    def lid_coupling(self, upper: Sequence[str], eye: EyeBone | None) -> tuple[tuple[tuple[float, ...], ...], float]:
+        """`coupling` and `follows` of `LidPoints`, from constraints that copy locations."""
+        received = np.zeros((len(upper), len(upper)))
+        follows = 0.0
+        for n, bone in enumerate(upper):
+            for constraint in self._active(bone, ("COPY_LOCATION",)):
+                if constraint.target != self.armature or not self._adds(constraint):
+                    continue
+                if constraint.subtarget in upper:
+                    received[n, upper.index(constraint.subtarget)] += constraint.influence
+                elif eye is not None and self._turns_with(constraint.subtarget, eye.bone):
+                    follows = max(follows, constraint.influence)
+        # What one receives it gives on: the sum of all powers, none of which is left after as many as there are bones.
+        coupling, power = np.eye(len(upper)), np.eye(len(upper))
+        for _ in upper:
+            power = power @ received
+            coupling += power
+        return tuple(map(tuple, coupling.tolist())), follows
+
+    def _adds(self, constraint: bpy.types.Constraint) -> bool:
+        """Whether what copies a location adds it to the bone's own."""
+        return constraint.type == "COPY_LOCATION" and constraint.use_offset
+
+    def _turns_with(self, bone: str, eye: str) -> bool:
+        """Whether a bone is at an eye and moves as that turns."""
+        copied = (c.subtarget for c in self._active(bone, _PLACING) if c.target == self.armature and c.subtarget)
+        return any(self.hangs_on(other, eye) for other in (bone, *copied))
 
     def is_free(self, bone: str) -> bool:
         """Whether a bone's pose relative to its parent is decided by its own channels alone."""

@@ -126,7 +126,11 @@ def _eyes(body: BodyRig, settings: Any, on: set[str]) -> dict[str, Any] | None:
                     "bone": None,
                     "forward": ocular.forward[n],
                     "center": eye.center,
-                    "shape_keys": [lids[0].name for lids in eye.lids],
+                    "shape_keys": [lids[0].name if lids else None for lids in eye.lids],
+                    "controls": [
+                        [{"bone": c.bone, "axis": "XYZ"[c.axis], "distance": c.distance} for c in row]
+                        for row in eye.controls
+                    ],
                     "angles": [sum(part**2 for part in turn) ** 0.5 for turn in eye.turns],
                 }
                 for n, eye in enumerate(body.looks)

@@ -29,6 +29,9 @@ _SAMPLING = 0.8
 _WHOLE_FRAMES, _RAYS = 0.7, 0.2
 """Share of that for whole frames. There may be many times as many moments between them, or none."""
 
+_SEEN_OFF = 1e-3
+"""What a planted foot may be off, as a part of the length of its leg: a millimetre of a person."""
+
 
 class LookAtSolve:
     """One look-at over a range of frames: its samples, kept while they are valid, and its solution.
@@ -65,13 +68,32 @@ class LookAtSolve:
     def notes(self) -> tuple[str, ...]:
         """What the animator should know: what is in doubt or stays still, and why sampling takes longer than usual."""
         look_at = self.look_at
-        known = (*look_at.notes, *(look_at.body.notes if look_at.body is not None else ()))
+        known = (*look_at.notes, *(look_at.body.notes if look_at.body is not None else ()), *self._lifted_feet())
         if self.kept.whole_because is None:
             return known
         return (
             *known,
             Message("The whole rig is evaluated, which is slower. {reason}", reason=self.kept.whole_because),
         )
+
+    def _lifted_feet(self) -> list[Message]:
+        """Of the planted foot that is farthest off where it should be, by more than what can be seen."""
+        body, missed = self.look_at.body, None if self.response is None else self.response.missed
+        if body is None or missed is None or self.samples is None or missed.max() < _SEEN_OFF:
+            return []
+        frame, leg = np.unravel_index(np.argmax(missed), missed.shape)
+        link = body.anchors[body.sampled.index(body.legs[leg].upper)]
+        return [
+            Message(
+                "At frame {frame} the leg of '{foot}' is too short for the turn of the body, and the foot is "
+                "{percent:.1f}% of the leg's length off; if it should stand there, reduce the share of '{bone}' in the "
+                "chain.",
+                frame=int(self.samples.frames[frame]),
+                foot=body.legs[leg].foot,
+                percent=100.0 * float(missed[frame, leg]),
+                bone=self.look_at.bones[max(link, 0)],
+            )
+        ]
 
     def restructured(self) -> None:
         """Bones, constraints or drivers may be others: find out anew which bones matter."""

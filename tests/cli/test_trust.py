@@ -35,6 +35,7 @@ VERBS = {
     "inertialize": ["--loop"],
     "interpolate": ["--keys", "1,11,31", "--bone", "head"],
     "reach": ["--bone", "foot.L", "--point=0.2,-0.3,0.3", "--duration", "0.5"],
+    "follow": ["--bone", "head", "--target", "Ball"],
     "inspect": [],
 }
 
@@ -280,11 +281,16 @@ FLAGS = {
     "--priority": ["foot.L=high", "foot.L=x", "head"],
     "--balance": [*NUMBERS, "0.5"],
     "--ease": [*NUMBERS, "0.2"],
+    "--object": ["Ball", "Hero", "Nothing", ""],
+    "--turn": ["none", "follow", "aim", "x"],
+    "--max-speed": [*NUMBERS, "2"],
+    "--max-turn": [*NUMBERS, "90"],
+    "--anticipation": [*NUMBERS, "0.5"],
 }
 BARE = [
     *("--all-actions", "--as-seen", "--best-cut", "--json", "--keep-offset", "--loop", "--markers", "--no-gravity"),
     *("--no-limits", "--selected", "--skip-done", "--smooth-pops", "--lock-feet", "--clean-feet", "--tip"),
-    *("--trust-scripts", "--listed", "--keep-hips"),
+    *("--trust-scripts", "--listed", "--keep-hips", "--no-location", "--no-offset"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 ALWAYS = {"--help", "--debug", "--worker", "--output", "--report", "--range"}

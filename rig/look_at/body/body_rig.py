@@ -18,10 +18,10 @@ from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.skeleton import Skeleton
 from ...detection import limbs, stance
-from ...detection.limbs import ArmBones, EyeBone, LegBones
+from ...detection.limbs import ArmBones, EyeBone, LegBones, LidPoints
 from ...sampling import plain_chain
 from . import blink, shape_eyes, shape_table
-from .shape_eyes import ShapeEye
+from .shape_eyes import EyeControl, ShapeEye
 
 _COMFORTABLE = 2.0 / 3.0
 """Fraction of the ocular range in which eyes settle; the rest is used while the head has not turned yet."""
@@ -35,7 +35,8 @@ class BodyRig:
     """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty.
 
     hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
-    keys that close the eyes. looks: eyes that shape keys turn. legs, arms: without those that the rig's own inverse
+    keys that close the eyes; lid_points: bones that close them by their location, for each eye; closers: control bones
+    that do. looks: eyes that shape keys or control bones turn. legs, arms: without those that the rig's own inverse
     kinematics holds; reaching: all legs. shoulders: collar bones, each with the upper arm at its end. handles: bones
     that hold feet by it, which are put back where the chain moves them. missed: goals of legs with the deforming bones
     that they miss, which are brought back by moving the goal. turned, moved: bones beyond the chain that get offsets
@@ -54,6 +55,8 @@ class BodyRig:
     shoulders: tuple[tuple[str, str], ...] = ()
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
+    lid_points: tuple[LidPoints, ...] = ()
+    closers: tuple[EyeControl, ...] = ()
     shapes: tuple[blink.Lid, ...] = ()
     looks: tuple[ShapeEye, ...] = ()
     shift: WeightShift | None = None
@@ -75,6 +78,12 @@ class BodyRig:
     plain: bool = True
     responses: tuple[Callable[..., None], ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def lid_bones(self) -> tuple[str, ...]:
+        """The bones that close the eyes, by rotation or location."""
+        points = (bone for points in self.lid_points for bone in points.upper)
+        return (*self.lids, *points, *dict.fromkeys(control.bone for control in self.closers))
 
     @property
     def all_shapes(self) -> tuple[blink.Lid, ...]:
@@ -218,7 +227,7 @@ def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
 def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
     """Eye bones, or shape keys that turn the eyes: those of the table, or where there is no bone."""
     chosen, notes = request.settings.eyes, request.notes
-    by_shapes = chosen.turned_by == "SHAPE_KEYS" or (chosen.turned_by == "AUTO" and shape_table.rows(chosen))
+    by_shapes = chosen.turned_by == "SHAPE_KEYS" or (chosen.turned_by == "AUTO" and shape_table.turns_eyes(chosen))
     eyes: tuple[EyeBone, ...] = () if by_shapes else _eyes(request.armature, request.chain, chosen, notes)
     if eyes or chosen.turned_by == "BONES":
         return replace(body, eyes=eyes)
@@ -227,6 +236,7 @@ def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
         # They need no bone.
         notes[:] = [note for note in notes if note != _NO_EYE_BONE]
         blink.note(shape_eyes.lids(looks), notes)
+        shape_eyes.note_unseen(request.armature, (c.bone for c in shape_eyes.controls(looks)), notes)
     elif lacking:
         notes += lacking
     elif by_shapes:
@@ -247,20 +257,32 @@ def find_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     """The lids of a body with eyes."""
     if not (body.eyes or body.looks):
         return body
-    chosen = request.settings.eyes.blink_key
+    chosen, notes = request.settings.eyes.blink_key, request.notes
     middles = _middles(request, body)
-    lids, shapes = _lids(request.armature, request.chain, request.skeleton, middles, chosen, request.notes)
-    return replace(body, lids=lids, shapes=shapes)
+    shapes, closers = shape_eyes.closing(request.armature, request.settings.eyes)
+    if shapes or closers:
+        blink.note(shapes, notes)
+        shape_eyes.note_unseen(request.armature, (control.bone for control in closers), notes)
+        return replace(body, closers=closers, shapes=shapes)
+    lids = () if chosen else _lid_bones(request.armature, request.chain, request.skeleton, middles)
+    points = () if chosen or lids else _lid_points(request.armature, request.chain, middles)
+    shapes = () if lids or points else tuple(blink.find(request.armature, chosen))
+    if not (lids or points or shapes):
+        notes.append(
+            "No eyelid bone or shape key was found, so the eyes do not blink; choose a shape key in the Eyes panel."
+        )
+    blink.note(shapes, notes)
+    return replace(body, lids=lids, lid_points=points, shapes=shapes)
 
 
 def find_following_lids(request: BodyRequest, body: BodyRig) -> BodyRig:
     """The same lids, also if they do not blink."""
     if not (body.eyes or body.looks):
         return body
-    if not (body.lids or body.shapes):
+    if not (body.lid_bones or body.shapes):
         quiet = replace(request, notes=[])
         body = find_lids(quiet, body)
-        if body.lids or body.shapes:
+        if body.lid_bones or body.shapes:
             request.notes += [note for note in quiet.notes if note not in request.notes]
         else:
             request.notes.append(
@@ -367,25 +389,6 @@ def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[
     return tuple(found)
 
 
-def _lids(
-    armature: bpy.types.Object,
-    chain: Sequence[str],
-    skeleton: Skeleton,
-    middles: Array,
-    chosen: str,
-    notes: list[str],
-) -> tuple[tuple[str, ...], tuple[blink.Lid, ...]]:
-    """Lid bones or, without any, shape keys that close the eyes."""
-    lids = () if chosen else _lid_bones(armature, chain, skeleton, middles)
-    shapes = () if lids else tuple(blink.find(armature, chosen))
-    if not lids and not shapes:
-        notes.append(
-            "No eyelid bone or shape key was found, so the eyes do not blink; choose a shape key in the Eyes panel."
-        )
-    blink.note(shapes, notes)
-    return lids, shapes
-
-
 def _lid_bones(armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, middles: Array) -> tuple[str, ...]:
     """Upper lids whose pivot is at the center of their eye, so that rotation closes them."""
     lids = limbs.find_lids(armature)
@@ -394,6 +397,14 @@ def _lid_bones(armature: bpy.types.Object, chain: Sequence[str], skeleton: Skele
     pivots = np.array([skeleton.heads[skeleton.index(lid)] for lid in lids])
     size = np.linalg.norm(np.ptp(middles, axis=0))
     return tuple(lids) if np.all(np.linalg.norm(pivots - middles, axis=1) < _AT_EYE * size) else ()
+
+
+def _lid_points(armature: bpy.types.Object, chain: Sequence[str], middles: Array) -> tuple[LidPoints, ...]:
+    """The controls along the lids, if there are as many lids as eyes."""
+    found = limbs.find_lid_points(armature)
+    if len(found) != len(middles) or any(set(points.upper) & set(chain) for points in found):
+        return ()
+    return tuple(found)
 
 
 def _leg_length(skeleton: Skeleton, legs: Sequence[LegBones], chain: Sequence[str]) -> float:
@@ -433,8 +444,13 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
         (moved if eye.target else turned).append(eye.target or eye.bone)
         sampled += [eye.target] if eye.target else []
     turned += [*body.lids, *body.turned]
-    moved += body.moved
-    for bone in turned:
+    for points in body.lid_points:
+        moved += points.upper
+        sampled += [*points.upper, *points.lower]
+    controls = list(dict.fromkeys(control.bone for control in (*shape_eyes.controls(body.looks), *body.closers)))
+    moved += [*controls, *body.moved]
+    sampled += controls
+    for bone in (*turned, *controls):
         if bone in chain:
             raise RigError(
                 "Bone '{bone}' is in the chain of the look-at and cannot also be a limb or an eye; "

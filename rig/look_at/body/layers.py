@@ -119,6 +119,7 @@ LAYERS: dict[str, Layer] = {
             reported=lambda body: [
                 *(eye.bone for eye in body.eyes),
                 *dict.fromkeys(lid.name for lid in shape_eyes.lids(body.looks)),
+                *dict.fromkeys(control.bone for control in shape_eyes.controls(body.looks)),
             ],
             tune=body_rig.tune_eyes,
             amounts=(
@@ -141,7 +142,7 @@ LAYERS: dict[str, Layer] = {
             find=body_rig.find_lids,
             respond=(response.close_lids,),
             report="lids",
-            reported=lambda body: [*body.lids, *dict.fromkeys(lid.name for lid in body.shapes)],
+            reported=lambda body: [*body.lid_bones, *dict.fromkeys(lid.name for lid in body.shapes)],
             tune=body_rig.tune_lids,
             amounts=("blink_from", "blink_angle"),
             needs="eyes",
@@ -155,7 +156,7 @@ LAYERS: dict[str, Layer] = {
             find=body_rig.find_following_lids,
             respond=(response.follow_eyes,),
             report="following_lids",
-            reported=lambda body: body.lid_follow > 0.0 and bool(body.lids or body.shapes),
+            reported=lambda body: body.lid_follow > 0.0 and bool(body.lid_bones or body.shapes),
             tune=body_rig.tune_following,
             amounts=("lid_follow",),
             needs="eyes",

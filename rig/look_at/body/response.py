@@ -12,14 +12,16 @@ from ....lookat_pd import eyes, gaze, rotation
 from ....lookat_pd.body import breathing, legs, recoil
 from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import ChainMotion
-from ....lookat_pd.eyes import blink, shape_gaze
+from ....lookat_pd.eyes import blink, lid_points, shape_gaze
 from ....lookat_pd.rotation import Array
 from ...sampling.bone_location import own_displacement
 from ...sampling.sampler import Samples
 from . import shape_eyes
 from .blink import Lid
 from .body_rig import BodyRig
+from .shape_eyes import EyeControl
 
+_NO_LENGTH = 1e-9
 Posed = dict[str, tuple[Array, Array]]
 """Bones' orientations (F, 4) and positions (F, 3) in armature space, by name."""
 
@@ -29,7 +31,8 @@ class BodyResponse:
     """Offsets (F, t, 4) and displacements (F, m, 3) of the bones `turned` and `moved` of a body.
 
     gaze: solution of the eyes, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
-    shapes: (F, s) how much `body.all_shapes` change.
+    shapes: (F, s) how much `body.all_shapes` change. missed: (F, l) by what part of its length each planted leg misses
+    the animated position of its foot, None without legs.
     """
 
     offsets: Array
@@ -37,6 +40,7 @@ class BodyResponse:
     gaze: eyes.EyeSolution | None = None
     closing: Array | None = None
     shapes: Array | None = None
+    missed: Array | None = None
 
 
 def posed(body: BodyRig, samples: Samples) -> Posed:
@@ -135,6 +139,8 @@ class BodyMotion:
     closing: Array | None = None
     closed: Array | None = None
     raised: Array | None = None
+    centers: Array | None = None
+    missed: Array | None = None
     shapes: dict[Lid, Array] = field(default_factory=dict)
 
 
@@ -180,7 +186,7 @@ def respond(
     shapes = np.zeros((frames, len(body.all_shapes)))
     for n, lid in enumerate(body.all_shapes):
         shapes[:, n] = motion.shapes.get(lid, 0.0)
-    return BodyResponse(turned, moved, motion.gaze, motion.closing, shapes)
+    return BodyResponse(turned, moved, motion.gaze, motion.closing, shapes, motion.missed)
 
 
 def move_hips(motion: BodyMotion) -> None:
@@ -233,7 +239,9 @@ def plant_feet(motion: BodyMotion) -> None:
     planted = motion.body.legs
     if not planted:
         return
-    turned, _ = legs.replant(_legs(planted, motion.animated), _legs(planted, motion.now))
+    now = _legs(planted, motion.now)
+    turned, missed = legs.replant(_legs(planted, motion.animated), now)
+    motion.missed = missed / np.maximum(np.sum(now.lengths, axis=0), _NO_LENGTH)
     for n, leg in enumerate(planted):
         for k, bone in enumerate((leg.upper, leg.lower, leg.foot)):
             motion.offsets[bone] = turned[:, n, k]
@@ -287,7 +295,7 @@ def turn_eyes(motion: BodyMotion) -> None:
         arm = control[1] - about
         moved = np.where(still, 0.0, rotation.rotate(world, arm) - arm)
         motion.moves[eye.target] = own_displacement(samples, eye.target, control[0], moved)
-    motion.gaze, motion.closing = seen, seen.blink * influence
+    motion.gaze, motion.closing, motion.centers = seen, seen.blink * influence, centers
 
 
 def _turn_by_shapes(motion: BodyMotion) -> None:
@@ -295,7 +303,7 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     body, samples = motion.body, motion.samples
     assert body.ocular is not None
     ahead = body.ocular.head_forward
-    values = shape_eyes.animated(body.looks, samples.frames)
+    values = shape_eyes.animated(body.looks, samples)
     shifts = [eye.shifts(ahead) for eye in body.looks]
     natural = np.stack([shape_gaze.direction(values[:, n], ahead, shift) for n, shift in enumerate(shifts)], axis=1)
     in_head = rotation.shortest_arc(np.broadcast_to(ahead, natural.shape), natural)
@@ -321,17 +329,22 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     )
     looking = rotation.rotate(rotation.multiply(in_head, seen.offsets), ahead)
     motion.raised = _raised(motion, natural, looking, seen.offsets)
-    found: dict[Lid, list[Array]] = {}
+    found: dict[Lid | EyeControl, list[Array]] = {}
     for n, (eye, shift) in enumerate(zip(body.looks, shifts, strict=True)):
         amounts = shape_gaze.weights(looking[:, n], ahead, shift) - shape_gaze.weights(natural[:, n], ahead, shift)
         still = np.all(seen.offsets[:, n] == rotation.IDENTITY, axis=-1)
         amounts = np.where(still[:, None], 0.0, amounts * motion.influence[:, None])
-        for where, lids in enumerate(eye.lids):
-            for lid in lids:
-                found.setdefault(lid, []).append(amounts[:, where])
-    # What turns both eyes turns them by the mean.
-    motion.shapes |= {lid: np.mean(several, axis=0) for lid, several in found.items()}
-    motion.gaze, motion.closing = seen, seen.blink * motion.influence
+        for where, both in enumerate(zip(eye.lids, eye.controls, strict=True)):
+            for turning in (*both[0], *both[1]):
+                found.setdefault(turning, []).append(amounts[:, where])
+    for turning, several in found.items():
+        # What turns both eyes turns them by the mean.
+        amount = np.mean(several, axis=0)
+        if isinstance(turning, EyeControl):
+            motion.moves[turning.bone] = motion.moves[turning.bone] + turning.location(amount)
+        else:
+            motion.shapes[turning] = amount
+    motion.gaze, motion.closing, motion.centers = seen, seen.blink * motion.influence, centers
 
 
 def _raised(motion: BodyMotion, natural: Array, looking: Array, offsets: Array) -> Array:
@@ -357,6 +370,8 @@ def close_lids(motion: BodyMotion) -> None:
     for lid in body.lids:
         local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
         motion.offsets[lid] = rotation.exp(-body.blink_angle * motion.closing[:, None] * local)
+    _move_lid_points(motion, motion.closing, np.zeros(len(motion.head)))
+    _close_by_controls(motion, motion.closing)
 
 
 def follow_eyes(motion: BodyMotion) -> None:
@@ -374,10 +389,43 @@ def follow_eyes(motion: BodyMotion) -> None:
         local = rotation.rotate(rotation.inverse(motion.now[lid][0]), axis)
         follow = rotation.exp((opened * turn)[:, None] * local)
         motion.offsets[lid] = rotation.multiply(motion.offsets[lid], follow)
+    closed = motion.closed if motion.closed is not None else np.zeros(len(motion.head))
+    _move_lid_points(motion, closed, opened * motion.raised)
     if not body.looks and body.blink_angle > 0.0:
         share = np.clip(-turn / body.blink_angle, 0.0, 1.0)
+        _close_by_controls(motion, np.minimum(opened * share, 1.0))
         for lid in body.shapes:
             motion.shapes[lid] = motion.shapes.get(lid, 0.0) + opened * share
+
+
+def _move_lid_points(motion: BodyMotion, closing: Array, raised: Array) -> None:
+    """Move the controls along the upper lids: closed by `closing` (F,), and up with eyes that look up by `raised` (F,)
+    [rad], further than the rig itself moves them."""
+    body = motion.body
+    if not body.lid_points or body.ocular is None or motion.centers is None:
+        return
+    sides = np.stack((body.ocular.head_right, body.ocular.head_forward, body.ocular.head_up))
+    axes = rotation.rotate(motion.head[:, None], sides)
+    for n, points in enumerate(body.lid_points):
+        upper, lower = (
+            np.stack([motion.now[bone][1] for bone in bones], axis=1) - motion.centers[:, n : n + 1]
+            for bones in (points.upper, points.lower)
+        )
+        gaps = lid_points.gaps(upper, lower, axes)
+        # The middle of the lid follows the eye, its corners do not.
+        share = gaps / np.maximum(gaps.max(axis=1, keepdims=True), 1e-6)
+        follow = (body.lid_follow - points.follows) * raised if body.lid_follow else np.zeros(len(raised))
+        angles = np.maximum(share * follow[:, None], -gaps) - gaps * closing[:, None]
+        moves = np.einsum("nm,fmk->fnk", np.linalg.inv(points.coupling), lid_points.turned(upper, angles, axes))
+        for k, bone in enumerate(points.upper):
+            motion.moves[bone] = own_displacement(motion.samples, bone, motion.now[bone][0], moves[:, k])
+
+
+def _close_by_controls(motion: BodyMotion, closing: Array) -> None:
+    """Move the control bones that close the eyes, from where the animator has them, by `closing` (F,)."""
+    for control in motion.body.closers:
+        left_open = 1.0 - np.clip(control.value(motion.samples), 0.0, 1.0)
+        motion.moves[control.bone] = motion.moves[control.bone] + control.location(left_open * closing)
 
 
 def _stacked(values: dict[str, Array], names: Sequence[str], shape: tuple[int, int]) -> Array:

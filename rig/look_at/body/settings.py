@@ -48,7 +48,7 @@ def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Contex
 
 def _named_after_shape_key(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """The same for the table of shape keys, whose rows may name one several times."""
-    item.name = f"{item.shape_key} {item.eye} {item.direction}"
+    item.name = f"{item.shape_key or item.control} {item.eye} {item.direction}"
     needs_others(item, context)
 
 
@@ -119,19 +119,47 @@ class LookAtTarget(bpy.types.PropertyGroup):
 
 
 class LookAtEyeShape(bpy.types.PropertyGroup):
-    """A shape key that turns an eye: a row of the table of a look-at's eyes."""
+    """A shape key or a control bone that turns or closes an eye: a row of the table of a look-at's eyes."""
 
     shape_key: StringProperty(
         override=EDITABLE,
         update=_named_after_shape_key,
         name="Shape Key",
-        description="Shape key that turns the eye, on all meshes of the character that have it",
+        description="Shape key that turns or closes the eye, on all meshes of the character that have it",
+    )
+    control: StringProperty(
+        override=EDITABLE,
+        update=_named_after_shape_key,
+        name="Control Bone",
+        description="Bone of the armature whose location turns or closes the eye, such as a control of a face board",
+    )
+    axis: EnumProperty(
+        override=EDITABLE,
+        update=needs_others,
+        name="Axis",
+        description="Axis of the control bone's location",
+        items=tuple((axis, axis, f"The location on the {axis} axis of the bone") for axis in shape_table.AXES),
+        default="X",
+        options=set(),
+    )
+    distance: FloatProperty(
+        override=EDITABLE,
+        update=needs_others,
+        name="Distance",
+        description="Location of the control bone at which the eye is turned by the angle, or closed; may be negative",
+        default=1.0,
+        min=-shape_table.FARTHEST,
+        max=shape_table.FARTHEST,
+        soft_min=-1.0,
+        soft_max=1.0,
+        precision=3,
+        options=set(),
     )
     eye: EnumProperty(
         override=EDITABLE,
         update=_named_after_shape_key,
         name="Eye",
-        description="Eye that the shape key turns",
+        description="Eye that the shape key or the bone turns or closes",
         items=(
             ("LEFT", "Left Eye", "The left eye of the character"),
             ("RIGHT", "Right Eye", "The right eye of the character"),
@@ -144,12 +172,13 @@ class LookAtEyeShape(bpy.types.PropertyGroup):
         override=EDITABLE,
         update=_named_after_shape_key,
         name="Direction",
-        description="Direction in which the shape key turns the eye, as seen by the character",
+        description="Direction in which the eye turns, as seen by the character, or whether it closes",
         items=(
             ("LEFT", "Left", "To the left of the character"),
             ("RIGHT", "Right", "To the right of the character"),
             ("UP", "Up", "Upwards"),
             ("DOWN", "Down", "Downwards"),
+            (shape_table.CLOSE, "Close", "Close the eyelids"),
         ),
         default="LEFT",
         options=set(),
@@ -158,7 +187,8 @@ class LookAtEyeShape(bpy.types.PropertyGroup):
         override=EDITABLE,
         update=needs_others,
         name="Angle",
-        description="Angle by which the shape key turns the eye at value 1; 0 to measure it on the mesh",
+        description="Angle by which the eye turns at value 1 of the shape key, or at the distance of the control bone; "
+        "0 to measure it on the mesh, or 30° for a bone",
         default=0.0,
         min=0.0,
         max=radians(90.0),
@@ -270,7 +300,11 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
                 "The shape keys of the table or, without any, eye bones or, without any, detected shape keys",
             ),
             ("BONES", "Bones", "Eye bones, or the control that they track"),
-            ("SHAPE_KEYS", "Shape Keys", "Shape keys for left, right, up and down, from the table or detected by name"),
+            (
+                "SHAPE_KEYS",
+                "Shape Keys",
+                "Shape keys or control bones for left, right, up and down from the table, or detected shape keys",
+            ),
         ),
         default="AUTO",
         options=set(),
@@ -278,7 +312,7 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
     shapes: CollectionProperty(
         type=LookAtEyeShape,
         name="Shape Keys",
-        description="Shape keys that turn the eyes; leave empty to detect them by name",
+        description="Shape keys and control bones that turn or close the eyes; leave empty to detect them by name",
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
     # The table as one text, for presets and copies. Not stored.

@@ -1,6 +1,7 @@
-"""Eyes that shape keys turn: which shape keys, where the eyes are in the head, and the values that look somewhere."""
+"""Eyes that shape keys or control bones turn: which ones, where the eyes are in the head, and the values that look
+somewhere."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -15,8 +16,10 @@ from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.skeleton import Skeleton
 from ...animation import actions
-from ...detection import eye_shapes
+from ...animation.channels import LOCATION
+from ...detection import eye_shapes, limbs
 from ...sampling import targets
+from ...sampling.sampler import Samples
 from . import blink, shape_table
 from .blink import Lid
 from .shape_table import ShapeRow
@@ -26,20 +29,40 @@ NOMINAL = np.radians(30.0)
 SIDES = {"L": "LEFT", "R": "RIGHT"}
 _AXES = {"LEFT": (0.0, 1.0), "RIGHT": (0.0, -1.0), "UP": (1.0, 0.0), "DOWN": (-1.0, 0.0)}
 """Parts of the right and the up axis of the head about which an eye turns that way."""
+_NO_DISTANCE = 1e-6
 _ASTRAY = np.cos(np.radians(60.0))
 
 
 @dataclass(frozen=True)
-class ShapeEye:
-    """An eye that shape keys turn. side: "L" or "R". center: (3,) in the frame of the aiming bone.
+class EyeControl:
+    """A bone that acts as a shape key whose value is its location on an `axis`, 0 to 2, divided by a distance."""
 
-    lids: the shape keys of each of `shape_gaze.DIRECTIONS`. turns: for each the rotation vector (3,) [rad] at value 1.
+    bone: str
+    axis: int
+    distance: float
+
+    def value(self, samples: Samples) -> Array:
+        """Its value (F,) as animated."""
+        return samples.raw[LOCATION][:, samples.bones.index(self.bone), self.axis] / self.distance
+
+    def location(self, amount: Array) -> Array:
+        """The location (F, 3) that changes the value by an amount (F,)."""
+        return amount[:, None] * (self.distance * np.eye(3)[self.axis])
+
+
+@dataclass(frozen=True)
+class ShapeEye:
+    """An eye that shape keys or control bones turn. side: "L" or "R". center: (3,) in the frame of the aiming bone.
+
+    lids, controls: the shape keys and the bones of each of `shape_gaze.DIRECTIONS`. turns: for each the rotation vector
+    (3,) [rad] at value 1.
     """
 
     side: str
     center: tuple[float, float, float]
     lids: tuple[tuple[Lid, ...], ...]
     turns: tuple[tuple[float, float, float], ...]
+    controls: tuple[tuple[EyeControl, ...], ...] = ((),) * 4
 
     def shifts(self, forward: Array) -> Array:
         """Shifts (4, 3) of the pupil, for `shape_gaze`."""
@@ -54,9 +77,10 @@ class ShapeEye:
 
 @dataclass
 class _Found:
-    """A shape key that turns an eye: the keys of all meshes that have it, with their meshes."""
+    """A shape key that turns an eye: the keys of all meshes that have it, with their meshes; and control bones."""
 
     lids: list[Lid] = field(default_factory=list)
+    controls: list[EyeControl] = field(default_factory=list)
     items: list[bpy.types.Object] = field(default_factory=list)
     angle: float = 0.0
 
@@ -68,7 +92,7 @@ def find(
 
     aim: forward and up (3,) in the frame of the bone `head`.
     """
-    table = shape_table.rows(settings)
+    table = [row for row in shape_table.rows(settings) if row.direction != shape_table.CLOSE]
     found = _chosen(armature, table) if table else _detected(armature)
     if not found:
         return (), []
@@ -88,7 +112,19 @@ def find(
             raise RigError(message)
         return (), [message]
     frames = {item: _to_head(armature, skeleton, head, item) for row in found.values() for item in row.items}
-    return tuple(_eye(side, found, frames, aim) for side in eyes), []
+    bones = _eye_bones(armature, skeleton, head)
+    return tuple(_eye(side, found, frames, aim, bones.get(side)) for side in eyes), []
+
+
+def _eye_bones(armature: bpy.types.Object, skeleton: Skeleton, head: str) -> dict[str, Array]:
+    """The centers (3,) of eye bones at rest in the frame of the aiming bone, by side; none without a pair."""
+    found = [eye.bone for eye in limbs.find_eyes(armature)]
+    if len(found) != len(SIDES):
+        return {}
+    row = skeleton.index(head)
+    back = rotation.inverse(skeleton.rotations[row])
+    places = [rotation.rotate(back, skeleton.heads[skeleton.index(eye)] - skeleton.heads[row]) for eye in found]
+    return dict(zip(SIDES, places, strict=True))
 
 
 _TOLD = {
@@ -125,25 +161,106 @@ def _detected(armature: bpy.types.Object) -> dict[tuple[str, str], _Found]:
 
 def _chosen(armature: bpy.types.Object, table: Sequence[ShapeRow]) -> dict[tuple[str, str], _Found]:
     found: dict[tuple[str, str], _Found] = {}
-    for name, eye, where, angle in table:
-        if not np.isfinite(angle):
-            raise RigError(
-                "The angle of the shape key '{shape_key}' is not a number; enter one in the Eyes panel.",
-                shape_key=name,
-            )
-        holders = [(item, keys) for item, keys in _meshes(armature) if name in keys.key_blocks.keys()[1:]]
-        if not holders:
-            raise RigError(
-                "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
-                armature=armature.name,
-                shape_key=name,
-            )
-        for side in SIDES if eye == "BOTH" else (eye[0],):
-            place = found.setdefault((side, where), _Found())
-            place.angle = angle
-            for item, keys in holders:
-                _note(place, keys, name, item)
+    for row in table:
+        for side in SIDES if row.eye == "BOTH" else (row.eye[0],):
+            place = found.setdefault((side, row.direction), _Found())
+            place.angle = row.angle
+            if row.control:
+                place.controls.append(control(armature, row))
+                continue
+            for item, keys in holders(armature, row):
+                _note(place, keys, row.shape_key, item)
     return found
+
+
+def holders(armature: bpy.types.Object, row: ShapeRow) -> list[tuple[bpy.types.Object, bpy.types.Key]]:
+    """The meshes that have the shape key of a row. Raises RigError for none."""
+    if not np.isfinite(row.angle):
+        raise RigError(
+            "The angle of the shape key '{shape_key}' is not a number; enter one in the Eyes panel.",
+            shape_key=row.shape_key,
+        )
+    found = [(item, keys) for item, keys in _meshes(armature) if row.shape_key in keys.key_blocks.keys()[1:]]
+    if not found:
+        raise RigError(
+            "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
+            armature=armature.name,
+            shape_key=row.shape_key,
+        )
+    return found
+
+
+def control(armature: bpy.types.Object, row: ShapeRow) -> EyeControl:
+    """The control bone of a row. Raises RigError."""
+    if row.shape_key:
+        raise RigError(
+            "A row of the table of eye shape keys names the shape key '{shape_key}' and the control bone '{bone}'; "
+            "clear one of them.",
+            shape_key=row.shape_key,
+            bone=row.control,
+        )
+    if row.control not in armature.pose.bones:
+        raise RigError(
+            "Armature '{armature}' has no control bone '{bone}' for the eyes; choose another bone.",
+            armature=armature.name,
+            bone=row.control,
+        )
+    if not (np.isfinite(row.angle) and np.isfinite(row.distance)) or abs(row.distance) < _NO_DISTANCE:
+        raise RigError(
+            "The control bone '{bone}' of the eyes has a distance of 0, or its numbers are invalid; enter the location "
+            "at which it has its full effect.",
+            bone=row.control,
+        )
+    return EyeControl(row.control, shape_table.AXES.index(row.axis), row.distance)
+
+
+def closing(armature: bpy.types.Object, settings: Any) -> tuple[tuple[Lid, ...], tuple[EyeControl, ...]]:
+    """The shape keys and the control bones that close the eyes by the table. Raises RigError."""
+    shapes: list[Lid] = []
+    controls: list[EyeControl] = []
+    for row in shape_table.rows(settings):
+        if row.direction != shape_table.CLOSE:
+            continue
+        if row.control:
+            controls.append(control(armature, row))
+        else:
+            shapes += [Lid(keys, row.shape_key) for _, keys in holders(armature, row)]
+    return tuple(dict.fromkeys(shapes)), tuple(dict.fromkeys(controls))
+
+
+def note_unseen(armature: bpy.types.Object, bones: Iterable[str], notes: list[str]) -> None:
+    """Add a note for each of these control bones whose channels a driver reads, since a live look-at adds to its pose
+    and leaves these alone."""
+    paths = _read_by_drivers(armature)
+    for bone in dict.fromkeys(bones):
+        if any(path.startswith(f'pose.bones["{bpy.utils.escape_identifier(bone)}"].location') for path in paths):
+            notes.append(
+                Message(
+                    "A driver reads the location of the control bone '{bone}' as a single property, so the eyes move "
+                    "only after a bake; give the driver a variable of the type Transform Channel.",
+                    bone=bone,
+                )
+            )
+
+
+def _read_by_drivers(armature: bpy.types.Object) -> set[str]:
+    """The data paths of the armature that drivers of the character read as they are."""
+    owners: list[Any] = [armature, armature.data, *(keys for _, keys in _meshes(armature))]
+    return {
+        target.data_path
+        for owner in owners
+        if owner.animation_data is not None
+        for curve in owner.animation_data.drivers
+        for variable in curve.driver.variables
+        if variable.type == "SINGLE_PROP"
+        for target in variable.targets
+        if target.id == armature
+    }
+
+
+def controls(eyes: Sequence[ShapeEye]) -> tuple[EyeControl, ...]:
+    """All control bones that turn these eyes."""
+    return tuple(dict.fromkeys(control for eye in eyes for row in eye.controls for control in row))
 
 
 def _note(found: _Found, keys: bpy.types.Key, name: str, item: bpy.types.Object) -> None:
@@ -171,6 +288,7 @@ def _eye(
     found: dict[tuple[str, str], _Found],
     frames: dict[bpy.types.Object, tuple[Array, Array]],
     aim: tuple[Array, Array],
+    bone: Array | None,
 ) -> ShapeEye:
     forward, up = aim
     right = rotation.cross(forward, up)
@@ -191,10 +309,13 @@ def _eye(
                 axis, angle = np.array(turn.axis), turn.angle
             break
         turns.append(tuple((angle * axis).tolist()))
+    if bone is not None and not centers:
+        guesses = [bone]
     places = centers or guesses or [(0.0, 0.0, 0.0)]
     center = tuple(np.mean(places, axis=0).tolist())
+    rows = [found[side, where] for where in shape_gaze.DIRECTIONS]
     return ShapeEye(
-        side, center, tuple(tuple(found[side, where].lids) for where in shape_gaze.DIRECTIONS), tuple(turns)
+        side, center, tuple(tuple(row.lids) for row in rows), tuple(turns), tuple(tuple(row.controls) for row in rows)
     )
 
 
@@ -225,7 +346,7 @@ def detected_rows(armature: bpy.types.Object) -> list[ShapeRow]:
     rows: list[ShapeRow] = []
     for _, keys in _meshes(armature):
         for (side, where), name in eye_shapes.looking(keys.key_blocks.keys()[1:]).items():
-            rows.append((name, SIDES.get(side, "BOTH"), where, 0.0))
+            rows.append(ShapeRow(name, SIDES.get(side, "BOTH"), where))
     return list(dict.fromkeys(rows))
 
 
@@ -234,11 +355,14 @@ def lids(eyes: Sequence[ShapeEye]) -> tuple[Lid, ...]:
     return tuple(dict.fromkeys(lid for eye in eyes for row in eye.lids for lid in row))
 
 
-def animated(eyes: Sequence[ShapeEye], frames: Array) -> Array:
-    """The values (F, k, 4) of the shape keys of k eyes as the animator has them."""
-    found = np.zeros((len(frames), len(eyes), 4))
+def animated(eyes: Sequence[ShapeEye], samples: Samples) -> Array:
+    """The values (F, k, 4) of the shape keys or control bones of k eyes as the animator has them."""
+    found = np.zeros((len(samples.frames), len(eyes), 4))
     for (n, eye), where in product(enumerate(eyes), range(4)):
-        found[:, n, where] = animated_values(eye.lids[where][0], frames)
+        if eye.lids[where]:
+            found[:, n, where] = animated_values(eye.lids[where][0], samples.frames)
+        else:
+            found[:, n, where] = eye.controls[where][0].value(samples)
     return np.clip(found, 0.0, 1.0)
 
 

@@ -15,7 +15,7 @@ def take_over(armature: bpy.types.Object, bone: str, found: VrmEyes) -> None:
         eyes.left, eyes.right = found.bones
         eyes.turned_by = "BONES"
     else:
-        shape_table.write(eyes, [(name, "BOTH", way, angle) for name, way, angle in found.shapes])
+        shape_table.write(eyes, [shape_table.ShapeRow(name, "BOTH", way, angle) for name, way, angle in found.shapes])
         eyes.turned_by = "SHAPE_KEYS"
     eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit = found.limits
 

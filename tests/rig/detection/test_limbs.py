@@ -1,5 +1,6 @@
 """Legs, arms, eyes, lids and the hips control are found under any naming, or nothing rather than the wrong bone."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,6 +86,24 @@ def test_symmetry_does_where_names_say_nothing() -> None:
         ]
 
 
+@pytest.mark.parametrize("body", [human(CONVENTIONS["bvh"]), skeletons.quadruped()], ids=["human", "quadruped"])
+def test_sides_without_words_for_limbs_are_found_by_symmetry(body) -> None:
+    """Names in a language that is not known, with left and right."""
+    numbers: dict[str, int] = {}
+
+    def unknown(name: str) -> str:
+        (read,) = anatomy.read_names([name])
+        number = numbers.setdefault(re.sub("Left|Right|_[LR]$", "", name), len(numbers))
+        return f"zq{chr(97 + number)}" + (f".{read.side}" if read.side else "")
+
+    known, strange = lines.find(body), renamed(body, unknown)
+    found = lines.find(strange)
+    for limb, expected in ((found.legs, known.legs), (found.arms, known.arms)):
+        assert [[strange.index(bone) for bone in bones if bone] for bones in limb] == [
+            [body.index(bone) for bone in bones if bone] for bones in expected
+        ]
+
+
 def test_symmetry_finds_legs_of_an_animal_too() -> None:
     plain = skeletons.quadruped()
     body = renamed(plain, lambda name: f"Bone.{plain.index(name):03d}")
@@ -92,6 +111,17 @@ def test_symmetry_finds_legs_of_an_animal_too() -> None:
     assert [[body.index(bone) for bone in leg] for leg in legs] == [
         [plain.index(bone) for bone in leg] for leg in lines.find(plain).legs
     ]
+
+
+def test_symmetry_finds_the_eight_legs_of_a_spider() -> None:
+    spider = line(["001", "002", "003"], [(0, 0.2, 0.3), (0, 0, 0.32), (0, -0.2, 0.3), (0, -0.35, 0.3)])
+    for n in range(8):
+        side, y = (1.0, -1.0)[n % 2], 0.15 - 0.1 * (n // 2)
+        points = [(0.08, y, 0.3), (0.2, y, 0.4), (0.5, 2.0 * y, 0.55), (0.75, 3.0 * y, 0.15), (0.85, 3.4 * y, 0.0)]
+        spider += line([f"{10 * (n + 1) + k:03}" for k in range(4)], [(side * x, y, z) for x, y, z in points], "002")
+    found = lines.find(build(spider))
+    assert len(found.legs) == 8 and not found.arms
+    assert {leg[0][-1] for leg in found.legs} == {"1"}, "behind the short bones on the body"
 
 
 def test_a_four_legged_animal_has_four_legs_and_no_arms() -> None:

@@ -135,6 +135,29 @@ def test_it_is_sampled_again_once_the_animation_has_changed(plain) -> None:
     assert np.abs(ghost.tips(1)[ghost.bones.index("head")] - found["head", 1]).max() < 1e-5
 
 
+def test_sampling_again_in_slices_gives_way_to_the_animator(plain) -> None:
+    """Between slices nothing of it is in the file; what is hidden meanwhile stays hidden."""
+    hero, found = plain
+    bpy.ops.lookat_pd.compare()
+    bone = hero.armature.pose.bones["chest"]
+    bone.rotation_quaternion = Quaternion((0, 0, 1), 0.7)
+    bone.keyframe_insert("rotation_quaternion", frame=30)
+    bpy.context.view_layer.update()
+    scenes_before, fractions = len(bpy.data.scenes), []
+    while (fraction := operator.refresh(0.0)) is not None:
+        fractions.append(fraction)
+        assert len(bpy.data.scenes) == scenes_before
+    assert len(fractions) > 3 and fractions == sorted(fractions) and fractions[-1] <= 1.0
+    ghost = compare.ghost(hero.armature)
+    assert compare.out_of_date() == [] and not _is_plain(ghost, found)
+    bone.keyframe_insert("rotation_quaternion", frame=40)
+    bpy.context.view_layer.update()
+    operator.refresh(0.0)
+    compare.hide(hero.armature)
+    operator.refresh()
+    assert not compare.is_on()
+
+
 def test_octahedra_go_from_head_to_tail_in_the_world(plain) -> None:
     hero, _ = plain
     ghost = sampled(hero.armature)

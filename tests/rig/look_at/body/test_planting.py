@@ -201,3 +201,16 @@ def test_legs_that_nothing_is_known_of_are_named() -> None:
     scenes.aim(armature, scenes.ball(PLACE))
     (note,) = look_at.resolve(armature, "head").notes
     assert "'hips'" in note and "planted" in note
+
+
+@pytest.mark.parametrize(("raised", "noted"), [(0.0, False), (90.0, True)])
+def test_a_leg_that_is_too_short_for_the_turn_is_named(raised: float, noted: bool) -> None:
+    """One stretched out horizontally, as in a leap: lowering the hips brings its foot no nearer."""
+    armature = bodies.person(moving=False)
+    thigh = armature.pose.bones["thigh.L"]
+    thigh.rotation_mode = "XYZ"
+    thigh.rotation_euler.x = np.radians(-raised)
+    target = scenes.ball((3.0, 0.5, 1.7))
+    scenes.aim(armature, target)
+    (result,) = scenes.run_bake(armature)
+    assert [("'foot.L'" in note and "too short" in note) for note in result.notes] == [True] * noted
