@@ -98,6 +98,11 @@ def control_of(armature: bpy.types.Object, bone: str) -> str:
     return next((b.name for b in above if not b.name.startswith(_LAYERS) and not _is_tweak(b.name)), "")
 
 
+def is_mechanism(armature: bpy.types.Object, bone: str) -> bool:
+    """Whether a bone of a generated rig is none to be turned by hand: a layer of Rigify's own, or a tweak."""
+    return is_generated(armature) and (bone.startswith(_LAYERS) or _is_tweak(bone))
+
+
 def shown_by(armature: bpy.types.Object, control: str) -> str:
     """The bone that has the pose of a control, in FK and in IK: another one in limbs of generated rigs."""
     name = words.RIGIFY_LAYER + _KINDS.sub("", control)

@@ -12,7 +12,9 @@ from extension import load
 from .. import scenes
 from .test_body_bake import axes, bodies, body_bake, errors, options, to
 
+control_drag = load("rig.ik.control_drag")
 rotation = load("lookat_pd.rotation")
+solving = load("rig.ik.chain_solve")
 
 LAST = 12
 FRAMES = range(1, LAST + 1)
@@ -140,3 +142,61 @@ def test_a_bake_that_is_stopped_leaves_everything_as_it_was(human) -> None:
             next(steps)
         steps.close()
         assert scenes.differences(before, scenes.snapshot()) == []
+
+
+# Dragging
+
+
+def dragged(armature: bpy.types.Object, bone: str) -> Any:
+    return control_drag.begin(
+        bpy.context.scene,
+        bpy.context.view_layer,
+        armature,
+        bone,
+        extent=lambda name: {"length": 2},
+        at_tip=False,
+        keeps=True,
+        tuning=solving.IKTuning(),
+    )
+
+
+def head(armature: bpy.types.Object, bone: str) -> np.ndarray:
+    seen = armature.evaluated_get(bpy.context.view_layer.depsgraph)
+    return np.array(seen.matrix_world @ seen.pose.bones[bone].head)
+
+
+@pytest.mark.parametrize(
+    ("clicked", "moved", "shown"),
+    [
+        ("hand_fk.L", "hand_ik.L", "DEF-hand.L"),
+        ("DEF-hand.L", "hand_ik.L", "DEF-hand.L"),
+        ("hand_ik.R", "hand_fk.R", "DEF-hand.R"),
+        ("hand_tweak.R", "hand_fk.R", "DEF-hand.R"),
+        ("foot_ik.L", "foot_ik.L", "DEF-foot.L"),
+    ],
+)
+def test_a_drag_moves_what_moves_the_clicked_bone(human, clicked: str, moved: str, shown: str) -> None:
+    before = [bone.matrix_basis.copy() for bone in human.pose.bones]
+    session = dragged(human, clicked)
+    assert session.bone == moved
+    start = head(human, shown)
+    for away in ([0.05, 0.0, 0.1], [-0.1, -0.05, 0.05]):
+        session.move(start + away)
+        assert np.linalg.norm(head(human, shown) - start - away) < 1e-3 and session.error < 1e-3
+    session.restore()
+    assert [bone.matrix_basis for bone in human.pose.bones] == before
+
+
+def test_a_drag_of_a_bone_that_ik_poses_is_refused_with_the_control(human) -> None:
+    with pytest.raises(errors.RigError, match=r"posed by the IK control 'hand_ik\.L'"):
+        dragged(human, "forearm_tweak.L")
+
+
+def test_a_kept_drag_of_an_ik_control_keys_its_location(human) -> None:
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    scenes.goto(7)
+    before = scenes.fingerprint(human.animation_data.action)
+    session = dragged(human, "hand_ik.L")
+    session.move(session.place + np.array([0.0, -0.1, 0.1]))
+    assert session.keep()
+    assert changed(before, human.animation_data.action) == {"hand_ik.L"}
