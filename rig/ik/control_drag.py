@@ -92,7 +92,7 @@ class ControlDrag:
         try:
             view_layer.update()
             self._before = tuple(self._bone.location)
-            self.place = self._seen(limb.shown[-1])
+            self.place: Any = self._seen(limb.shown[-1])
             heads = [self._seen(name) for name in limb.shown]
             self.reach = float(np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum())
         except BaseException:

@@ -29,9 +29,11 @@ _FAR = 1e12
 
 
 class DragSession:
-    """A bone that is dragged; asked: the bone that it is dragged for. chain: the bones that rotate. error: distance of the effector from the point in the
-    world, iterations, and seconds of the solver, of the last `move`. place: (3,) initial position of the effector in
-    the world."""
+    """A bone that is dragged; asked: the bone that it is dragged for.
+
+    chain: the bones that rotate. error: distance of the effector from the point in the world, iterations, and seconds
+    of the solver, of the last `move`. place: (3,) initial position of the effector in the world.
+    """
 
     def __init__(
         self,
