@@ -283,7 +283,16 @@ FLAGS = {
 }
 BARE = [
     *("--all-actions", "--best-cut", "--json", "--keep-offset", "--loop", "--markers", "--no-gravity", "--no-limits"),
-    *("--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts", "--listed", "--keep-hips"),
+    *(
+        "--selected",
+        "--skip-done",
+        "--smooth-pops",
+        "--tip",
+        "--trust-scripts",
+        "--listed",
+        "--keep-hips",
+        "--as-published",
+    ),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 ALWAYS = {"--help", "--debug", "--worker", "--output", "--report", "--range"}
