@@ -1,4 +1,4 @@
-"""Draws the picture and prints the tables of docs/ik-compared.md: all methods of inverse kinematics on the same targets.
+"""Draws the picture and prints the tables of docs/ik-compared.md: all methods of IK on the same targets.
 
 python docs/ik_compared.py
 """
@@ -46,7 +46,7 @@ def chain() -> tuple[Array, Array, Array]:
 
 
 def convergence(method: str, *, published: bool) -> tuple[Array, Array, Array, float]:
-    """Median errors after each iteration as parts of the length, errors, iterations, and seconds a target in a batch."""
+    """Median errors after each iteration in lengths, errors, iterations, and seconds a target in a batch."""
     offsets, start, targets = chain()
     found = ik.solve(offsets, start, targets, method=method, published=published, history=True)
     assert found.history is not None
