@@ -267,7 +267,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         error = 1000.0 * session.error * session.scene.unit_settings.scale_length
         name = session.bone
         if session.asked != name:
-            name = iface_("{} (moves {})").format(name, session.asked)
+            name = iface_("{} (for {})").format(name, session.asked)
         solver = [
             iface_(methods.METHODS[session.tuning.method].label),
             iface_("{} bones").format(session.length),
@@ -289,12 +289,15 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         """Icons of keys, and their functions."""
         if self._session is None:
             return [(("MOUSE_LMB",), iface_("Drag a Bone")), (("MOUSE_RMB", "EVENT_ESC"), iface_("Cancel"))]
+        solver = (
+            (("MOUSE_MMB_SCROLL",), iface_("Chain Length")),
+            (("BLANK1",), iface_("{}: Solver").format(solver_keys())),
+        )
         return [
             (("EVENT_X", "EVENT_Y", "EVENT_Z"), iface_("Axis")),
             (("EVENT_SHIFT",), iface_("Precise")),
             (("EVENT_CTRL",), iface_("Snap")),
-            (("MOUSE_MMB_SCROLL",), iface_("Chain Length")),
-            (("BLANK1",), iface_("{}: Solver").format(solver_keys())),
+            *(solver if self._session.length else ()),
             (("MOUSE_LMB", "EVENT_RETURN"), iface_("Keep Pose")),
             (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
         ]
