@@ -14,6 +14,7 @@ import numpy as np
 from lookat_pd import ik, rotation
 from lookat_pd.rotation import Array
 
+from . import ik_body
 from .rows import SECONDS, SPEEDUP, Goal, Row, duration
 from .timing import seconds
 
@@ -147,7 +148,8 @@ def run() -> list[Row]:
                 also=within,
             ),
         ]
-    return [*rows, _limited(start, targets, single[DEFAULT]), *([_ikpy(start, targets)] if find_spec("ikpy") else [])]
+    further = [_limited(start, targets, single[DEFAULT]), *([_ikpy(start, targets)] if find_spec("ikpy") else [])]
+    return [*rows, *further, *ik_body.rows()]
 
 
 def _limited(start: Array, targets: Array, free: float) -> Row:

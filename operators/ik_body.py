@@ -86,6 +86,10 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: body_bake.BodyBakeResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
+        for bone, control in result.redirected.items():
+            current.report_info(
+                self, Message("Effector '{bone}' was moved by its control '{control}'.", bone=bone, control=control)
+            )
         missing = result.missing
         if missing:
             bone, count = max(missing.items(), key=lambda item: item[1])

@@ -11,7 +11,7 @@ from mathutils import Vector
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
-from ..rig.ik import drag as ik_drag
+from ..rig.ik import control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
@@ -56,7 +56,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if context.window is None:
             return current.report_error(self, "The IK drag needs a window; run it from the 3D viewport.")
         self._window, self._workspace = context.window, context.workspace
-        self._session: ik_drag.DragSession | None = None
+        self._session: control_drag.Session | None = None
         self._handle: ik_handle.Handle | None = None
         self._selected = bone_selection.selected(current.armature(context))
         self._armature = current.armature(context)
@@ -140,13 +140,14 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
     def _take(self, context: bpy.types.Context, bone: bpy.types.PoseBone, event: bpy.types.Event, place) -> None:
         """Start dragging a bone. Raises LookAtError."""
         settings = context.scene.lookat_pd_ik
-        self._session = ik_drag.DragSession(
+        at_tip = settings.point == "TIP"
+        self._session = control_drag.begin(
             context.scene,
             context.view_layer,
             self._armature,
             bone.name,
-            **ik_setup.extent(self._armature, bone.name, settings, at_tip=settings.point == "TIP"),
-            at_tip=settings.point == "TIP",
+            extent=lambda name: ik_setup.extent(self._armature, name, settings, at_tip=at_tip),
+            at_tip=at_tip,
             keeps=settings.orientation != "FREE",
             tuning=ik_setup.tuning(settings),
             pole=settings.pole,
@@ -220,7 +221,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
                 self,
                 Message(
                     "Keyed {bone_count} bones at frame {frame}.",
-                    bone_count=len(session.chain.bones),
+                    bone_count=len(session.bones),
                     frame=context.scene.frame_current,
                 ),
             )
@@ -264,10 +265,16 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if session is None or handle is None:
             return self._complaint or iface_("Click a bone and drag it")
         error = 1000.0 * session.error * session.scene.unit_settings.scale_length
-        texts = [
-            session.bone,
+        name = session.bone
+        if session.asked != name:
+            name = iface_("{} (for {})").format(name, session.asked)
+        solver = [
             iface_(methods.METHODS[session.tuning.method].label),
             iface_("{} bones").format(session.length),
+        ]
+        texts = [
+            name,
+            *(solver if session.length else [iface_("the rig's own IK")]),
             iface_("{} iterations").format(session.iterations),
             iface_("error {:.2f} mm").format(error),
             iface_("{:.1f} ms").format(1000.0 * session.seconds),
@@ -282,18 +289,21 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         """Icons of keys, and their functions."""
         if self._session is None:
             return [(("MOUSE_LMB",), iface_("Drag a Bone")), (("MOUSE_RMB", "EVENT_ESC"), iface_("Cancel"))]
+        solver = (
+            (("MOUSE_MMB_SCROLL",), iface_("Chain Length")),
+            (("BLANK1",), iface_("{}: Solver").format(solver_keys())),
+        )
         return [
             (("EVENT_X", "EVENT_Y", "EVENT_Z"), iface_("Axis")),
             (("EVENT_SHIFT",), iface_("Precise")),
             (("EVENT_CTRL",), iface_("Snap")),
-            (("MOUSE_MMB_SCROLL",), iface_("Chain Length")),
-            (("BLANK1",), iface_("{}: Solver").format(solver_keys())),
+            *(solver if self._session.length else ()),
             (("MOUSE_LMB", "EVENT_RETURN"), iface_("Keep Pose")),
             (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
         ]
 
 
-def press(handle: ik_handle.Handle, session: ik_drag.DragSession, kind: str, *, shift: bool = False) -> bool:
+def press(handle: ik_handle.Handle, session: control_drag.Session, kind: str, *, shift: bool = False) -> bool:
     """Apply a key to the drag; returns whether it moves the bone. Digits of the number row and of the numpad are a
     number if an axis is set, otherwise they select a solver."""
     sign = _SIGNS.get(kind)

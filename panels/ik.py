@@ -42,6 +42,7 @@ class LOOKAT_PD_PT_ik(bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "method")
         column.prop(settings, "iterations")
+        column.prop(settings, "as_published")
         column = layout.column(align=True)
         column.prop(settings, "point")
         column.prop(settings, "extent")

@@ -90,6 +90,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--iterations", type=words.whole, metavar="N", default=100, help="maximum number of iterations (default: 100)"
     )
     parser.add_argument(
+        "--as-published",
+        action="store_true",
+        help="run the solver as published, without what speeds up its convergence, to compare",
+    )
+    parser.add_argument(
         "--smoothness",
         type=words.number(0.0, 60.0),
         metavar="S",
@@ -194,7 +199,12 @@ def _bake_action(
     )
     row["chain"] = list(reversed(chain.bones))
     extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
-    tuning = IKTuning(options.method.replace("-", "_"), options.iterations, smoothness=options.smoothness)
+    tuning = IKTuning(
+        options.method.replace("-", "_"),
+        options.iterations,
+        smoothness=options.smoothness,
+        published=options.as_published,
+    )
     steps = _steps(request, scene, chain, tuning, BakeOptions(first, last, request.into))
     result = baking.work(steps, console, "baking")
     if isinstance(result, contacts.ContactsResult):

@@ -50,16 +50,9 @@ def ik(hands: Hands) -> Waiting:
 
 @script(needs=("panels.ik", "operators.ik_body"))
 def ik_effectors(hands: Hands) -> Waiting:
-    """A skeleton holds a box with both hands and looks at it, while its feet stay."""
-    human, scene = rig(), bpy.context.scene
+    """The Rigify human holds a box with both hands, one in IK and one in FK, and looks at it, while its feet stay."""
+    armature, scene = rig(), bpy.context.scene
     bpy.ops.object.mode_set(mode="OBJECT")
-    for item in scene.objects:
-        item.hide_viewport = True
-    with hands.override():
-        bpy.ops.object.armature_human_metarig_add()
-    armature = bpy.context.view_layer.objects.active
-    assert armature != human
-    armature.name, armature.show_in_front = "Skeleton", True
     bpy.ops.mesh.primitive_cube_add(size=0.3, location=(0.05, -0.45, 0.75))
     box = bpy.context.object
     box.name = "Box"
@@ -72,7 +65,13 @@ def ik_effectors(hands: Hands) -> Waiting:
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="POSE")
     settings = armature.lookat_pd_ik_body
-    targets = {"foot.L": None, "foot.R": None, "hand.L": sides[0], "hand.R": sides[1], "spine.006": box}
+    targets = {
+        "foot_ik.L": None,
+        "foot_ik.R": None,
+        "hand_ik.L": sides[0],
+        "hand_fk.R": sides[1],
+        "head": box,
+    }
     bpy.ops.pose.select_all(action="DESELECT")
     for name, target in targets.items():
         item = settings.effectors.add()
@@ -80,7 +79,7 @@ def ik_effectors(hands: Hands) -> Waiting:
         item.priority = "HIGH" if name.startswith("foot") else "NORMAL"
     item.use_position, item.orientation = False, "AIM"
     settings.effectors_index, settings.balance = 2, 1.0
-    armature.data.bones.active = armature.data.bones["hand.L"]
+    armature.data.bones.active = armature.data.bones["hand_ik.L"]
     with opened("ik_body"):
         yield from hands.sidebar()
         with hands.override():

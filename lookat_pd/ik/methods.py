@@ -19,7 +19,7 @@ class Method:
     description: name and tooltip. key: digit that selects it during a drag. step: one iteration. least_squares: solves
     for position and orientation together; otherwise the last joint is rotated separately, and overshoot is used.
     draws_joints: supports goals of joints. settles: continues at the target until the joints are at rest, and uses a
-    posture. is_default: true for exactly one row.
+    posture. published: one iteration as published, where that differs. is_default: true for exactly one row.
     """
 
     id: str
@@ -30,6 +30,7 @@ class Method:
     least_squares: bool = False
     draws_joints: bool = False
     settles: bool = False
+    published: Callable[[Task, Pose], Pose] | None = None
     is_default: bool = False
 
     @property
@@ -69,6 +70,7 @@ METHODS: dict[str, Method] = {
             "1",
             particle.step,
             draws_joints=True,
+            published=particle.published,
         ),
         Method(
             "jacobian_euler",

@@ -17,11 +17,20 @@ RELAXATIONS = 4
 
 def step(task: Task, pose: Pose) -> Pose:
     """Move and relax the particles, then fit the bones to them."""
+    return _step(task, pose, RELAXATIONS)
+
+
+def published(task: Task, pose: Pose) -> Pose:
+    """The same with one sweep from the effector to the root in each iteration."""
+    return _step(task, pose, 0)
+
+
+def _step(task: Task, pose: Pose, relaxations: int) -> Pose:
     places = drawn(task, [arithmetic.ORIGIN, *task.places(pose)])
     places[-1] = task.target
-    for _ in range(RELAXATIONS):
-        for n in (*range(len(pose) - 1, -1, -1), *range(1, len(pose))):
-            _relax(task, places, n)
+    down, up = range(len(pose) - 1, -1, -1), range(1, len(pose))
+    for n in down if not relaxations else (*down, *up) * relaxations:
+        _relax(task, places, n)
     fitted = task.fit(pose, places[1:])
     return ccd_root.step(task, fitted) if task.limited else fitted
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .. import rotation, skeleton
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import checks, iteration
+from . import checks, iteration, unfolding
 from .batches import batch_front, batch_last
 from .limits import Limits
 from .methods import METHODS
@@ -48,6 +48,7 @@ def solve(
     objectives: Sequence[Objective] = (),
     posture: Posture | None = None,
     history: bool = False,
+    published: bool = False,
 ) -> IKSolution:
     """Local rotations that bring the end of a chain to a target, starting from those given.
 
@@ -61,8 +62,9 @@ def solve(
     joint: (..., 3) its position, (..., 4) its rotation, or (..., 7) position and rotation.
 
     objectives: further ones: an Orientation, a Pole, a JointGoal for any joint. posture: preferences of the joints, for
-    methods that settle; others ignore it. history: whether to return the errors
-    of all iterations.
+    methods that settle; others ignore it. history: whether to return the errors of all iterations. published: the plain
+    iterations of the publications, to compare: no overshoot beyond the target, no bending of straight chains, and one
+    sweep of the particles.
 
     Raises InvalidArgument.
     """
@@ -110,6 +112,7 @@ def solve(
             base=base,
             objectives=[objective for objective in wanted[1:] if objective is not orientation],
             posture=posture,
+            published=published,
         )
         unasked, _ = _end(offsets, free.rotations, position, frame)
         values["orientation"] = rotation.slerp(unasked, orientation.values, orientation.weight)
@@ -130,15 +133,17 @@ def solve(
     if limits is not None and np.any(np.asarray(limits.locks)):
         task.data["locked"] = limits.parameters(start)
     task.read()
+    step = row.published if published and row.published is not None else row.step
     frozen = limits is not None and limits.all_locked
     outcome = iteration.run(
         task,
         start,
-        iteration.wristed(row.step) if task.orientation and not row.least_squares else row.step,
+        iteration.wristed(step) if task.orientation and not row.least_squares else step,
         iterations=0 if frozen else iterations,
         tolerance=tolerance,
-        overshoots=not row.least_squares,
+        overshoots=not row.least_squares and not published,
         settles=row.settles,
+        unfolded=_as_it_is if published else unfolding.unfolded,
     )
     solved = rotation.normalize(batch_front(outcome.poses)).reshape(*batch, n, 4)
     reached, effector = _end(offsets, solved, position, frame)
@@ -149,6 +154,11 @@ def solve(
         orientation_error=None if orientation is None else rotation.distance(reached, orientation.values),
         history=np.array(outcome.history).reshape(-1, *batch) if history else None,
     )
+
+
+def _as_it_is(task: Task, pose: Array) -> Array:
+    """Straight chains stay straight."""
+    return pose
 
 
 def _by_name(objectives: Sequence[Objective]) -> dict[str, Objective]:

@@ -12,7 +12,8 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.ik.body_objectives import HIGH, LOW, NORMAL
 from ...lookat_pd.rotation import Array
 from ..animation import editable
-from ..detection import body_joints, bone_limits, joint_chain, limbs, stance
+from ..detection import body_joints, bone_limits, joint_chain, limb_controls, limbs, stance
+from ..detection.limb_controls import LimbControls
 from ..sampling import plain_chain, targets
 from ..sampling.targets import Target
 
@@ -48,13 +49,15 @@ class JointTree:
     """Bones that turn so that all effectors reach their targets.
 
     joints: names, parents first; parents: (n,) their indices, -1 for the first. effectors: index of the joint of each.
+    shown: the bones that have the pose of the joints, others than these in limbs that switch between IK and FK.
     parent: the bone above the first joint, "" for none. moves: whether the first joint changes its location too.
     rests: (n, 4), rest rotations relative to the parents. aims: (k, 3), the axis of each effector that points at the
-    target.
+    target. limbs: those that an IK control moves as well. plain: whether forward kinematics predicts the pose.
     """
 
     armature: bpy.types.Object
     joints: tuple[str, ...]
+    shown: tuple[str, ...]
     parents: tuple[int, ...]
     effectors: tuple[int, ...]
     parent: str
@@ -63,11 +66,20 @@ class JointTree:
     aims: Array
     limits: ik.Limits | None
     posture: ik.Posture
+    limbs: tuple[LimbControls, ...]
+    plain: bool
+
+    @property
+    def joints_of_effectors(self) -> tuple[str, ...]:
+        """The joint of each effector."""
+        return tuple(self.joints[joint] for joint in self.effectors)
 
     @property
     def seen(self) -> tuple[str, ...]:
         """The bones that are sampled."""
-        return (*self.joints, *((self.parent,) if self.parent else ()))
+        above = (self.parent,) if self.parent else ()
+        moved = [name for limb in self.limbs for name in (limb.goal, limb.moved)]
+        return tuple(dict.fromkeys((*self.joints, *self.shown, *moved, *above)))
 
 
 def resolve(
@@ -77,20 +89,26 @@ def resolve(
     LookAtError."""
     if not effectors:
         raise RigError("There is no effector; add the bones to move, such as hands and feet.")
-    names = [effector.bone for effector in effectors]
-    armature = editable.check_bones(armature, names)
+    armature = editable.check_bones(armature, [effector.bone for effector in effectors])
     for effector in effectors:
         _check(armature, effector)
-    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    names = [control_of(armature, effector.bone) for effector in effectors]
+    double = next((n for n, name in enumerate(names) if name in names[:n]), None)
     if double is not None:
-        raise RigError("Bone '{bone}' is listed twice as an effector; remove one of them.", bone=double)
-    top = _top(armature, names)
-    joints = _joints(armature, top, names)
+        other = effectors[names.index(names[double])].bone
+        raise _twice(effectors[double].bone, other)
+    lines = {name: limb_controls.line(armature, name) for name in names}
+    top = _top(armature, list(lines.values()))
+    joints = _joints(lines, top)
     rows = {name: n for n, name in enumerate(joints)}
-    parents = [
-        next((rows[b.name] for b in armature.pose.bones[n].parent_recursive if b.name in rows), -1) for n in joints
-    ]
-    _check_plain(armature, joints)
+    parents = [next((rows[b] for b in limb_controls.line(armature, n)[1:] if b in rows), -1) for n in joints]
+    generated = limb_controls.is_generated(armature)
+    limbs_of = tuple(limb for limb in limb_controls.find(armature) if set(limb.turned) <= set(joints))
+    shown = dict(pair for limb in limbs_of for pair in zip(limb.turned, limb.shown, strict=True))
+    if generated:
+        joint_chain.check_free(armature, joints)
+    else:
+        _check_plain(armature, joints)
     for effector in effectors:
         if effector.target is not None and effector.target.object is not None:
             item = effector.target.object
@@ -106,11 +124,12 @@ def resolve(
     posture = body_joints.posture(armature, joints)
     # What takes an orientation turns for it; the joints above need not.
     soft = np.asarray(posture.stiffness).copy()
-    soft[[rows[e.bone] for e in effectors if e.orientation != "FREE" or e.is_pin]] = 0.0
+    soft[[rows[n] for n, e in zip(names, effectors, strict=True) if e.orientation != "FREE" or e.is_pin]] = 0.0
     moves = move_hips and _may_move(first)
     return JointTree(
         armature,
         tuple(joints),
+        tuple(shown.get(name, name) for name in joints),
         tuple(parents),
         tuple(rows[name] for name in names),
         parent,
@@ -119,15 +138,33 @@ def resolve(
         np.array([_aim(armature, name) for name in names]),
         bone_limits.read(armature, joints, rests),
         replace(posture, stiffness=soft),
+        limbs_of,
+        not generated,
+    )
+
+
+def control_of(armature: bpy.types.Object, bone: str) -> str:
+    """The joint that an effector means: its control, if it is another bone of a generated rig. Raises RigError."""
+    control = limb_controls.control_of(armature, bone)
+    if not control or joint_chain.is_mechanism(armature.pose.bones[control]):
+        raise RigError(
+            "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone
+        )
+    return control
+
+
+def _twice(bone: str, other: str) -> RigError:
+    if bone == other:
+        return RigError("Bone '{bone}' is listed twice as an effector; remove one of them.", bone=bone)
+    return RigError(
+        "The effectors '{bone}' and '{other}' are the same part of the body; remove one of them.",
+        bone=bone,
+        other=other,
     )
 
 
 def _check(armature: bpy.types.Object, effector: BodyEffector) -> None:
     """Raise RigError if there is nothing that the effector can do."""
-    if joint_chain.is_mechanism(armature.pose.bones[effector.bone]):
-        raise RigError(
-            "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=effector.bone
-        )
     target = effector.target
     if not effector.position and effector.orientation == "FREE":
         raise RigError(
@@ -146,15 +183,12 @@ def _check(armature: bpy.types.Object, effector: BodyEffector) -> None:
         raise RigError("A point has no orientation; choose an object as the target of '{bone}'.", bone=effector.bone)
 
 
-def _top(armature: bpy.types.Object, names: Sequence[str]) -> str:
-    """The first joint: the lowest bone above all effectors and, where there are legs, above these."""
-    bones = armature.pose.bones
-    ends = list(names)
+def _top(armature: bpy.types.Object, effectors: Sequence[list[str]]) -> str:
+    """The first joint: the lowest bone above all effectors, given with what is above them, and above the legs."""
+    lines = list(effectors)
     with suppress(LookAtError):
-        ends += [line[0] for line in limbs.limb_lines(armature)[1]]
-    lines = [[bone.name for bone in (bones[end], *bones[end].parent_recursive)] for end in ends]
+        lines += [limb_controls.line(armature, line[0]) for line in limbs.limb_lines(armature)[1]]
     common = [name for name in lines[0] if all(name in line for line in lines)]
-    common = [name for name in common if not joint_chain.is_mechanism(bones[name])]
     if not common:
         raise RigError(
             "The effectors have no common parent bone; choose bones of one skeleton, or bake them one at a time."
@@ -162,19 +196,13 @@ def _top(armature: bpy.types.Object, names: Sequence[str]) -> str:
     return common[0]
 
 
-def _joints(armature: bpy.types.Object, top: str, names: Sequence[str]) -> list[str]:
+def _joints(lines: dict[str, list[str]], top: str) -> list[str]:
     """The bones from the first joint to all effectors, parents first."""
     found: dict[str, int] = {}
-    for name in names:
-        line = []
-        for bone in (armature.pose.bones[name], *armature.pose.bones[name].parent_recursive):
-            if not joint_chain.is_mechanism(bone):
-                line.append(bone.name)
-            if bone.name == top:
-                break
-        found |= {joint: len(armature.pose.bones[joint].parent_recursive) for joint in line}
-    order = list(armature.pose.bones.keys())
-    return sorted(found, key=lambda name: (found[name], order.index(name)))
+    for line in lines.values():
+        inner = line[: line.index(top) + 1]
+        found |= {name: len(line) - n for n, name in enumerate(inner)}
+    return sorted(found, key=lambda name: found[name])
 
 
 def _check_plain(armature: bpy.types.Object, joints: Sequence[str]) -> None:

@@ -21,6 +21,8 @@ from . import body_balance
 from .bake import BAKED, axes_of, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
+from .body_controls import BodyControls, is_mixed
+from .body_pose import BodyPose, SolvedBody
 from .chain_solve import in_channels
 
 Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)
@@ -31,6 +33,10 @@ _REACHED = 1e-3
 """Largest error of an effector in reach, as a fraction of the body's size."""
 _TURNED = np.radians(0.5)
 """Largest angle of an effector that has its orientation."""
+_PASSES = 6
+"""How often a pose on controls is corrected at most."""
+_AS_SOLVED, _RADIAN = 1e-4, 0.1
+"""Largest difference between a solved pose and that of controls, in sizes of the body, and how many are a radian."""
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] or a movement, as a fraction of the body's size, that is none."""
 
@@ -66,6 +72,20 @@ class BodyBakeResult:
     bones: tuple[str, ...]
 
     @property
+    def redirected(self) -> dict[str, str]:
+        """The effectors that are neither turned nor moved themselves, and the control that is, on generated rigs."""
+        found = {}
+        for effector, joint in zip(self.effectors, self.body.joints_of_effectors, strict=True):
+            limb = next((limb for limb in self.body.limbs if joint == limb.turned[-1]), None)
+            controls = [joint]
+            if limb is not None:
+                is_fk = not self.bones or any(name in self.bones for name in limb.turned)
+                controls = [limb.goal] * (limb.goal in self.bones) + [joint] * is_fk
+            if controls and effector.bone not in controls:
+                found[effector.bone] = controls[0]
+        return found
+
+    @property
     def missing(self) -> dict[str, int]:
         """The effectors that do not reach their targets with their whole weight, and at how many frames."""
         away = (~self.in_reach & (self.weights >= 1.0)).sum(axis=-1).tolist()
@@ -93,18 +113,18 @@ def bake(
     weighed = None
     if tuning.balance > 0.0:
         weighed = body_balance.weigh(body)
-        listed = {effector.bone for effector in effectors}
-        feet = [names[0] for names, _ in weighed.feet]
-        pins = [BodyEffector(name, priority="HIGH") for name in feet if name not in listed]
+        listed = set(body.joints_of_effectors)
+        pins = [BodyEffector(name, priority="HIGH") for name in weighed.controls if name not in listed]
         if pins:
             effectors = [*effectors, *pins]
             body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
             weighed = body_balance.weigh(body)
     actions.check(body.armature, options.into)
-    modes = {name: body.armature.pose.bones[name].rotation_mode for name in body.joints}
+    moved = [limb.goal for limb in body.limbs]
+    modes = {name: body.armature.pose.bones[name].rotation_mode for name in (*body.joints, *moved)}
     actions.check_curves(body.armature, modes, options.into)
-    if body.moves:
-        actions.check_curves(body.armature, {body.joints[0]: channels.LOCATION}, options.into)
+    moved += [body.joints[0]] if body.moves else []
+    actions.check_curves(body.armature, dict.fromkeys(moved, channels.LOCATION), options.into)
     with suspend.suspend_live():
         return (yield from _Work(scene, body, tuple(effectors), tuning, options, weighed).steps())
 
@@ -127,27 +147,40 @@ class _Work:
         bones = dict.fromkeys((*body.seen, *(() if self.weighed is None else self.weighed.seen)))
         with Sampler(self.scene, armature, tuple(bones), self.followed, located=True) as sampler:
             samples, orientations = yield from self._sample(sampler)
-        if samples.sheared:
-            raise RigError(
-                "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
-                "bake one effector at a time.",
-                armature=armature.name,
-            )
-        pose = _Pose(body, samples)
-        objectives, balance = self._objectives(samples, pose, orientations)
-        found = []
-        for first in range(0, len(self.frames), _SLICE):
-            part = slice(first, first + _SLICE)
-            found.append(self._solve(pose, objectives, balance, part))
-            yield 0.7 + 0.25 * min(1.0, (first + _SLICE) / len(self.frames))
-        rotations, displacement, errors, unbalanced = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        scale = in_world(np.ones(len(self.frames)), samples)
+            if samples.sheared:
+                raise RigError(
+                    "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
+                    "bake one effector at a time.",
+                    armature=armature.name,
+                )
+            return (yield from self._solved(sampler, samples, orientations))
+
+    def _solved(
+        self, sampler: Sampler, samples: Samples, orientations: Array
+    ) -> Generator[float, None, BodyBakeResult]:
+        body, armature = self.body, self.body.armature
+        objectives, balance = self._objectives(samples, BodyPose(body, samples), orientations)
+        pose = self.pose(samples)
+        found = yield from self._solve_all(pose, objectives, balance, 0.0 if body.plain else 0.1)
+        checked = None
+        if not body.plain:
+            checked = _Verified(self, sampler, samples, pose, objectives, balance, found)
+            yield from checked.measure()
         with BakeTransaction(armature) as work:
-            written = self._write(work, samples, pose, rotations, displacement)
+            if checked is None:
+                written = self._write(work, samples, pose, found.rotations, found.displacement)
+                errors, unbalanced = found.errors, found.unbalanced
+            else:
+                errors, unbalanced, written = yield from checked.steps(work)
+            if not written:
+                # An action that is the same as before, as after any other bake.
+                mode, raw = samples.channel(body.joints[0])
+                work.write(body.joints[0], mode, self.frames, raw, raw)
             name = self.options.name or actions.baked_name(armature, self.options.into, BAKED)
             action = work.commit(self.options.into, name)
         away, turned = self._errors(objectives, errors)
         weights = np.array([self._weight(effector) for effector in self.effectors])
+        scale = in_world(np.ones(len(self.frames)), samples)
         return BodyBakeResult(
             body,
             self.effectors,
@@ -163,15 +196,20 @@ class _Work:
 
     def _sample(self, sampler: Sampler) -> Generator[float, None, tuple[Samples, Array]]:
         """The body over all frames, and the axes (t, F, 3, 3) of the targets in the world."""
-        count = len(self.frames)
+        count, share = len(self.frames), 0.7 if self.body.plain else 0.3
         orientations = np.tile(np.eye(3), (len(self.followed), count, 1, 1))
+        self.ik = np.zeros((count, len(self.body.limbs)))
         samples = None
         for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
             depsgraph = sampler.scene.view_layers[0].depsgraph
             for n, target in enumerate(self.followed):
                 if target.object is not None:
                     orientations[n, k] = axes_of(sampler.stand_in(target.object), target.bone, depsgraph)
-            yield 0.7 * (k + 1) / count
+            bones = sampler.stand_in(self.body.armature).evaluated_get(depsgraph).pose.bones
+            for n, limb in enumerate(self.body.limbs):
+                constraint = bones[limb.switch[0]].constraints[limb.switch[1]]
+                self.ik[k, n] = 0.0 if constraint.mute else constraint.influence
+            yield share * (k + 1) / count
         assert samples is not None
         for target, points in zip(self.followed, samples.targets, strict=True):
             far = np.abs(points).max(axis=-1) > _FAR
@@ -186,7 +224,7 @@ class _Work:
     # Objectives
 
     def _objectives(
-        self, samples: Samples, pose: "_Pose", orientations: Array
+        self, samples: Samples, pose: BodyPose, orientations: Array
     ) -> tuple[list[tuple[int, ik.BodyObjective]], ik.Balance | None]:
         """The objectives with the index of their effector, over all frames and in armature space."""
         found: list[tuple[int, ik.BodyObjective]] = []
@@ -205,7 +243,7 @@ class _Work:
                     target = target + rotation.rotate(rotation.inverse(worlds), away)
             if effector.position:
                 found.append((k, ik.BodyPosition(joint, target, **common)))
-                moved[effector.bone] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
+                moved[self.body.shown[joint]] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
                     target - place
                 )
             if effector.orientation == "AIM":
@@ -231,9 +269,30 @@ class _Work:
 
     # Solving and writing
 
+    def pose(self, samples: Samples) -> BodyPose:
+        """The pose that is solved: limbs between IK and FK have that of their FK controls, which have fixed lengths."""
+        mixed = np.zeros((len(self.frames), len(self.body.joints)), dtype=bool)
+        for limb, influence in zip(self.body.limbs, self.ik.T, strict=True):
+            mixed[:, [self.body.joints.index(name) for name in limb.turned]] = is_mixed(influence)[:, None]
+        return BodyPose(self.body, samples, mixed)
+
+    def _solve_all(
+        self,
+        pose: BodyPose,
+        objectives: Sequence[tuple[int, ik.BodyObjective]],
+        balance: ik.Balance | None,
+        share: float,
+    ) -> Generator[float, None, SolvedBody]:
+        found = []
+        for first in range(0, len(self.frames), _SLICE):
+            part = slice(first, first + _SLICE)
+            found.append(self._solve(pose, objectives, balance, part))
+            yield 0.7 + 0.25 * min(1.0, (first + _SLICE) / len(self.frames)) if not share else 0.3 + share
+        return SolvedBody(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
     def _solve(
         self,
-        pose: "_Pose",
+        pose: BodyPose,
         objectives: Sequence[tuple[int, ik.BodyObjective]],
         balance: ik.Balance | None,
         part: slice,
@@ -253,7 +312,7 @@ class _Work:
         return found.rotations, found.displacement, found.errors, found.unbalanced
 
     def _write(
-        self, work: BakeTransaction, samples: Samples, pose: "_Pose", rotations: Array, displacement: Array
+        self, work: BakeTransaction, samples: Samples, pose: BodyPose, rotations: Array, displacement: Array
     ) -> list[str]:
         """Key the bones that turn or move; returns their names."""
         body, written = self.body, []
@@ -274,10 +333,6 @@ class _Work:
             move = rotation.rotate(rotation.inverse(body.rests[0]), displacement) / size[:, None]
             work.write(body.joints[0], channels.LOCATION, self.frames, raw + np.where(far[:, None], move, 0.0), raw)
             written = list(dict.fromkeys((*written, body.joints[0])))
-        if not written:
-            # An action that is the same as before, as after any other bake.
-            mode, raw = samples.channel(body.joints[0])
-            work.write(body.joints[0], mode, self.frames, raw, raw)
         return written
 
     def _errors(self, objectives: Sequence[tuple[int, ik.BodyObjective]], errors: Array) -> tuple[Array, Array]:
@@ -288,29 +343,86 @@ class _Work:
         return away, turned
 
 
-class _Pose:
-    """A body over F frames in armature space: rotations (F, n, 4), positions (F, n, 3), base (F, 7), local rotations
-    (F, n, 4) and offsets (F, n, 3) in the frame of the parent. size: the mean length of all offsets together."""
+class _Verified:
+    """A solved pose put on controls, which is evaluated and corrected until it is as solved."""
 
-    def __init__(self, body: JointTree, samples: Samples) -> None:
-        rows = [samples.bones.index(name) for name in body.joints]
-        self.rotations, self.positions = samples.rotations[:, rows], samples.positions[:, rows]
-        above = rotation.identity(len(samples.frames))
-        if body.parent:
-            above = samples.rotations[:, samples.bones.index(body.parent)]
-        self.base = np.concatenate((np.zeros((len(above), 3)), above), axis=-1)
-        parents = np.array(body.parents)
-        first = parents < 0
-        turns = np.where(first[:, None], above[:, None], self.rotations[:, parents])
-        places = np.where(first[:, None], 0.0, self.positions[:, parents])
-        self.local = rotation.multiply(rotation.inverse(turns), self.rotations)
-        self.offsets = rotation.rotate(rotation.inverse(turns), self.positions - places)
-        self.size = float(np.linalg.norm(self.offsets[:, ~first], axis=-1).sum(axis=-1).mean()) or 1.0
-        after = np.zeros(self.offsets.shape)
-        for joint, parent in reversed(list(enumerate(body.parents))):
-            if parent >= 0:
-                after[:, parent] = self.offsets[:, joint]
-        self.posture = body.posture.as_bent(after, self.local, self.offsets)
+    def __init__(
+        self,
+        work: _Work,
+        sampler: Sampler,
+        samples: Samples,
+        pose: BodyPose,
+        objectives: Sequence[tuple[int, ik.BodyObjective]],
+        balance: ik.Balance | None,
+        found: SolvedBody,
+    ) -> None:
+        self.work, self.sampler, self.objectives, self.balance = work, sampler, objectives, balance
+        self.found, self.pose, self.samples = found, pose, samples
+        self.controls = BodyControls(work.body, samples, work.ik)
+
+    def steps(self, transaction: BakeTransaction) -> Generator[float, None, tuple[Array, Array, list[str]]]:
+        """The errors (F, objectives) as measured, the distances (F,) from balance, and the bones with keys."""
+        controls, pose, found, size = self.controls, self.pose, self.found, self.pose.size
+        moves = best = controls.none
+        seen, written = self.samples, []
+        errors, unbalanced = self._errors(BodyPose(self.work.body, seen)), found.unbalanced
+        least = np.full(len(errors), np.inf)
+        for turn in range(_PASSES):
+            moves = controls.realize(moves, seen, *pose.solved(found))
+            written = controls.write(transaction, moves, size)
+            if not written:
+                return errors, unbalanced, written
+            seen = yield from self._sampled(0.5 + 0.4 * turn / _PASSES)
+            pose = self.work.pose(seen)
+            measured = self._errors(BodyPose(self.work.body, seen))
+            score = self._score(measured)
+            better = score < least
+            best, least = moves.where(better, best), np.where(better, score, least)
+            errors = np.where(better[:, None], measured, errors)
+            if np.all(self._score(np.maximum(errors - found.errors, 0.0)) < _AS_SOLVED) or turn == _PASSES - 1:
+                break
+            found = yield from self.work._solve_all(pose, self.objectives, self.balance, 0.3)
+            unbalanced = found.unbalanced
+        written = controls.write(transaction, best, size)
+        return errors, unbalanced, written
+
+    def measure(self) -> Generator[float, None, None]:
+        """Measure how the controls turn each other; nothing of it stays."""
+        for joints, moves in self.controls.probes():
+            with BakeTransaction(self.work.body.armature) as probe:
+                self.controls.write(probe, moves, self.pose.size)
+                seen = yield from self._sampled(0.4)
+                probe.rollback()
+            self.controls.learn(joints, moves, seen)
+        self.controls.forget()
+
+    def _sampled(self, share: float) -> Generator[float, None, Samples]:
+        for seen in self.sampler.sample(self.work.frames.tolist()):  # noqa: B007
+            yield share
+        return seen
+
+    def _errors(self, pose: BodyPose) -> Array:
+        """The errors (F, objectives) of a pose: lengths and angles."""
+        found = []
+        for _, objective in self.objectives:
+            place, lying = pose.positions[:, objective.joint], pose.rotations[:, objective.joint]
+            if isinstance(objective, ik.BodyPosition):
+                found.append(np.linalg.norm(objective.target - place, axis=-1))
+            elif isinstance(objective, ik.BodyOrientation):
+                found.append(rotation.distance(lying, objective.orientation))
+            else:
+                assert isinstance(objective, ik.BodyAim)
+                aim = rotation.rotate(lying, objective.axis)
+                found.append(rotation.angle_between(aim, objective.target - place))
+        return np.stack(found, axis=-1)
+
+    def _score(self, errors: Array) -> Array:
+        """Errors (F, objectives) as one number for each frame, in sizes of the body."""
+        total = np.zeros(len(errors))
+        for n, (_, objective) in enumerate(self.objectives):
+            size = self.pose.size if isinstance(objective, ik.BodyPosition) else 1.0 / _RADIAN
+            total += np.asarray(objective.weight) * errors[:, n] / size
+        return total
 
 
 def _part(objective: Sliced, part: slice) -> Sliced:

@@ -5,13 +5,14 @@ from itertools import pairwise
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.dynamics.segments import fractions
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from ..detection import body_segments, limbs, rest
+from ..detection import body_segments, limb_controls, limbs, rest
 from ..detection.anatomy import Anatomy
 from ..sampling.sampler import Samples
 from .body import JointTree
@@ -25,13 +26,15 @@ _LIFTED = 0.1
 @dataclass(frozen=True)
 class Weighed:
     """The masses of a body. bones: names; masses: (b,); centers: (b, 3) in the frames of the bones; joints: (b,) index
-    of the joint that moves each. feet: names of the bones of each foot, the ankle first, and the length of its leg."""
+    of the joint that moves each. feet: names of the bones of each foot, the ankle first, and the length of its leg.
+    controls: what turns each foot."""
 
     bones: tuple[str, ...]
     masses: Array
     centers: Array
     joints: Array
     feet: tuple[tuple[tuple[str, ...], float], ...]
+    controls: tuple[str, ...]
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -43,11 +46,13 @@ def weigh(body: JointTree) -> Weighed:
     """The masses of the bones that move with the body, and its feet. Raises RigError."""
     armature = body.armature
     skeleton = rest.skeleton(armature)
-    feet = []
+    feet, controls = [], []
     for line in limbs.limb_lines(armature)[1]:
         if len(line) > 2:
             heads = [skeleton.heads[skeleton.index(name)] for name in line[:3]]
-            feet.append((tuple(line[2:4]), float(sum(np.linalg.norm(b - a) for a, b in pairwise(heads)))))
+            shown = tuple(limb_controls.shown_by(armature, name) for name in line[2:4])
+            controls.append(line[2])
+            feet.append((shown, float(sum(np.linalg.norm(b - a) for a, b in pairwise(heads)))))
     if not feet:
         raise RigError(
             "The feet of '{armature}' were not found, so that it cannot be balanced; set Balance to 0.",
@@ -56,17 +61,24 @@ def weigh(body: JointTree) -> Weighed:
     rows = {name: n for n, name in enumerate(body.joints)}
     found = []
     for name, mass in _masses(armature, skeleton).items():
-        line = (name, *(bone.name for bone in armature.pose.bones[name].parent_recursive))
+        line = limb_controls.line(armature, limb_controls.control_of(armature, name) or name)
         joint = next((rows[above] for above in line if above in rows), None)
         if joint is not None:
-            found.append((name, mass, [0.0, 0.5 * armature.data.bones[name].length, 0.0], joint))
+            center = np.array([0.0, 0.5 * armature.data.bones[name].length, 0.0])
+            if not body.plain:
+                # Deforming bones of a generated rig are stretched: their places in the rest pose do instead.
+                shown = body.shown[joint]
+                rest_matrix = armature.data.bones[name].matrix_local @ Matrix.Translation(center)
+                center = np.array((armature.data.bones[shown].matrix_local.inverted() @ rest_matrix).translation)
+                name = shown
+            found.append((name, mass, center, joint))
     if not found:
         raise RigError(
             "No bone of '{armature}' has a length, so that it cannot be balanced; set Balance to 0.",
             armature=armature.name,
         )
     names, masses, centers, joints = zip(*found, strict=True)
-    return Weighed(names, np.array(masses), np.array(centers), np.array(joints), tuple(feet))
+    return Weighed(names, np.array(masses), np.array(centers), np.array(joints), tuple(feet), tuple(controls))
 
 
 def _masses(armature: bpy.types.Object, skeleton: Skeleton) -> dict[str, float]:
@@ -93,7 +105,7 @@ def objective(
     animated."""
     rows = {name: n for n, name in enumerate(samples.bones)}
     n, count = len(body.joints), len(samples.frames)
-    joints = [rows[name] for name in body.joints]
+    joints = [rows[name] for name in body.shown]
     bones = [rows[name] for name in weighed.bones]
     sizes = samples.sizes[:, bones, None]
     places = samples.positions[:, bones] + rotation.rotate(samples.rotations[:, bones], sizes * weighed.centers)

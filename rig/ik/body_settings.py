@@ -21,7 +21,7 @@ from bpy.props import (
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation import actions
-from ..detection import limbs
+from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
 from .body import BodyEffector
 from .body_bake import BodyTuning
@@ -103,7 +103,7 @@ class IKBody(bpy.types.PropertyGroup):
 
 
 def add(armature: bpy.types.Object, bones: Iterable[str]) -> None:
-    """Add effectors for bones that are not in the list: feet with high priority."""
+    """Add effectors for bones that are not in the list: feet, whichever of their controls it is, with high priority."""
     settings = armature.lookat_pd_ik_body
     listed = {item.bone for item in settings.effectors}
     standing = feet(armature)
@@ -112,7 +112,7 @@ def add(armature: bpy.types.Object, bones: Iterable[str]) -> None:
             continue
         item = settings.effectors.add()
         item.bone = name
-        if name in standing:
+        if limb_controls.control_of(armature, name) in standing:
             item.priority = "HIGH"
     settings.effectors_index = len(settings.effectors) - 1
 

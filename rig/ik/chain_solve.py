@@ -30,12 +30,13 @@ _IN_REACH = 0.999
 @dataclass(frozen=True)
 class IKTuning:
     """Solver settings. tolerance: largest error of the effector, as a fraction of the chain's length. smoothness: [s],
-    over which the rotations of a bake are smoothed, 0 for none."""
+    over which the rotations of a bake are smoothed, 0 for none. published: the plain iterations of the publications."""
 
     method: str = methods.default().id
     iterations: int = 100
     tolerance: float = 1e-5
     smoothness: float = 0.0
+    published: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ def _solve(
         objectives=objectives.beside_target(chain),
         posture=None if chain.posture is None else chain.posture.as_bent(lengths, seen.local),
         history=history,
+        published=tuning.published,
     )
 
 

@@ -29,9 +29,11 @@ _FAR = 1e12
 
 
 class DragSession:
-    """A bone that is dragged. chain: the bones that rotate. error: distance of the effector from the point in the
-    world, iterations, and seconds of the solver, of the last `move`. place: (3,) initial position of the effector in
-    the world."""
+    """A bone that is dragged; asked: the bone that it is dragged for.
+
+    chain: the bones that rotate. error: distance of the effector from the point in the world, iterations, and seconds
+    of the solver, of the last `move`. place: (3,) initial position of the effector in the world.
+    """
 
     def __init__(
         self,
@@ -49,6 +51,7 @@ class DragSession:
     ) -> None:
         """length, base: as for `resolve`. keeps: whether the effector keeps its orientation. Raises LookAtError."""
         self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
+        self.asked = bone
         self.tuning, self.pole, self._at_tip, self._keeps = tuning, pole, at_tip, keeps
         self.error, self.iterations, self.seconds, self.length_changed = 0.0, 0, 0.0, False
         self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
@@ -73,6 +76,11 @@ class DragSession:
         modes = {name: self.armature.pose.bones[name].rotation_mode for name in chain.bones}
         actions.check_curves(self.armature, modes, "NEW")
         return chain
+
+    @property
+    def bones(self) -> tuple[str, ...]:
+        """The bones that are posed."""
+        return self.chain.bones
 
     @property
     def length(self) -> int:
@@ -242,13 +250,18 @@ class DragSession:
     def keep(self) -> bool:
         """Keep the pose, with keys if auto keying is enabled; returns whether there are any. Raises RigError after
         restoring the initial pose."""
-        linked = auto_keying.linked_action(self.scene, self.armature)
-        if linked is not None:
-            self.restore()
-            raise RigError(
-                "Action '{action}' is linked from a library; make a copy of it before keying the pose.",
-                action=linked.name,
-            )
+        check_keyable(self)
         auto_keying.key(self.scene, self.armature, self._before)
         self._open.close()
         return auto_keying.is_on(self.scene)
+
+
+def check_keyable(session: Any) -> None:
+    """Raise RigError after restoring the initial pose if auto keying cannot write to the action."""
+    linked = auto_keying.linked_action(session.scene, session.armature)
+    if linked is not None:
+        session.restore()
+        raise RigError(
+            "Action '{action}' is linked from a library; make a copy of it before keying the pose.",
+            action=linked.name,
+        )

@@ -42,6 +42,7 @@ class Convergence:
             s.orientation,
             s.method,
             s.iterations,
+            s.as_published,
             str(self.chain.limits),
             str(self.chain.posture),
             rounded,

@@ -156,6 +156,12 @@ class IKSettings(bpy.types.PropertyGroup):
         items=METHOD_ITEMS,
         default=methods.default().identifier,
     )
+    as_published: BoolProperty(
+        name="As Published",
+        description="Run the solver as published, to compare: without overshoot beyond the target, which speeds up "
+        "convergence, and with one sweep of the particles",
+        default=False,
+    )
     iterations: IntProperty(
         name="Iterations",
         description="Maximum number of passes of the solver over the chain",

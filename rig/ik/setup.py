@@ -43,7 +43,9 @@ def extent(armature: bpy.types.Object, bone: str, settings: Any, *, at_tip: bool
 
 def tuning(settings: Any) -> IKTuning:
     """The solver settings."""
-    return IKTuning(settings.method.lower(), settings.iterations, smoothness=settings.smoothness)
+    return IKTuning(
+        settings.method.lower(), settings.iterations, smoothness=settings.smoothness, published=settings.as_published
+    )
 
 
 def goal(found: JointChain, settings: Any) -> Goal:

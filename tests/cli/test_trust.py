@@ -288,9 +288,9 @@ FLAGS = {
     "--anticipation": [*NUMBERS, "0.5"],
 }
 BARE = [
-    *("--all-actions", "--as-seen", "--best-cut", "--json", "--keep-offset", "--loop", "--markers", "--no-gravity"),
-    *("--no-limits", "--selected", "--skip-done", "--smooth-pops", "--lock-feet", "--clean-feet", "--tip"),
-    *("--trust-scripts", "--listed", "--keep-hips", "--no-location", "--no-offset"),
+    *("--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json", "--keep-hips"),
+    *("--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--no-gravity", "--no-limits"),
+    *("--no-location", "--no-offset", "--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 ALWAYS = {"--help", "--debug", "--worker", "--output", "--report", "--range"}

@@ -316,3 +316,16 @@ def test_the_sign_and_length_of_quaternions_play_no_part(seed: int) -> None:
     one = ik.solve(offsets, pose, target, method="ccd_root", iterations=4)
     two = ik.solve(offsets, -3.0 * pose, target, method="ccd_root", iterations=4)
     assert_allclose(joints(offsets, two.rotations), joints(offsets, one.rotations), atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ik.METHODS)
+def test_the_published_iterations_are_never_worse_than_the_start_and_keep_the_lengths(method: str) -> None:
+    random = np.random.default_rng(3)
+    offsets, start = np.tile([0.0, 1.0, 0.0], (4, 1)), rotation.exp(random.normal(scale=0.3, size=(4, 3)))
+    targets = 4.0 * random.uniform(0.2, 1.2, size=(20, 1)) * rotation.normalize(random.normal(size=(20, 3)))
+    plain = ik.solve(offsets, start, targets, method=method, published=True, history=True)
+    assert np.all(plain.error <= plain.history[0] + 1e-9)
+    best = ik.solve(offsets, start, targets, method=method)
+    assert np.mean(plain.iterations) >= np.mean(best.iterations) - 1.0
+    if method == "particle":
+        assert np.mean(plain.iterations) > 1.5 * np.mean(best.iterations)

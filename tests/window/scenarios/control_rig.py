@@ -4,7 +4,8 @@ import time
 
 import bpy
 import numpy as np
-from windowed.hands import Hands, Waiting
+from bpy_extras import view3d_utils
+from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
 from extension import load
@@ -115,3 +116,56 @@ def human_answers(hands: Hands) -> Waiting:
     # Rigify, which was enabled to generate the human only, leaves a handler that fails in the files to come.
     for handler in [found for found in bpy.app.handlers.load_post if found.__module__.startswith("rigify")]:
         bpy.app.handlers.load_post.remove(handler)
+
+
+@script(needs=("operators.ik_drag",))
+def hand_of_a_human_dragged_in_ik(hands: Hands) -> Waiting:
+    """The FK control of a hand in IK is dragged: the IK control moves, Esc restores it, Enter keeps it, undo works.
+
+    Prints how long a step takes.
+    """
+    hands.window.scene = load("assets.demo.human").build_scene().scene
+    human, scene = _human(), _scene()
+    bpy.context.view_layer.objects.active = human
+    with hands.override():
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.view3d.view_axis(type="FRONT")
+    view = hands.area("VIEW_3D").spaces.active.region_3d
+    view.view_location, view.view_distance = (0.0, 0.0, 1.0), 4.0
+    human.data.bones.active = human.data.bones["hand_fk.L"]
+    scene.lookat_pd_ik.orientation = "KEEP"
+    bpy.ops.ed.undo_push(message="Begin")
+    yield 0.5
+
+    def hand() -> np.ndarray:
+        layer = bpy.context.window_manager.windows[0].view_layer
+        seen = _human().evaluated_get(layer.depsgraph)
+        return np.array(seen.matrix_world @ seen.pose.bones["DEF-hand.L"].head)
+
+    def control() -> np.ndarray:
+        return np.array(_human().pose.bones["hand_ik.L"].location)
+
+    start, before, steps = hand(), control(), []
+    for end in ("ESC", "RET"):
+        region = hands.region(VIEWPORT)
+        at = view3d_utils.location_3d_to_region_2d(region, view, tuple(start))
+        place = np.array([region.x + at.x, region.y + at.y])
+        yield from hands.move(tuple(np.round(place).astype(int).tolist()))
+        with hands.override():
+            bpy.ops.lookat_pd.ik_drag("INVOKE_DEFAULT", use_active=True)
+        yield 0.3
+        for part in range(1, 9):
+            begin = time.perf_counter()
+            yield from hands.move(tuple(np.round(place + part * np.array([5.0, 8.0])).astype(int).tolist()))
+            steps.append(time.perf_counter() - begin)
+            yield 0.05
+        assert hand()[2] - start[2] > 0.05 and np.abs(control() - before).max() > 0.05
+        hands.look("dragging")
+        yield from hands.key(end)
+        yield 0.3
+        if end == "ESC":
+            assert np.array_equal(control(), before)
+    assert np.abs(control() - before).max() > 0.05
+    yield from hands.undo()
+    assert np.abs(control() - before).max() < 1e-6, "undo leaves another pose"
+    print(f"hand in IK dragged: {1000 * np.median(steps):.0f} ms a step of the mouse, with drawing")

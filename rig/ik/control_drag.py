@@ -1,0 +1,168 @@
+"""Dragging a bone of a rig with controls: what is clicked leads to what moves it.
+
+A limb in FK is dragged by its FK controls. In IK its IK control is moved, and the rig's own inverse kinematics poses
+the limb.
+"""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import actions, auto_keying, channels
+from ..detection import limb_controls
+from ..detection.limb_controls import LimbControls
+from ..sampling import suspend
+from . import drag
+from .chain_solve import IKTuning
+
+_PASSES = 3
+_SWITCHED = 0.5
+"""Influence of IK from which on a limb is dragged by its IK control."""
+_GOOD_ENOUGH = 1e-5
+"""Largest error of a control, as a fraction of the length of its limb."""
+
+
+def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> tuple[str, LimbControls | None]:
+    """The bone to drag instead of a clicked one, or itself; and its limb, if that is in IK. Raises RigError."""
+    for limb in limb_controls.find(armature):
+        control = limb_controls.control_of(armature, bone)
+        if control not in limb.turned:
+            continue
+        seen = armature.evaluated_get(view_layer.depsgraph).pose.bones[limb.switch[0]]
+        if seen.constraints[limb.switch[1]].influence < _SWITCHED:
+            return control, None
+        if control == limb.turned[-1]:
+            return limb.goal, limb
+        raise RigError(
+            "Bone '{bone}' is posed by the IK control '{goal}'; drag that control, or set IK-FK of the limb to 1.",
+            bone=bone,
+            goal=limb.goal,
+        )
+    if limb_controls.is_mechanism(armature, bone):
+        return limb_controls.control_of(armature, bone) or bone, None
+    return bone, None
+
+
+def begin(
+    scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str, **settings: Any
+) -> "Session":
+    """The drag of what moves `bone`. settings: as for `DragSession`, but with a function `extent` that gives the
+    arguments for the chain of a bone. Raises LookAtError."""
+    extent = settings.pop("extent")
+    name, limb = moved_by(view_layer, armature, bone)
+    if limb is not None:
+        session = ControlDrag(scene, view_layer, armature, limb, tuning=settings["tuning"])
+    else:
+        session = drag.DragSession(scene, view_layer, armature, name, **extent(name), **settings)
+    session.asked = bone
+    return session
+
+
+class ControlDrag:
+    """An IK control that is dragged; as `DragSession`. chain: not there, since no bone is turned."""
+
+    length_changed = False
+    length = 0
+
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        view_layer: bpy.types.ViewLayer,
+        armature: bpy.types.Object,
+        limb: LimbControls,
+        *,
+        tuning: IKTuning,
+    ) -> None:
+        """Raises LookAtError."""
+        self.scene, self.view_layer, self.armature, self.tuning = scene, view_layer, armature, tuning
+        self.bone, self.bones, self.asked = limb.goal, (limb.goal,), limb.goal
+        self.error, self.iterations, self.seconds = 0.0, 0, 0.0
+        self._limb, self._bone = limb, armature.pose.bones[limb.goal]
+        if all(self._bone.lock_location):
+            raise RigError("Bone '{bone}' has a locked location; unlock it (Transform > Location).", bone=self.bone)
+        actions.check_curves(armature, {self.bone: channels.LOCATION}, "NEW")
+        self._open = ExitStack()
+        self._open.enter_context(suspend.suspend_live())
+        try:
+            view_layer.update()
+            self._before = tuple(self._bone.location)
+            self.place: Any = self._seen(limb.shown[-1])
+            heads = [self._seen(name) for name in limb.shown]
+            self.reach = float(np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum())
+        except BaseException:
+            self._open.close()
+            raise
+
+    def _seen(self, bone: str) -> Array:
+        """The head (3,) of an evaluated bone in the world."""
+        seen = self.armature.evaluated_get(self.view_layer.depsgraph)
+        return np.array(seen.matrix_world @ seen.pose.bones[bone].head)
+
+    @property
+    def axes(self) -> Array:
+        """(3, 3), the local axes of the control in the world."""
+        seen = self.armature.evaluated_get(self.view_layer.depsgraph)
+        matrix = np.array((seen.matrix_world @ seen.pose.bones[self.bone].matrix).to_3x3())
+        return matrix / np.linalg.norm(matrix, axis=0)
+
+    def _frame(self) -> Array:
+        """(3, 3), the axes of the control's location in the world, with their scale."""
+        seen = self.armature.evaluated_get(self.view_layer.depsgraph)
+        bone = seen.pose.bones[self.bone]
+        matrix = np.array((seen.matrix_world @ bone.matrix @ bone.matrix_basis.inverted_safe()).to_3x3())
+        if not bone.bone.use_local_location:
+            matrix = matrix @ np.linalg.inv(np.array(bone.bone.matrix_local)[:3, :3])
+        return matrix
+
+    def move(self, target: Any) -> None:
+        """Move the control so that the end of the limb comes to this point of the world. Raises RigError."""
+        target = np.array(target, dtype=float)
+        if not np.all(np.abs(target) < 1e12):
+            raise RigError("The drag position is not finite; move the mouse back.")
+        began = perf_counter()
+        for turn in range(_PASSES):
+            away = target - self._seen(self._limb.moved)
+            if np.linalg.norm(away) <= _GOOD_ENOUGH * self.reach:
+                break
+            move = np.linalg.solve(self._frame(), away)
+            now = np.array(self._bone.location)
+            self._bone.location = np.where(self._bone.lock_location, now, now + move)
+            self.view_layer.update()
+            self.iterations = turn + 1
+        self.error = float(np.linalg.norm(target - self._seen(self._limb.shown[-1])))
+        self.seconds = perf_counter() - began
+
+    def use(self, method: str) -> None:
+        """Change the solver of the next drag."""
+        self.tuning = replace(self.tuning, method=method)
+
+    def lengthen(self, by: int) -> bool:
+        """The rig decides about the chain; returns False."""
+        return False
+
+    def restore(self) -> None:
+        """Restore the initial pose."""
+        self._bone.location = self._before
+        self.view_layer.update()
+        self.release()
+
+    def release(self) -> None:
+        """Release the rig without changes."""
+        self._open.close()
+
+    def keep(self) -> bool:
+        """Keep the pose, as `DragSession.keep`. Raises RigError."""
+        drag.check_keyable(self)
+        auto_keying.key(self.scene, self.armature, (), (self.bone,))
+        self._open.close()
+        return auto_keying.is_on(self.scene)
+
+
+Session = drag.DragSession | ControlDrag
+"""A drag, whatever moves the bone."""

@@ -1,0 +1,202 @@
+"""Several effectors on a generated Rigify human, measured on the bones that bend its skin."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import kept
+from extension import load
+
+from .. import scenes
+from .test_body_bake import axes, bodies, body_bake, errors, options, to
+
+control_drag = load("rig.ik.control_drag")
+rotation = load("lookat_pd.rotation")
+solving = load("rig.ik.chain_solve")
+
+LAST = 12
+FRAMES = range(1, LAST + 1)
+HANDS = ("DEF-hand.L", "DEF-hand.R")
+FEET = ("DEF-foot.L", "DEF-foot.R")
+
+
+@pytest.fixture
+def human() -> bpy.types.Object:
+    """The left arm and the legs are in IK, the right arm is in FK."""
+    armature = kept.human()
+    scenes.goto(1)
+    for side, away in (("L", (0.05, -0.25, 0.15)), ("R", (-0.05, -0.3, 0.25))):
+        item = scenes.ball(armature.pose.bones[f"DEF-hand.{side}"].head + scenes.Vector(away), f"Target.{side}")
+        start = np.array(item.location)
+        for frame in (1, 5, LAST):
+            item.location = start + 0.05 * np.array([np.sin(frame), np.cos(frame), np.sin(0.7 * frame)])
+            item.keyframe_insert("location", frame=frame)
+    return armature
+
+
+def run(armature: bpy.types.Object, effectors: list[Any], *, into: str = "NEW", **tuning: Any) -> Any:
+    steps = body_bake.bake(
+        bpy.context.scene, armature, effectors, body_bake.BodyTuning(**tuning), options.BakeOptions(1, LAST, into)
+    )
+    return scenes.finish(steps)
+
+
+def target(side: str) -> bpy.types.Object:
+    return bpy.data.objects[f"Target.{side}"]
+
+
+def pins(names: tuple[str, ...] = ("foot_ik.L", "foot_ik.R")) -> list[Any]:
+    return [bodies.BodyEffector(name, priority="HIGH") for name in names]
+
+
+def poses(armature: bpy.types.Object, *bones: str) -> np.ndarray:
+    return scenes.poses(armature, FRAMES, bones)
+
+
+def away(armature: bpy.types.Object, bone: str, item: bpy.types.Object) -> float:
+    """The largest distance of the head of a bone from its target."""
+    found = poses(armature, bone)[:, 0, :3, 3]
+    wanted = np.array([(scenes.goto(frame), np.array(item.matrix_world.translation))[1] for frame in FRAMES])
+    return float(np.linalg.norm(found - wanted, axis=-1).max())
+
+
+def changed(before: Any, action: bpy.types.Action) -> set[str]:
+    """The bones whose curves are not as before."""
+    after = scenes.fingerprint(action)
+    paths = {key[1] for key in set(before) | set(after) if before.get(key) != after.get(key)}
+    return {path.split('"')[1] for path in paths}
+
+
+def test_ik_controls_are_moved_and_fk_controls_turned(human) -> None:
+    before, feet = scenes.fingerprint(human.animation_data.action), poses(human, *FEET)
+    left = axes(human, "DEF-hand.L")[:LAST]
+    effectors = [*pins(), to(target("L"), "hand_ik.L", orientation="KEEP"), to(target("R"), "hand_fk.R")]
+    found = run(human, effectors)
+    assert found.in_reach.all() and not found.redirected
+    for bone, side in zip(HANDS, "LR", strict=True):
+        assert away(human, bone, target(side)) < 1e-3
+    assert np.max(rotation.distance(axes(human, "DEF-hand.L")[:LAST], left)) < 5e-3
+    assert np.allclose(poses(human, *FEET), feet, atol=2e-3)
+    keyed = changed(before, human.animation_data.action)
+    assert {"torso", "hand_ik.L", "upper_arm_fk.R", "forearm_fk.R"} <= keyed
+    assert not keyed & {"upper_arm_fk.L", "hand_ik.R", "thigh_fk.L"}
+    assert not [name for name in keyed if name.startswith(("ORG-", "DEF-", "MCH-"))]
+
+
+def test_the_state_of_a_limb_is_read_at_each_frame(human) -> None:
+    switch = human.pose.bones["upper_arm_parent.L"]
+    for frame, value in ((1, 0.0), (4, 0.0), (8, 1.0), (LAST, 1.0)):
+        switch["IK_FK"] = value
+        switch.keyframe_insert('["IK_FK"]', frame=frame)
+    before = scenes.fingerprint(human.animation_data.action)
+    assert run(human, [*pins(), to(target("L"), "hand_ik.L")]).in_reach.all()
+    assert away(human, "DEF-hand.L", target("L")) < 1e-3
+    assert {"hand_ik.L", "upper_arm_fk.L", "forearm_fk.L"} <= changed(before, human.animation_data.action)
+
+
+def test_any_bone_of_a_hand_leads_to_what_moves_it(human) -> None:
+    found = run(
+        human, [*pins(("DEF-foot.L", "foot_tweak.R")), to(target("L"), "DEF-hand.L"), to(target("R"), "hand_tweak.R")]
+    )
+    assert found.in_reach.all()
+    assert {bone: found.redirected[bone] for bone in ("DEF-hand.L", "hand_tweak.R")} == {
+        "DEF-hand.L": "hand_ik.L",
+        "hand_tweak.R": "hand_fk.R",
+    }
+    for bone, side in zip(HANDS, "LR", strict=True):
+        assert away(human, bone, target(side)) < 1e-3
+
+
+def test_balance_and_a_look(human) -> None:
+    target("L").animation_data_clear()
+    target("L").location = (0.3, -0.55, 0.6)
+    look = to(target("R"), "head", position=False, orientation="AIM")
+    found = run(human, [to(target("L"), "hand_ik.L"), look], balance=1.0)
+    assert [effector.bone for effector in found.effectors[2:]] == ["foot_fk.L", "foot_fk.R"]
+    assert found.in_reach.all() and np.max(found.unbalanced) < 5e-3
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("hand_ik.L", "hand_fk.L"), "same part of the body"),
+        (("upper_arm_ik_target.L",), "'upper_arm_ik_target.L' is not a control"),
+        (("MCH-torso.parent",), "'MCH-torso.parent' is not a control"),
+    ],
+)
+def test_bad_input(human, names: tuple[str, ...], words: str) -> None:
+    with pytest.raises(errors.RigError, match=words):
+        run(human, [to(target("L"), name) for name in names])
+
+
+def test_a_bake_that_is_stopped_leaves_everything_as_it_was(human) -> None:
+    before = scenes.snapshot()
+    effectors = [*pins(), to(target("L"), "hand_ik.L")]
+    for count in (LAST + 3, 3 * LAST + 5):
+        steps = body_bake.bake(
+            bpy.context.scene, human, effectors, body_bake.BodyTuning(), options.BakeOptions(1, LAST)
+        )
+        for _ in range(count):
+            next(steps)
+        steps.close()
+        assert scenes.differences(before, scenes.snapshot()) == []
+
+
+# Dragging
+
+
+def dragged(armature: bpy.types.Object, bone: str) -> Any:
+    return control_drag.begin(
+        bpy.context.scene,
+        bpy.context.view_layer,
+        armature,
+        bone,
+        extent=lambda name: {"length": 2},
+        at_tip=False,
+        keeps=True,
+        tuning=solving.IKTuning(),
+    )
+
+
+def head(armature: bpy.types.Object, bone: str) -> np.ndarray:
+    seen = armature.evaluated_get(bpy.context.view_layer.depsgraph)
+    return np.array(seen.matrix_world @ seen.pose.bones[bone].head)
+
+
+@pytest.mark.parametrize(
+    ("clicked", "moved", "shown"),
+    [
+        ("hand_fk.L", "hand_ik.L", "DEF-hand.L"),
+        ("DEF-hand.L", "hand_ik.L", "DEF-hand.L"),
+        ("hand_ik.R", "hand_fk.R", "DEF-hand.R"),
+        ("hand_tweak.R", "hand_fk.R", "DEF-hand.R"),
+        ("foot_ik.L", "foot_ik.L", "DEF-foot.L"),
+    ],
+)
+def test_a_drag_moves_what_moves_the_clicked_bone(human, clicked: str, moved: str, shown: str) -> None:
+    before = [bone.matrix_basis.copy() for bone in human.pose.bones]
+    session = dragged(human, clicked)
+    assert session.bone == moved
+    start = head(human, shown)
+    for away in ([0.05, 0.0, 0.1], [-0.1, -0.05, 0.05]):
+        session.move(start + away)
+        assert np.linalg.norm(head(human, shown) - start - away) < 1e-3 and session.error < 1e-3
+    session.restore()
+    assert [bone.matrix_basis for bone in human.pose.bones] == before
+
+
+def test_a_drag_of_a_bone_that_ik_poses_is_refused_with_the_control(human) -> None:
+    with pytest.raises(errors.RigError, match=r"posed by the IK control 'hand_ik\.L'"):
+        dragged(human, "forearm_tweak.L")
+
+
+def test_a_kept_drag_of_an_ik_control_keys_its_location(human) -> None:
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    scenes.goto(7)
+    before = scenes.fingerprint(human.animation_data.action)
+    session = dragged(human, "hand_ik.L")
+    session.move(session.place + np.array([0.0, -0.1, 0.1]))
+    assert session.keep()
+    assert changed(before, human.animation_data.action) == {"hand_ik.L"}
