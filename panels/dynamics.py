@@ -144,10 +144,15 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
 
 def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     layout.prop(settings, "keys")
+    layout.prop(settings, "at_keys")
     _draw_strength(layout, settings)
     column = layout.column(align=True)
     column.prop(settings, "use_gravity")
     column.prop(settings, "inertia")
+    column = layout.column(align=True)
+    row = column.row()
+    row.active = settings.at_keys == "PASS"
+    row.prop(settings, "swing_past", slider=True)
     column.prop(settings, "settle", text="Settle (s)")
 
 

@@ -8,6 +8,8 @@ PRESETS = {
         "Limited strength of a human arm, with gravity",
         {
             "tension": 7.5,
+            "at_keys": "PASS",
+            "swing_past": 0.0,
             "limit": "STRENGTH",
             "strength": 8.0,
             "use_gravity": True,
@@ -23,6 +25,8 @@ PRESETS = {
         "Barely enough strength for the weight: starts late, arrives late and overshoots the keys",
         {
             "tension": 5.0,
+            "at_keys": "PASS",
+            "swing_past": 0.1,
             "limit": "STRENGTH",
             "strength": 1.5,
             "use_gravity": True,
@@ -38,6 +42,8 @@ PRESETS = {
         "Loose and weightless, pulled from key to key",
         {
             "tension": 4.7,
+            "at_keys": "PASS",
+            "swing_past": 0.15,
             "limit": "NONE",
             "use_gravity": False,
             "inertia": "REFERENCE",

@@ -38,6 +38,14 @@ KEYS_ITEMS = (
     ("SELECTED", "Selected Keys", "Keys that are selected in the timeline or in an animation editor"),
     ("ALL", "All Keys", "All keys of the selected bones within the range"),
 )
+AT_KEYS_ITEMS = (
+    (
+        "PASS",
+        "By Key Type",
+        "Pass breakdowns at speed, stop at extremes and moving holds, and pass other keys unless the motion reverses",
+    ),
+    ("STOP", "Stop", "Come to rest at every key, as published"),
+)
 LIMIT_ITEMS = (
     ("NONE", "None", "Do not limit the torque"),
     ("STRENGTH", "Strength", "Limit the torque to a multiple of the torque that holds the limb horizontal"),
@@ -66,8 +74,9 @@ GOAL_ITEMS = (
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.0
 """Largest mass [kg] and torque [N m], density, strength, stiffness [Hz] and damping ratio, and duration [s]."""
-TENSION = 9.2334
-"""Leaves a thousandth of the distance at the key."""
+TENSION = 4.0
+"""Leaves 9 % of the distance at the key: the bones keep moving between keys, at most 1.3 times as fast as along Bezier
+curves."""
 
 
 def _tension(description: str, **options: Any) -> Any:
@@ -122,7 +131,7 @@ class BoneBodySettings(bpy.types.PropertyGroup):
         default=False,
     )
     tension: _tension(
-        "How closely the bone approaches its keys: 9.2 leaves 0.1 % of the distance at the key, 4.7 leaves 5 %",
+        "How early the bone arrives at its keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %",
         override=_EDITABLE,
     )
     limit: EnumProperty(
@@ -213,7 +222,20 @@ class DynamicsSettings(bpy.types.PropertyGroup):
 
     keys: EnumProperty(name="Keys", description="Keys through which the motion must pass", items=KEYS_ITEMS)
     tension: _tension(
-        "How closely the bones approach their keys: 9.2 leaves 0.1 % of the distance at a key, 4.7 leaves 5 %"
+        "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
+    )
+    at_keys: EnumProperty(name="At Keys", description="Speed of the bones at their keys", items=AT_KEYS_ITEMS)
+    swing_past: FloatProperty(
+        name="Swing Past",
+        description=(
+            "How far the bones go beyond the last key before they return, as a fraction of the last distance; "
+            "without a settle time they take as long as they need"
+        ),
+        subtype="FACTOR",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        soft_max=0.5,
     )
     limit: EnumProperty(name="Torque Limit", description="Limit of the torque of the joints", items=LIMIT_ITEMS)
     strength: _strength()

@@ -29,6 +29,8 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         settle=s.settle,
         inertia=s.inertia.lower(),
         gravity=s.use_gravity,
+        passes=s.at_keys == "PASS",
+        swing_past=s.swing_past,
     )
 
 
