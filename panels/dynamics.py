@@ -133,6 +133,11 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         column.prop(settings, "use_gravity")
         column.prop(settings, "use_limits")
         column.prop(settings, "joint_damping")
+        column = layout.column(align=True)
+        column.prop(settings, "after")
+        if settings.after != "HOLD":
+            column.prop(settings, "hold", text="Hold (s)")
+            column.prop(settings, "blend", text="Blend (s)")
         reason = reach.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")

@@ -1,6 +1,6 @@
 """Presets of the settings of dynamics."""
 
-from .settings import TENSION
+from .settings import DAMPING, TENSION
 
 PRESETS = {
     "HUMAN_ARM": (
@@ -16,8 +16,8 @@ PRESETS = {
             "inertia": "TRUE",
             "passive": False,
             "settle": 0.0,
-            "joint_damping": 0.3,
-            "method": "SMOOTHING",
+            "joint_damping": DAMPING,
+            "method": "OPTIMAL",
         },
     ),
     "HEAVY": (
@@ -34,7 +34,7 @@ PRESETS = {
             "passive": False,
             "settle": 0.5,
             "joint_damping": 0.0,
-            "method": "SMOOTHING",
+            "method": "OPTIMAL",
         },
     ),
     "PUPPET": (
@@ -50,7 +50,7 @@ PRESETS = {
             "passive": False,
             "settle": 0.3,
             "joint_damping": 0.0,
-            "method": "SMOOTHING",
+            "method": "OPTIMAL",
         },
     ),
     "TAIL": (

@@ -60,8 +60,13 @@ INERTIA_ITEMS = (
     ),
 )
 METHOD_ITEMS = (
+    ("OPTIMAL", "Optimal", "Find the motion with the least change of torque directly"),
     ("SMOOTHING", "Smoothing", "Smooth the torques of a minimum-jerk reach in several passes, as published"),
-    ("OPTIMAL", "Optimal", "Find the motion with the least change of torque directly; takes longer"),
+)
+AFTER_ITEMS = (
+    ("ANIMATION", "To Animation", "Return to the animation by a transition, without a pop"),
+    ("RETURN", "Reach Back", "Reach back to the pose at the start, and from there return to the animation"),
+    ("HOLD", "Hold", "Keep the pose to the end of the animation"),
 )
 POINT_ITEMS = (
     ("HEAD", "Head", "Bring the head of the effector to the goal; the bones above it turn, as for a hand or foot"),
@@ -74,6 +79,8 @@ GOAL_ITEMS = (
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.0
 """Largest mass [kg] and torque [N m], density, strength, stiffness [Hz] and damping ratio, and duration [s]."""
+DAMPING, BLEND = 0.3, 0.5
+"""Friction of a joint [N m s/rad], about that of a relaxed elbow, and the time [s] of a transition to the animation."""
 TENSION = 4.0
 """Leaves 9 % of the distance at the key: the bones keep moving between keys, at most 1.3 times as fast as along Bezier
 curves."""
@@ -293,8 +300,9 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     passes: IntProperty(name="Passes", description="Maximum number of smoothing passes", default=50, min=1, max=1000)
     joint_damping: FloatProperty(
         name="Joint Damping",
-        description="Resistance of the joints to rotation, in newton metres per radian per second",
-        default=0.0,
+        description="Resistance of the joints to rotation, in newton metres per radian per second; "
+        "with it, the way back differs from the way there",
+        default=DAMPING,
         min=0.0,
         soft_max=5.0,
         max=1e6,
@@ -305,6 +313,23 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         default=True,
     )
     vias: CollectionProperty(type=ReachVia)
+    after: EnumProperty(name="Afterwards", description="What follows the arrival", items=AFTER_ITEMS)
+    hold: FloatProperty(
+        name="Hold",
+        description="Time in seconds for which the pose is held after the arrival",
+        default=0.0,
+        min=0.0,
+        soft_max=5.0,
+        max=LONGEST,
+    )
+    blend: FloatProperty(
+        name="Blend",
+        description="Time in seconds of the transition to the animation",
+        default=BLEND,
+        min=0.0,
+        soft_max=2.0,
+        max=LONGEST,
+    )
     show_masses: BoolProperty(
         name="Show Masses",
         description="Draw the inertia ellipsoid of each bone in the viewport",

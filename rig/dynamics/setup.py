@@ -56,6 +56,9 @@ def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
         gravity=s.use_gravity,
         limits=s.use_limits,
         vias=tuple((via.time, Target(via.target)) for via in sorted(s.vias, key=lambda via: via.time) if via.target),
+        after=s.after.lower(),
+        hold=s.hold,
+        blend=s.blend,
     )
 
 

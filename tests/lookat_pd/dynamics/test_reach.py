@@ -232,6 +232,21 @@ def test_an_arm_that_is_straight_bends() -> None:
     assert np.linalg.norm(found.path[-1] - (0.0, 0.4, 0.0)) < 1e-4
 
 
+@pytest.mark.parametrize("bend", [0.0, 1e-3, 0.02])
+@pytest.mark.parametrize("goal", [(0.0, 0.4, 0.0), (0.4, 0.1, 0.0), (0.0, 0.3, 0.3), (0.0, 0.55, 0.05)])
+def test_a_straight_or_almost_straight_elbow_is_left_smoothly(bend: float, goal: tuple[float, ...]) -> None:
+    """A hand that goes straight would need an elbow that leaps; the optimum of a nearly straight arm is near that of an
+    arm that is bent a little."""
+    body = trees.rods([0.3, 0.3], [2.0, 1.5])
+    given = {"effector": (1, (0.0, 0.3, 0.0)), "gravity": (0.0, 0.0, -9.81), "damping": 0.3}
+
+    def found(angle: float) -> dynamics.Reach:
+        return reach(body, rotation.exp(np.array([[0.0, 0.0, 0.0], [angle, 0.0, 0.0]])), goal, 1.0, 1.0 / 24.0, **given)
+
+    assert found(bend).cost < 2.0 * found(0.1).cost
+    assert rotation.angle(found(bend).rotations[-1, 1]) > 0.3
+
+
 def test_work_can_be_stopped_and_keeps_its_best() -> None:
     work = dynamics.reaching(trees.rods([0.3, 0.3], [2.0, 1.5]), START, GOAL, 0.6, 0.02, effector=HAND)
     fractions = [next(work), next(work)]
