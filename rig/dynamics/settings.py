@@ -29,6 +29,14 @@ SPREAD_ITEMS = (
     ("VOLUME", "By Volume", "Use the same density for all bones"),
     ("HUMAN", "Human Segments", "Use the mass proportions of humans for head, trunk, arms and legs"),
 )
+SCALE_ITEMS = (
+    (
+        "AUTO",
+        "Automatic",
+        "Use the units of the scene or, for a human below 0.3 m or above 8 m, those in which it is 1.75 m tall",
+    ),
+    ("SCENE", "Scene Units", "Use the units of the scene, whatever size this gives"),
+)
 BUILD_ITEMS = (
     ("MEAN", "Mean", "Mean of male and female values"),
     ("MALE", "Male", "Mean values of young men"),
@@ -170,6 +178,9 @@ class BodySettings(bpy.types.PropertyGroup):
         name="Distribution",
         description="Distribution of the mass over the bones",
         items=SPREAD_ITEMS,
+    )
+    scale: EnumProperty(
+        override=_EDITABLE, name="Scale", description="Size of the body, on which its mass depends", items=SCALE_ITEMS
     )
     build: EnumProperty(
         override=_EDITABLE, name="Physique", description="Source of the human segment masses", items=BUILD_ITEMS
