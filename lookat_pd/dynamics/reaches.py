@@ -84,8 +84,8 @@ def reaching(
     method: "smoothing" averages the torques of the motion repeatedly, at most `passes` times, and keeps the best
     motion; "optimal" minimizes the cost itself, in at most `passes` iterations from each of two starts: the
     minimum-jerk path and, because an arm that is almost straight cannot follow that smoothly, minimum jerk of the
-    joints. Neither is ever worse than the hand's minimum-jerk path. The cost is half the sum over time of |change of
-    torque|^2 / step, over all joints, in steps that are frames or, from 40 on, fewer. gravity: (3,) [m/s^2]. damping:
+    joints. Neither is ever worse than the hand's minimum-jerk path. The cost is half the integral over
+    time of |rate of torque|^2, over all joints. gravity: (3,) [m/s^2]. damping:
     (n,) or one number [N m s/rad], friction in the joints. via: times [s] and positions (3,) of waypoints. limits: of
     the joints. strength: (n,), the torque that counts as 1.
 
@@ -126,6 +126,8 @@ def reaching(
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
     most = _MOST_STEPS * (1 + len(via))
     steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
+    # An even number, for the extrapolation of the cost.
+    steps *= 1 + steps % 2
     h = duration / steps
     fixed = _fixed(via, goal, duration, h, steps)
     path, motion = _first(arm, fixed, h, steps)
