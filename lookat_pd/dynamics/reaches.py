@@ -82,8 +82,8 @@ def reaching(
     `dt` seconds apart from 0 on; the last is at the duration where that is a multiple of dt.
 
     method: "smoothing" averages the torques of the motion repeatedly, at most `passes` times, and keeps the best
-    motion; "optimal" minimizes the cost itself, in at most `passes` iterations from each of two starts: the
-    minimum-jerk path and, because an arm that is almost straight cannot follow that smoothly, minimum jerk of the
+    motion; "optimal" minimizes the cost itself, in at most `passes` iterations from the better of two starts: the
+    minimum-jerk path or, because an arm that is almost straight cannot follow that smoothly, minimum jerk of the
     joints. Neither is ever worse than the hand's minimum-jerk path. The cost is half the integral over
     time of |rate of torque|^2, over all joints. gravity: (3,) [m/s^2]. damping:
     (n,) or one number [N m s/rad], friction in the joints. via: times [s] and positions (3,) of waypoints. limits: of
@@ -133,19 +133,14 @@ def reaching(
     path, motion = _first(arm, fixed, h, steps)
     best, costs = motion, [arm.cost(motion, h)]
     work = smoothed if method == "smoothing" else optimized
-    starts = [motion] if method == "smoothing" else [motion, _by_joints(arm, motion, fixed)]
-    done = 0.0
-    for part, begun in enumerate(starts, 1):
-        enough = None
-        for found, cost in work(arm, begun, h, fixed, passes):
-            if cost < min(costs):
-                best = found
-            costs.append(cost)
-            done += (part / len(starts) - done) / max(passes, 1)
-            enough = yield done
-            if enough:
-                break
-        if enough:
+    begun = motion
+    if method == "optimal":
+        begun = min(motion, _by_joints(arm, motion, fixed), key=lambda start: arm.cost(start, h))
+    for made, (found, cost) in enumerate(work(arm, begun, h, fixed, passes)):
+        if cost < min(costs):
+            best = found
+        costs.append(cost)
+        if (yield (made + 1) / max(passes, 1)):
             break
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
