@@ -7,6 +7,7 @@ import bpy
 
 from ..lookat_pd.dynamics import engine
 from ..lookat_pd.errors import RigError
+from ..rig.dynamics import display, masses
 from ..rig.dynamics import settings as body_settings
 from . import arguments as words
 from . import baking
@@ -65,6 +66,10 @@ def prepare(
         raise RigError(reason)
     rig = baking.choose_rig(options, scene, row, bone)
     _use_body(options, scene, rig)
+    found, _ = display.summary(scene, rig)
+    warning = None if found is None else masses.warning(rig, found)
+    if warning is not None:
+        row["warnings"].append(str(warning))
     if job.source is not None:
         job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
     return rig

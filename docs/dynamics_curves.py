@@ -93,6 +93,32 @@ def between_keys() -> None:
     figure.savefig(IMAGES / "dynamics_keys.png", dpi=90)
 
 
+def through_keys() -> None:
+    angles, times = np.radians([0.0, 40.0, 80.0, 60.0, 120.0]), 0.5 * np.arange(5.0)
+    poses = rotation.exp(np.stack((0.0 * angles, 0.0 * angles, angles), axis=-1)[:, None])
+    shown = (
+        ("all stop, as published", None, 0.001),
+        ("by key type: all Keyframe", ["auto"] * 5, 5.0 * np.exp(-4.0)),
+        ("second Extreme, fourth Breakdown", ["auto", "stop", "auto", "pass", "auto"], 5.0 * np.exp(-4.0)),
+    )
+    figure, axes = plt.subplots(2, 1, figsize=(9.0, 6.5), sharex=True, layout="constrained")
+    for color, (label, kinds, residual) in zip(COLORS, shown, strict=False):
+        velocities = None if kinds is None else dynamics.key_velocities(poses, times, kinds)
+        swing = 0.0 if kinds is None else 0.1
+        found = dynamics.interpolate(
+            rods(2.0), poses, times, DT, residual=residual, velocities=velocities, settle=0.75, swing_past=swing
+        )
+        axes[0].plot(found.times, angle(found, 0), color=color, label=label)
+        axes[1].plot(found.times[1:] - 0.5 * DT, np.diff(angle(found, 0)) / DT, color=color)
+    axes[0].plot(times, np.degrees(angles), "ko", markersize=6)
+    axes[0].legend(loc="upper left")
+    for axis, label in zip(axes, ("angle [°]", "speed [°/s]"), strict=True):
+        axis.set_ylabel(label)
+        axis.grid(alpha=0.25)
+    axes[1].set_xlabel("time [s]")
+    figure.savefig(IMAGES / "dynamics_through.png", dpi=90)
+
+
 START = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2]])
 HAND = (1, (0.0, LENGTH, 0.0))
 
@@ -140,6 +166,7 @@ def reaching() -> None:
 
 if __name__ == "__main__":
     between_keys()
+    through_keys()
     reaching()
     sys.stdout.flush()
     os._exit(0)

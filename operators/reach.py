@@ -69,7 +69,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: reaching.ReachResult) -> None:
         missed = 1000.0 * result.missed * context.scene.unit_settings.scale_length
-        first, last = result.frames[0], result.frames[-1]
+        first, last = int(result.keyed[0]), int(result.keyed[-1])
         current.report_info(
             self,
             Message(

@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, interpolate_keys, reach
-from ..rig.dynamics import display, reaching
+from ..rig.dynamics import display, masses, reaching
 from ..translations import messages
 from . import plots
 
@@ -94,6 +94,7 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
         layout.prop(settings, "spread")
         if settings.spread != "VOLUME":
             layout.prop(settings, "build")
+        layout.prop(settings, "scale")
         column = layout.column(align=True)
         column.prop(settings, "total_mass", text="Total Mass (kg)")
         column.prop(settings, "density", text="Density (kg/m³)")
@@ -103,6 +104,11 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
             layout.label(text=messages.translate(problem), icon="INFO", translate=False)
             return
         layout.label(text=iface_("{:.1f} kg in {} bones").format(found.total, len(found.bones)), translate=False)
+        name, most = found.heaviest
+        layout.label(text=iface_("Heaviest: {}, {:.1f} kg").format(name, most), translate=False)
+        warning = masses.warning(armature, found)
+        if warning is not None:
+            layout.label(text=messages.translate(warning), icon="ERROR", translate=False)
         bone = current.bone(context)
         if bone is not None and bone.name in found.bones:
             share = found.properties.mass[found.bones.index(bone.name)]
@@ -133,6 +139,11 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         column.prop(settings, "use_gravity")
         column.prop(settings, "use_limits")
         column.prop(settings, "joint_damping")
+        column = layout.column(align=True)
+        column.prop(settings, "after")
+        if settings.after != "HOLD":
+            column.prop(settings, "hold", text="Hold (s)")
+            column.prop(settings, "blend", text="Blend (s)")
         reason = reach.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
@@ -144,10 +155,15 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
 
 def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     layout.prop(settings, "keys")
+    layout.prop(settings, "at_keys")
     _draw_strength(layout, settings)
     column = layout.column(align=True)
     column.prop(settings, "use_gravity")
     column.prop(settings, "inertia")
+    column = layout.column(align=True)
+    row = column.row()
+    row.active = settings.at_keys == "PASS"
+    row.prop(settings, "swing_past", slider=True)
     column.prop(settings, "settle", text="Settle (s)")
 
 

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tension",
         type=words.number(1.0, 30.0),
         metavar="N",
-        help="how closely bones approach their keys: 9.2 leaves 0.1 %% of the distance at the key, 4.7 leaves 5 %%",
+        help="how closely bones approach their keys: 9.2 leaves 0.1 %% of the distance at the key, 4 leaves 9 %%",
     )
     parser.add_argument(
         "--inertia",
@@ -70,6 +70,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help="time in seconds for which the motion continues after the last key",
     )
+    parser.add_argument(
+        "--at-keys",
+        choices=("pass", "stop"),
+        default="pass",
+        help="pass keys at the speed of the motion, by their types (default), or stop at every key",
+    )
+    parser.add_argument(
+        "--swing-past",
+        type=words.number(0.0, 1.0),
+        metavar="F",
+        default=0.0,
+        help="how far bones go beyond the last key before they return, as a fraction of the last distance",
+    )
     dynamics_arguments.add_body(parser)
     baking.add_into(parser)
 
@@ -89,6 +102,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
     dynamics_arguments.check(options)
     if options.keys is not None and sorted(set(options.keys)) != list(options.keys):
         raise Misuse("--keys: the frames must be in order, each only once")
+    if options.swing_past and options.at_keys == "stop":
+        raise Misuse("--swing-past needs --at-keys pass")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
@@ -116,6 +131,8 @@ def _interpolate(
         inertia=options.inertia,
         gravity=not options.no_gravity,
         poses=options.keys or (),
+        passes=options.at_keys == "pass",
+        swing_past=options.swing_past,
     )
     result = baking.work(interpolation.start(scene, rig, request, baking.INTO[options.into]), console, "interpolating")
     if job.output.suffix.lower() == ".glb":

@@ -45,16 +45,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=("smoothing", "optimal"),
-        default="smoothing",
-        help="smooth the torques of a minimum-jerk reach (default), or find the least change of torque directly",
+        default="optimal",
+        help="find the least change of torque directly (default), or smooth the torques of a minimum-jerk reach",
     )
     parser.add_argument(
         "--passes", type=words.whole, metavar="N", default=50, help="maximum number of smoothing passes (default: 50)"
     )
     parser.add_argument(
-        "--damping", type=words.number(0.0, 1e6), metavar="D", default=0.0, help="damping of the joints in N m s/rad"
+        "--damping",
+        type=words.number(0.0, 1e6),
+        metavar="D",
+        default=settings.DAMPING,
+        help="damping of the joints in N m s/rad",
     )
     parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
+    parser.add_argument(
+        "--after",
+        choices=reaching.AFTER,
+        default="animation",
+        help="after the arrival: a transition to the animation (default), reach back first, or hold the pose",
+    )
+    parser.add_argument(
+        "--hold",
+        type=words.number(0.0, settings.LONGEST),
+        metavar="S",
+        default=0.0,
+        help="seconds for which the pose is held after the arrival",
+    )
+    parser.add_argument(
+        "--blend",
+        type=words.number(0.0, settings.LONGEST),
+        metavar="S",
+        default=settings.BLEND,
+        help="seconds of the transition to the animation",
+    )
     dynamics_arguments.add_body(parser)
     baking.add_into(parser)
 
@@ -103,11 +127,14 @@ def _reach(
         gravity=not options.no_gravity,
         limits=not options.no_limits,
         vias=tuple(sorted(options.via, key=lambda via: via[0])),
+        after=options.after,
+        hold=options.hold,
+        blend=options.blend,
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":
         plays = extent if rigs.plays(rig) else (first, last)
-        baking.trim(result.action, plays, int(result.frames[0]), int(result.frames[-1]))
+        baking.trim(result.action, plays, int(result.keyed[0]), int(result.keyed[-1]))
     _fill(row, result)
     if options.plots is not None:
         curves = {"frames": result.frames, "costs": result.costs, "path": result.path, "straight": result.straight}
@@ -118,7 +145,7 @@ def _reach(
 
 
 def _fill(row: Row, result: ReachResult) -> None:
-    row["frames"] = [int(result.frames[0]), int(result.frames[-1])]
+    row["frames"] = [int(result.keyed[0]), int(result.keyed[-1])]
     row["action"], row["chain"] = result.action.name, list(reversed(result.tree.bones))
     row["cost"], row["minimum_jerk_cost"] = result.cost, float(result.costs[0])
     row["costs"], row["effector_error"] = result.costs.tolist(), result.missed

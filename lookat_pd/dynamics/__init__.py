@@ -6,7 +6,7 @@ Units are metres, kilograms, seconds and radians; quaternions are w, x, y, z.
 from .body import Body, RootMotion
 from .engine import available, reason
 from .forward import Trajectory, simulate
-from .interpolation import Interpolation, interpolate, interpolating
+from .interpolation import Interpolation, interpolate, interpolating, key_velocities
 from .reaches import METHODS, Reach, reach, reaching
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "available",
     "interpolate",
     "interpolating",
+    "key_velocities",
     "reach",
     "reaching",
     "reason",

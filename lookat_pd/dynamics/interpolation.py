@@ -23,6 +23,8 @@ from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
 
 INERTIAS = ("true", "reference")
+KINDS = ("auto", "pass", "stop")
+"""How joints pass a key, in the order of the law's numbers."""
 _NUMBERS = 200
 """For each joint at each frame an interpolation holds at most so many numbers at a time."""
 LONGEST = 3600.0
@@ -66,6 +68,8 @@ def interpolating(
     limits: Limits | None = None,
     root: tuple[ArrayLike, ArrayLike] | None = None,
     settle: float = 0.0,
+    velocities: ArrayLike | None = None,
+    swing_past: float = 0.0,
 ) -> Generator[float, None, Interpolation]:
     """In-betweens of keys (k, n, 4) at increasing key_times (k,) [s], sampled every `dt` seconds.
 
@@ -85,6 +89,10 @@ def interpolating(
 
     root: positions (F, 3) and rotations (F, 4) of the frame of the root joints at each frame.
 
+    velocities: (k, n, 3) [rad/s] with which the joints pass the keys, in their own frames, such as those of
+    `key_velocities`. None: as published, each key is a goal at rest. swing_past: with velocities, how far the joints go
+    beyond the last key, as a fraction of the last distance, before they return within `settle` seconds.
+
     Yields the completed fraction. `interpolate` takes the same arguments and returns the Interpolation directly.
 
     Raises InvalidArgument; EngineMissing.
@@ -98,6 +106,11 @@ def interpolating(
     if not is_one_of(inertia, INERTIAS):
         raise InvalidArgument("Inertia {inertia!r} is unknown; use true or reference.", inertia=shown(inertia))
     same_joints(limits, n)
+    swing_past = number("swing past", swing_past, 0.0, 1.0)
+    if velocities is not None:
+        velocities = checks.exactly("velocities", velocities, len(keys), n, 3)
+    if swing_past and (velocities is None or not settle):
+        raise InvalidArgument("Swinging past the last key needs velocities at the keys, and time to settle after it.")
     disturbances = Disturbances(
         torque_limit=checks.torque_limits(torque_limit, n, body.called),
         passive=_flags(passive, n),
@@ -107,7 +120,7 @@ def interpolating(
         reference=_reference(body, reference) if inertia == "reference" else None,
     )
     allowed = keys if limits is None else limits.clamp(keys)
-    motion = law.through(allowed, times, checks.residuals(residual, n, body.called))
+    motion = law.through(allowed, times, checks.residuals(residual, n, body.called), velocities, settle, swing_past)
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
     path = None if root is None else _root_path(root, frames, dt)
     if _is_plain(disturbances):
@@ -128,6 +141,30 @@ def interpolating(
 
 
 interpolate = drained("interpolate", interpolating)
+
+
+def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | None = None) -> Array:
+    """Velocities (k, n, 3) [rad/s] with which n joints pass keys (k, n, 4) at increasing key_times (k,) [s].
+
+    kinds: (k,) or (k, n) of "auto", "pass" and "stop"; None for automatic keys. A joint stops at an automatic key where
+    its direction turns around, and otherwise passes it with a mean of the speeds before and after that never makes it
+    overshoot (Fritsch, Butland, A method for constructing local monotone piecewise cubic interpolants, 1984). A key to
+    pass has the velocity of the parabola through it and its neighbors. The first and last key stop unless they are to
+    be passed. Raises InvalidArgument.
+    """
+    shape = np.shape(np.asarray(keys, dtype=object))
+    given, times = _checked_keys(keys, key_times, shape[1] if len(shape) > 1 else 1)
+    names = np.asarray("auto" if kinds is None else kinds)
+    if names.ndim == 1:
+        names = names[:, None]
+    known = [names == kind for kind in KINDS]
+    if names.dtype.kind != "U" or names.ndim > 2 or not np.all(np.any(known, axis=0)):
+        raise InvalidArgument("Kinds of keys are {kinds}, one for each key.", kinds=", ".join(KINDS))
+    try:
+        numbers = np.broadcast_to(np.argmax(known, axis=0), given.shape[:2])
+    except ValueError:
+        raise InvalidArgument("Kinds of keys are {kinds}, one for each key.", kinds=", ".join(KINDS)) from None
+    return law.passing(given, times, numbers)
 
 
 def _sampled(

@@ -4,6 +4,12 @@ With e the rotation vector from a key to the pose, q = key exp(e), the torque ta
 makes e'' = -w0^2 e - 2 w0 e', w0 = n / dt, for any masses. The remainder of e at the key, (1 + n) e^(-n) of it if it
 started at rest, is distributed over the interval along a quintic, so that the motion passes through the key exactly.
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat!, SCA 2007, with the full law instead of one axis at a time.
+
+With velocities at the keys, e is the difference from a goal that moves at the velocity v of the key and arrives with
+it, e = x - v (t - t_key), x the rotation vector from the key to the pose. What is left of e' at the key is distributed,
+too: the motion has that velocity there exactly, and what happens before a key does not act beyond it. After a key that
+is passed the acceleration builds up from 0, e''' = -w^3 e - 3 w^2 e' - 3 w e'', and it ends at 0 before one; at keys
+that stop the joint it starts as published.
 """
 
 from dataclasses import dataclass
@@ -15,6 +21,28 @@ from ..rotation import Array
 
 _SMALL = 0.02
 """Angle below which the coefficients of a rotation vector's derivatives are taken from their series."""
+_POWERS = np.arange(6)
+_BASIS = np.array(
+    [
+        [0.0, 0.0, 0.0, 10.0, -15.0, 6.0],
+        [0.0, 0.0, 0.0, -4.0, 7.0, -3.0],
+        [0.0, 0.0, 0.0, 0.5, -1.0, 0.5],
+    ]
+)
+"""Quintics on [0, 1] that with two derivatives are 0 at both ends, except that one of them is 1: the value at 1, the
+slope at 1, the second derivative at 1."""
+_SLOWEST = 1e-12
+"""Speed [rad/s] below which a joint does not move."""
+_NOTHING = 1e-100
+_LONG = 1e9
+"""Length [s] of the interval after the last key if it has no end."""
+AUTOMATIC, PASSES, STOPS = range(3)
+"""How a key is passed."""
+_AHEAD = 1.25
+"""Largest speed at an automatic key, relative to the mean speeds on both sides: a tense joint would otherwise step back
+before it passes."""
+_REVERSED = 0.7
+"""Cosine of the angle to a direction that counts as reversed: 135 degrees."""
 
 
 def sharpness(residual: Array) -> Array:
@@ -41,57 +69,129 @@ def smooth_step(t: Array) -> tuple[Array, Array, Array]:
 class Motion:
     """The law's motion through k keys of n joints.
 
-    times: (k,). keys: (k, n, 4). Interval i ends at key i + 1; the last one follows the last key. goals: (k, n, 4), the
-    key at the end of each interval. error, speed: (k, n, 3), e and e' at its start. left: (k, n, 3), e at its end
-    before the correction, 0 after the last key. frequency: (k, n) [rad/s].
+    times: (k,). keys: (k, n, 4). Interval i ends at key i + 1; the last one follows the last key. lengths: (k,) [s] of
+    the intervals. goals: (k, n, 4), the key at the end of each interval; course: (k, n, 3) [rad/s], the velocity there.
+    error, speed: (k, n, 3), e and e' at its start. build: (k, n, 3), minus half of the e'' there that builds up. left:
+    (k, n, 3), e at its end before the correction, 0 if it is not corrected. spread: (k, 6, n, 3), the correction as
+    coefficients of the powers of the fraction of the interval. frequency: (k, n) [rad/s].
     """
 
     times: Array
+    lengths: Array
     goals: Array
+    course: Array
     error: Array
     speed: Array
+    build: Array
     left: Array
+    spread: Array
     frequency: Array
 
     def at(self, t: Array, interval: Array | None = None) -> tuple[Array, Array, Array]:
         """Poses (m, n, 4), velocities and accelerations (m, n, 3) at times (m,); at a key those after it."""
         if interval is None:
             interval = np.clip(np.searchsorted(self.times, t + 1e-9, side="right") - 1, 0, len(self.times) - 1)
-        since = np.maximum(t - self.times[interval], 0.0)
-        x, dx, ddx = _damped(
-            self.error[interval], self.speed[interval], self.frequency[interval][..., None], since[:, None, None]
-        )
-        lengths = np.append(np.diff(self.times), 1.0)[interval]
-        s, ds, dds = smooth_step(since / lengths)
-        left = self.left[interval]
-        x -= s[:, None, None] * left
-        dx -= (ds / lengths)[:, None, None] * left
-        ddx -= (dds / lengths**2)[:, None, None] * left
+        lengths = self.lengths[interval]
+        since = np.clip(t - self.times[interval], 0.0, lengths)
+        state = self.error[interval], self.speed[interval], self.build[interval]
+        x, dx, ddx = _damped(*state, self.frequency[interval][..., None], since[:, None, None])
+        part = (since / lengths)[:, None]
+        spread = self.spread[interval]
+        x -= np.einsum("mp,mpni->mni", part**_POWERS, spread)
+        first, second = _POWERS[1:] * part ** _POWERS[:-1], _POWERS[2:] * _POWERS[1:-1] * part ** _POWERS[:-2]
+        dx -= np.einsum("mp,mpni->mni", first / lengths[:, None], spread[:, 1:])
+        ddx -= np.einsum("mp,mpni->mni", second / lengths[:, None] ** 2, spread[:, 2:])
+        course = self.course[interval]
+        x += course * (since - lengths)[:, None, None]
+        dx += course
         w, dw = turning(x, dx, ddx)
         return rotation.multiply(self.goals[interval], rotation.exp(x)), w, dw
 
 
-def through(keys: Array, times: Array, residual: Array) -> Motion:
-    """The motion through keys (k, n, 4) at times (k,), at rest at the first key, for residuals (n,)."""
+def through(
+    keys: Array,
+    times: Array,
+    residual: Array,
+    velocities: Array | None = None,
+    settle: float = 0.0,
+    swing_past: float = 0.0,
+) -> Motion:
+    """The motion through keys (k, n, 4) at times (k,) for residuals (n,).
+
+    velocities: (k, n, 3) [rad/s] of each joint at the keys, in its own frame; the motion is at rest `settle` seconds
+    after the last key. None: at rest at the first key, and each later key is a goal at rest, which the motion passes
+    at the speed that it has left. swing_past: with velocities, how far it goes beyond the last key before it returns,
+    as a fraction of the last distance.
+    """
+    k, n = keys.shape[:2]
     goals = np.concatenate((keys[1:], keys[-1:]))
-    error = rotation.log(rotation.multiply(rotation.inverse(goals), keys))
+    start = rotation.log(rotation.multiply(rotation.inverse(goals), keys))
     lengths = np.diff(times)
     frequency = sharpness(residual) / np.append(lengths, lengths[-1])[:, None]
-    speed, left = np.zeros(error.shape), np.zeros(error.shape)
-    for i, length in enumerate(lengths):
-        left[i], end, _ = _damped(error[i], speed[i], frequency[i][:, None], length)
-        speed[i + 1] = rates(error[i + 1], end)
-    return Motion(times, goals, error, speed, left, frequency)
+    course, speed, build, left = np.zeros((4, k, n, 3))
+    if velocities is None:
+        error = start
+        for i, length in enumerate(lengths):
+            left[i], end, _ = _damped(error[i], speed[i], build[i], frequency[i][:, None], length)
+            speed[i + 1] = rates(error[i + 1], end)
+        spread = left[:, None] * _BASIS[0][:, None, None]
+        return Motion(times, np.append(lengths, _LONG), goals, course, error, speed, build, left, spread, frequency)
+    velocities = velocities.copy()
+    # The way beyond the key of a joint that starts there at speed v is v / (e w).
+    velocities[-1] -= swing_past * np.e * frequency[-1][:, None] * start[-2]
+    course[:-1] = velocities[1:]
+    lengths = np.append(lengths, settle if settle > 0.0 else _LONG)
+    error = start + course * lengths[:, None, None]
+    speed = rates(start, velocities) - course
+    span, wide = lengths[:, None, None], frequency[..., None]
+    mean = np.maximum(np.linalg.norm(start, axis=-1, keepdims=True) / span, _SLOWEST)
+    begin, end = (np.minimum(np.linalg.norm(v, axis=-1, keepdims=True) / mean, 1.0) for v in (velocities, course))
+    # There is no interval after the last key for it to be smooth with.
+    begin[-1] = end[-1] = 0.0
+    build = -0.5 * begin * _damped(error, speed, build, wide, 0.0)[2]
+    left, late, last = _damped(error, speed, build, wide, span)
+    parts = np.stack((left, span * late, end * span**2 * last))
+    spread = np.einsum("jp,jkni->kpni", _BASIS, parts)
+    return Motion(times, lengths, goals, course, error, speed, build, left, spread, frequency)
 
 
-def _damped(x: Array, v: Array, frequency: Array, t: Array) -> tuple[Array, Array, Array]:
-    """Value, velocity and acceleration at t of x'' = -w^2 x - 2 w x' with initial state x, v."""
+def passing(keys: Array, times: Array, kinds: Array) -> Array:
+    """Velocities (k, n, 3) [rad/s] with which joints pass their keys (k, n, 4) at times (k,).
+
+    kinds: (k, n) of `PASSES`, `STOPS` or `AUTOMATIC`. An automatic key is passed in the direction of the keys around
+    it, with the mean of the speeds before and after it that keeps a monotone curve monotone (Fritsch and Butland 1984);
+    where the direction turns around, the joint stops, and where it turns by more than 90 degrees, it slows down. A key
+    that is passed has the velocity of the parabola through the keys around it, whatever its direction. The first and
+    the last key stop unless they are passed.
+    """
+    span = np.diff(times)[:, None, None]
+    way = rotation.log(rotation.multiply(rotation.inverse(keys[:-1]), keys[1:])) / span
+    before, after = np.concatenate((way[:1], way)), np.concatenate((way, way[-1:]))
+    long, next_long = np.concatenate((span[:1], span)), np.concatenate((span, span[-1:]))
+    mean = (next_long * before + long * after) / (long + next_long)
+    length, slow, fast = (
+        np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), _NOTHING) for v in (mean, before, after)
+    )
+    weights = (2.0 * next_long + long) / slow + (next_long + 2.0 * long) / fast
+    size = np.minimum(3.0 * (long + next_long) / weights, _AHEAD * np.minimum(slow, fast))
+    cosine = np.sum(before * after, axis=-1, keepdims=True) / (slow * fast)
+    automatic = mean / length * size * np.clip(1.0 + cosine / _REVERSED, 0.0, 1.0)
+    automatic[[0, -1]] = 0.0
+    chosen = kinds[..., None]
+    return np.where(chosen == PASSES, mean, np.where(chosen == STOPS, 0.0, automatic))
+
+
+def _damped(x: Array, v: Array, build: Array, frequency: Array, t: Array | float) -> tuple[Array, Array, Array]:
+    """Value, velocity and acceleration at t of x'' = -w^2 x - 2 w x' with initial state x, v, and of build t^2 e^(-wt)
+    in addition."""
     fade = np.exp(-frequency * t)
-    slope = v + frequency * x
+    slope = v + frequency * x + build * t
+    rise = slope + build * t
+    value = x + slope * t
     return (
-        (x + slope * t) * fade,
-        (v - frequency * slope * t) * fade,
-        (frequency * (frequency * slope * t - slope - v)) * fade,
+        value * fade,
+        (rise - frequency * value) * fade,
+        (2.0 * build - 2.0 * frequency * rise + frequency**2 * value) * fade,
     )
 
 

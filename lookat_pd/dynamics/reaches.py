@@ -67,7 +67,7 @@ def reaching(
     dt: float,
     *,
     effector: int | tuple[int, ArrayLike],
-    method: str = "smoothing",
+    method: str = "optimal",
     passes: int = 50,
     gravity: ArrayLike = (0.0, 0.0, -9.81),
     damping: ArrayLike = 0.0,
@@ -82,11 +82,12 @@ def reaching(
     `dt` seconds apart from 0 on; the last is at the duration where that is a multiple of dt.
 
     method: "smoothing" averages the torques of the motion repeatedly, at most `passes` times, and keeps the best
-    motion; "optimal" minimizes the cost itself, in at most `passes` iterations. Neither is ever worse than the hand's
-    minimum-jerk path. The cost is half the sum over time of |change of torque|^2 / step, over all joints, in steps that
-    are frames or, from 40 on, fewer. gravity: (3,) [m/s^2]. damping: (n,) or one number [N m s/rad], friction in the
-    joints. via: times [s] and positions (3,) of waypoints. limits: of the joints. strength: (n,), the torque that
-    counts as 1.
+    motion; "optimal" minimizes the cost itself, in at most `passes` iterations from the better of two starts: the
+    minimum-jerk path or, because an arm that is almost straight cannot follow that smoothly, minimum jerk of the
+    joints. Neither is ever worse than the hand's minimum-jerk path. The cost is half the integral over
+    time of |rate of torque|^2, over all joints. gravity: (3,) [m/s^2]. damping:
+    (n,) or one number [N m s/rad], friction in the joints. via: times [s] and positions (3,) of waypoints. limits: of
+    the joints. strength: (n,), the torque that counts as 1.
 
     Yields the completed fraction; sending True ends it with the best motion so far. `reach` takes the same arguments
     and returns the Reach directly. Raises InvalidArgument and, with "smoothing", EngineMissing.
@@ -125,12 +126,17 @@ def reaching(
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
     most = _MOST_STEPS * (1 + len(via))
     steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
+    # An even number, for the extrapolation of the cost.
+    steps *= 1 + steps % 2
     h = duration / steps
     fixed = _fixed(via, goal, duration, h, steps)
     path, motion = _first(arm, fixed, h, steps)
     best, costs = motion, [arm.cost(motion, h)]
     work = smoothed if method == "smoothing" else optimized
-    for made, (found, cost) in enumerate(work(arm, motion, h, fixed, passes)):
+    begun = motion
+    if method == "optimal":
+        begun = min(motion, _by_joints(arm, motion, fixed), key=lambda start: arm.cost(start, h))
+    for made, (found, cost) in enumerate(work(arm, begun, h, fixed, passes)):
         if cost < min(costs):
             best = found
         costs.append(cost)
@@ -197,6 +203,13 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
             missed=missed,
         )
     return path, led
+
+
+def _by_joints(arm: Arm, motion: Array, fixed: list[tuple[int, Array]]) -> Array:
+    """The motion (N + 1, a, 4) in which each joint has minimum jerk between the poses of a motion at the fixed
+    samples."""
+    poses = [motion[0], *(motion[sample] for sample, _ in fixed)]
+    return arm.clamped(_direct(poses, fixed, arm.between))
 
 
 def _direct(poses: Sequence[Array], fixed: list[tuple[int, Array]], blend: Callable[..., Array]) -> Array:

@@ -99,6 +99,8 @@ class Simulation:
         bare = disturbances.limits is None and disturbances.reference is None and not np.any(disturbances.damping)
         self.on_course = bare and not self.any_passive and root is None
         self.before = np.zeros(3 * n + extra)
+        self.before[extra:] = motion.at(motion.times[:1])[1][0][engine.order].ravel()
+        engine.w[:] = self.before
         self.none = np.zeros(n, dtype=bool)
 
     def run(self, last: float) -> Generator[float, None, list[Stretch]]:

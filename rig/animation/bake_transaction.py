@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
@@ -39,6 +40,7 @@ class BakeTransaction:
         self.armature = armature
         self._undo = ExitStack()
         self._values: dict[tuple[str, str], tuple[Array, Array, Array]] = {}
+        self._types: dict[tuple[str, str], NDArray | None] = {}
         data = armature.animation_data
         self._source = data.action if data else None
         self._source_slot = data.action_slot if data else None
@@ -75,14 +77,18 @@ class BakeTransaction:
             self._undo.callback(setattr, data, "action_slot", self._source_slot)
         self._undo.callback(setattr, data, "action", self._source)
 
-    def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
+    def write(
+        self, bone: str, mode: str, frames: Array, values: Array, base: Array, types: NDArray | None = None
+    ) -> None:
         """Key the channels (F, 3 or 4) of a bone at each frame; `base` is their value without the bake.
 
-        mode: the rotation mode, or `LOCATION` for the channels of its location.
+        mode: the rotation mode, or `LOCATION` for the channels of its location. types: of the keys (F,), as Blender
+        numbers them; None for *Generated*.
         """
         if (bone, mode) in self._values:
             base = self._values[bone, mode][2]
         self._values[bone, mode] = (frames, values, base)
+        self._types[bone, mode] = types
         self._put(self.action, self._slot, bone, mode, frames, values, base)
         self.action.update_tag()
 
@@ -102,7 +108,7 @@ class BakeTransaction:
             # Of a curve with nothing beyond the frames no key stays.
             old = keys.Keys.read(source if plain and any(edges) else None)
             before = source.evaluate if plain else _constant(float(base[0, n]))
-            new = keys.replace(old, frames, values[:, n], before, edges)
+            new = keys.replace(old, frames, values[:, n], before, edges, self._types[bone, mode])
             curve = bag.fcurves.find(path, index=n) or actions.new_curve(bag, path, n, bone)
             curve.mute = False
             if not actions.plays(curve):
@@ -156,7 +162,8 @@ class BakeTransaction:
         for (bone, mode), (frames, values, base) in self._values.items():
             path = rotation_path(bone, mode)
             for n, column in enumerate(layer_channels(mode, values, base).T):
-                keys.Keys.dense(frames, column).write(actions.new_curve(bag, path, n, bone))
+                types = self._types[bone, mode]
+                keys.Keys.dense(frames, column, types).write(actions.new_curve(bag, path, n, bone))
         frames = next(iter(self._values.values()))[0]
         track = data.nla_tracks.new()
         track.name = name

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...lookat_pd.rotation import Array
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
+KEYFRAME, EXTREME, BREAKDOWN, JITTER, MOVING_HOLD = 0, 1, 2, 3, 4
 FREE, AUTO_CLAMPED = 0, 4
 GENERATED = 5
 """Blender's number of the key type of what a bake adds, which animators can tell from their own keys."""
@@ -55,11 +56,13 @@ class Keys:
         return cls(attributes)
 
     @classmethod
-    def dense(cls, frames: Array, values: Array) -> "Keys":
-        """A key of type *Generated* at every frame, with linear interpolation."""
+    def dense(cls, frames: Array, values: Array, types: NDArray | None = None) -> "Keys":
+        """A key at every frame, with linear interpolation, of types (n,) or of type *Generated*."""
         attributes = np.full(len(frames), _ON_EVERY_FRAME)
         for name in _COORDINATES:
             attributes[name][:, 0], attributes[name][:, 1] = frames, values
+        if types is not None:
+            attributes["type"] = types
         return cls(attributes)
 
     def write(self, curve: Any) -> None:
@@ -193,16 +196,24 @@ def _levels(points: Array, t: float) -> list[Array]:
     return levels
 
 
-def replace(keys: Keys, frames: Array, values: Array, evaluate: Any, edges: tuple[bool, bool] = (True, True)) -> Keys:
+def replace(
+    keys: Keys,
+    frames: Array,
+    values: Array,
+    evaluate: Any,
+    edges: tuple[bool, bool] = (True, True),
+    types: NDArray | None = None,
+) -> Keys:
     """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`.
 
     evaluate(frame) gives the old curve's value. Outside the replaced range the curve does not change at whole frames: a
-    key is added on either side of it, except on sides where `edges` is False.
+    key is added on either side of it, except on sides where `edges` is False. types: of the keys at `frames`, else
+    *Generated*.
     """
     first, last = float(frames[0]), float(frames[-1])
     left = _edge(keys, first - 1.0, -1, evaluate) if edges[0] else keys
     right = _edge(keys, last + 1.0, 1, evaluate) if edges[1] else keys
-    return left[left.frames < first] + Keys.dense(frames, values) + right[right.frames > last]
+    return left[left.frames < first] + Keys.dense(frames, values, types) + right[right.frames > last]
 
 
 def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:

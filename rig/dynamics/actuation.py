@@ -28,17 +28,17 @@ class Actuation:
 
 def of(scene: bpy.types.Scene, body: Articulation) -> Actuation:
     """The actuation from the settings of the bones or, for bones without their own, of the scene."""
-    settings = [_settings(scene, body.armature.pose.bones[name]) for name in body.bones]
-    tension = np.array([s.tension for s in settings])
+    chosen = [settings(scene, body.armature.pose.bones[name]) for name in body.bones]
+    tension = np.array([s.tension for s in chosen])
     moment, inertia = _level(body)
     limits = [
         {"NONE": np.inf, "STRENGTH": s.strength * m, "TORQUE": s.torque}[s.limit]
-        for s, m in zip(settings, moment, strict=True)
+        for s, m in zip(chosen, moment, strict=True)
     ]
-    passive = np.array([s.passive for s in settings], dtype=bool)
-    swing = 2.0 * np.pi * np.array([s.stiffness for s in settings])
+    passive = np.array([s.passive for s in chosen], dtype=bool)
+    swing = 2.0 * np.pi * np.array([s.stiffness for s in chosen])
     # A limb that hangs freely swings by its weight.
-    fade = 2.0 * np.array([s.damping for s in settings]) * np.sqrt(swing**2 + moment / inertia)
+    fade = 2.0 * np.array([s.damping for s in chosen]) * np.sqrt(swing**2 + moment / inertia)
     return Actuation(
         (1.0 + tension) * np.exp(-tension),
         np.array(limits, dtype=float),
@@ -58,7 +58,8 @@ def shares(scene: bpy.types.Scene, body: Articulation) -> Array | None:
     return np.where(bounded, limits, most) / most
 
 
-def _settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:
+def settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:
+    """The settings of a bone: its own, or those of the scene."""
     return bone.lookat_pd_body if bone.lookat_pd_body.use_own else scene.lookat_pd_dynamics
 
 

@@ -84,5 +84,5 @@ def _depends_on(scene: bpy.types.Scene, armature: bpy.types.Object, measured: in
     deform = np.empty(len(bones), dtype=bool)
     bones.foreach_get("use_deform", deform)
     own = tuple((bone.lookat_pd_body.mass, bone.lookat_pd_body.density) for bone in armature.pose.bones)
-    whole = s.shape, s.spread, s.build, s.total_mass, s.density, s.radius, masses.metres(scene, armature)
+    whole = s.shape, s.spread, s.build, s.total_mass, s.density, s.radius, s.scale, masses.scene_metres(scene, armature)
     return whole, own, measured, tuple(bones.keys()), matrices.tobytes(), lengths.tobytes(), deform.tobytes()

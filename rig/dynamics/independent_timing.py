@@ -5,6 +5,7 @@ others separately.
 """
 
 from collections.abc import Generator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,17 @@ from .actuation import Actuation
 from .articulation import Articulation
 
 
+@dataclass(frozen=True)
+class Keyed:
+    """keys: (k, n, 4) at times (k,) [s]. owned: (k, n), those of each joint. kinds: (k, n), how the joints pass them;
+    None if all stop, as published."""
+
+    keys: Array
+    times: Array
+    owned: NDArray[np.bool_]
+    kinds: NDArray | None
+
+
 def can_be(powers: Actuation, inertia: str) -> bool:
     """Whether the joints do not influence each other."""
     return inertia == "true" and not powers.passive.any() and not np.isfinite(powers.torque_limit).any()
@@ -24,27 +36,38 @@ def can_be(powers: Actuation, inertia: str) -> bool:
 def interpolating(
     body: Articulation,
     animated: Array,
-    keys: Array,
-    times: Array,
-    owned: NDArray[np.bool_],
+    given: Keyed,
     step: float,
     powers: Actuation,
     gravity: tuple[float, float, float],
     settle: float,
+    *,
+    swing_past: float = 0.0,
 ) -> Generator[float, None, dynamics.Interpolation]:
     """The motion at G frames, at intervals of `step` [s] from the first key; yields the completed fraction.
 
-    animated: (G, n, 4), the motion of a bone before its first key and after it has settled. keys: (k, n, 4) at times
-    (k,); `owned` (k, n) are those of each joint. settle: [s] after the last key of a joint. Torques do not include the
-    motion of the base.
+    animated: (G, n, 4), the motion of a bone before its first key and after it has settled. settle: [s] after the last
+    key of a joint. swing_past: as of `dynamics.interpolate`. Torques do not include the motion of the base.
     """
+    keys, times, owned = given.keys, given.times, given.owned
     rotations, count = animated.copy(), len(animated)
     residuals = np.zeros(owned.shape)
     beats = [beat for beat in np.unique(owned, axis=1).T if beat.sum() > 1]
     for done, beat in enumerate(beats):
         mine, joints = np.flatnonzero(beat), np.flatnonzero((owned == beat[:, None]).all(axis=0))
+        velocities = None
+        if given.kinds is not None:
+            velocities = dynamics.key_velocities(keys[mine], times[mine], given.kinds[mine])
         steps = dynamics.interpolating(
-            body.body, keys[mine], times[mine], step, residual=powers.residual, gravity=gravity, settle=settle
+            body.body,
+            keys[mine],
+            times[mine],
+            step,
+            residual=powers.residual,
+            gravity=gravity,
+            settle=settle,
+            velocities=velocities,
+            swing_past=swing_past,
         )
         found = yield from subrange(steps, done / len(beats), (done + 1) / len(beats))
         at = (step * np.arange(count) - times[mine[0]]) / step

@@ -5,7 +5,7 @@ However it ends, by return, error or `close`, either everything is baked or noth
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -19,6 +19,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
+from ..animation.keys import GENERATED
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
@@ -36,6 +37,8 @@ _MISSED = np.radians(0.05)
 """Angle above which a key counts as missed."""
 _HIT = 1e-5
 """Angle [rad] within which a key is reached up to rounding."""
+_RETURNED = 6.6384
+"""Settle time times frequency after which one per cent of a swing is left."""
 _STILL = 1e-6
 """Metres and radians below which the base is at rest."""
 _SAME = 1e-3
@@ -47,7 +50,9 @@ class InterpolationRequest:
     """The keys to reach, and the motion after them. bones: names. first, last: range of the keys, in frames.
 
     settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the gravity of the scene applies.
-    poses: frames whose poses must be reached, instead of keys.
+    poses: frames whose poses must be reached, instead of keys. passes: whether keys are passed at the speed of the
+    motion, by their types, or stop all joints. swing_past: how far beyond the last key the bones go before they return,
+    as a fraction of the last distance; without `settle` they take as long as that needs.
     """
 
     bones: tuple[str, ...]
@@ -58,6 +63,8 @@ class InterpolationRequest:
     inertia: str = "true"
     gravity: bool = True
     poses: tuple[float, ...] = ()
+    passes: bool = True
+    swing_past: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -106,8 +113,7 @@ def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, request: Inter
             armature, request.bones, first=request.first, last=request.last, selected=request.selected
         )
     others = [bone for bone in request.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
-    owned = np.concatenate((found.owned, np.ones((len(found.frames), len(others)), dtype=bool)), axis=1)
-    return KeyPoses((*found.bones, *others), found.frames, owned)
+    return found.of((*found.bones, *others))
 
 
 def _is_passive(armature: bpy.types.Object, scene: bpy.types.Scene, bone: str) -> bool:
@@ -125,23 +131,36 @@ def _work(
     source = armature.animation_data.action
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
+    request = replace(request, settle=_settle(scene, armature, request, found))
     plan = _Plan.of(found.frames, request.settle, seconds_per_frame(scene))
     with suspend.suspend_live():
         with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
             samples = yield from subrange(sample_frames(sampler, plan.sampled), _WEIGHED, _SAMPLED)
             body = tree.build(armature, sampler, samples, found.bones, weights, unit)
-        owned = found.owned[:, [found.bones.index(name) for name in body.bones]]
-        motion = yield from subrange(_solving(scene, request, plan, samples, body, owned), _SAMPLED, _SOLVED)
-        kept = owned & ~actuation.of(scene, body).passive
+        found = found.of(body.bones)
+        motion = yield from subrange(_solving(scene, request, plan, samples, body, found), _SAMPLED, _SOLVED)
+        kept = found.owned & ~actuation.of(scene, body).passive
         rotations = _rotations(plan, samples, body, motion, kept)
         with BakeTransaction(armature) as work:
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
-                work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown])
+                types = np.full(len(plan.frames), GENERATED, dtype=np.int32)
+                types[np.searchsorted(plan.frames, plan.keys)] = found.types[:, body.bones.index(bone)]
+                work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown], types)
             action = work.commit(into, actions.baked_name(armature, into, BAKED))
     if into == "NEW":
         armature.lookat_pd_body.before, armature.lookat_pd_body.after = source.name, action.name
     misses = _misses(body, found.frames, motion.missed_joints)
     return InterpolationResult(body, action, source, found.frames, plan.frames, plan.dt, motion, misses)
+
+
+def _settle(
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: InterpolationRequest, found: KeyPoses
+) -> float:
+    """The time [s] after the last key: what was asked for, else as long as bones that swing past it need."""
+    if request.settle or not (request.swing_past and request.passes):
+        return request.settle
+    tension = min(actuation.settings(scene, armature.pose.bones[name]).tension for name in found.bones)
+    return float(_RETURNED / tension * (found.frames[-1] - found.frames[-2]) * seconds_per_frame(scene))
 
 
 @dataclass(frozen=True)
@@ -189,24 +208,30 @@ def _solving(
     plan: _Plan,
     samples: Samples,
     body: Articulation,
-    owned: NDArray[np.bool_],
+    found: KeyPoses,
 ) -> Generator[float, None, dynamics.Interpolation]:
-    """The motion at the solved frames. owned: (k, n), the keys of each joint."""
+    """The motion at the solved frames. found: the keys of each joint."""
     powers = actuation.of(scene, body)
+    kinds = found.kinds if request.passes else None
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
     keys[:, powers.passive] = keys[0, powers.passive]
     at = np.abs(plan.sampled[None] - plan.solved[:, None]).argmin(axis=1)
     gravity = body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0)
     settle = float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0])
-    if not owned.all() and independent_timing.can_be(powers, request.inertia):
-        times, animated = plan.seconds(plan.keys), body.poses(samples)[at]
-        return independent_timing.interpolating(body, animated, keys, times, owned, plan.step, powers, gravity, settle)
+    swing_past = request.swing_past if request.passes and settle else 0.0
+    times = plan.seconds(plan.keys)
+    if not found.owned.all() and independent_timing.can_be(powers, request.inertia):
+        animated = body.poses(samples)[at]
+        given = independent_timing.Keyed(keys, times, found.owned, kinds)
+        return independent_timing.interpolating(
+            body, animated, given, plan.step, powers, gravity, settle, swing_past=swing_past
+        )
     places, turns = (subrange[at] for subrange in body.base_motion(samples))
     stands = np.ptp(places, axis=0).max() < _STILL and rotation.angle(turns).max() < _STILL
     return dynamics.interpolating(
         body.body,
         keys,
-        plan.seconds(plan.keys),
+        times,
         plan.step,
         residual=powers.residual,
         torque_limit=powers.torque_limit,
@@ -217,6 +242,8 @@ def _solving(
         damping=powers.damping,
         settle=settle,
         root=None if stands else (places, turns),
+        velocities=None if kinds is None else dynamics.key_velocities(keys, times, kinds),
+        swing_past=swing_past,
     )
 
 

@@ -11,20 +11,36 @@ from numpy.typing import NDArray
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
-from ..animation import actions
+from ..animation import actions, keys
 from ..animation.channels import channel
 
 _SAME = 1e-3
 """Distance in frames within which two keys are at the same time."""
+_KINDS = np.array(["auto", "stop", "pass", "auto", "stop", "auto"])
+"""For each key type: keyframe, extreme, breakdown, jitter, moving hold, generated."""
 
 
 @dataclass(frozen=True)
 class KeyPoses:
-    """bones: those with keys. frames: (k,) of their keys, in order. owned: (k, b) whether a bone has the key."""
+    """bones: those with keys. frames: (k,) of their keys, in order. owned: (k, b) whether a bone has the key. types:
+    (k, b) of the keys, as Blender numbers them; *Generated* where a bone has none."""
 
     bones: tuple[str, ...]
     frames: Array
     owned: NDArray[np.bool_]
+    types: NDArray[np.int32]
+
+    @property
+    def kinds(self) -> NDArray:
+        """How the bones pass the keys (k, b), as the solver names it."""
+        return _KINDS[self.types]
+
+    def of(self, bones: Sequence[str]) -> "KeyPoses":
+        """The same keys of `bones`, in their order; bones that have none have all of them."""
+        places = [self.bones.index(name) if name in self.bones else -1 for name in bones]
+        owned = np.concatenate((self.owned, np.ones((len(self.frames), 1), dtype=bool)), axis=1)
+        types = np.concatenate((self.types, np.full((len(self.frames), 1), keys.GENERATED, dtype=np.int32)), axis=1)
+        return KeyPoses(tuple(bones), self.frames, owned[:, places], types[:, places])
 
 
 def find(
@@ -35,18 +51,26 @@ def find(
     last: float = np.inf,
     selected: bool = True,
 ) -> KeyPoses:
-    """The keys of the bones' rotations from `first` to `last`, all or the selected ones. Raises RigError."""
+    """The keys of the bones' rotations from `first` to `last`, all or the selected ones. Raises RigError.
+
+    Keys of type *Generated* do not count if there are others: they are what a former bake has put between poses.
+    """
     data = armature.animation_data
     if data is None or data.action is None or data.action_slot is None:
         raise RigError("'{armature}' has no action; key at least two poses first.", armature=armature.name)
-    found, frames = [], []
+    columns = {}
     for name in bones:
-        own = np.concatenate([_frames(curve, name, selected) for curve in _curves(armature, name)] or [np.zeros(0)])
-        own = own[(own >= first - _SAME) & (own <= last + _SAME)]
-        if len(own):
-            _check_unlocked(armature.pose.bones[name])
-            found.append(name)
-            frames.append(own)
+        read = [_frames(curve, name, selected) for curve in _curves(armature, name)] or [np.zeros((2, 0))]
+        own = np.concatenate(read, axis=1)
+        columns[name] = own[:, (own[0] >= first - _SAME) & (own[0] <= last + _SAME)]
+    poses = {name: own[:, own[1] != keys.GENERATED] for name, own in columns.items()}
+    placed = np.concatenate([own[0] for own in poses.values()] or [np.zeros(0)])
+    if len(placed) and np.ptp(placed) > _SAME:
+        columns = poses
+    columns = {name: own for name, own in columns.items() if own.size}
+    for name in columns:
+        _check_unlocked(armature.pose.bones[name])
+    found, frames = list(columns), [own[0] for own in columns.values()]
     kind = "selected keys" if selected else "keys"
     if not found:
         raise RigError(
@@ -62,8 +86,14 @@ def find(
             bone=found[0],
             frame=together[0],
         )
-    owned = [(np.abs(together[:, None] - own) <= _SAME).any(axis=1) for own in frames]
-    return KeyPoses(tuple(found), together, np.stack(owned, axis=1))
+    near = [np.abs(together[:, None] - own) <= _SAME for own in frames]
+    owned = np.stack([there.any(axis=1) for there in near], axis=1)
+    # Of the keys of several channels the type that says most.
+    types = np.full(owned.shape, keys.GENERATED, dtype=np.int32)
+    for kind in (keys.JITTER, keys.KEYFRAME, keys.BREAKDOWN, keys.MOVING_HOLD, keys.EXTREME):
+        for n, (there, own) in enumerate(zip(near, columns.values(), strict=True)):
+            types[(there & (own[1] == kind)).any(axis=1), n] = kind
+    return KeyPoses(tuple(found), together, owned, types)
 
 
 def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]) -> KeyPoses:
@@ -73,7 +103,10 @@ def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]
         raise RigError("The chosen bones of '{armature}' have no keys; key at least two poses.", armature=armature.name)
     for name in found:
         _check_unlocked(armature.pose.bones[name])
-    return KeyPoses(tuple(found), np.array(frames, dtype=float), np.ones((len(frames), len(found)), dtype=bool))
+    shape = len(frames), len(found)
+    return KeyPoses(
+        tuple(found), np.array(frames, dtype=float), np.ones(shape, dtype=bool), np.zeros(shape, dtype=np.int32)
+    )
 
 
 def has_keys(armature: bpy.types.Object, bone: str) -> bool:
@@ -92,7 +125,7 @@ def _curves(armature: bpy.types.Object, bone: str) -> list[Any]:
 
 
 def _frames(curve: Any, bone: str, selected: bool) -> Array:
-    """Frames of the keys of an F-curve. Raises RigError if they are not in order."""
+    """Frames and types (2, n) of the keys of an F-curve. Raises RigError if they are not in order."""
     points = curve.keyframe_points
     co = np.empty(2 * len(points), dtype=np.float32)
     points.foreach_get("co", co)
@@ -118,11 +151,14 @@ def _frames(curve: Any, bone: str, selected: bool) -> Array:
         )
     if not actions.plays(curve):
         raise RigError("An F-curve of bone '{bone}' is muted; unmute it, or deselect the bone.", bone=bone)
+    types = np.empty(len(points), dtype=np.int32)
+    points.foreach_get("type", types)
+    found = np.stack((frames, types))
     if not selected:
-        return frames
+        return found
     chosen = np.empty(len(points), dtype=bool)
     points.foreach_get("select_control_point", chosen)
-    return frames[chosen]
+    return found[:, chosen]
 
 
 def _check_unlocked(bone: bpy.types.PoseBone) -> None:

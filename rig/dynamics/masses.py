@@ -10,6 +10,7 @@ from ...lookat_pd.dynamics import mass
 from ...lookat_pd.dynamics.mass import MassProperties
 from ...lookat_pd.dynamics.segments import fractions
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from ..detection import body_segments, rest
@@ -19,6 +20,10 @@ from ..detection.anatomy import Anatomy
 _NO_FLESH = (words.HELPER | words.CONTROL) - words.WORN
 _HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
 """Mass [kg] of a human of a given height [m]; masses scale with the cube of the height."""
+_SMALLEST, _TALLEST = 0.3, 8.0
+"""Heights [m] of a human figure; outside of them, the scene has other units than metres."""
+_HEAVY_BODY, _HEAVY_BONE = 300.0, 60.0
+"""Masses [kg] of a body, and of a bone of a human, that are probably a mistake."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,45 @@ class Masses:
         """[kg]."""
         return float(np.sum(self.properties.mass))
 
+    @property
+    def heaviest(self) -> tuple[str, float]:
+        """A bone and its mass [kg]."""
+        row = int(np.argmax(self.properties.mass))
+        return self.bones[row], float(self.properties.mass[row])
+
+
+def warning(armature: bpy.types.Object, found: Masses) -> Message | None:
+    """What is probably wrong with masses that the animator has not set, as a sentence."""
+    bone, most = found.heaviest
+    if not armature.lookat_pd_body.total_mass and found.total > _HEAVY_BODY:
+        return Message(
+            "'{armature}' weighs {total:,.0f} kg; set its total mass, its scale or the unit scale of the scene.",
+            armature=armature.name,
+            total=found.total,
+        )
+    if found.human and most > _HEAVY_BONE and not armature.pose.bones[bone].lookat_pd_body.mass:
+        return Message(
+            "Bone '{bone}' weighs {mass:,.0f} kg; set its mass, or the total mass of the body.", bone=bone, mass=most
+        )
+    return None
+
 
 def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
+    """The length [m] of a unit of the armature's space: that of the scene, or that at which a human of a height that no
+    figure has is of common height. Raises RigError."""
+    unit = scene_metres(scene, armature)
+    if armature.lookat_pd_body.scale == "SCENE":
+        return unit
+    skeleton = rest.skeleton(armature)
+    anatomy = Anatomy(skeleton)
+    found = body_segments.human(anatomy, heavy_rows(armature, skeleton))
+    if found is None:
+        return unit
+    height = body_segments.stature(anatomy, found)
+    return unit if _SMALLEST <= height * unit <= _TALLEST else _HUMAN_STATURE / height
+
+
+def scene_metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     """The length [m] of a unit of the armature's space in the world. Raises RigError."""
     size = float(abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3])) ** (1.0 / 3.0))
     if not 1e-12 < size < 1e12:

@@ -1,6 +1,6 @@
 """Presets of the settings of dynamics."""
 
-from .settings import TENSION
+from .settings import DAMPING, TENSION
 
 PRESETS = {
     "HUMAN_ARM": (
@@ -8,14 +8,16 @@ PRESETS = {
         "Limited strength of a human arm, with gravity",
         {
             "tension": 7.5,
+            "at_keys": "PASS",
+            "swing_past": 0.0,
             "limit": "STRENGTH",
             "strength": 8.0,
             "use_gravity": True,
             "inertia": "TRUE",
             "passive": False,
             "settle": 0.0,
-            "joint_damping": 0.3,
-            "method": "SMOOTHING",
+            "joint_damping": DAMPING,
+            "method": "OPTIMAL",
         },
     ),
     "HEAVY": (
@@ -23,6 +25,8 @@ PRESETS = {
         "Barely enough strength for the weight: starts late, arrives late and overshoots the keys",
         {
             "tension": 5.0,
+            "at_keys": "PASS",
+            "swing_past": 0.1,
             "limit": "STRENGTH",
             "strength": 1.5,
             "use_gravity": True,
@@ -30,7 +34,7 @@ PRESETS = {
             "passive": False,
             "settle": 0.5,
             "joint_damping": 0.0,
-            "method": "SMOOTHING",
+            "method": "OPTIMAL",
         },
     ),
     "PUPPET": (
@@ -38,13 +42,15 @@ PRESETS = {
         "Loose and weightless, pulled from key to key",
         {
             "tension": 4.7,
+            "at_keys": "PASS",
+            "swing_past": 0.15,
             "limit": "NONE",
             "use_gravity": False,
             "inertia": "REFERENCE",
             "passive": False,
             "settle": 0.3,
             "joint_damping": 0.0,
-            "method": "SMOOTHING",
+            "method": "OPTIMAL",
         },
     ),
     "TAIL": (

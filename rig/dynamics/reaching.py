@@ -8,14 +8,17 @@ import itertools
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import dynamics, rotation
+from ...lookat_pd.dynamics.law import smooth_step
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
+from ...lookat_pd.transitions import transition
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
@@ -24,13 +27,15 @@ from ..detection import joint_chain as ik_chain
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples, run, sample_frames
-from ..sampling.scene_time import seconds_per_frame
+from ..sampling.scene_time import key_range, seconds_per_frame
 from ..sampling.targets import Target
 from . import actuation, masses, meshes
 from . import articulation as tree
 from .articulation import Articulation
+from .settings import BLEND, DAMPING
 
 REACHED = " reach"
+AFTER = ("animation", "return", "hold")
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FAR = 1e12
@@ -39,7 +44,12 @@ _FAR = 1e12
 @dataclass(frozen=True)
 class ReachRequest:
     """The settings of a reach. first: its first frame. duration: [s]. vias: waypoints, each with its fraction of the
-    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply."""
+    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply.
+
+    What follows the arrival, if the animation goes on: after `hold` [s], for `after` "animation" a transition of
+    `blend` [s] to the animation, for "return" a reach back to the pose at the start and then that transition; for
+    "hold" the pose is kept to the end of the animation.
+    """
 
     effector: str
     goal: Target
@@ -48,23 +58,29 @@ class ReachRequest:
     length: int = 2
     base: str = ""
     at_tip: bool = False
-    method: str = "smoothing"
+    method: str = "optimal"
     passes: int = 50
-    damping: float = 0.0
+    damping: float = DAMPING
     gravity: bool = True
     limits: bool = True
     vias: tuple[tuple[float, Target], ...] = ()
+    after: str = "animation"
+    hold: float = 0.0
+    blend: float = BLEND
 
 
 @dataclass(frozen=True)
 class ReachResult:
-    """The result of a bake. frames: (F,). path, straight: (F, 3) of the effector in the world, in the result and in the
-    initial minimum-jerk reach. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. missed:
-    distance from the goal in the world, as Blender evaluates it."""
+    """The result of a bake. frames: (F,) of the reach. keyed: (K,), these and what follows the arrival. path, straight:
+    (F, 3) of the effector in the world, in the result and in the initial minimum-jerk reach. costs: of each pass,
+    starting with the minimum-jerk reach. cost: of the result. missed: distance from the goal in the world, as Blender
+    evaluates it.
+    """
 
     tree: Articulation
     action: bpy.types.Action
     frames: Array
+    keyed: Array
     path: Array
     straight: Array
     costs: Array
@@ -151,20 +167,22 @@ def _work(
     scene: bpy.types.Scene, chain: JointChain, request: ReachRequest, into: str, enough: Callable[[], bool]
 ) -> Generator[float, None, ReachResult]:
     armature, dt = chain.armature, seconds_per_frame(scene)
-    check_frames(request.first, request.first + request.duration / dt)
     frames = request.first + np.arange(max(round(request.duration / dt), 2) + 1)
+    keyed = np.concatenate((frames, _following(scene, armature, request, frames, into)))
+    check_frames(request.first, float(keyed[-1]))
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
     bones = dict.fromkeys((*tree.seen(armature, chain.joints, weights.bones), chain.effector))
     followed = [request.goal, *(target for _, target in request.vias)]
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed) as sampler:
-            samples = yield from subrange(sample_frames(sampler, frames), _WEIGHED, _SAMPLED)
+            samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
             body = tree.build(armature, sampler, samples, chain.joints, weights, unit)
-            motion = yield from subrange(_solving(scene, chain, request, samples, body, enough), _SAMPLED, _SOLVED)
+            solving = _solving(scene, chain, request, samples, len(frames), body, enough)
+            motion, rotations = yield from subrange(solving, _SAMPLED, _SOLVED)
             work = baking.enter_context(BakeTransaction(armature))
-            for bone, (mode, values, raw) in body.values(samples, motion.rotations).items():
-                work.write(bone, mode, frames, values, raw)
+            for bone, (mode, values, raw) in body.values(samples, rotations).items():
+                work.write(bone, mode, keyed, values, raw)
             seen = run(sampler.sample(frames[-1:].tolist()))
         action = work.commit(into, actions.baked_name(armature, into, REACHED))
     effector = seen.rotations[0, seen.bones.index(chain.effector)], seen.positions[0, seen.bones.index(chain.effector)]
@@ -173,7 +191,7 @@ def _work(
     path, straight = (_in_world(body, samples, line) for line in (motion.path, motion.minimum_jerk))
     costs = np.asarray(motion.costs)
     _last[armature.session_uid] = Plotted(next(_numbers), costs, path, straight)
-    return ReachResult(body, action, frames, path, straight, costs, motion.cost, float(np.linalg.norm(missed)))
+    return ReachResult(body, action, frames, keyed, path, straight, costs, motion.cost, float(np.linalg.norm(missed)))
 
 
 def _solving(
@@ -181,11 +199,13 @@ def _solving(
     chain: JointChain,
     request: ReachRequest,
     samples: Samples,
+    count: int,
     body: Articulation,
     enough: Callable[[], bool],
-) -> Generator[float, None, dynamics.Reach]:
-    dt, frames = seconds_per_frame(scene), samples.frames
-    duration = dt * (len(frames) - 1)
+) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
+    """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them."""
+    dt = seconds_per_frame(scene)
+    duration = dt * (count - 1)
     pose = body.poses(samples)[0]
     last = samples.bones.index(body.bones[-1])
     row = samples.bones.index(chain.effector)
@@ -193,24 +213,68 @@ def _solving(
     arm = rotation.rotate(rotation.inverse(samples.rotations[0, last]), point - samples.positions[0, last])
     vias = []
     for n, (share, _) in enumerate(request.vias):
-        k = round(share * (len(frames) - 1))
+        k = round(share * (count - 1))
         vias.append((k * dt, body.in_base(samples, samples.targets[n + 1, k], k)))
-    steps = dynamics.reaching(
-        body.body,
-        pose,
-        body.in_base(samples, samples.targets[0, -1], -1),
-        duration,
-        dt,
-        effector=(len(body.bones) - 1, body.unit * arm),
-        method=request.method,
-        passes=request.passes,
-        gravity=body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
-        damping=request.damping,
-        via=vias,
-        limits=limits.read(chain.armature, body.bones, body.fixed) if request.limits else None,
-        strength=actuation.shares(scene, body),
-    )
-    return (yield from _until(steps, enough))
+    given: dict[str, Any] = {
+        "effector": (len(body.bones) - 1, body.unit * arm),
+        "method": request.method,
+        "passes": request.passes,
+        "gravity": body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
+        "damping": request.damping,
+        "limits": limits.read(chain.armature, body.bones, body.fixed) if request.limits else None,
+        "strength": actuation.shares(scene, body),
+    }
+    goal = body.in_base(samples, samples.targets[0, count - 1], count - 1)
+    returns = request.after == "return" and len(samples.frames) > count
+    there = dynamics.reaching(body.body, pose, goal, duration, dt, via=vias, **given)
+    motion = yield from subrange(_until(there, enough), 0.0, 0.5 if returns else 1.0)
+    held = np.repeat(motion.rotations[-1:], min(round(request.hold / dt), len(samples.frames) - count), axis=0)
+    parts = [motion.rotations, held]
+    if returns:
+        back = dynamics.reaching(
+            body.body, held[-1] if len(held) else motion.rotations[-1], motion.path[0], duration, dt, **given
+        )
+        found = yield from subrange(_until(back, enough), 0.5, 1.0)
+        parts.append(_ending(found.rotations, pose)[1:])
+    made = np.concatenate(parts)[: len(samples.frames)]
+    return motion, _joined(made, body.poses(samples), dt, request)
+
+
+def _ending(motion: Array, pose: Array) -> Array:
+    """A motion (F, n, 4) that ends in a pose (n, 4): the difference is distributed smoothly over it."""
+    part = smooth_step(np.linspace(0.0, 1.0, len(motion)))[0][:, None, None]
+    left = rotation.log(rotation.multiply(rotation.inverse(motion[-1]), pose))
+    return rotation.multiply(motion, rotation.exp(part * left))
+
+
+def _joined(made: Array, animated: Array, dt: float, request: ReachRequest) -> Array:
+    """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4)."""
+    if len(made) == len(animated):
+        return made
+    rest = animated[len(made) :]
+    if request.after == "hold":
+        return np.concatenate((made, np.repeat(made[-1:], len(rest), axis=0)))
+    return np.concatenate((made, transition(made[-2:], rest, dt, request.blend)))
+
+
+def _following(
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: ReachRequest, frames: Array, into: str
+) -> Array:
+    """The frames after those of a reach that it changes as well: none if the animation ends before."""
+    data, dt, arrival = armature.animation_data, seconds_per_frame(scene), float(frames[-1])
+    action = None if data is None else data.action
+    plays = data is not None and any(not track.mute and track.strips for track in data.nla_tracks)
+    end = arrival if action is None else float(action.curve_frame_range[1])
+    if into == "LAYER" or plays:
+        # The layer below plays on.
+        end = max(end, float(key_range(scene, scene.frame_start, scene.frame_end)[1]))
+    if end <= arrival:
+        return np.zeros(0)
+    if request.after == "hold":
+        return np.arange(arrival + 1.0, np.floor(end) + 1.0)
+    count = round(request.hold / dt) + int(np.ceil(request.blend / dt - 1e-6))
+    count += len(frames) - 1 if request.after == "return" else 0
+    return arrival + 1.0 + np.arange(max(count, 1))
 
 
 def _until(
@@ -233,7 +297,8 @@ def _tip(chain: JointChain) -> Array:
 
 
 def _in_world(body: Articulation, samples: Samples, path: Array) -> Array:
-    """Points (F, 3) [m] in the frame of the base, one for each frame, in world space."""
-    orientations, at = body.base_pose(samples)
+    """Points (F, 3) [m] in the frame of the base, at the first F frames, in world space."""
+    orientations, at = (part[: len(path)] for part in body.base_pose(samples))
     local = at + rotation.rotate(orientations, path / body.unit)
-    return (samples.worlds[:, :3, :3] @ local[..., None])[..., 0] + samples.worlds[:, :3, 3]
+    worlds = samples.worlds[: len(path)]
+    return (worlds[:, :3, :3] @ local[..., None])[..., 0] + worlds[:, :3, 3]

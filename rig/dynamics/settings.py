@@ -29,6 +29,14 @@ SPREAD_ITEMS = (
     ("VOLUME", "By Volume", "Use the same density for all bones"),
     ("HUMAN", "Human Segments", "Use the mass proportions of humans for head, trunk, arms and legs"),
 )
+SCALE_ITEMS = (
+    (
+        "AUTO",
+        "Automatic",
+        "Use the units of the scene or, for a human below 0.3 m or above 8 m, those in which it is 1.75 m tall",
+    ),
+    ("SCENE", "Scene Units", "Use the units of the scene, whatever size this gives"),
+)
 BUILD_ITEMS = (
     ("MEAN", "Mean", "Mean of male and female values"),
     ("MALE", "Male", "Mean values of young men"),
@@ -37,6 +45,14 @@ BUILD_ITEMS = (
 KEYS_ITEMS = (
     ("SELECTED", "Selected Keys", "Keys that are selected in the timeline or in an animation editor"),
     ("ALL", "All Keys", "All keys of the selected bones within the range"),
+)
+AT_KEYS_ITEMS = (
+    (
+        "PASS",
+        "By Key Type",
+        "Pass breakdowns at speed, stop at extremes and moving holds, and pass other keys unless the motion reverses",
+    ),
+    ("STOP", "Stop", "Come to rest at every key, as published"),
 )
 LIMIT_ITEMS = (
     ("NONE", "None", "Do not limit the torque"),
@@ -52,8 +68,13 @@ INERTIA_ITEMS = (
     ),
 )
 METHOD_ITEMS = (
+    ("OPTIMAL", "Optimal", "Find the motion with the least change of torque directly"),
     ("SMOOTHING", "Smoothing", "Smooth the torques of a minimum-jerk reach in several passes, as published"),
-    ("OPTIMAL", "Optimal", "Find the motion with the least change of torque directly; takes longer"),
+)
+AFTER_ITEMS = (
+    ("ANIMATION", "To Animation", "Return to the animation by a transition, without a pop"),
+    ("RETURN", "Reach Back", "Reach back to the pose at the start, and from there return to the animation"),
+    ("HOLD", "Hold", "Keep the pose to the end of the animation"),
 )
 POINT_ITEMS = (
     ("HEAD", "Head", "Bring the head of the effector to the goal; the bones above it turn, as for a hand or foot"),
@@ -66,8 +87,11 @@ GOAL_ITEMS = (
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.0
 """Largest mass [kg] and torque [N m], density, strength, stiffness [Hz] and damping ratio, and duration [s]."""
-TENSION = 9.2334
-"""Leaves a thousandth of the distance at the key."""
+DAMPING, BLEND = 0.3, 0.5
+"""Friction of a joint [N m s/rad], about that of a relaxed elbow, and the time [s] of a transition to the animation."""
+TENSION = 4.0
+"""Leaves 9 % of the distance at the key: the bones keep moving between keys, at most 1.3 times as fast as along Bezier
+curves."""
 
 
 def _tension(description: str, **options: Any) -> Any:
@@ -122,7 +146,7 @@ class BoneBodySettings(bpy.types.PropertyGroup):
         default=False,
     )
     tension: _tension(
-        "How closely the bone approaches its keys: 9.2 leaves 0.1 % of the distance at the key, 4.7 leaves 5 %",
+        "How early the bone arrives at its keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %",
         override=_EDITABLE,
     )
     limit: EnumProperty(
@@ -154,6 +178,9 @@ class BodySettings(bpy.types.PropertyGroup):
         name="Distribution",
         description="Distribution of the mass over the bones",
         items=SPREAD_ITEMS,
+    )
+    scale: EnumProperty(
+        override=_EDITABLE, name="Scale", description="Size of the body, on which its mass depends", items=SCALE_ITEMS
     )
     build: EnumProperty(
         override=_EDITABLE, name="Physique", description="Source of the human segment masses", items=BUILD_ITEMS
@@ -213,7 +240,20 @@ class DynamicsSettings(bpy.types.PropertyGroup):
 
     keys: EnumProperty(name="Keys", description="Keys through which the motion must pass", items=KEYS_ITEMS)
     tension: _tension(
-        "How closely the bones approach their keys: 9.2 leaves 0.1 % of the distance at a key, 4.7 leaves 5 %"
+        "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
+    )
+    at_keys: EnumProperty(name="At Keys", description="Speed of the bones at their keys", items=AT_KEYS_ITEMS)
+    swing_past: FloatProperty(
+        name="Swing Past",
+        description=(
+            "How far the bones go beyond the last key before they return, as a fraction of the last distance; "
+            "without a settle time they take as long as they need"
+        ),
+        subtype="FACTOR",
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        soft_max=0.5,
     )
     limit: EnumProperty(name="Torque Limit", description="Limit of the torque of the joints", items=LIMIT_ITEMS)
     strength: _strength()
@@ -271,8 +311,9 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     passes: IntProperty(name="Passes", description="Maximum number of smoothing passes", default=50, min=1, max=1000)
     joint_damping: FloatProperty(
         name="Joint Damping",
-        description="Resistance of the joints to rotation, in newton metres per radian per second",
-        default=0.0,
+        description="Resistance of the joints to rotation, in newton metres per radian per second; "
+        "with it, the way back differs from the way there",
+        default=DAMPING,
         min=0.0,
         soft_max=5.0,
         max=1e6,
@@ -283,6 +324,23 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         default=True,
     )
     vias: CollectionProperty(type=ReachVia)
+    after: EnumProperty(name="Afterwards", description="What follows the arrival", items=AFTER_ITEMS)
+    hold: FloatProperty(
+        name="Hold",
+        description="Time in seconds for which the pose is held after the arrival",
+        default=0.0,
+        min=0.0,
+        soft_max=5.0,
+        max=LONGEST,
+    )
+    blend: FloatProperty(
+        name="Blend",
+        description="Time in seconds of the transition to the animation",
+        default=BLEND,
+        min=0.0,
+        soft_max=2.0,
+        max=LONGEST,
+    )
     show_masses: BoolProperty(
         name="Show Masses",
         description="Draw the inertia ellipsoid of each bone in the viewport",

@@ -29,6 +29,8 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         settle=s.settle,
         inertia=s.inertia.lower(),
         gravity=s.use_gravity,
+        passes=s.at_keys == "PASS",
+        swing_past=s.swing_past,
     )
 
 
@@ -54,6 +56,9 @@ def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
         gravity=s.use_gravity,
         limits=s.use_limits,
         vias=tuple((via.time, Target(via.target)) for via in sorted(s.vias, key=lambda via: via.time) if via.target),
+        after=s.after.lower(),
+        hold=s.hold,
+        blend=s.blend,
     )
 
 

@@ -26,7 +26,7 @@ import lookat_pd
 from lookat_pd import checks, conversation, eyes, gaze, ik, pd, rotation, transitions
 from lookat_pd.body import legs
 from lookat_pd.conversation import files
-from lookat_pd.dynamics import Body, RootMotion, interpolate, reach, simulate
+from lookat_pd.dynamics import Body, RootMotion, interpolate, key_velocities, reach, simulate
 from lookat_pd.dynamics import available as engine_available
 from lookat_pd.errors import FileError, InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt
@@ -293,7 +293,7 @@ def solve_whole_body(**given: Any) -> Any:
         ik.BodyOrientation(joint, given.pop("orientation"), weight=weight),
         ik.BodyAim(joint, target, given.pop("axis"), priority=3),
     ]
-    n = len(given["offsets"])
+    n = len(np.atleast_1d(given["offsets"]))
     balance = ik.Balance(np.ones(n), np.zeros((n, 3)), given.pop("polygon"), weight=weight)
     limits = limits_of(given)
     return ik.solve_body(objectives=objectives, balance=balance, **given, limits=limits, move_root=True)
@@ -336,6 +336,8 @@ def keys_arguments(random: np.random.Generator) -> dict[str, Any]:
         "stiffness": 1.0,
         "passive": random.uniform(size=n) < 0.3,
         "settle": 0.1,
+        "velocities": random.normal(size=(3, n, 3)),
+        "swing_past": 0.1,
     }
 
 
@@ -613,6 +615,10 @@ CALLS = {
     "pose of a body": Call(with_body(lambda body, **given: body.forward(given["q"])), inverse_arguments),
     "mass matrix": Call(with_body(lambda body, **given: body.mass_matrix(given["q"])), inverse_arguments),
     "interpolate": Call(with_body(interpolate), keys_arguments, engine=True),
+    "key velocities": Call(
+        key_velocities,
+        lambda random: {"keys": unit(random, 3, 2), "key_times": np.array([0.0, 0.1, 0.3]), "kinds": ["auto"] * 3},
+    ),
     "reach": Call(with_body(reach), reach_arguments, engine=True),
     "simulate": Call(with_body(simulate), simulate_arguments, engine=True),
 }

@@ -1,5 +1,8 @@
 """Motion between keys: on the beat, smooth, and heavy where it has to be."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -128,6 +131,137 @@ def test_the_shorter_arc_is_taken_whatever_the_sign() -> None:
     keys[1] *= -1.0
     found = interpolate(trees.rods([0.3], [1.0]), keys, [0.0, 1.0], 0.1)
     assert rotation.angle(found.rotations).max() < 0.11
+
+
+# Through the keys.
+
+
+STEADY = 5.0 * np.exp(-4.0)
+"""What the panel's default tension of 4 leaves."""
+
+
+def turned(*angles: float) -> Array:
+    """Keys (k, 1, 4) of a joint about Z."""
+    return rotation.exp(np.array([[[0.0, 0.0, angle]] for angle in angles]))
+
+
+def passed(keys: Array, times: Sequence[float], kinds: Sequence[str] | None = None, **given: Any) -> Interpolation:
+    velocities = dynamics.key_velocities(keys, times, kinds)
+    body = trees.rods([0.3] * keys.shape[1], [1.0] * keys.shape[1])
+    return interpolate(body, keys, times, 1.0 / 240.0, **{"residual": STEADY, "velocities": velocities, **given})
+
+
+def speeds(found: Interpolation) -> Array:
+    """(F - 1,) [rad/s] of the fastest joint."""
+    return rotation.distance(found.rotations[1:], found.rotations[:-1]).max(axis=1) * 240.0
+
+
+@pytest.mark.parametrize("residual", [0.001, STEADY, 0.3])
+def test_keys_at_a_constant_speed_are_passed_at_that_speed(residual: float) -> None:
+    keys, times = turned(0.0, 1.0, 2.0, 3.0, 4.0), 0.5 * np.arange(5.0)
+    motion = law.through(keys, times, np.array([residual]), dynamics.key_velocities(keys, times))
+    _, before, _ = motion.at(times[1:4], np.arange(3))
+    _, after, _ = motion.at(times[1:4], np.arange(1, 4))
+    assert_allclose(before[:, 0, 2], 2.0, atol=1e-9)
+    assert_allclose(after[:, 0, 2], 2.0, atol=1e-9)
+    # Between two passed keys it is that speed all the time.
+    assert_allclose(motion.at(np.linspace(0.5, 1.5, 50))[1][:, 0, 2], 2.0, atol=1e-9)
+
+
+@given(st.integers(2, 6), SEEDS, RESIDUALS)
+def test_passed_keys_are_hit_exactly(count: int, seed: int, residual: float) -> None:
+    random = np.random.default_rng(seed)
+    times = np.concatenate(([0.0], np.cumsum(random.integers(1, 12, count - 1)))) / 20.0
+    keys = trees.pose(4, seed, count)
+    velocities = dynamics.key_velocities(keys, times)
+    found = interpolate(trees.body(4, seed), keys, times, 1.0 / 20.0, residual=residual, velocities=velocities)
+    at = np.rint(times * 20.0).astype(int)
+    assert (
+        np.abs(rotation.align_hemisphere(np.stack((found.rotations[at], keys)))[1] - found.rotations[at]).max() < 1e-9
+    )
+
+
+POSES = {
+    "steady": turned(0.0, 1.0, 2.0, 3.0),
+    "there and back": turned(0.0, 1.0, -0.5, 0.6),
+    "unequal": turned(0.0, 0.3, 1.2, 1.4),
+    "in space": rotation.exp(np.array([[[0.0, 0.0, 0.0]], [[0.8, 0.2, 0.0]], [[0.9, 0.9, 0.3]], [[0.0, 1.0, 0.8]]])),
+}
+
+
+@pytest.mark.parametrize("keys", POSES.values(), ids=POSES.keys())
+def test_poses_a_second_apart_are_neither_rushed_nor_rested_at(keys: Array) -> None:
+    """At most 1.3 times the peak of Bezier curves with automatic handles, and moving nearly all the time."""
+    times = np.arange(4.0)
+    found = speeds(passed(keys, times))
+    span = rotation.log(rotation.multiply(rotation.inverse(keys[:-1]), keys[1:]))[:, 0]
+    slopes = np.zeros((4, 3))
+    same = span[:-1] * span[1:] > 0.0
+    slopes[1:3] = np.where(same, 0.5 * (span[:-1] + span[1:]), 0.0)
+    s = np.linspace(0.0, 1.0, 101)[:, None]
+    curve = [
+        6.0 * (s - s * s) * span[i] + (1.0 + s * (3.0 * s - 4.0)) * slopes[i] + s * (3.0 * s - 2.0) * slopes[i + 1]
+        for i in range(3)
+    ]
+    bezier = max(float(np.linalg.norm(part, axis=1).max()) for part in curve)
+    assert found.max() < 1.3 * bezier
+    assert np.mean(found < 0.02 * found.max()) < 0.05
+
+
+def test_kinds_of_keys_say_how_they_are_passed() -> None:
+    times = np.arange(4.0)
+    onward, back = turned(0.0, 1.0, 2.0, 3.0), turned(0.0, 1.0, 0.5, 2.0)
+
+    def at(keys: Array, *kinds: str) -> Array:
+        return dynamics.key_velocities(keys, times, kinds)[:, 0, 2]
+
+    assert_allclose(at(onward, "auto", "auto", "stop", "auto"), [0.0, 1.0, 0.0, 0.0], atol=1e-12)
+    assert_allclose(at(back, "auto", "auto", "auto", "auto"), 0.0, atol=1e-12)
+    assert_allclose(at(back, "auto", "pass", "auto", "auto"), [0.0, 0.25, 0.0, 0.0], atol=1e-12)
+    assert_allclose(at(onward, "pass", "auto", "auto", "pass"), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("residual", [0.001, STEADY])
+@given(SEEDS)
+def test_automatic_keys_do_not_overshoot(residual: float, seed: int) -> None:
+    """Where keys only go one way, so does the joint, and a held pose is still."""
+    random = np.random.default_rng(seed)
+    angles = np.cumsum(random.choice([0.0, 0.02, 0.3, 1.0], 5))
+    times = np.concatenate(([0.0], np.cumsum(random.choice([0.1, 0.5, 2.0], 4))))
+    found = passed(turned(*angles), times, residual=residual)
+    path = np.unwrap(2.0 * np.arctan2(found.rotations[:, 0, 3], found.rotations[:, 0, 0]), period=2.0 * np.pi)
+    assert np.diff(path).min() > -1e-9
+
+
+@pytest.mark.parametrize("residual", [0.001, STEADY])
+def test_swinging_past_goes_as_far_as_asked_and_comes_back_to_rest(residual: float) -> None:
+    found = passed(turned(0.0, 0.5, 1.5), [0.0, 1.0, 2.0], settle=2.0, swing_past=0.2, residual=residual)
+    path = rotation.log(found.rotations[:, 0])[:, 2]
+    assert path[:480].max() < 1.5
+    assert_allclose(path.max(), 1.5 + 0.2 * 1.0, atol=0.01)
+    assert_allclose(path[-1], 1.5, atol=1e-9)
+    assert abs(path[-1] - path[-2]) < 1e-4
+
+
+@engine
+@hindered
+def test_passed_keys_are_hit_with_something_in_the_way_too(hindrance: dict) -> None:
+    keys, times = wave()
+    found = interpolate(
+        arm(), keys, times, 0.05, settle=0.25, velocities=dynamics.key_velocities(keys, times), **hindrance
+    )
+    at = np.rint(times / 0.05).astype(int)
+    driven = [joint for joint in range(3) if not hindrance.get("passive", [False] * 3)[joint]]
+    seen = rotation.distance(found.rotations[at], keys)[:, driven]
+    assert_allclose(found.missed, seen.max(axis=1), atol=1e-6)
+    assert np.isfinite(found.torques).all()
+
+
+@engine
+def test_strong_joints_start_at_the_speed_of_a_passed_first_key() -> None:
+    keys, times = turned(0.0, 1.0, 2.0), np.arange(3.0)
+    plain, strong = (passed(keys, times, ["pass"] * 3, torque_limit=limit) for limit in (None, 1e4))
+    assert rotation.distance(plain.rotations, strong.rotations).max() < 1e-6
 
 
 # With something in its way.
@@ -398,6 +532,10 @@ GOOD = {"keys": rotation.identity(3, 2), "key_times": [0.0, 0.5, 1.0], "dt": 0.1
         ({"passive": [True]}, "truth values"),
         ({"gravity": (0.0, 1.0)}, "gravity"),
         ({"settle": -1.0}, "settle"),
+        ({"velocities": np.zeros((3, 2, 2))}, "shape of the velocities"),
+        ({"velocities": np.full((3, 2, 3), np.nan)}, "finite"),
+        ({"swing_past": 0.1}, "needs velocities"),
+        ({"swing_past": 2.0}, "swing past"),
         ({"limits": ik.Limits(locks=np.zeros((3, 3), dtype=bool))}, "limits are for 3"),
         ({"root": (np.zeros((3, 3)), rotation.identity(3))}, "root's positions"),
     ],

@@ -213,6 +213,69 @@ def test_stopping_leaves_nothing() -> None:
         assert contents(sway()) == before and len(bpy.data.scenes) == 1
 
 
+# Through the keys
+
+
+def hinged(*keys: tuple[int, float, str]) -> bpy.types.Object:
+    """An upper arm with keys (frame, angle about Z, key type)."""
+    armature = scenes.figure()
+    scenes.animate(armature, frames=(), bones=())
+    arm = armature.pose.bones["upper_arm.L"]
+    for frame, angle, kind in keys:
+        scenes.set_rotation(arm, (0.0, 0.0, angle))
+        arm.keyframe_insert("rotation_quaternion", frame=frame, keytype=kind)
+    return armature
+
+
+def speed_at(armature: bpy.types.Object, action: bpy.types.Action, frame: float) -> float:
+    """Of the upper arm about Z [rad/frame]."""
+    before, after = rotations(armature, action, "upper_arm.L", [frame - 1, frame + 1])
+    return float(rotation.log(rotation.multiply(rotation.inverse(before), after))[2]) / 2.0
+
+
+def test_a_bone_does_not_stop_at_the_keys_on_its_way() -> None:
+    armature = hinged(*((1 + 12 * k, 0.4 * k, "KEYFRAME") for k in range(5)))
+    action = run(armature, ["upper_arm.L"]).action
+    for frame in (13, 25, 37):
+        assert speed_at(armature, action, frame) == pytest.approx(0.4 / 12, rel=0.02)
+    settings().tension = 9.0
+    action = run(armature, ["upper_arm.L"], passes=False).action
+    before, after = rotations(armature, action, "upper_arm.L", [24, 25])
+    assert rotation.distance(before, after) < 0.2 * 0.4 / 12
+
+
+@pytest.mark.parametrize(("kind", "share"), [("EXTREME", 0.0), ("MOVING_HOLD", 0.0), ("BREAKDOWN", 1.0)])
+def test_the_type_of_a_key_says_how_it_is_passed(kind: str, share: float) -> None:
+    armature = hinged((1, 0.0, "KEYFRAME"), (13, 0.4, kind), (25, 0.8, "KEYFRAME"))
+    settings().tension = 9.0
+    action = run(armature, ["upper_arm.L"]).action
+    _, before, after = rotation.angle(rotations(armature, action, "upper_arm.L", [1, 12, 13]))
+    assert (after - before) * 12 / 0.4 == pytest.approx(share, abs=0.1)
+
+
+def test_poses_keep_their_type_and_the_rest_is_generated() -> None:
+    """So a second run finds the same poses in the result of the first."""
+    armature = hinged((1, 0.0, "KEYFRAME"), (13, 0.4, "BREAKDOWN"), (25, 0.1, "EXTREME"), (37, 0.6, "MOVING_HOLD"))
+    for into in ("NEW", "CURRENT"):
+        action = run(armature, ["upper_arm.L"], into).action
+        types = {p.co.x: p.type for p in curve(action, "upper_arm.L", "QUATERNION", 3).keyframe_points}
+        poses = {1.0: "KEYFRAME", 13.0: "BREAKDOWN", 25.0: "EXTREME", 37.0: "MOVING_HOLD"}
+        assert {frame: kind for frame, kind in types.items() if kind != "GENERATED"} == poses
+        assert len(types) == 37
+    again = run(armature, ["upper_arm.L"], selected=False)
+    assert list(again.keys) == list(poses)
+
+
+def test_swinging_past_the_last_key_takes_the_time_it_needs() -> None:
+    armature = hinged((1, 0.0, "KEYFRAME"), (25, 1.0, "KEYFRAME"))
+    result = run(armature, ["upper_arm.L"], swing_past=0.2)
+    last = int(result.frames[-1])
+    turned = rotation.angle(rotations(armature, result.action, "upper_arm.L", range(1, last + 1)))
+    assert turned[24] == pytest.approx(1.0, abs=1e-6) and turned[:24].max() < 1.0
+    assert turned.max() == pytest.approx(1.2, abs=0.02)
+    assert turned[-1] == pytest.approx(1.0, abs=1e-6) and abs(turned[-1] - turned[-2]) < 0.01
+
+
 # Weight
 
 

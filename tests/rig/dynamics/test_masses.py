@@ -61,7 +61,7 @@ def test_masses_add_up_to_the_total() -> None:
 @pytest.mark.parametrize("spread", ["VOLUME", "HUMAN"])
 def test_mass_grows_with_the_cube_of_the_size(spread: str) -> None:
     armature = scenes.figure(rows=HUMAN)
-    armature.lookat_pd_body.spread = spread
+    armature.lookat_pd_body.spread, armature.lookat_pd_body.scale = spread, "SCENE"
     small = of(armature).total
     armature.scale = (2.0, 2.0, 2.0)
     bpy.context.view_layer.update()
@@ -70,6 +70,43 @@ def test_mass_grows_with_the_cube_of_the_size(spread: str) -> None:
     bpy.context.view_layer.update()
     bpy.context.scene.unit_settings.scale_length = 0.01
     assert of(armature).total == pytest.approx(1e-6 * small, rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [0.01, 0.0254, 100.0])
+def test_a_human_in_other_units_weighs_as_much_as_a_human(size: float) -> None:
+    """Centimetres or inches taken for metres: an arm would weigh tons."""
+    armature = scenes.figure(rows=HUMAN)
+    plain = of(armature).total
+    armature.scale = (size, size, size)
+    bpy.context.view_layer.update()
+    assert of(armature).total == pytest.approx(70.0 if size != 1.0 else plain, rel=1e-3)
+    assert masses.warning(armature, of(armature)) is None
+    armature.lookat_pd_body.scale = "SCENE"
+    found = of(armature)
+    assert found.total == pytest.approx(plain * size**3, rel=1e-4)
+    assert (masses.warning(armature, found) is not None) == (size > 1.0)
+
+
+@pytest.mark.parametrize("size", [0.4, 1.0, 3.0])
+def test_children_and_giants_keep_their_size(size: float) -> None:
+    armature = scenes.figure(rows=HUMAN)
+    plain = of(armature).total
+    armature.scale = (size, size, size)
+    bpy.context.view_layer.update()
+    assert of(armature).total == pytest.approx(plain * size**3, rel=1e-4)
+
+
+def test_masses_that_are_probably_a_mistake_are_named() -> None:
+    armature = scenes.figure(rows=HUMAN)
+    assert masses.warning(armature, of(armature)) is None
+    armature.scale = (2.0, 2.0, 2.0)
+    bpy.context.view_layer.update()
+    assert "weighs" in str(masses.warning(armature, of(armature)))
+    armature.lookat_pd_body.total_mass = 900.0
+    bone, _ = of(armature).heaviest
+    assert f"'{bone}'" in str(masses.warning(armature, of(armature)))
+    armature.lookat_pd_body.total_mass = 70.0
+    assert masses.warning(armature, of(armature)) is None
 
 
 def test_a_human_is_known_and_has_the_parts_of_one() -> None:

@@ -171,6 +171,67 @@ def test_an_elbow_with_one_hinge_reaches_points_on_its_circle() -> None:
         run(armature, goal=aside, passes=5)
 
 
+# After the arrival
+
+
+def steps(armature: bpy.types.Object, first: int, last: int) -> Any:
+    """How far the hand moves from frame to frame."""
+    seen = np.array([place(armature, frame) for frame in range(first, last + 1)])
+    return np.linalg.norm(np.diff(seen, axis=0), axis=1)
+
+
+@pytest.mark.parametrize("after", reaching.AFTER)
+@pytest.mark.parametrize("into", ["NEW", "LAYER"])
+def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
+    """No step is larger than those of the clip and of the reach itself."""
+    armature = hero(size=0.3)
+    clip = steps(armature, 1, 60).max()
+    result = run(armature, into, after=after, hold=0.1)
+    found = steps(armature, 1, 62)
+    reached = found[:24].max()
+    # A transition covers the way back to the animation in half a second, a reach in a second.
+    assert found[24:].max() < clip + 2.0 * reached
+    assert found[24] < clip + 0.02
+    assert result.keyed[0] == 1 and result.keyed[-1] <= 250
+
+
+def test_the_animation_goes_on_after_the_transition() -> None:
+    armature = hero(size=0.3)
+    before = np.array([place(armature, frame) for frame in range(1, 61)])
+    result = run(armature, hold=0.25, blend=0.5)
+    assert list(result.keyed) == list(range(1, 25 + 6 + 12 + 1))
+    after = np.array([place(armature, frame) for frame in range(1, 61)])
+    assert np.abs(after - before)[43 - 1 :].max() < 1e-4
+    assert np.abs(after - before)[25 - 1 : 38].max(axis=1).min() > 0.005
+    held = [rotation_of(armature, frame) for frame in range(25, 32)]
+    assert np.abs(np.array(held) - held[0]).max() < 1e-6
+
+
+def rotation_of(armature: bpy.types.Object, frame: int) -> Any:
+    bpy.context.scene.frame_set(frame)
+    return np.array(armature.pose.bones["forearm.L"].rotation_quaternion)
+
+
+def test_a_reach_back_ends_in_the_pose_at_the_start() -> None:
+    armature = hero(size=0.3)
+    start = rotation_of(armature, 1)
+    run(armature, after="return")
+    assert np.abs(rotation_of(armature, 49) - start).max() < 1e-5
+    assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
+
+
+def test_where_no_animation_follows_the_arm_stays() -> None:
+    armature = hero(frames=(1, 20))
+    assert list(run(armature).keyed) == list(range(1, 26))
+
+
+def test_a_held_pose_is_kept_to_the_end() -> None:
+    armature = hero(size=0.3)
+    result = run(armature, after="hold")
+    assert result.keyed[-1] == 60
+    assert np.abs(rotation_of(armature, 25) - rotation_of(armature, 60)).max() < 1e-6
+
+
 def test_other_curves_stay_to_the_last_bit() -> None:
     armature = hero()
     before = contents(bpy.data.actions["Sway"])
