@@ -1,8 +1,9 @@
-"""Draws the picture and prints the tables of docs/ik-compared.md: all methods of IK on the same targets.
+"""Draws the picture and writes the tables of docs/ik-compared.md: all methods of IK on the same targets.
 
 python docs/ik_compared.py
 """
 
+import re
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -19,6 +20,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from lookat_pd import ik, rotation  # noqa: E402
 from lookat_pd.rotation import Array  # noqa: E402
 
+PAGE = ROOT / "docs" / "ik-compared.md"
 PICTURE = ROOT / "docs" / "images" / "ik_compared.png"
 COLORS = dict(
     zip(
@@ -91,27 +93,37 @@ def draw() -> None:
     figure.savefig(PICTURE, dpi=100)
 
 
-def tables() -> None:
-    """The tables of the page."""
+def tables() -> tuple[str, str]:
+    """The tables of the page: convergence and time, and smoothness."""
     fastest = min(convergence(method, published=False)[3] for method in ik.METHODS)
-    print("| method | iterations | within 0.1 % | time | As Published: iterations | within 0.1 % |")
-    print("|---|---|---|---|---|---|")
+    first = [
+        "| method | iterations | within 0.1 % | time | As Published: iterations | within 0.1 % |",
+        "|---|---|---|---|---|---|",
+    ]
+    second = [
+        "| method | fastest joint | largest change of speed between frames | largest rotation of the wrist |",
+        "|---|---|---|---|",
+    ]
     for method, row in ik.METHODS.items():
         _, errors, iterations, seconds = convergence(method, published=False)
         _, plain, more, _ = convergence(method, published=True)
-        print(
-            f"| {row.label} | {iterations.mean():.1f} | {np.mean(errors < 1e-3):.1%} | {seconds / fastest:.1f} "
-            f"| {more.mean():.1f} | {np.mean(plain < 1e-3):.1%} |"
-        )
-    print("\n| method | fastest joint | largest change of speed between frames | largest rotation of the wrist |")
-    print("|---|---|---|---|")
-    for method, row in ik.METHODS.items():
         speeds, wrist = followed(method)
-        print(
+        first.append(
+            f"| {row.label} | {iterations.mean():.1f} | {100.0 * np.mean(errors < 1e-3):.1f} % "
+            f"| {seconds / fastest:.1f} | {more.mean():.1f} | {100.0 * np.mean(plain < 1e-3):.1f} % |"
+        )
+        second.append(
             f"| {row.label} | {speeds.max():.0f} °/s | {np.abs(np.diff(speeds)).max():.0f} °/s | {wrist.max():.0f}° |"
         )
+    return "\n".join(first) + "\n", "\n".join(second) + "\n"
+
+
+def write() -> None:
+    """Replace the tables of the page, in their order."""
+    made = iter(tables())
+    PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: next(made), PAGE.read_text("utf-8"), flags=re.MULTILINE), "utf-8")
 
 
 if __name__ == "__main__":
-    tables()
+    write()
     draw()
