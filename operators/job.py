@@ -1,4 +1,4 @@
-"""Common parts of baking operators: progress, Esc, the destination of the keys, and the frames.
+"""Common parts of operators that take long: progress, Esc, the destination of the keys, and the frames.
 
 No postponed annotations: Blender reads them.
 """
@@ -59,7 +59,7 @@ class ModalJob(current.Explained):
         if event.type == "ESC":
             self._stop()
             self._end_display(context)
-            current.report_info(self, "Bake cancelled; nothing was changed.")
+            current.report_info(self, "Cancelled; nothing was changed.")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}

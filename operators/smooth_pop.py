@@ -1,13 +1,12 @@
 """Smooth a pop of the animation."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.message import Message
-from ..lookat_pd.progress import drain
 from ..rig.animation import actions
 from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
@@ -15,8 +14,10 @@ from ..rig.transitions import join, pops
 from ..rig.transitions.as_seen import seen_transition
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
+from ..translations import messages
 from . import current, inertialize
 from .blending import Blended, draw_method
+from .job import ModalJob
 
 _NO_POP = "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
 
@@ -47,7 +48,7 @@ def summary(frames: Sequence[float]) -> Message:
     return Message("Smoothed {pops} pops at frame {frames}.", pops=len(frames), frames=listed)
 
 
-class LOOKAT_PD_OT_smooth_pop(current.Explained, PoseSource, Blended, bpy.types.Operator):
+class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator):
     """Remove the pop at this frame by decaying the jump from the frame before"""
 
     bl_idname = "lookat_pd.smooth_pop"
@@ -79,7 +80,7 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, PoseSource, Blended, bpy.types.
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.frame = context.scene.frame_current
-        return self.execute(context)
+        return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
@@ -93,14 +94,24 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, PoseSource, Blended, bpy.types.
         if self.pose_source == "KEYS":
             layout.prop(self, "into")
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = current.armature(context)
+    def why_not_now(self, context: bpy.types.Context) -> str | None:
+        return why_no_keys(current.armature(context)) if self.pose_source == "KEYS" else None
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Smoothing pops: {percent} %   (Esc cancels)", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current
-        if self.pose_source == "SEEN":
-            return self._smooth_seen(context)
-        if (reason := why_no_keys(armature)) is not None:
-            return current.report_error(self, Message("{reason}.", reason=Message(reason)))
+        self.job = self._smooth_seen(context) if self.pose_source == "SEEN" else self._smooth_keys(context)
+
+    def finish(self, context: bpy.types.Context, result: Sequence[float]) -> None:
+        current.report_info(self, summary(result))
+
+    def _smooth_keys(self, context: bpy.types.Context) -> Generator[float, None, Sequence[float]]:
+        """Smooth the keys, and return the frames of the pops. Raises LookAtError, after which nothing has changed."""
+        yield 0.0
+        armature = current.armature(context)
         original = armature.animation_data.action
         # Smoothing may fail at the last of several pops, so a copy is changed until all are done.
         copy = original.copy()
@@ -109,38 +120,32 @@ class LOOKAT_PD_OT_smooth_pop(current.Explained, PoseSource, Blended, bpy.types.
             frames = self._smooth(context, armature, copy, slot, original.name)
             if self.into == "CURRENT":
                 self._smooth(context, armature, original, armature.animation_data.action_slot, original.name)
-        except LookAtError as error:
+        except LookAtError:
             bpy.data.actions.remove(copy)
-            return current.report_error(self, error)
+            raise
         if self.into == "NEW":
             copy.name = f"{original.name} smooth"
             join.use(armature, copy, slot)
         else:
             bpy.data.actions.remove(copy)
-        self._report(frames)
-        return {"FINISHED"}
+        return frames
 
-    def _report(self, frames: Sequence[float]) -> None:
-        current.report_info(self, summary(frames))
+    def _smooth_seen(self, context: bpy.types.Context) -> Generator[float, None, Sequence[float]]:
+        """Smooth the evaluated pose, and return the frames of the pops. Raises LookAtError, as `_smooth_keys`."""
+        armature = current.armature(context)
+        scene, bones = context.scene, self._bones(armature)
+        if self.where == "FRAME":
+            yield from seen_transition.blend_at(scene, armature, self.frame, self._how, bones=bones)
+            return [self.frame]
+        first, last = scene_time.key_range(scene)
+        made = yield from seen_transition.smooth_all(scene, armature, first, last, self._how, bones=bones)
+        if not made:
+            raise RigError(_NO_POP)
+        return [pop.frame for pop, _ in made]
 
     @property
     def _how(self) -> Blend:
         return Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
-
-    @current.reports_errors
-    def _smooth_seen(self, context: bpy.types.Context) -> set[str]:
-        armature = current.armature(context)
-        scene, bones = context.scene, self._bones(armature)
-        if self.where == "FRAME":
-            drain(seen_transition.blend_at(scene, armature, self.frame, self._how, bones=bones))
-            self._report([self.frame])
-            return {"FINISHED"}
-        first, last = scene_time.key_range(scene)
-        made = drain(seen_transition.smooth_all(scene, armature, first, last, self._how, bones=bones))
-        if not made:
-            raise RigError(_NO_POP)
-        self._report([pop.frame for pop, _ in made])
-        return {"FINISHED"}
 
     def _bones(self, armature: bpy.types.Object) -> set[str] | None:
         """The bones to smooth; None for all."""

@@ -6,6 +6,7 @@ action with one slot, whose curves are in groups of the bones' names.
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,9 +106,13 @@ def note_of(action: bpy.types.Action) -> dict[str, Any]:
 
 def new(note: dict[str, Any]) -> bpy.types.Action:
     """An action for a transition, which no constraint reads yet."""
-    action = layer_action.new(f"{NAME} {note['frame']}")
+    action = layer_action.new(_name(note))
     write_note(action, note)
     return action
+
+
+def _name(note: dict[str, Any]) -> str:
+    return f"{NAME} {note['frame']}"
 
 
 def write_note(action: bpy.types.Action, note: dict[str, Any]) -> None:
@@ -143,6 +148,29 @@ def show(
         set_range(constraint, first - 1, len(frames))
     armature.update_tag(refresh={"OBJECT", "DATA"})
     clock.tick(time)
+
+
+@contextmanager
+def muted(armature: bpy.types.Object) -> Iterator[None]:
+    """Let the transitions that an armature has now add nothing."""
+    before = [(name, constraint.name, constraint.mute) for name, constraint in on(armature)]
+    for _, constraint in on(armature):
+        constraint.mute = True
+    try:
+        yield
+    finally:
+        held = {(name, constraint.name): constraint for name, constraint in on(armature)}
+        for name, called, mute in before:
+            if (name, called) in held:
+                held[name, called].mute = mute
+
+
+def name_by_frame(armature: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Name a transition again, once another one that had its name is gone."""
+    action.name = _name(note_of(action))
+    for _, constraint in on(armature):
+        if constraint.action == action:
+            constraint.name = action.name
 
 
 def _new_constraint(owner: bpy.types.PoseBone | bpy.types.Object, action: bpy.types.Action) -> bpy.types.Constraint:

@@ -240,20 +240,30 @@ def update(
     """Make all transitions of an armature again, for the animation as it is now.
 
     Returns them, and the frames of those that are gone because nothing jumps there any more. Yields the completed
-    fraction. Raises RigError before any change.
+    fraction. Raises LookAtError, after which all are as before.
     """
     editable.check_bones(armature, ())
-    notes = [seen_offsets.note_of(action) for action in seen_offsets.of(armature)]
-    seen_offsets.remove(armature)
-    made, gone = [], []
-    for n, note in enumerate(notes):
+    before = seen_offsets.of(armature)
+    made: list[SeenTransition] = []
+    gone = []
+    with seen_offsets.muted(armature):
         try:
-            # Bones that are gone or renamed since are left out.
-            bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
-            job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)
-            made.append((yield from progress.subrange(job, n / len(notes), (n + 1) / len(notes))))
-        except (NothingJumps, KeyError):
-            gone.append(int(note.get("frame", 0)))
+            for n, note in enumerate(map(seen_offsets.note_of, before)):
+                try:
+                    # Bones that are gone or renamed since are left out.
+                    bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
+                    job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)
+                    made.append((yield from progress.subrange(job, n / len(before), (n + 1) / len(before))))
+                except (NothingJumps, KeyError):
+                    gone.append(int(note.get("frame", 0)))
+        except BaseException:
+            for transition in made:
+                seen_offsets.remove(armature, transition.action)
+            raise
+        for action in before:
+            seen_offsets.remove(armature, action)
+    for transition in made:
+        seen_offsets.name_by_frame(armature, transition.action)
     return made, gone
 
 

@@ -222,6 +222,28 @@ def test_an_update_follows_the_animation() -> None:
     assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
 
 
+def test_an_update_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    armature = held()
+    smooth(armature)
+    step(armature, "location", 0.0, 0.4, index=1)
+    smooth(armature)
+    before, notes = shown(armature), [seen_offsets.note_of(action) for action in seen_offsets.of(armature)]
+    blend_at, calls = seen_transition.blend_at, []
+
+    def fails_at_last(*arguments, **options):
+        calls.append(1)
+        if len(calls) == len(notes):
+            raise RigError("Something is wrong.")
+        return (yield from blend_at(*arguments, **options))
+
+    monkeypatch.setattr(seen_transition, "blend_at", fails_at_last)
+    with pytest.raises(RigError):
+        drain(seen_transition.update(bpy.context.scene, armature))
+    assert len(notes) == 2
+    assert [seen_offsets.note_of(action) for action in seen_offsets.of(armature)] == notes
+    np.testing.assert_array_equal(shown(armature), before)
+
+
 def test_an_update_leaves_out_bones_that_are_gone() -> None:
     armature = held()
     smooth(armature, bones=["upper_arm.L"])
