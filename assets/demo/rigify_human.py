@@ -37,6 +37,10 @@ def rigify_enabled() -> Iterator[None]:
     finally:
         addon_utils.disable("rigify", default_set=True)
         preferences.is_dirty = was_dirty
+        # Disabled, it leaves a handler that fails in files to come.
+        handlers = bpy.app.handlers.load_post
+        for left in [found for found in handlers if found.__module__.partition(".")[0] == "rigify"]:
+            handlers.remove(left)
 
 
 @contextmanager

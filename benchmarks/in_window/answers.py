@@ -33,9 +33,6 @@ def prepare(hands: Hands) -> None:
     bpy.context.preferences.system.viewport_aa = "OFF"
     demo = load("assets.demo.human").build_scene(bpy.context.scene)
     load("rig.look_at.edit").add(demo.scene, demo.rig, "head", demo.ball)
-    # Rigify, which was enabled to generate the human only, leaves a handler that fails in the files to come.
-    for handler in [found for found in bpy.app.handlers.load_post if found.__module__.startswith("rigify")]:
-        bpy.app.handlers.load_post.remove(handler)
 
 
 def _tell(**figures: float) -> None:

@@ -178,7 +178,7 @@ class LookAtEyeShape(bpy.types.PropertyGroup):
             ("RIGHT", "Right", "To the right of the character"),
             ("UP", "Up", "Upwards"),
             ("DOWN", "Down", "Downwards"),
-            (shape_table.CLOSE, "Close", "Close the eyelids"),
+            (shape_table.CLOSE, "Close Eyelids", "Close the eyelids"),
         ),
         default="LEFT",
         options=set(),

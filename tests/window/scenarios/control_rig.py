@@ -113,9 +113,6 @@ def human_answers(hands: Hands) -> Waiting:
     yield from _solved(hands)
     print(f"key of the chest edited: verified after {time.perf_counter() - begin:.2f} s")
     hands.look("rigify answers")
-    # Rigify, which was enabled to generate the human only, leaves a handler that fails in the files to come.
-    for handler in [found for found in bpy.app.handlers.load_post if found.__module__.startswith("rigify")]:
-        bpy.app.handlers.load_post.remove(handler)
 
 
 @script(needs=("operators.ik_drag",))

@@ -99,7 +99,12 @@ def test_rigify_human_responds_with_all_it_has(person) -> None:
     chest = bodies.bones(person, "chest")
     inside = [np.linalg.inv(poses[:, chest[0]]) @ poses[:, arm[0]] for poses in (before, after)]
     assert bodies.differences(*inside)[1] > 0.3, "an arm in forward kinematics swings"
-    assert np.abs(after[[0, -1]] - before[[0, -1]]).max() < 2e-6
+    away = np.abs(after[[0, -1]] - before[[0, -1]])
+    lids = bodies.bones(person, *(bone.name for bone in person.pose.bones if "lid" in bone.name))
+    assert np.delete(away, lids, axis=1).max() < 2e-6
+    # A rounding of where a control is turns a bone of 1 cm by more, but moves no point of it by more.
+    away[..., :3] *= np.array([bone.length for bone in person.pose.bones])[:, None, None]
+    assert away.max() < 2e-6
 
 
 def test_rigify_bake_shows_what_was_live(person) -> None:
