@@ -160,8 +160,12 @@ def remove(armature: bpy.types.Object, number: int | None = None) -> None:
 
 
 def remove_unread_clock() -> None:
-    """Take the clock out of the file where no look-at of the file reads it, nor anything else."""
-    if not any(any(on(item)) for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None):
+    """Take the clock out of the file where no look-at of the file reads it, nor anything else.
+
+    An armature without users, which undo may leave behind, is not of the file: it is never saved.
+    """
+    own = (item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None and item.users)
+    if not any(any(on(item)) for item in own):
         clock.remove()
 
 

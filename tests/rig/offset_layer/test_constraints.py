@@ -350,6 +350,17 @@ def test_a_file_has_one_clock() -> None:
     assert sum(clock.is_clock(item) for item in bpy.data.objects) == 1
 
 
+def test_an_armature_that_will_not_be_saved_does_not_keep_the_clock() -> None:
+    first, second = figure(), figure("Other")
+    for armature in (first, second):
+        offsets.install(armature, 1, BONES)
+    for collection in second.users_collection:
+        collection.objects.unlink(second)
+    assert second.users == 0
+    offsets.remove(first)
+    assert not any(map(clock.is_clock, bpy.data.objects))
+
+
 def test_what_is_shown_is_not_written_again() -> None:
     """Blender would evaluate the rig for it."""
     armature = figure()
