@@ -292,7 +292,8 @@ class LiveScene:
             return
         self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
-        self.time_left.begin(stale)
+        solves = self.solves.values()
+        self.time_left.begin((stale, *map(_extent, solves)), even=all(solve.predicted for solve in solves))
         self.outdated = stale != FRESH
         if self.outdated:
             self.restored.clear()
@@ -446,6 +447,12 @@ def _is_slow(solve: LookAtSolve) -> bool:
     """Whether a look-at is verified on the evaluated rig, so that solving it takes longer than a step of the mouse."""
     look_at = solve.look_at
     return not look_at.plain or (look_at.body is not None and not look_at.body.plain)
+
+
+def _extent(solve: LookAtSolve) -> tuple[int | bool, ...]:
+    """What decides in which proportions the time of a solve goes to its parts."""
+    found = solve.look_at
+    return solve.stale, len(found.turned), len(found.moved), len(found.shapes), solve.predicted
 
 
 def _editing(scene: bpy.types.Scene) -> frozenset[int]:

@@ -1,5 +1,7 @@
 """How long work will still take: by how far it is, and by how work of the same kind went the last time."""
 
+from collections.abc import Hashable
+
 import numpy as np
 
 _APART = 0.01
@@ -12,17 +14,18 @@ class TimeLeft:
     """Wall time of works that tell what fraction of them is done.
 
     Fractions need not go at an even rate, nor reach 1 before the end: a work that is done sooner than it might have
-    been leaves some out. So the next one of its kind is taken to spend its time on them in the same proportions.
+    been leaves some out. So the next one of its kind is taken to spend its time on them in the same proportions, and
+    nothing is known of the first one, unless its rate is even.
     """
 
     def __init__(self) -> None:
-        self._profiles: dict[int, tuple[list[float], list[float]]] = {}
+        self._profiles: dict[Hashable, tuple[list[float], list[float]]] = {}
         """By kind of work: fractions, and the share of the time after which they were reached."""
         self.begin(0)
 
-    def begin(self, kind: int) -> None:
-        """Another work starts, of a kind that has a number."""
-        self._kind = kind
+    def begin(self, kind: Hashable, *, even: bool = True) -> None:
+        """Another work starts. kind: those of one kind go alike. even: they go at an even rate."""
+        self._kind, self._even = kind, even
         self._fractions: list[float] = []
         self._times: list[float] = []
         self._last: tuple[float, float] | None = None
@@ -43,7 +46,7 @@ class TimeLeft:
 
     def remaining(self, now: float) -> float:
         """Seconds that the work will still take at a time [s], nan if unknown."""
-        if self._last is None:
+        if self._last is None or not (self._even or self._kind in self._profiles):
             return np.nan
         first, done = self._share(self._fractions[0]), self._share(self._last[0])
         return (now - self._times[0]) * (1.0 - done) / (done - first) if done - first >= _KNOWN else np.nan

@@ -65,6 +65,11 @@ class LookAtSolve:
         return self.kept.passes
 
     @property
+    def predicted(self) -> bool:
+        """Whether forward kinematics says where everything will be, so that one pass over the frames is enough."""
+        return self.look_at.plain and (self.look_at.body is None or self.look_at.body.plain)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the animator should know: what is in doubt or stays still, and why sampling takes longer than usual."""
         look_at = self.look_at
@@ -101,7 +106,7 @@ class LookAtSolve:
 
     def steps(self, context: SolveContext, *, rough: bool = False) -> Iterator[float]:
         """Bring the solution up to date; `rough`: but do not verify it yet. Raises LookAtError."""
-        predicted = self.look_at.plain and (self.look_at.body is None or self.look_at.body.plain)
+        predicted = self.predicted
         passes = 1 if predicted else 1 + VERIFICATIONS + (self.look_at.body is not None)
         share = (1.0 if predicted else _SAMPLING) / passes
         if not predicted:

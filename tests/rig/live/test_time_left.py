@@ -53,6 +53,16 @@ def test_the_first_steps_say_nothing() -> None:
     assert np.isnan(left.remaining(8.0))
 
 
+def test_the_first_work_of_an_uneven_kind_is_unknown() -> None:
+    left = TimeLeft()
+    for kind, known in ((1, False), (2, False), (1, True)):
+        left.begin(kind, even=False)
+        left.note(0.0, 3.0)
+        left.note(0.5, 4.0)
+        assert np.isfinite(left.remaining(4.0)) == known
+        left.finish(5.0)
+
+
 @pytest.mark.parametrize("seconds", [0.001, 2.0])
 def test_work_at_a_constant_rate(seconds) -> None:
     assert off(worked(TimeLeft(), even(40, seconds))) < 1e-6
