@@ -10,6 +10,7 @@ import bpy
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.progress import drain
 from ..rig.animation import actions, bake_options
+from . import arguments as words
 from . import each_action, retime, rigs
 from .arguments import Misuse
 from .console import Console
@@ -28,6 +29,22 @@ def add_into(parser: argparse.ArgumentParser) -> None:
         choices=INTO,
         default="new",
         help="new action (default), current action, or an NLA layer that contains only the offsets (.blend only)",
+    )
+
+
+def add_controller(parser: argparse.ArgumentParser, applied: str) -> None:
+    """Settle time and damping, as `use_controller` sets them. applied: to what they are applied too."""
+    parser.add_argument(
+        "--settle-time",
+        type=words.number(0.01, 60.0),
+        metavar="S",
+        help=f"settle time in seconds; also applied to {applied}",
+    )
+    parser.add_argument(
+        "--damping",
+        type=words.damping,
+        metavar="critical|responsive|NUMBER",
+        help=f"critical (no overshoot), responsive (slight overshoot) or a damping ratio; also applied to {applied}",
     )
 
 

@@ -22,14 +22,6 @@ from .job import ModalJob
 _NO_POP = "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
 
 
-def why_not(context: bpy.types.Context) -> str | None:
-    """The reason why nothing can be smoothed, as a sentence; None if it can."""
-    reason = inertialize.why_not(context)
-    if reason is not None:
-        return reason
-    return None
-
-
 def why_no_keys(armature: bpy.types.Object) -> str | None:
     """The reason why there are no keys to smooth, as a sentence; None if there are."""
     data = armature.animation_data
@@ -53,7 +45,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator)
 
     bl_idname = "lookat_pd.smooth_pop"
     bl_label = "Smooth Pop"
-    why_not = staticmethod(why_not)
+    why_not = staticmethod(inertialize.why_not)
 
     where: EnumProperty(
         name="Scope",

@@ -76,21 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gaze", type=Path, metavar="FILE.json", help="targets and the frames from which they are looked at, see below"
     )
     conversation_file.add_arguments(parser, what)
-    parser.add_argument(
-        "--settle-time",
-        type=words.number(0.01, 60.0),
-        metavar="S",
-        help="settle time of the head in seconds; also applied to look-ats of the file",
-    )
-    parser.add_argument(
-        "--damping",
-        type=words.damping,
-        metavar="critical|responsive|NUMBER",
-        help=(
-            "critical (no overshoot), responsive (slight overshoot) or a damping ratio; also applied to look-ats of "
-            "the file"
-        ),
-    )
+    baking.add_controller(parser, "look-ats of the file")
     parser.add_argument(
         "--level-head",
         type=words.number(0.0, 1.0),

@@ -36,15 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--bone", metavar="NAME", help="bone of the rig that follows")
     who.add_argument("--object", metavar="NAME", help="object that follows, such as a camera")
     parser.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to follow")
-    parser.add_argument(
-        "--settle-time", type=words.number(0.01, 60.0), metavar="S", help="settle time in seconds (default: 0.6)"
-    )
-    parser.add_argument(
-        "--damping",
-        type=words.damping,
-        metavar="critical|responsive|NUMBER",
-        help="critical (no overshoot, default), responsive (slight overshoot) or a damping ratio",
-    )
+    baking.add_controller(parser, "PD Follow of the file")
     parser.add_argument(
         "--turn",
         choices=_TURNS,

@@ -14,6 +14,8 @@ _CHANNELS = {
     LOCATION: ("location", 3),
 }
 _EULER = ("rotation_euler", 3)
+_AT_REST = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
+"""A bone's channels at rest, in rotation modes that are not Euler angles."""
 TRANSFORM_SIZES = {
     "location": 3,
     "rotation_quaternion": 4,
@@ -42,6 +44,12 @@ def to_quaternion(raw: Array, mode: str) -> Array:
     if mode == "AXIS_ANGLE":
         return rotation.from_axis_angle(raw[:, 1:], raw[:, 0])
     return rotation.from_euler(raw, mode)
+
+
+def of_rotations(rotations: Array, mode: str) -> Array:
+    """Channel values (F, 3 or 4), continuous, of a bone in this rotation mode that rotations (F, 4) turn from rest."""
+    still = np.broadcast_to(_AT_REST.get(mode, np.zeros(3)), (len(rotations), channel(mode)[1]))
+    return turned(still, mode, rotations)
 
 
 def turned(raw: Array, mode: str, offsets: Array) -> Array:

@@ -32,8 +32,6 @@ unevenly scaled bone would be sheared there.
 """
 _MIXINGS = {"ROTATION": (_ROTATION, _UNEVEN), "LOCATION": (_LOCATION,)}
 _REST = {"ROTATION": np.array(rotation.IDENTITY), "LOCATION": np.zeros(3)}
-_STILL = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
-"""A bone's channels at rest, in rotation modes that are not Euler angles."""
 _LEAST_W, _BETWEEN = 0.5, 1e-4
 """Smallest first number of a quaternion by which the others are divided, and the angle [rad] by which that may change
 what is between two frames."""
@@ -230,8 +228,7 @@ def _keys_of(armature: bpy.types.Object, bone: str, kind: str, first: int, value
     mode, index = LOCATION, 0
     if kind == "ROTATION":
         mode = armature.pose.bones[bone].rotation_mode
-        still = np.broadcast_to(_STILL.get(mode, np.zeros(3)), (len(values), channels.channel(mode)[1]))
-        values = channels.turned(still, mode, values)
+        values = channels.of_rotations(values, mode)
         if mode == "QUATERNION" and _is_steady(values):
             # Blender makes it a unit quaternion again. Playback costs less, the fewer curves there are.
             values, index = values[:, 1:] / values[:, :1], 1

@@ -22,7 +22,6 @@ _WAY = ("WORLD", "AFTER_SPLIT")
 _WITHOUT_DELTA = (("delta_rotation_quaternion", 1.0),)
 """Blender evaluates the action of an object with a delta rotation of length 0 in quaternions, which turns by 180°."""
 _ALIKE = 1e-6
-_STILL = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 
 
 def is_any() -> bool:
@@ -96,9 +95,8 @@ def show(owner: Owner, first: int, moves: Array, turns: Array) -> None:
     """Let the constraints of an owner add displacements (F, 3) in the world and local rotations (F, 4)."""
     install(owner)
     mode = owner.item.rotation_mode
-    still = np.broadcast_to(_STILL.get(mode, np.zeros(3)), (len(turns), channels.channel(mode)[1]))
     rest = {LOCATION: np.zeros(3), "ROTATION": np.array(rotation.IDENTITY)}
-    keyed = {LOCATION: (LOCATION, moves, moves), "ROTATION": (mode, turns, channels.turned(still, mode, turns))}
+    keyed = {LOCATION: (LOCATION, moves, moves), "ROTATION": (mode, turns, channels.of_rotations(turns, mode))}
     wrote = False
     for kind, constraint in of(owner).items():
         mode, added, values = keyed[kind]

@@ -29,7 +29,6 @@ AFTER, SPLIT, BEFORE = MIXINGS = ("AFTER_FULL", "AFTER_SPLIT", "BEFORE_FULL")
 in the armature's space, rotation and scale change separately. BEFORE, for those that are sheared: the offset turns them
 about the armature's origin, which keeps any shear."""
 
-_STILL = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 _WITHOUT_DELTA = "delta_rotation_quaternion"
 """Blender evaluates the action of an object with a delta rotation of length 0 in quaternions, which turns by 180°."""
 
@@ -187,12 +186,11 @@ def _new_constraint(owner: bpy.types.PoseBone | bpy.types.Object, action: bpy.ty
 
 def _write(bag: Any, bone: str, mode: str, frames: Array, offsets: SeenOffsets, row: int, is_step: bool) -> None:
     """Key the offsets of a bone, between a frame without any at either end."""
-    name, size = channels.channel(mode)
+    name = channels.channel(mode)[0]
     turns = np.concatenate((rotation.identity(1), offsets.turns[:, row], rotation.identity(1)))
-    still = np.broadcast_to(_STILL.get(mode, np.zeros(3)), (len(turns), size))
     values = {
         "location": np.pad(offsets.moves[:, row], ((1, 1), (0, 0))),
-        name: channels.turned(still, mode, turns),
+        name: channels.of_rotations(turns, mode),
         "scale": np.pad(offsets.sizes[:, row], ((1, 1), (0, 0)), constant_values=1.0),
     }
     path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].' if bone else ""
