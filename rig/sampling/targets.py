@@ -85,10 +85,23 @@ def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bone
     return False
 
 
+def _moves_alone(item: bpy.types.Object) -> bool:
+    """Whether an object depends on nothing but its own keys, as far as that is seen at once."""
+    if item.parent is not None or item.pose is not None or len(item.constraints) or len(item.modifiers):
+        return False
+    if item.rigid_body is not None or item.library is not None or item.override_library is not None:
+        return False
+    data = item.animation_data
+    return data is None or not (len(data.drivers) or len(data.nla_tracks))
+
+
 def hangs_on(target: Target, armature: bpy.types.Object) -> bool:
     """Whether the target may move with the armature's own bones: as child, by constraints, drivers or modifiers."""
     if target.object is None or target.object == armature:
         return target.object is not None
+    if _moves_alone(target.object):
+        # A map of all users takes long in a large file.
+        return False
     users = bpy.data.user_map()
     seen: set[bpy.types.ID] = set()
     waiting: list[bpy.types.ID] = [armature]
