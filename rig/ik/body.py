@@ -133,7 +133,9 @@ def resolve(
     posture = body_joints.posture(armature, joints)
     # What takes an orientation turns for it; the joints above need not.
     soft = np.asarray(posture.stiffness).copy()
-    soft[[rows[n] for n, e in zip(names, effectors, strict=True) if e.orientation != "FREE" or e.keeps_orientation]] = 0.0
+    soft[[rows[n] for n, e in zip(names, effectors, strict=True) if e.orientation != "FREE" or e.keeps_orientation]] = (
+        0.0
+    )
     moves = move_hips and _may_move(first)
     return JointTree(
         armature,

@@ -353,9 +353,7 @@ class _Work:
         inner = bodies.limb_of(self.body, joint)[1:]
         return float(np.linalg.norm(pose.offsets[:, inner], axis=-1).sum(axis=-1).mean())
 
-    def _lowering(
-        self, samples: Samples, pose: BodyPose, objectives: Sequence[tuple[int, ik.BodyObjective]]
-    ) -> Array:
+    def _lowering(self, samples: Samples, pose: BodyPose, objectives: Sequence[tuple[int, ik.BodyObjective]]) -> Array:
         """How far the first joint is lowered (F, 3) in armature space, so that all feet reach their places."""
         none = np.zeros((len(self.frames), 3))
         if not (self.tuning.still and self.body.moves):
@@ -486,7 +484,9 @@ class _Verified:
         self.changing = np.ones(len(samples.frames), dtype=bool)
         if work.tuning.still:
             # All other frames stay as animated to the bit.
-            self.changing = np.any(self._errors(pose) > _NEARLY_NOTHING, axis=-1) | np.any(work.lowering != 0.0, axis=-1)
+            self.changing = np.any(self._errors(pose) > _NEARLY_NOTHING, axis=-1) | np.any(
+                work.lowering != 0.0, axis=-1
+            )
 
     def steps(self, transaction: BakeTransaction) -> Generator[float, None, tuple[Array, Array, list[str]]]:
         """The errors (F, objectives) as measured, the distances (F,) from balance, and the bones with keys."""

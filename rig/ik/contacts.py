@@ -148,9 +148,7 @@ class _Planting:
                 [targets.rides_on(item, self.target.bone, self.chain.armature, turned, frame=f) for f in frames]
             )
         surface = Surface(places, rotation.from_matrix(orientations), rides)
-        contact_plan.check_surface(
-            self.contact, surface, self.options.first, self.chain.effector, self.target.label
-        )
+        contact_plan.check_surface(self.contact, surface, self.options.first, self.chain.effector, self.target.label)
         return surface
 
 

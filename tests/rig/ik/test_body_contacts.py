@@ -33,6 +33,10 @@ def walker(name: str = "Hero") -> bpy.types.Object:
     armature = scenes.figure(name, rows=ROWS)
     scenes.animate(armature, (1, 24, LAST), bones=("spine", "upper_arm.L", "upper_arm.R"), size=0.1)
     bones = armature.pose.bones
+    for side in "LR":
+        bones[f"forearm.{side}"].rotation_mode = "XYZ"
+        bones[f"forearm.{side}"].rotation_euler = (1.2, 0.0, 0.0)
+        bones[f"forearm.{side}"].keyframe_insert("rotation_euler", frame=1)
     for frame in range(1, LAST + 1, 2):
         step = 2.0 * np.pi * frame / LAST
         bones["hips"].location = (0.0, 0.0, 0.012 * frame)
