@@ -248,6 +248,8 @@ FLAGS = {
     "--method": [*METHODS, "nothing"],
     "--smoothness": NUMBERS,
     "--contacts": ["found", "1-20", "20-1", "x"],
+    "--contact": ["foot.L=found", "foot.R=1-20", "foot.L=20-1", "hand.L=x", "nobody=found", "foot.L", ""],
+    "--surface": ["foot.L=Ball", "foot.R=Hero:head", "foot.L=Nothing", "hand.L", ""],
     "--contact-speed": NUMBERS,
     "--contact-height": NUMBERS,
     "--duration": [*NUMBERS, "0.4"],
