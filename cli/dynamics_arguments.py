@@ -29,6 +29,7 @@ def add_body(parser: argparse.ArgumentParser) -> None:
         help="source of the volume of the bones (default: the setting of the file, otherwise capsules)",
     )
     parser.add_argument("--no-gravity", action="store_true", help="ignore the gravity of the scene")
+    parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
     limits = parser.add_mutually_exclusive_group()
     limits.add_argument(
         "--torque-limit",

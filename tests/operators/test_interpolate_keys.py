@@ -114,7 +114,7 @@ def test_why_it_is_disabled(hero, monkeypatch) -> None:
 
 
 def test_an_error_changes_nothing(hero) -> None:
-    hero.pose.bones["arm"].lock_rotation[0] = True
+    hero.pose.bones["arm"].lock_rotation = (True, True, True)
     before, count = curves(hero), len(bpy.data.actions)
     with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.lookat_pd.interpolate_keys()
