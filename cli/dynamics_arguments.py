@@ -5,8 +5,6 @@ from pathlib import Path
 
 import bpy
 
-from ..lookat_pd.dynamics import engine
-from ..lookat_pd.errors import RigError
 from ..rig.dynamics import display, masses
 from ..rig.dynamics import settings as body_settings
 from . import arguments as words
@@ -60,11 +58,8 @@ def check(options: argparse.Namespace) -> None:
 def prepare(
     options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, bone: str | None = None
 ) -> bpy.types.Object:
-    """The rig, with the body of the arguments. Raises RigError without the physics engine, and LookAtError."""
+    """The rig, with the body of the arguments. Raises LookAtError."""
     baking.check_output(baking.INTO[options.into], job)
-    reason = engine.reason()
-    if reason is not None:
-        raise RigError(reason)
     rig = baking.choose_rig(options, scene, row, bone)
     _use_body(options, scene, rig)
     found, _ = display.summary(scene, rig)

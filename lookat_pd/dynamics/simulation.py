@@ -100,9 +100,10 @@ class Simulation:
         self.any_rough = bool(np.any(self.rough))
         self.stops = None if disturbances.limits is None else Stops(disturbances.limits, engine, extra)
         engine.q[1 if extra else 0 :] = motion.at(motion.times[:1])[0][0][engine.order]
-        self.muscles = None if limit is None else Muscles(
-            engine, limit[engine.order], self.soft[extra::3], disturbances.free[engine.order]
-        )
+        self.muscles = None
+        if limit is not None:
+            mobile = disturbances.free[engine.order]
+            self.muscles = Muscles(engine, limit[engine.order], self.soft[extra::3], mobile)
         bare = disturbances.limits is None and disturbances.reference is None and not np.any(disturbances.damping)
         self.on_course = bare and not self.any_passive and root is None
         self.before = np.zeros(3 * n + extra)
