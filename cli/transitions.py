@@ -16,7 +16,7 @@ from ..lookat_pd.transitions import inertialization, methods
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..rig.sampling import scene_time
-from ..rig.transitions import best_cut, chains, clips, join, loop, pops, sequence
+from ..rig.transitions import best_cut, chains, clips, join, loop, pops, pose_markers, sequence
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.sequence import ClipRef, ClipStep
 from ..rig.transitions.splice import Blend
@@ -263,7 +263,7 @@ def _in_range(rig: bpy.types.Object, joined: join.Joined, names: list[str], want
             )
         part = clips.read(rig, action, slot, np.arange(first, last + 1))
         name = action.name
-        action, slot = join.make(rig, name, part)
+        action, slot = join.make(rig, name, part, pose_markers.read(joined.action, first, last))
         join.use(rig, action, slot)
         bpy.data.actions.remove(joined.action)
         action.name = name

@@ -13,7 +13,7 @@ from ...lookat_pd.progress import drain
 from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
 from ...rig.sampling import scene_time
-from ...rig.transitions import sequence
+from ...rig.transitions import pose_markers, sequence
 from ...rig.transitions.as_seen import seen_pops, seen_transition
 from .. import arguments as words
 from .. import clip_list, each_action, each_file, jobs, retime, rigs, scene_files, transitions, velocity_jump
@@ -39,6 +39,7 @@ FIELDS = (
     "velocity_jump_deg_per_s",
     "pops",
     "foot_drift",
+    "markers",
 )
 """What its report has beside the fields of every verb."""
 EPILOG = """\
@@ -351,6 +352,7 @@ def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
     row["cuts"], row["blends"] = made.cuts, [round(blend, 4) for blend in made.blends]
     row["methods"] = made.methods
     row["foot_drift"] = None if made.foot_drift is None else [round(drift, 6) for drift in made.foot_drift]
+    row["markers"] = [{"frame": frame, "name": name} for frame, name in pose_markers.read(made.action)]
     row["root"], row["missing_bones"] = made.root, made.missing
     row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
     if made.missing:

@@ -3,7 +3,7 @@
 All computations precede any change; the joined actions are never modified.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,10 +13,11 @@ from ...lookat_pd.errors import RigError
 from ..animation import actions, editable
 from ..feet.foot_locking import FootLockResult
 from ..sampling import scene_time
-from . import clips, sequence, splice
+from . import clips, pose_markers, sequence, splice
 from . import lock_feet as feet
 from .clips import Clip
 from .lock_feet import PlayedClip
+from .pose_markers import Marker
 from .sequence import ClipRef, ClipSequence, ClipStep, Used, check_lengths
 from .splice import Blend
 
@@ -111,7 +112,8 @@ def chain(
     check_lengths(steps, used, dt)
     played = ClipSequence(armature, steps, used, root, dt)
     clip = played.play()
-    action, slot = make(armature, name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps)), clip)
+    called = name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps))
+    action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
     locked = None
     if lock_feet and len(steps) > 1:
         locked = _with_locked_feet(scene, armature, action, slot, played, dt)
@@ -184,11 +186,14 @@ def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) 
         )
 
 
-def make(armature: bpy.types.Object, name: str, clip: Clip) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
-    """A new action with a clip; removed again if that fails."""
+def make(
+    armature: bpy.types.Object, name: str, clip: Clip, markers: Iterable[Marker] = ()
+) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
+    """A new action with a clip and pose markers; removed again if that fails."""
     action, slot = actions.new_action(name, armature)
     try:
         clips.write(action, slot, clip)
+        pose_markers.write(action, markers)
     except BaseException:
         bpy.data.actions.remove(action)
         raise

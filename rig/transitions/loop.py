@@ -18,7 +18,7 @@ from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..sampling import scene_time
-from . import animated, clips, join, sequence, splice
+from . import animated, clips, join, pose_markers, sequence, splice
 from .animated import Channel
 from .clips import Clip
 from .root_motion import Ground, Placement, heading, inverse, part
@@ -114,7 +114,8 @@ def loop(
         if np.all(result.raw[channel] == animated.current(armature, channel)):
             del result.raw[channel]
     turn = heading(ground.up, travel.rotation)
-    made, made_slot = join.make(armature, name or f"{action.name} loop", result)
+    markers = pose_markers.read(action, begin, end)
+    made, made_slot = join.make(armature, name or f"{action.name} loop", result, markers)
     cycles = cycles and abs(turn) < _STRAIGHT
     if cycles:
         _add_cycles(made, made_slot, ground, travel)
