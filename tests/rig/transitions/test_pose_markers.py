@@ -67,7 +67,7 @@ def test_a_smoothed_copy_keeps_them(pair) -> None:
 
 
 def test_transitions_as_seen_keep_them(pair) -> None:
-    armature, one, two = pair
+    armature = pair[0]
     bpy.context.view_layer.objects.active = armature
     options = {"source": "One", "destination": "Two", "source_frame": 20, "destination_frame": 4}
     assert bpy.ops.lookat_pd.inertialize(**options, pose_source="SEEN") == {"FINISHED"}
