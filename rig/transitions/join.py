@@ -54,6 +54,7 @@ def join(
     *,
     root: str = "HEADING",
     repeat: int = 1,
+    until: int | None = None,
     name: str = "",
     assign: bool = True,
     lock_feet: bool = False,
@@ -62,7 +63,8 @@ def join(
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
     Frames of the source keep their numbers. root: placement of the destination at the root of the source, see
-    `Ground.placement`. repeat: how many times the destination plays. assign: assign the result to the armature; the
+    `Ground.placement`. repeat: how many times the destination plays. until: last frame of the result, until which it
+    plays as often as needed, instead. assign: assign the result to the armature; the
     current action is kept. lock_feet: keep planted feet on their places. Raises LookAtError before any change.
     """
     first, last = sequence.reach(armature, source)
@@ -83,11 +85,21 @@ def join(
             end=last + 1,
         )
     beginning = ClipRef(source.action, first, source.slot, source.last)
-    steps = [ClipStep(beginning, first), ClipStep(destination, int(source.frame), blend)]
-    if repeat > 1:
-        slot = destination.slot or actions.find_slot(armature, destination.action)
+    steps = [ClipStep(destination, int(source.frame), blend)]
+    slot = destination.slot or actions.find_slot(armature, destination.action)
+    if until is not None:
+        steps = sequence.repeated_until(steps[0], slot, until)
+    elif repeat > 1:
         steps += sequence.repetitions(destination, slot, int(source.frame), repeat - 1)
-    return chain(armature, steps, root=root, name=name, assign=assign, lock_feet=lock_feet, scene=scene)
+    return chain(
+        armature,
+        [ClipStep(beginning, first), *steps],
+        root=root,
+        name=name,
+        assign=assign,
+        lock_feet=lock_feet,
+        scene=scene,
+    )
 
 
 def chain(

@@ -183,7 +183,9 @@ def test_cuts_within_a_range():
 def test_cuts_are_not_all_in_one_stripe():
     """Of two clips with the same cycle, each step is one stripe of the map, and one cut."""
     t = DT * np.arange(90)[:, None, None]
-    cycle = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]) + 0.3 * np.sin(2.0 * np.pi * t + [0.0, 1.0, 2.0])
+    cycle = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]) + 0.3 * np.sin(
+        2.0 * np.pi * t + [0.0, 1.0, 2.0]
+    )
     here = best_cut.search(cycle + 0.01 * t, cycle - 0.003 * t, DT)
     found = here.best(10, spacing=9)
     stripes = [round((one.i - one.j) * DT, 1) for one in found[:3]]
