@@ -82,7 +82,7 @@ class CutSearch:
         left[source, destination] = self.cost[source, destination]
         left[:history] = np.inf
         left[:, max(left.shape[1] - room, 0) :] = np.inf
-        left[left > _lowest(_lowest(left, spacing).T, spacing).T] = np.inf
+        np.putmask(left, left > _lowest(_lowest(left, spacing).T, spacing).T, np.inf)
         found: list[Cut] = []
         while len(found) < n and left.size:
             i, j = (int(index) for index in np.unravel_index(np.argmin(left), left.shape))
@@ -232,7 +232,9 @@ def _apart(a: Array, b: Array) -> tuple[Array, NDArray[np.complex128]]:
     along = a[..., 2] @ b[..., 2].T
     squares = np.sum(a * a, axis=(1, 2))[:, None] + np.sum(b * b, axis=(1, 2))
     length = np.sqrt(across.real**2 + across.imag**2)
-    return np.maximum(squares - 2.0 * (length + along), 0.0), across
+    length += along
+    squares -= np.multiply(length, 2.0, out=length)
+    return np.maximum(squares, 0.0, out=squares), across
 
 
 def _mismatch(contacts: tuple[ArrayLike, ArrayLike], first: int, second: int) -> Array:
