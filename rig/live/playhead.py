@@ -30,7 +30,6 @@ class PlayheadSolve:
     """The look-ats of a scene, solved over frames around the playhead. tracks: of those that were out of date."""
 
     def __init__(self, whole: SceneSolve, frames: tuple[int, int]) -> None:
-        self.frames = frames
         self._parts = {solve: _part(solve) for solve in whole.solves}
         self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
         self._scene_solve.trust()

@@ -17,10 +17,10 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...lookat_pd.pd import integrators
+from ..offset_layer.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, settle_time
 from . import gains, saved_settings, world_up
 from .body import settings as body_settings
-from .body.settings import EDITABLE, changed, needs_others
+from .body.settings import needs_others
 from .chain_settings import LookAtChainBone
 
 AIM_AXES = {
@@ -31,8 +31,7 @@ AIM_AXES = {
     "POS_Z": (0.0, 0.0, 1.0),
     "NEG_Z": (0.0, 0.0, -1.0),
 }
-_SETTLE_TIME = 0.6
-_K_P = gains.round_k_p(_SETTLE_TIME)
+_K_P = gains.round_k_p(SETTLE_TIME)
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
@@ -94,7 +93,7 @@ class LookAtUnkeyed(bpy.types.PropertyGroup):
     values: FloatVectorProperty(override=EDITABLE, name="Unkeyed Pose", size=4, options={"HIDDEN"})
 
 
-class LookAtSettings(bpy.types.PropertyGroup):
+class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     """A look-at: the bone it stands on is the one that aims."""
 
     exists: BoolProperty(
@@ -144,56 +143,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         subtype="FACTOR",
         options={"ANIMATABLE"},
     )
-    settle_time: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Settle Time",
-        description="Time in seconds until the head has settled on the target; the bones below it take longer",
-        default=_SETTLE_TIME,
-        min=0.01,
-        soft_min=0.1,
-        soft_max=3.0,
-        max=60.0,
-        step=1,
-        precision=2,
-        options=set(),
-    )
-    damping: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Damping",
-        description="Damping of the motion as it reaches the target",
-        items=(
-            ("CRITICAL", "Critical", "Settle as fast as possible without overshoot"),
-            ("RESPONSIVE", "Responsive", "Settle earlier, with a slight overshoot"),
-            ("CUSTOM", "Custom", "Set the damping ratio directly"),
-        ),
-        default="CRITICAL",
-        options=set(),
-    )
-    damping_ratio: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Damping Ratio",
-        description=(
-            "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly"
-        ),
-        default=1.0,
-        min=0.0,
-        soft_min=0.2,
-        soft_max=2.0,
-        max=20.0,
-        options=set(),
-    )
-    integrator: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Integrator",
-        description="Method of integrating the controller over time",
-        items=tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
-        default=integrators.default().identifier,
-        options=set(),
-    )
+    settle_time: settle_time("Time in seconds until the head has settled on the target; the bones below it take longer")
     method: EnumProperty(
         override=EDITABLE,
         update=changed,

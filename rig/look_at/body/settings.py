@@ -17,17 +17,9 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...offset_layer.controller_settings import EDITABLE, changed
 from ...sampling.targets import Target
 from . import layers, shape_table
-
-EDITABLE = {"LIBRARY_OVERRIDABLE"}
-"""Editable on a library override as well."""
-
-
-def changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Request an evaluation, which Blender does not start when a setting changes."""
-    settings.id_data.update_tag(refresh={"OBJECT"})
-
 
 listeners: list[Callable[[], None]] = []
 """Called when a look-at may have been added or removed, needs other bones, or has another target."""
