@@ -43,7 +43,7 @@ class PlayheadSolve:
         }
 
     def steps(self) -> Iterator[float]:
-        """Solve. What fails here fails for the whole range too, and is told there."""
+        """Solve. What fails here fails for the whole range too, and is reported there."""
         yield from self._scene_solve.steps(list(self._parts.values()), _ignore)
         for solve, part in self._parts.items():
             if solve.kept.cut_down is None:
