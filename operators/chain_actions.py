@@ -4,7 +4,7 @@ import time
 
 import bpy
 
-from ..rig.transitions import chains, join, splice
+from ..rig.transitions import chains, join
 from ..rig.transitions.settings import Blending, FootLocking, blend_time, placement
 from . import current, inertialize
 from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
@@ -41,7 +41,7 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, FootLocking, Blend
     def execute(self, context: bpy.types.Context) -> set[str]:
         started = time.perf_counter()
         armature, scene = current.armature(context), context.scene
-        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+        blend = self.how(context)
         options = {"root": self.root, "assign": self.assign, "lock_feet": locks_feet(self), "scene": scene}
         result = inertialize.joined_as(
             self,

@@ -11,7 +11,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import methods
-from ..rig.transitions import join, sequence, splice
+from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
 from . import current
@@ -56,6 +56,8 @@ class LOOKAT_PD_OT_inertialize(
         for name in ("source", "destination", *_BLENDING, "repeat", "lock_feet"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
+        if not self.properties.is_property_set("profile"):
+            self.profile = profile_settings.used(settings)
         if not self.source:
             self.source = current_action(context)
         if not self.properties.is_property_set("source_frame"):
@@ -104,7 +106,7 @@ class LOOKAT_PD_OT_inertialize(
             "lock_feet": locks_feet(self),
             "scene": context.scene,
         }
-        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+        blend = self.how(context)
         return joined_as(self, context, blend, lambda how: join.join(armature, *refs, how, **options))
 
 

@@ -6,7 +6,7 @@ from bpy.props import EnumProperty
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
-from ..rig.transitions import splice, strips
+from ..rig.transitions import strips
 from ..rig.transitions.as_seen import seen_transition
 from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
 from . import current, smooth_pop
@@ -54,11 +54,11 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, PoseSource, Blended, bpy.
                 strips=len(chosen),
                 armature=armature.name,
             )
-        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+        blend = self.how(context)
         if self.pose_source == "SEEN":
             frame = strips.cut_frame(armature, *chosen)
             seen = drain(seen_transition.blend_at(context.scene, armature, frame, blend))
-            current.report_info(self, smooth_pop.summary([seen.frame]))
+            current.report_info(self, smooth_pop.summary([smooth_pop.SmoothedPop(seen.frame, seen.how.label)]))
             return {"FINISHED"}
         made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
         current.report_info(

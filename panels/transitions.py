@@ -7,7 +7,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
 from ..operators.blending import draw_lock_feet
-from ..rig.transitions import decay_preview
+from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
 
@@ -83,8 +83,8 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         _hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
-        column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
-        column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
+        _hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ())
+        _hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ())
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
         _hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
@@ -95,7 +95,8 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
 
 
 def _hand_over(settings, button, names: Sequence[str]) -> None:
-    """Set the properties of a button from the settings of the panel."""
+    """Set the properties of a button from the settings of the panel, its profile included."""
+    button.profile = profile_settings.used(settings)
     for name in names:
         setattr(button, name, getattr(settings, name))
 

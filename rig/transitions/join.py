@@ -145,7 +145,15 @@ def _with_locked_feet(
 ) -> FootLockResult | None:
     """Keep the feet on their places through the transitions of a new action; it is removed again if that fails."""
     clips = [
-        PlayedClip(item.action, item.slot, item.first, item.last, step.clip.frame, step.at, blend)
+        PlayedClip(
+            item.action,
+            item.slot,
+            item.first,
+            item.last,
+            step.clip.frame,
+            step.at,
+            step.blend.profile.reach(blend) if blend else 0.0,
+        )
         for item, step, blend in zip(played.used, played.steps, (0.0, *played.blends), strict=True)
     ]
     try:
