@@ -77,8 +77,8 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
     def _draw_join(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         row = layout.row()
         row.enabled = bool(settings.destination)
-        row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
+        button.use_dialog = False
         clips = "source", "destination", "source_frame", "destination_frame", "repeat"
         _hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()

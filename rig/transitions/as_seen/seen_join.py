@@ -36,6 +36,7 @@ def joined(
         seen_transition.check(armature, blend)
     data = armature.animation_data
     before = (data.action, data.action_slot) if data is not None else (None, None)
+    was_kept = before[0] is not None and before[0].use_fake_user
     # The source plays on in the keys.
     profile = each[0].profile
     result, made, seconds, used = make(replace(CUT, profile=profile)), [], [], []
@@ -56,6 +57,7 @@ def joined(
             armature.animation_data.action = None
         else:
             join.use(armature, *before)
+            before[0].use_fake_user = was_kept
         bpy.data.actions.remove(result.action)
         raise
     return replace(result, blends=tuple(seconds), methods=tuple(used))
