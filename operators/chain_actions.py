@@ -5,7 +5,7 @@ import bpy
 from ..rig.transitions import chains, join
 from ..rig.transitions.settings import Blending, FootLocking, blend_time, placement
 from . import current, inertialize
-from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
+from .blending import Played, draw_lock_feet, draw_method, locks_feet
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -16,7 +16,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_chain_actions(Blending, FootLocking, Blended, Played, inertialize.Joining, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_actions(Blending, FootLocking, Played, inertialize.Joining, bpy.types.Operator):
     """Join actions into one; each starts at the timeline marker of its name ("Walk", "Walk @ 12")"""
 
     bl_idname = "lookat_pd.chain_actions"

@@ -12,7 +12,7 @@ from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
-from ..rig.transitions.settings import Blending, FootLocking, Repeating, blends
+from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
 from ..translations import messages
 from . import current
 from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
@@ -34,7 +34,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class Joining(ModalJob):
+class Joining(Blended, PoseSource, ModalJob):
     """Mixin of operators that join actions, of keys or of the evaluated pose."""
 
     def progress(self, percent: str) -> str:
@@ -61,7 +61,7 @@ class Joining(ModalJob):
         current.report_info(self, summary(result, time.perf_counter() - self._started))
 
 
-class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Blended, Played, Joining, bpy.types.Operator):
+class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Played, Joining, bpy.types.Operator):
     """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"

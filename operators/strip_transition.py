@@ -72,10 +72,10 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, ModalJob, bpy.types.Ope
         """Add the transition, and return what was done. Raises LookAtError."""
         yield 0.0
         if self.pose_source == "SEEN":
-            frame = strips.cut_frame(armature, *chosen)
+            frame = strips.cut_frame(armature, chosen[0], chosen[1])
             seen = yield from seen_transition.blend_at(scene, armature, frame, blend)
             return smooth_pop.summary([smooth_pop.SmoothedPop(seen.frame, seen.how.label)])
-        made = strips.join(armature, *chosen, blend, scene=scene)
+        made = strips.join(armature, chosen[0], chosen[1], blend, scene=scene)
         return Message(
             "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s).",
             strip=made.strip.name,

@@ -424,7 +424,7 @@ def test_linked_actions_are_read(pair, tmp_path) -> None:
     assert result.action.library is None and run.library is not None
     use(armature, stroll)
     with pytest.raises(RigError, match="linked"):
-        load("rig.transitions.pops").smooth(armature, stroll, 20, 0.2)
+        load("rig.transitions.pops").smooth(armature, stroll, 20, Blend(0.2))
 
 
 @pytest.mark.parametrize("fps", [24, 60])
