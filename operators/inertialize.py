@@ -15,9 +15,10 @@ from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
 from ..translations import messages
 from . import current
-from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
+from .blending import Blended, Played, draw_lock_feet, draw_method, draw_repeat, locks_feet
 from .job import ModalJob
 
+_REPEATING = ("repeat", "use_until", "until")
 _BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "damping_ratio")
 
 
@@ -85,7 +86,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Played, Joining
         if not self.use_dialog:
             return super().invoke(context, event)
         settings = context.scene.lookat_pd_transition
-        for name in ("source", "destination", *_BLENDING, "repeat", "lock_feet"):
+        for name in ("source", "destination", *_BLENDING, *_REPEATING, "lock_feet"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
         if not self.properties.is_property_set("profile"):
@@ -105,7 +106,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Played, Joining
             column = layout.column(align=True)
             column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
             column.prop(self, frame)
-        layout.prop(self, "repeat")
+        draw_repeat(layout, self)
         layout.prop(self, "pose_source")
         draw_method(layout, self)
         column = layout.column(align=True)
@@ -127,6 +128,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Played, Joining
         options = {
             "root": self.root,
             "repeat": self.repeat,
+            "until": self.until if self.use_until else None,
             "assign": self.assign,
             "lock_feet": locks_feet(self),
             "scene": context.scene,
