@@ -65,7 +65,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
                 column.prop(settings, f"{name}_start", text=text)
                 column.prop(settings, f"{name}_end", text="End")
         button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
-        _hand_over(settings, button, _CUT_RANGE)
+        _copy(settings, button, _CUT_RANGE)
 
     @staticmethod
     def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -109,6 +109,10 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
 def _hand_over(settings, button, names: Sequence[str]) -> None:
     """Set the properties of a button from the settings of the panel, its profile included."""
     button.profile = profile_settings.used(settings)
+    _copy(settings, button, names)
+
+
+def _copy(settings, button, names: Sequence[str]) -> None:
     for name in names:
         setattr(button, name, getattr(settings, name))
 
