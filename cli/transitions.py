@@ -13,10 +13,11 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import inertialization, methods
+from ..lookat_pd.transitions.profiles import ProfileRow
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..rig.sampling import scene_time
-from ..rig.transitions import best_cut, chains, clips, join, loop, pops, pose_markers, sequence
+from ..rig.transitions import best_cut, blend_profiles, chains, clips, join, loop, pops, pose_markers, sequence
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.sequence import ClipRef, ClipStep
 from ..rig.transitions.splice import Blend
@@ -36,14 +37,16 @@ class TransitionRequest:
     mode: str
     entries: tuple[Entry, ...]
     clip_files: ClipFiles
+    profile: tuple[ProfileRow, ...] = ()
 
-    def blend(self, own: float | str | None = None) -> Blend:
+    def blend(self, rig: bpy.types.Object, own: float | str | None = None) -> Blend:
         """own: what a step says itself."""
         seconds = self.options.blend if own is None else own
         return Blend(
             None if isinstance(seconds, str) else seconds,
             methods.METHODS[self.options.method or methods.default().id].identifier,
-            damping_ratio=1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
+            blend_profiles.fitted(self.profile, rig),
+            1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
         )
 
     def joined(
@@ -56,8 +59,8 @@ class TransitionRequest:
         """What `make` joins with a blend of the keys or, as seen, of the evaluated pose. blends: of
         each cut, by default the same. Raises LookAtError."""
         if not self.options.as_seen:
-            return make(self.blend())
-        return drain(seen_join.joined(scene, rig, make, blends or self.blend()))
+            return make(self.blend(rig))
+        return drain(seen_join.joined(scene, rig, make, blends or self.blend(rig)))
 
     @property
     def root(self) -> str:
@@ -172,7 +175,7 @@ def _frames(
     (first, last), (begin, end) = (sequence.reach(rig, clip.at(0.0)) for clip in (source, destination))
     if options.best_cut:
         dt = scene_time.seconds_per_frame(scene)
-        seconds = request.blend().seconds
+        seconds = request.blend(rig).seconds
         # What suits the poses is known only when the cut is: as long as it can be, if the clip has as much.
         room = min(_LONGEST_AUTO / dt, 0.5 * (end - begin)) if seconds is None else np.ceil(seconds / dt)
         ranges = options.source_range, options.destination_range
@@ -192,7 +195,7 @@ def _frames(
 
 
 def _from_markers(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> list[Entry]:
-    steps = chains.from_markers(rig, scene, request.blend())
+    steps = chains.from_markers(rig, scene, request.blend(rig))
     return [Entry(step.clip.action.name, step.clip.frame, step.at) for step in steps]
 
 
@@ -239,7 +242,7 @@ def _steps(
                     before=before,
                 )
             before, end = at, at + int(np.floor(last - frame + 1e-6))
-        yield ClipStep(clip.at(frame), at, request.blend(entry.blend))
+        yield ClipStep(clip.at(frame), at, request.blend(rig, entry.blend))
 
 
 @contextlib.contextmanager
@@ -294,7 +297,7 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
     clip = _take(request, rig)
     first, last = options.range or (None, None)
     how = {"ends": (options.loop_ends or "both").upper(), "name": options.name or "", "scene": scene}
-    looped = loop.loop(rig, clip.action, first, last, request.blend().seconds, slot=clip.slot, **how)
+    looped = loop.loop(rig, clip.action, first, last, request.blend(rig), slot=clip.slot, **how)
     end, start = (looped.last - 1, looped.last), (looped.first, looped.first + 1)
     missing = sequence.fitting(rig, clip.action, clip.slot).missing
     return Made(
@@ -310,7 +313,7 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
 
 
 def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
-    options, seconds = request.options, request.blend().seconds
+    options, how = request.options, request.blend(rig)
     clip = _take(request, rig)
     fits = sequence.fitting(rig, clip.action, clip.slot)
     found = pops.by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
@@ -319,12 +322,22 @@ def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.ty
     action, called = clip.action.copy(), clip.action.name
     action.name = options.name or f"{clip.action.name} smooth"
     slot = action.slots[clip.slot.identifier]
-    blends = []
+    blends, used = [], []
     for frame, here in found.items():
         left = (end - frame + 1) * dt
-        blend = None if seconds is None else min(seconds, left)
-        bones = {pop.bone for pop in here}
-        blends.append(pops.smooth(rig, action, int(frame), blend, bones=bones, slot=slot, scene=scene, called=called))
+        blend = None if how.seconds is None else min(how.seconds, how.profile.longest_blend(left))
+        made = pops.smooth(
+            rig,
+            action,
+            int(frame),
+            replace(how, seconds=blend),
+            bones={pop.bone for pop in here},
+            slot=slot,
+            scene=scene,
+            called=called,
+        )
+        blends.append(made.seconds or 0.0)
+        used.append(made.how.id)
     join.use(rig, action, slot)
     if not found:
         notes.append(
@@ -336,7 +349,9 @@ def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.ty
         )
     cuts = [int(frame) for frame in found]
     places = [velocity_jump.across(cut) for cut in cuts]
-    return Made(action, slot, [clip.action.name], cuts, blends, places, [begin], missing=list(fits.missing))
+    return Made(
+        action, slot, [clip.action.name], cuts, blends, places, [begin], missing=list(fits.missing), methods=used
+    )
 
 
 def _clean_feet(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:

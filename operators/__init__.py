@@ -5,6 +5,7 @@ from . import (
     bake,
     bake_actions,
     best_cut,
+    blend_profile,
     chain_actions,
     chain_edit,
     choose_facing,
@@ -73,6 +74,7 @@ TRANSITIONS = (
     strip_transition,
     chain_actions,
     clean_foot_skate,
+    blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
 IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)

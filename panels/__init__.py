@@ -1,6 +1,7 @@
 """Panels, one file each: they show settings and buttons and contain no logic."""
 
 from . import (
+    blend_profile,
     body,
     compare_ghost,
     conversation,
@@ -31,6 +32,7 @@ MODULES = (
     compare_ghost,
     pd_follow,
     transitions,
+    blend_profile,
     transitions_as_seen,
     ik,
     dynamics,

@@ -232,6 +232,7 @@ FLAGS = {
     "--gaze": GIVEN,
     "--path": GIVEN,
     "--list": GIVEN,
+    "--profile": ["Arms Later", "fingers cut", "nobody", *GIVEN],
     "--clips": GIVEN,
     "--settle-time": [*NUMBERS, "0.3"],
     "--damping": [*NUMBERS, "critical"],

@@ -22,6 +22,7 @@ from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
 from ...sampling import scene_time, suspend
 from .. import pops
+from ..blend_profiles import BlendProfile
 from ..splice import Blend
 from . import evaluated_pose, seen_offsets, seen_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
@@ -72,6 +73,7 @@ class NothingJumps(RigError):
 def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ()) -> None:
     """Raise RigError unless the evaluated pose of an armature with these bones can be blended so."""
     editable.check_bones(armature, bones)
+    blend.profile.check_one_clip()
     if not blend.how.blends or blend.how.plays_both:
         raise RigError(
             "{method} needs both clips or none, and the evaluated pose is only one; choose another method.",
@@ -111,7 +113,7 @@ def blend_at(
                 "seconds": asked.seconds,
                 "method": asked.method,
                 "damping_ratio": blend.damping_ratio,
-                "factors": dict(blend.factors),
+                "factors": {bone: row.time_factor for bone, row in blend.profile.bones.items()},
                 "chosen": None if bones is None else sorted(bones),
                 "bones": names,
             }
@@ -130,7 +132,7 @@ def _frames(frame: int, blend: Blend, dt: float) -> range:
     """Those needed to detect the jump and to blend."""
     near = seen_pops.around(frame)
     seconds = inertialization.BLEND_TIMES[1] if blend.seconds is None else blend.seconds
-    return range(near.start, max(near.stop, frame + int(np.ceil(seconds * blend.longest / dt)) + 2))
+    return range(near.start, max(near.stop, frame + int(np.ceil(blend.profile.reach(seconds) / dt)) + 2))
 
 
 def _deviations(poses: EvaluatedPoses, cut_at: int, dt: float) -> tuple[Array, Array]:
@@ -187,7 +189,7 @@ def _automatic(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], bl
 def _blended(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blend: Blend, dt: float) -> Array:
     """The matrices (F, B, 4, 4) from the cut on that the rig shall have."""
     local, rows = poses.relative(slice(cut_at - 2, None)), np.flatnonzero(chosen)
-    factors = np.array([blend.factors.get(poses.bones[row], 1.0) for row in rows])
+    factors = np.array([blend.profile.factor(poses.bones[row]) for row in rows])
     options = {"damping_ratio": blend.damping_ratio} if blend.how.has_damping else {}
     after = poses.relative(slice(cut_at, None))
     for name, kind in (("locations", "vector"), ("rotations", "rotation"), ("sizes", "vector")):
@@ -269,7 +271,8 @@ def update(
 
 def _blend_of(note: dict[str, Any]) -> Blend:
     """The settings of a transition, as they were noted."""
-    return Blend(note["seconds"], note["method"], note["factors"], note["damping_ratio"])
+    profile = BlendProfile.of_factors(note["factors"])
+    return Blend(note["seconds"], note["method"], profile, note["damping_ratio"])
 
 
 # On the rig
