@@ -140,13 +140,12 @@ def _with_steps(
     legs = limb_chains.find(plain, hints.deform).legs
     bones = {name for leg in legs for name in leg if name}
     bones |= {plain.names[above] for name in bones for above in plain.ancestors(plain.index(name))}
-    if not legs or is_constrained(armature, bones):
-        return found
     first, last = clip[0].frame_range
-    times = np.linspace(first, last - 1.0, 2 * _FRAMES) if last - first > 1.0 else np.zeros(0)
-    poses = [_clip(armature, plain, *clip, times + later) for later in (0.0, 1.0)]
-    before, after = poses
-    if before is None or after is None or not len(times):
+    if not legs or last - first <= 1.0 or is_constrained(armature, bones):
+        return found
+    times = np.linspace(first, last - 1.0, 2 * _FRAMES)
+    before, after = (_clip(armature, plain, *clip, times + later) for later in (0.0, 1.0))
+    if before is None or after is None:
         return found
     trunk = int(plain.parents[plain.index(legs[0][0])])
     if trunk < 0:
