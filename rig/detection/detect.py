@@ -15,6 +15,8 @@ from .anatomy import Anatomy
 from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
 
 LONGEST_CHAIN = 10
+_AS_HIGH = 0.1
+"""Of a skeleton's size: ends that differ by less in height count as equally high."""
 
 
 @dataclass(frozen=True)
@@ -157,17 +159,34 @@ def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], le
 
 
 def _ends_by_symmetry(anatomy: Anatomy) -> list[int]:
-    """Ends of the chains in the middle of a skeleton whose names say nothing, the highest first."""
+    """Ends of the chains in the middle of a skeleton whose names say nothing: with bones in pairs on it, the highest;
+    of those about as high the shortest first, because tails and abdomens are longer than heads."""
     skeleton = anatomy.skeleton
     axis, images = anatomy.mirror
     up = 1 if axis == 2 else 2
     middle = [bone for bone in range(len(skeleton)) if bone not in images and skeleton.parents[bone] >= 0]
     ends = [bone for bone in middle if not set(skeleton.children[bone]) & set(middle)]
-    return sorted(
-        (bone for bone in ends if len(images) >= 4 or len(ends) == 1),
-        key=lambda bone: (bool(set(anatomy.below(bone)) & images.keys()), skeleton.heads[bone][up]),
-        reverse=True,
-    )
+    if not ends or (len(images) < 4 and len(ends) > 1):
+        return []
+    heights = {bone: float(skeleton.heads[bone][up]) for bone in ends}
+    high = max(heights.values()) - _AS_HIGH * anatomy.size
+
+    def merit(bone: int) -> tuple[float, ...]:
+        paired = bool(set(anatomy.below(bone)) & images.keys())
+        return paired, heights[bone] if heights[bone] < high else high, -_branch_length(anatomy, bone, middle)
+
+    return sorted(ends, key=merit, reverse=True)
+
+
+def _branch_length(anatomy: Anatomy, end: int, middle: Sequence[int]) -> float:
+    """How long the chain is from where it parts from the others of the middle to the tail of its end."""
+    skeleton = anatomy.skeleton
+    first, among = end, set(middle)
+    for bone in skeleton.ancestors(end):
+        if bone not in among or len(among & set(skeleton.children[bone])) > 1:
+            break
+        first = bone
+    return float(np.linalg.norm(skeleton.tails[end] - skeleton.heads[first]))
 
 
 def _places(anatomy: Anatomy, line: Sequence[int]) -> list[tuple[int, str]]:
