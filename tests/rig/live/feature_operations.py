@@ -252,7 +252,8 @@ class FeatureOperations(Stage):
             found = ik_chain.resolve(armature, "hand.R", length=2)
             options = bake_options.BakeOptions(1, LAST, into)
             tuning = ik_solving.IKTuning(iterations=5)
-            drain(contacts.clean_up(bpy.context.scene, found, what, 0.1, tuning, options))
+            touch = contacts.Touch(contacts.Contact(what, 0.1))
+            drain(contacts.clean_up(bpy.context.scene, found, touch, tuning, options))
 
     @precondition(lambda self: has_engine())
     @rule(n=whole, bones=st.lists(whole, min_size=1, max_size=2), into=st.sampled_from(INTO))
