@@ -60,7 +60,8 @@ class TransitionRequest:
         each cut, by default the same. Raises LookAtError."""
         if not self.options.as_seen:
             return make(self.blend(rig))
-        return drain(seen_join.joined(scene, rig, make, blends or self.blend(rig)))
+        lock_feet = self.options.lock_feet
+        return drain(seen_join.joined(scene, rig, make, blends or self.blend(rig), lock_feet=lock_feet))
 
     @property
     def root(self) -> str:
@@ -141,7 +142,8 @@ def _take(request: TransitionRequest, rig: bpy.types.Object, name: str | None = 
 
 def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:
     options = request.options
-    placing = {"root": request.root, "name": options.name or "", "lock_feet": options.lock_feet, "scene": scene}
+    locks_keys = options.lock_feet and not options.as_seen
+    placing = {"root": request.root, "name": options.name or "", "lock_feet": locks_keys, "scene": scene}
     if request.mode == "to":
         source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")

@@ -60,18 +60,6 @@ def draw_repeat(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> N
     row.prop(settings, "until", text="")
 
 
-def draw_lock_feet(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> None:
-    """Whether feet are locked, of settings or of an operator."""
-    row = layout.row()
-    row.enabled = settings.pose_source == "KEYS"
-    row.prop(settings, "lock_feet")
-
-
-def locks_feet(settings: bpy.types.bpy_struct) -> bool:
-    """Whether feet are locked: only where keys are blended, since it changes keys."""
-    return settings.lock_feet and settings.pose_source == "KEYS"
-
-
 class Played:
     """Mixin of operators that create an action."""
 

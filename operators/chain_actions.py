@@ -3,9 +3,9 @@
 import bpy
 
 from ..rig.transitions import chains, join
-from ..rig.transitions.settings import Blending, FootLocking, blend_time, placement
+from ..rig.transitions.settings import Blending, blend_time, placement
 from . import current, inertialize
-from .blending import Played, draw_lock_feet, draw_method, locks_feet
+from .blending import Played, draw_method
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -16,7 +16,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_chain_actions(Blending, FootLocking, Played, inertialize.Joining, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_actions(Blending, Played, inertialize.Joining, bpy.types.Operator):
     """Join actions into one; each starts at the timeline marker of its name ("Walk", "Walk @ 12")"""
 
     bl_idname = "lookat_pd.chain_actions"
@@ -32,12 +32,12 @@ class LOOKAT_PD_OT_chain_actions(Blending, FootLocking, Played, inertialize.Join
         draw_method(layout, self)
         for name in ("use_auto_blend", "blend", "root"):
             layout.prop(self, name)
-        draw_lock_feet(layout, self)
+        layout.prop(self, "lock_feet")
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
         armature, scene = current.armature(context), context.scene
-        options = {"root": self.root, "assign": self.assign, "lock_feet": locks_feet(self), "scene": scene}
+        options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
         self.start_join(context, lambda how: join.chain(armature, chains.from_markers(armature, scene, how), **options))
 
 

@@ -15,7 +15,7 @@ from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
 from ..translations import messages
 from . import current
-from .blending import Blended, Played, draw_lock_feet, draw_method, draw_repeat, locks_feet
+from .blending import Blended, Played, draw_method, draw_repeat
 from .job import ModalJob
 
 _REPEATING = ("repeat", "use_until", "until")
@@ -35,8 +35,13 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class Joining(Blended, PoseSource, ModalJob):
+class Joining(Blended, FootLocking, PoseSource, ModalJob):
     """Mixin of operators that join actions, of keys or of the evaluated pose."""
+
+    @property
+    def locks_keys(self) -> bool:
+        """Whether feet are locked by keys: as seen, what deforms is moved instead."""
+        return self.lock_feet and self.pose_source == "KEYS"
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Joining actions: {percent} %   (Esc cancels)", percent=percent))
@@ -55,14 +60,14 @@ class Joining(Blended, PoseSource, ModalJob):
         yield 0.0
         if self.pose_source == "KEYS":
             return make(blend)
-        return (yield from seen_join.joined(scene, armature, make, blend))
+        return (yield from seen_join.joined(scene, armature, make, blend, lock_feet=self.lock_feet))
 
     def finish(self, context: bpy.types.Context, result: join.Joined) -> None:
         # The blend time is called `seconds` too.
         current.report_info(self, summary(result, time.perf_counter() - self._started))
 
 
-class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Played, Joining, bpy.types.Operator):
+class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.Operator):
     """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"
@@ -113,7 +118,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Played, Joining
         column.active = blends(self)
         self.draw_blend(column)
         layout.prop(self, "root")
-        draw_lock_feet(layout, self)
+        layout.prop(self, "lock_feet")
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
@@ -130,7 +135,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, FootLocking, Played, Joining
             "repeat": self.repeat,
             "until": self.until if self.use_until else None,
             "assign": self.assign,
-            "lock_feet": locks_feet(self),
+            "lock_feet": self.locks_keys,
             "scene": context.scene,
         }
         self.start_join(context, lambda how: join.join(armature, *refs, how, **options))

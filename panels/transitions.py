@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
-from ..operators.blending import draw_lock_feet, draw_repeat
+from ..operators.blending import draw_repeat
 from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
@@ -80,7 +80,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         if has_damping(settings):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
-        draw_lock_feet(layout, settings)
+        layout.prop(settings, "lock_feet")
         found = decay_preview.decays(context.scene, current.armature(context))
         if found is not None:
             _draw_decays(layout, *found)

@@ -67,7 +67,7 @@ class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
             names = seen_pops.label(armature, bones[0]) + (f" + {len(bones) - 1}" if len(bones) > 1 else "")
             row.label(text=f"{note.get('frame')} … {note.get('last')}  {names}", icon="ANIM", translate=False)
             button = row.operator("lookat_pd.remove_seen_transitions", text="", icon="X", emboss=False)
-            button.frame = note.get("frame", 0)
+            button.frame, button.action = note.get("frame", 0), action.name
         row = layout.row(align=True)
         row.operator("lookat_pd.update_seen_transitions", text="Update", icon="FILE_REFRESH")
         row.operator("lookat_pd.remove_seen_transitions", text="Remove All", icon="TRASH")

@@ -260,8 +260,6 @@ def _check_as_seen(options: argparse.Namespace) -> None:
         raise Misuse("--name means nothing with --smooth-pops --as-seen, which makes no action")
     if not options.smooth_pops and options.range is not None:
         raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
-    if options.lock_feet:
-        raise Misuse("--lock-feet works on keys; leave it out with --as-seen")
 
 
 def _given(options: argparse.Namespace, name: str) -> bool:

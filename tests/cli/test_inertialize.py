@@ -863,6 +863,8 @@ def test_lock_feet(call, walkers, tmp_path) -> None:
     free = call("inertialize", walkers, "--output", output, *frames).row
     row = call("inertialize", walkers, "--output", output, *frames, "--lock-feet").row
     assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
+    seen = call("inertialize", walkers, "--output", output, *frames, "--lock-feet", "--as-seen").row
+    assert seen["foot_drift"][0] > 10.0 * seen["foot_drift"][1]
 
 
 def test_clean_feet(call, walkers, tmp_path) -> None:

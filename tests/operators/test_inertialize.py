@@ -149,9 +149,15 @@ def walker():
     return armature
 
 
-def test_locked_feet(walker) -> None:
+@pytest.mark.parametrize("pose_source", ["KEYS", "SEEN"])
+def test_locked_feet(walker, pose_source) -> None:
     assert bpy.ops.lookat_pd.inertialize(
-        source="Slow", source_frame=31, destination="Fast", destination_frame=31, lock_feet=True
+        source="Slow",
+        source_frame=31,
+        destination="Fast",
+        destination_frame=31,
+        lock_feet=True,
+        pose_source=pose_source,
     ) == {"FINISHED"}
     made = walker.animation_data.action
     assert made.name == "Slow > Fast"

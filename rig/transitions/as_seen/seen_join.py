@@ -14,8 +14,9 @@ from ...sampling import scene_time
 from .. import join
 from ..blend_profiles import BlendProfile
 from ..join import Joined
+from ..lock_feet import PlayedClip
 from ..splice import Blend
-from . import evaluated_pose, seen_offsets, seen_transition
+from . import evaluated_pose, seen_feet, seen_offsets, seen_transition
 from .seen_transition import NothingJumps, SeenTransition
 
 CUT = Blend(0.0, methods.METHODS["cut"].identifier)
@@ -23,12 +24,17 @@ CUT = Blend(0.0, methods.METHODS["cut"].identifier)
 
 
 def joined(
-    scene: bpy.types.Scene, armature: bpy.types.Object, make: Callable[[Blend], Joined], blends: Blend | Sequence[Blend]
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    make: Callable[[Blend], Joined],
+    blends: Blend | Sequence[Blend],
+    *,
+    lock_feet: bool = False,
 ) -> Generator[float, None, Joined]:
     """What `make` joins with a blend, with the evaluated pose blended at each cut; yields the completed fraction.
 
-    blends: for all cuts, or one for each. The armature has to play the result. Raises LookAtError, after which nothing
-    has changed.
+    blends: for all cuts, or one for each. The armature has to play the result. lock_feet: keep planted feet on their
+    places. Raises LookAtError, after which nothing has changed.
     """
     each = [blends] if isinstance(blends, Blend) else list(blends)
     plain = [replace(blend, profile=blend.profile.without_delays()) for blend in each]
@@ -40,16 +46,21 @@ def joined(
     # The source plays on in the keys.
     profile = each[0].profile
     result, made, seconds, used = make(replace(CUT, profile=profile)), [], [], []
+    locked, part = None, 0.6 if lock_feet else 1.0
     try:
         if armature.animation_data.action != result.action:
             raise RigError("A transition as seen needs the result on the armature; enable Use Result.")
         for n, cut in enumerate(result.cuts):
             blend = plain[min(n, len(plain) - 1)]
             job = _blend_cut(scene, armature, _jumps(scene, armature, cut, profile, result.last), blend)
-            here = yield from progress.subrange(job, n / len(result.cuts), (n + 1) / len(result.cuts))
+            share = part / len(result.cuts)
+            here = yield from progress.subrange(job, n * share, (n + 1) * share)
             made += here
             seconds.append(here[0].blend if here else 0.0)
             used.append(here[0].how.id if here else CUT.how.id)
+        if lock_feet:
+            clips = _lasting(result.played, (0.0, *seconds), profile)
+            locked = yield from progress.subrange(seen_feet.lock(scene, armature, clips), part, 1.0)
     except BaseException:
         for transition in made:
             seen_offsets.remove(armature, transition.action)
@@ -60,7 +71,14 @@ def joined(
             before[0].use_fake_user = was_kept
         bpy.data.actions.remove(result.action)
         raise
-    return replace(result, blends=tuple(seconds), methods=tuple(used))
+    return replace(result, blends=tuple(seconds), methods=tuple(used), feet=locked)
+
+
+def _lasting(clips: Sequence[PlayedClip], seconds: Sequence[float], profile: BlendProfile) -> list[PlayedClip]:
+    """The clips with transitions that last so long."""
+    return [
+        replace(clip, blend=profile.reach(blend) if blend else 0.0) for clip, blend in zip(clips, seconds, strict=True)
+    ]
 
 
 def _jumps(

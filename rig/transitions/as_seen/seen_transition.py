@@ -7,7 +7,6 @@ bones inherit it from each other or, where constraints of the rig pose them, do 
 
 from collections.abc import Collection, Generator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 import numpy as np
@@ -22,7 +21,6 @@ from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
 from ...sampling import scene_time, suspend
 from .. import pops
-from ..blend_profiles import BlendProfile
 from ..splice import Blend
 from . import evaluated_pose, seen_offsets, seen_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
@@ -119,7 +117,7 @@ def blend_at(
             }
             action = seen_offsets.new(note)
             try:
-                job = _realize(reader, poses, wanted, cut_at, action, _is_step(poses, between, cut_at, chosen))
+                job = realize(reader, poses, wanted, cut_at, action, _is_step(poses, between, cut_at, chosen))
                 last, error = yield from job
                 seen_offsets.write_note(action, note | {"last": last})
             except BaseException:
@@ -236,49 +234,10 @@ def smooth_all(
     return made
 
 
-def update(
-    scene: bpy.types.Scene, armature: bpy.types.Object
-) -> Generator[float, None, tuple[list[SeenTransition], list[int]]]:
-    """Make all transitions of an armature again, for the animation as it is now.
-
-    Returns them, and the frames of those that are gone because nothing jumps there any more. Yields the completed
-    fraction. Raises LookAtError, after which all are as before.
-    """
-    editable.check_bones(armature, ())
-    before = seen_offsets.of(armature)
-    made: list[SeenTransition] = []
-    gone = []
-    with seen_offsets.muted(armature):
-        try:
-            for n, note in enumerate(map(seen_offsets.note_of, before)):
-                try:
-                    # Bones that are gone or renamed since are left out.
-                    bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
-                    job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)
-                    made.append((yield from progress.subrange(job, n / len(before), (n + 1) / len(before))))
-                except (NothingJumps, KeyError):
-                    gone.append(int(note.get("frame", 0)))
-        except BaseException:
-            for transition in made:
-                seen_offsets.remove(armature, transition.action)
-            raise
-        for action in before:
-            seen_offsets.remove(armature, action)
-    for transition in made:
-        seen_offsets.name_by_frame(armature, transition.action)
-    return made, gone
-
-
-def _blend_of(note: dict[str, Any]) -> Blend:
-    """The settings of a transition, as they were noted."""
-    profile = BlendProfile.of_factors(note["factors"])
-    return Blend(note["seconds"], note["method"], profile, note["damping_ratio"])
-
-
 # On the rig
 
 
-def _realize(
+def realize(
     reader: PoseReader,
     poses: EvaluatedPoses,
     wanted: Array,
@@ -286,7 +245,11 @@ def _realize(
     action: bpy.types.Action,
     is_step: bool,
 ) -> Generator[float, None, tuple[int, float]]:
-    """Add offsets until the rig is as wanted (F, B, 4, 4); the last frame of the blend, and the remaining error."""
+    """Add offsets until the rig is as wanted (F, B, 4, 4); yields the completed fraction.
+
+    cut_at: the row in `poses` of the first frame of `wanted`. action: a new one that reads them. is_step: as for
+    `seen_offsets.show`. Returns the last frame with an offset, and the remaining error.
+    """
     armature, shown = poses.armature, poses.matrices[cut_at:]
     close = _EXACT * max(1.0, pops.skeleton_size(armature))
     moving = np.flatnonzero(pose_tree.distance(wanted, shown).max(axis=1) > close)
