@@ -25,6 +25,7 @@ from . import (
     inertialize,
     interpolate_keys,
     key,
+    library,
     loop_action,
     measure_masses,
     mirror,
@@ -72,6 +73,7 @@ TRANSITIONS = (
     loop_action,
     strip_transition,
     chain_actions,
+    library,
     clean_foot_skate,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)

@@ -17,6 +17,7 @@ from . import (
     presets,
     transitions,
     transitions_as_seen,
+    transitions_library,
 )
 
 MODULES = (
@@ -32,6 +33,7 @@ MODULES = (
     pd_follow,
     transitions,
     transitions_as_seen,
+    transitions_library,
     ik,
     dynamics,
     dynamics_overlay,
