@@ -7,7 +7,7 @@ import numpy as np
 
 from lookat_pd import rotation
 from lookat_pd.rotation import Array
-from lookat_pd.transitions import best_cut, inertialization
+from lookat_pd.transitions import best_cut, clip_graph, inertialization
 
 from .rows import SECONDS, Goal, Row
 from .timing import clocked, shortest
@@ -16,6 +16,8 @@ RATE = 30
 BONES = 70
 FRAMES = 250
 LONG = 500
+CLIPS = 50
+SHORT = 60
 BLEND = 0.4
 REPEATS = 9
 
@@ -60,7 +62,7 @@ def search_in_a_loop(first: Array, second: Array) -> Callable[[], int]:
 
 def run() -> list[Row]:
     """The table of transitions."""
-    return _blends() + _cuts()
+    return _blends() + _cuts() + _library()
 
 
 def _blends() -> list[Row]:
@@ -105,4 +107,29 @@ def _cuts() -> list[Row]:
     return [
         Row("inertialize.cut.loop", "distances of joints alone, in a loop over frames", times["loop"], group=group),
         Row("inertialize.cut", "the search", found, ratio, "the loop", goal, group),
+    ]
+
+
+def _library() -> list[Row]:
+    """All clips of a library with each other, beside a search for each pair."""
+    clips = [joints(seed, SHORT) for seed in range(CLIPS)]
+    feet = [clip[:, :4, 2] < 0.0 for clip in clips]
+    dt = 1.0 / RATE
+
+    def pair_by_pair() -> None:
+        # A tenth of the pairs.
+        for first in range(0, CLIPS, 10):
+            for second in range(CLIPS):
+                best_cut.search(clips[first], clips[second], dt, contacts=(feet[first], feet[second])).best(4)
+
+    works = {
+        "library": clocked(lambda: clip_graph.compare(clips, dt, contacts=feet).cheapest(0, 1, stay=9)),
+        "pairs": clocked(pair_by_pair),
+    }
+    times = shortest(works, 3)
+    group, goal = f"Best cuts between {CLIPS} clips of {SHORT} frames, {BONES} joints", Goal(2.0, SECONDS)
+    found, ratio = times["library"], times["library"] / times["pairs"]
+    return [
+        Row("inertialize.library.pairs", "a tenth of the pairs, each by itself", times["pairs"], group=group),
+        Row("inertialize.library", "all pairs, and the cheapest path", found, ratio, "the tenth", goal, group),
     ]

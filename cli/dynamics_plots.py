@@ -1,17 +1,12 @@
 """Curves of a motion: their numbers as JSON, and a picture where matplotlib is installed."""
 
-import json
-import os
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import bpy
 import numpy as np
 
-from ..lookat_pd.errors import FileError
-from . import whole_file
+from . import motion_plots
 
 _VIEWS = (("front", "x", "z"), ("side", "y", "z"), ("top", "x", "y"))
 
@@ -22,46 +17,11 @@ def write(folder: Path, stem: str, curves: Mapping[str, Any]) -> list[str]:
     curves: "frames" (F,), "missed" or "costs", and by bone (F,) "torque" [N m] and "speed" [deg/s], or "path" and
     "straight" (F, 3).
     """
-    numbers = folder / f"{stem}.json"
-    with whole_file.writing(numbers) as temporary:
-        try:
-            temporary.write_text(json.dumps(_plain(curves), indent=1) + "\n", "utf-8")
-        except OSError as error:
-            raise FileError(
-                "{numbers} cannot be written ({reason}); choose another folder.", numbers=numbers, reason=error.strerror
-            ) from None
-    if find_spec("matplotlib") is None:
-        return [str(numbers)]
-    picture = folder / f"{stem}.png"
-    with whole_file.writing(picture) as temporary:
-        (_draw_reach if "path" in curves else _draw_interpolation)(curves, temporary)
-    return [str(numbers), str(picture)]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return np.round(value, 6).tolist()
-    return value
-
-
-def _plots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any, Any]:
-    # It keeps a list of fonts, by default in the user's cache.
-    os.environ.setdefault("MPLCONFIGDIR", bpy.app.tempdir)
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(rows, columns, figsize=size, layout="constrained")
-    for item in np.ravel(axes):
-        item.grid(alpha=0.25)
-    return figure, np.ravel(axes), plt
+    return motion_plots.write(folder, stem, curves, _draw_reach if "path" in curves else _draw_interpolation)
 
 
 def _draw_interpolation(curves: Mapping[str, Any], path: Path) -> None:
-    figure, (speeds, torques), plt = _plots(2, 1, (11, 6.5))
+    figure, (speeds, torques), plt = motion_plots.plots(2, 1, (11, 6.5))
     for kind, axes, label in (("speed", speeds, "speed [°/s]"), ("torque", torques, "torque [N m]")):
         for bone, values in curves[kind].items():
             axes.plot(curves["frames"], values, label=bone, linewidth=1.5)
@@ -76,7 +36,7 @@ def _draw_interpolation(curves: Mapping[str, Any], path: Path) -> None:
 
 
 def _draw_reach(curves: Mapping[str, Any], path: Path) -> None:
-    figure, (costs, *views), plt = _plots(2, 2, (9, 8))
+    figure, (costs, *views), plt = motion_plots.plots(2, 2, (9, 8))
     costs.plot(curves["costs"], marker=".", color="#d1495b")
     costs.set_xlabel("pass (0: minimum jerk)")
     costs.set_ylabel("cost [N²m²/s]")

@@ -17,13 +17,26 @@ from ..lookat_pd.transitions.profiles import ProfileRow
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..rig.sampling import scene_time
-from ..rig.transitions import best_cut, blend_profiles, chains, clips, join, loop, pops, pose_markers, sequence
+from ..rig.transitions import (
+    best_cut,
+    blend_profiles,
+    chains,
+    clips,
+    join,
+    library,
+    loop,
+    pops,
+    pose_markers,
+    sequence,
+)
 from ..rig.transitions.as_seen import seen_join
+from ..rig.transitions.library import Library, LibraryCut, PathEnds
 from ..rig.transitions.sequence import ClipRef, ClipStep
 from ..rig.transitions.splice import Blend
-from . import rigs, velocity_jump
+from . import clip_library, rigs, velocity_jump
 from .clip_files import ClipFiles
 from .clip_list import Entry
+from .console import Console
 
 AUTO = "auto"
 _LONGEST_AUTO = inertialization.BLEND_TIMES[1]
@@ -75,7 +88,8 @@ class Made:
     clips: names of the actions; begins: the frame of each at which it begins. cuts, blends [s], methods: one a
     transition, and places: the two steps whose speeds are compared there. root: bone by which clips were placed.
     missing: bones that the rig lacks. foot_drift: largest distance [units of the world] between two places of a planted
-    foot before and after it was locked, None where none was.
+    foot before and after it was locked, None where none was. library: the actions that were compared, path: the cuts
+    among them that were taken.
     """
 
     action: bpy.types.Action
@@ -89,6 +103,8 @@ class Made:
     missing: list[str] = field(default_factory=list)
     methods: list[str] = field(default_factory=list)
     foot_drift: tuple[float, float] | None = None
+    library: Library | None = None
+    path: list[LibraryCut] = field(default_factory=list)
 
 
 def check(rig: bpy.types.Object) -> None:
@@ -100,7 +116,9 @@ def check(rig: bpy.types.Object) -> None:
         )
 
 
-def make(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
+def make(
+    request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str], console: Console
+) -> Made:
     """Raises LookAtError."""
     if request.mode == "loop":
         return _loop(request, scene, rig)
@@ -108,7 +126,9 @@ def make(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obje
         return _clean_feet(request, scene, rig)
     if request.mode == "smooth_pops":
         return _smooth_pops(request, scene, rig, notes)
-    return _join(request, scene, rig)
+    if request.options.library is not None:
+        return _along_path(request, scene, rig, console)
+    return _join(request, scene, rig, request.entries)
 
 
 # Clips
@@ -140,11 +160,28 @@ def _take(request: TransitionRequest, rig: bpy.types.Object, name: str | None = 
 # Ways
 
 
-def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:
+def _along_path(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, console: Console) -> Made:
+    """Clips joined along the cheapest path."""
+    options, seconds = request.options, request.blend(rig).seconds
+    source, destination = _take(request, rig).action, _take(request, rig, options.to).action
+    rigs.use_action(rig, source.name, "NEW")
+    room = (_LONGEST_AUTO if seconds is None else seconds) / scene_time.seconds_per_frame(scene)
+    ends = PathEnds(source, destination, (options.source_range, options.destination_range))
+    known = clip_library.compare(scene, rig, options.library, console, ends, int(np.ceil(room)))
+    cost = library.CUT_COST if options.cut_cost is None else options.cut_cost
+    path = known.path(ends, cost)
+    entries = [Entry(step.clip.action.name, step.clip.frame, step.at) for step in known.steps(path)]
+    return dataclasses.replace(_join(request, scene, rig, entries), library=known, path=path)
+
+
+def _join(
+    request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, entries: Sequence[Entry] = ()
+) -> Made:
+    """entries: of a clip list or a path, none for two clips and for markers."""
     options = request.options
     locks_keys = options.lock_feet and not options.as_seen
     placing = {"root": request.root, "name": options.name or "", "lock_feet": locks_keys, "scene": scene}
-    if request.mode == "to":
+    if request.mode == "to" and not entries:
         source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")
         cut, enter = _frames(request, scene, rig, source, destination)
@@ -156,7 +193,7 @@ def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
         )
         played = [source, *[destination] * len(joined.cuts)]
     else:
-        entries = request.entries or _from_markers(request, scene, rig)
+        entries = entries or _from_markers(request, scene, rig)
         played = _play_all(request, rig, entries)
         steps = list(_steps(request, rig, entries, played))
 

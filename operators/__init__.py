@@ -26,6 +26,7 @@ from . import (
     inertialize,
     interpolate_keys,
     key,
+    library,
     loop_action,
     measure_masses,
     mirror,
@@ -73,6 +74,7 @@ TRANSITIONS = (
     loop_action,
     strip_transition,
     chain_actions,
+    library,
     clean_foot_skate,
     blend_profile,
 )

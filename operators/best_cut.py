@@ -7,7 +7,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.sampling import scene_time
 from ..rig.transitions import best_cut
-from ..rig.transitions.settings import CutRange
+from ..rig.transitions.settings import Blending, CutRange
 from . import current, inertialize
 
 
@@ -33,12 +33,6 @@ class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
         default=True,
     )
 
-    @property
-    def ranges(self) -> tuple[best_cut.Range, best_cut.Range]:
-        if not self.use_cut_range:
-            return None, None
-        return (self.source_start, self.source_end), (self.destination_start, self.destination_end)
-
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.scene.lookat_pd_transition
@@ -46,8 +40,12 @@ class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
             self.source or settings.source or inertialize.current_action(context), "source"
         )
         destination = inertialize.find_action(self.destination or settings.destination, "destination")
-        room = 0 if settings.use_auto_blend else int(settings.blend / scene_time.seconds_per_frame(context.scene))
-        options = {"count": self.count, "room": room, "ranges": self.ranges, "scene": context.scene}
+        options = {
+            "count": self.count,
+            "room": room_of(context, settings),
+            "ranges": ranges_of(self),
+            "scene": context.scene,
+        }
         found = best_cut.find(current.armature(context), source, destination, **options)
         if not found.cuts:
             raise RigError(
@@ -77,6 +75,18 @@ class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
             ),
         )
         return {"FINISHED"}
+
+
+def ranges_of(settings: CutRange) -> tuple[best_cut.Range, best_cut.Range]:
+    """The frames at which the source and the destination may be cut, None for all."""
+    if not settings.use_cut_range:
+        return None, None
+    return (settings.source_start, settings.source_end), (settings.destination_start, settings.destination_end)
+
+
+def room_of(context: bpy.types.Context, settings: Blending) -> int:
+    """Frames of a destination that must come after a cut, for a blend time that is set."""
+    return 0 if settings.use_auto_blend else int(settings.blend / scene_time.seconds_per_frame(context.scene))
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_best_cut,))

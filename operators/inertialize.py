@@ -48,23 +48,27 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
 
     def start_join(self, context: bpy.types.Context, make: Callable[[splice.Blend], join.Joined]) -> None:
         """Begin with what `make` joins with a blend. Raises LookAtError."""
-        self.job = self._joined(context.scene, current.armature(context), make, self.how(context))
+        self.job = self.joined(context.scene, current.armature(context), make, self.how(context))
 
-    def _joined(
+    def joined(
         self,
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
         make: Callable[[splice.Blend], join.Joined],
         blend: splice.Blend,
     ) -> Generator[float, None, join.Joined]:
+        """What `make` joins with a blend, as keys or as seen."""
         yield 0.0
         if self.pose_source == "KEYS":
             return make(blend)
         return (yield from seen_join.joined(scene, armature, make, blend, lock_feet=self.lock_feet))
 
     def finish(self, context: bpy.types.Context, result: join.Joined) -> None:
+        current.report_info(self, self.summary(result))
+
+    def summary(self, result: join.Joined) -> str:
         # The blend time is called `seconds` too.
-        current.report_info(self, summary(result, time.perf_counter() - self._started))
+        return summary(result, time.perf_counter() - self._started)
 
 
 class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.Operator):

@@ -19,6 +19,7 @@ from . import (
     presets,
     transitions,
     transitions_as_seen,
+    transitions_library,
 )
 
 MODULES = (
@@ -35,6 +36,7 @@ MODULES = (
     transitions,
     blend_profile,
     transitions_as_seen,
+    transitions_library,
     ik,
     ik_ghosts,
     dynamics,

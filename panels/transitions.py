@@ -65,7 +65,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
                 column.prop(settings, f"{name}_start", text=text)
                 column.prop(settings, f"{name}_end", text="End")
         button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
-        _copy(settings, button, _CUT_RANGE)
+        copy_settings(settings, button, _CUT_RANGE)
 
     @staticmethod
     def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -92,27 +92,28 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
         button.use_dialog = False
         clips = "source", "destination", "source_frame", "destination_frame", "repeat", "use_until", "until"
-        _hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
+        hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
-        _hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ())
-        _hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ())
+        hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ())
+        hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ())
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
-        _hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
+        hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
-        _hand_over(settings, button, ("root", "lock_feet", *_BLEND))
+        hand_over(settings, button, ("root", "lock_feet", *_BLEND))
         layout.separator()
         layout.operator("lookat_pd.clean_foot_skate", icon="MOD_SIMPLEDEFORM")
 
 
-def _hand_over(settings, button, names: Sequence[str]) -> None:
+def hand_over(settings, button, names: Sequence[str]) -> None:
     """Set the properties of a button from the settings of the panel, its profile included."""
     button.profile = profile_settings.used(settings)
-    _copy(settings, button, names)
+    copy_settings(settings, button, names)
 
 
-def _copy(settings, button, names: Sequence[str]) -> None:
+def copy_settings(settings, button, names: Sequence[str]) -> None:
+    """Set the properties of a button from the settings of the panel."""
     for name in names:
         setattr(button, name, getattr(settings, name))
 

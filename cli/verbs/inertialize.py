@@ -17,6 +17,7 @@ from ...rig.transitions import blend_profiles, loop, pose_markers, profile_setti
 from ...rig.transitions.as_seen import seen_pops, seen_transition
 from .. import arguments as words
 from .. import (
+    clip_library,
     clip_list,
     each_action,
     each_file,
@@ -51,6 +52,9 @@ FIELDS = (
     "pops",
     "foot_drift",
     "markers",
+    "library",
+    "path",
+    "plots",
 )
 """What its report has beside the fields of every verb."""
 EPILOG = """\
@@ -62,7 +66,8 @@ starts (default: the end of the previous clip); blend: time in seconds, or auto 
 named "Walk" or "Walk @ 10" are such entries, each at its own frame.
 
 --best-cut compares pose, speed and foot contacts of all frames of both clips and joins them at the two frames that
-differ least.
+differ least. --library compares all actions of the rig instead, and joins those that lead from --action to the other
+clip with the smallest differences at the cuts.
 
 --range keeps only these frames of the result; with --loop it is the range that loops, and with --smooth-pops the
 range in which pops are detected or feet cleaned."""
@@ -77,8 +82,11 @@ _MEANT_FOR = {
     "source_frame": ("to",),
     "destination_frame": ("to",),
     "best_cut": ("to",),
-    "source_range": ("best_cut",),
-    "destination_range": ("best_cut",),
+    "library": ("to",),
+    "cut_cost": ("library",),
+    "plots": ("library",),
+    "source_range": ("best_cut", "library"),
+    "destination_range": ("best_cut", "library"),
     "repeat": ("to",),
     "until": ("to",),
     "as_seen": ("to", "list", "markers", "smooth_pops"),
@@ -135,8 +143,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             nargs=2,
             type=words.frame,
             metavar=("A", "B"),
-            help=f"with --best-cut: the frames of {role} at which the cut may be",
+            help=f"with --best-cut or --library: the frames of {role} at which the cut may be",
         )
+    clip_library.add_arguments(parser, "with --to: join along the cheapest path over these actions")
+    clip_library.add_path_arguments(parser)
     parser.add_argument(
         "--blend",
         type=_blend,
@@ -233,6 +243,8 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
     if (options.as_seen or options.smooth_pops) and (not how.blends or how.plays_both):
         flag = "--as-seen" if options.as_seen else "--smooth-pops"
         raise Misuse(f"--method {how.id} needs two clips or none; choose another method with {flag}")
+    if options.library is not None:
+        _check_library(options)
     if options.best_cut and (options.source_frame is not None or options.destination_frame is not None):
         raise Misuse("--best-cut finds the frames itself; leave --source-frame and --destination-frame out")
     if options.until is not None and options.repeat is not None:
@@ -250,6 +262,14 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
         except FileError as error:
             raise Misuse(f"--clips {path}: {error}") from None
     return clip_list.read(options.list) if options.list is not None else ()
+
+
+def _check_library(options: argparse.Namespace) -> None:
+    """Raise Misuse where flags do not fit a path."""
+    for flag in ("best_cut", "source_frame", "destination_frame", "repeat", "until"):
+        if _given(options, flag):
+            raise Misuse(f"--library finds the cuts itself; leave {_flag(flag)} out")
+    clip_library.check(options)
 
 
 def _check_as_seen(options: argparse.Namespace) -> None:
@@ -305,11 +325,15 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
 
     def one(own: Row) -> bpy.types.Action:
         console.progress(0.2, "joining")
-        made = transitions.make(request, scene, rig, own["warnings"])
+        made = transitions.make(request, scene, rig, own["warnings"], console)
         console.progress(0.6, "verifying")
         jumps = velocity_jump.velocity_jumps(scene, rig, made.places)
         _keep_all()
         _fill(own, made, jumps)
+        if made.library is not None:
+            own["library"], own["path"] = clip_library.described(made.library), clip_library.as_rows(made.path)
+            if request.options.plots is not None:
+                own["plots"] = clip_library.plot(request.options.plots, job.output.stem, made.library, made.path)
         if own["frames"][0] >= 0:
             scene.frame_start = min(scene.frame_start, own["frames"][0])
         scene.frame_end = max(scene.frame_end, own["frames"][1])

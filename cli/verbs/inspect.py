@@ -8,24 +8,26 @@ from typing import Any
 
 from ...rig.detection.axes import CERTAIN
 from .. import arguments as words
-from .. import describe, each_file, jobs, report, retime, rigs, scene_files
+from .. import clip_library, describe, each_file, jobs, report, retime, rigs, scene_files
 from ..console import Console, one_line
 from ..report import Row
 
 NAME = "inspect"
 SUMMARY = "list rigs, bones, actions and look-ats, and what is detected"
-FIELDS = ("scene_frames", "rigs", "actions", "targets")
+FIELDS = ("scene_frames", "rigs", "actions", "targets", "library", "plots")
 """What its report has beside the fields of every verb."""
 _WIDTH = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
+    clip_library.add_arguments(parser, "compare actions: the best cut of each two of them")
     parser.add_argument("--json", action="store_true", help="print the report as JSON instead of text")
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     jobs.check_report(options)
+    clip_library.check(options)
 
     def one(path: Path, row: Row) -> None:
         _inspect(options, path, row, console)
@@ -57,6 +59,11 @@ def _inspect(options: argparse.Namespace, path: Path, row: Row, console: Console
     detected = next(rig for rig in row["rigs"] if rig["name"] == chosen.name)
     row["rig"], row["bone"], row["aim_axis"] = chosen.name, detected["head"], detected["aim_axis"]
     row["chain"] = [link["bone"] for link in detected["chain"]] or None
+    if options.library is not None:
+        known = clip_library.compare(scene, chosen, options.library, console)
+        row["library"] = clip_library.described(known)
+        if options.plots is not None:
+            row["plots"] = clip_library.plot(options.plots, path.stem, known)
 
 
 # As text
@@ -72,6 +79,8 @@ def _text(row: Row) -> Iterator[str]:
         yield f"  action {action['name']}: frames {_range(action['frames'])}, slots: {slots}"
     if row["targets"]:
         yield from _list("  objects to look at: ", row["targets"])
+    if row["library"]:
+        yield from _indented(iter(clip_library.table(row["library"])))
 
 
 def _rig(rig: dict[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ product.
 Positions are global, Z up, in any unit of length. The position and heading of a clip on the ground do not matter.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ class CutSearch:
     """
 
     cost: Array
-    across: NDArray[np.complex128]
+    across: NDArray[np.complexfloating]
 
     @property
     def turn(self) -> Array:
@@ -78,7 +79,7 @@ class CutSearch:
         """
         for name, value in (("number of cuts", n), ("spacing", spacing), ("history", history), ("room", room)):
             checks.whole(name, value, 0, 2**31)
-        left = np.full(self.cost.shape, np.inf)
+        left = np.full_like(self.cost, np.inf)
         left[source, destination] = self.cost[source, destination]
         left[:history] = np.inf
         left[:, max(left.shape[1] - room, 0) :] = np.inf
@@ -96,7 +97,7 @@ class CutSearch:
 def _lowest(values: Array, reach: int) -> Array:
     """The smallest value (n, m) of the rows up to `reach` away."""
     reach = min(reach, len(values))
-    rest = np.full((reach, values.shape[1]), np.inf)
+    rest = np.full((reach, values.shape[1]), np.inf, dtype=values.dtype)
     lowest, span, width = np.concatenate((rest, values, rest)), 1, 2 * reach + 1
     while 2 * span <= width:
         lowest = np.minimum(lowest[:-span], lowest[span:])
@@ -125,12 +126,28 @@ def search(
     from the root over both clips. Raises InvalidArgument.
     """
     weights = weights or Weights()
-    source, destination = _positions("source", source), _positions("destination", destination)
-    joints = source.shape[1]
-    if destination.shape[1] != joints:
-        raise InvalidArgument(
-            "Both clips must have the same joints, not {joints} and {shape}.", joints=joints, shape=destination.shape[1]
-        )
+    first, second = features((source, destination), dt, root=root, weights=weights)
+    checks.check_memory(12.0 * len(first) * len(second))
+    cost, across = _apart(first, second)
+    if contacts is not None:
+        cost += weights.contact * mismatch(contacts, len(first), len(second))
+    return CutSearch(cost, across)
+
+
+def features(clips: Sequence[ArrayLike], dt: float, *, root: int, weights: Weights) -> list[Array]:
+    """What is compared of each clip: points (F, 2 J, 3) whose squared distances, after the best rotation of one clip
+    about Z, are the costs without contacts.
+
+    Arguments and errors as for `search`; the size of the body is that in all clips.
+    """
+    names = ("source", "destination") if len(clips) == 2 else ("clip",) * len(clips)
+    known = [_positions(name, clip) for name, clip in zip(names, clips, strict=True)]
+    joints = known[0].shape[1]
+    for clip in known:
+        if clip.shape[1] != joints:
+            raise InvalidArgument(
+                "Both clips must have the same joints, not {joints} and {shape}.", joints=joints, shape=clip.shape[1]
+            )
     if not isinstance(root, int | np.integer) or not -joints <= root < joints:
         raise InvalidArgument(
             "There is no root joint {root} among the {joints} joints; choose another.",
@@ -140,18 +157,13 @@ def search(
     dt = checks.time_step(dt)
     checks.number("weight of velocities", weights.velocity, 0.0)
     checks.number("weight of contacts", weights.contact, 0.0)
-    checks.check_memory(12.0 * len(source) * len(destination))
     share = _shares(weights.joints, joints)
-    scale = np.sqrt(_twice(share)) / _size((source, destination), root, share)
-    level = np.mean(source[:, root, 2])
-    features = [
+    scale = np.sqrt(_twice(share)) / _size(known, root, share)
+    level = np.mean(known[0][:, root, 2])
+    return [
         scale * np.concatenate((_about(clip, root, level), weights.velocity * _velocity(clip, dt)), axis=1)
-        for clip in (source, destination)
+        for clip in known
     ]
-    cost, across = _apart(*features)
-    if contacts is not None:
-        cost += weights.contact * _mismatch(contacts, len(source), len(destination))
-    return CutSearch(cost, across)
 
 
 def foot_contacts(
@@ -200,7 +212,7 @@ def _shares(joints: ArrayLike | None, count: int) -> Array:
     return share / np.sum(share)
 
 
-def _size(clips: tuple[Array, Array], root: int, share: Array) -> float:
+def _size(clips: Sequence[Array], root: int, share: Array) -> float:
     """Distance of the joints from the root, root mean square; 1 if all are at one point."""
     squares = np.concatenate([np.sum((clip - clip[:, root, None]) ** 2, axis=-1) for clip in clips])
     return float(np.sqrt(np.mean(squares @ share))) or 1.0
@@ -237,7 +249,7 @@ def _apart(a: Array, b: Array) -> tuple[Array, NDArray[np.complex128]]:
     return np.maximum(squares, 0.0, out=squares), across
 
 
-def _mismatch(contacts: tuple[ArrayLike, ArrayLike], first: int, second: int) -> Array:
+def mismatch(contacts: tuple[ArrayLike, ArrayLike], first: int, second: int) -> Array:
     """Fraction of feet (F1, F2) that touch the ground in only one of the clips."""
     a, b = (checks.numbers("contacts", feet) for feet in contacts)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1] or not a.shape[1] or (len(a), len(b)) != (first, second):

@@ -24,7 +24,7 @@ from .root_motion import find_root
 PICTURE = "Look-at PD Cuts"
 _COLOURS = np.array([(0.99, 0.91, 0.14), (0.37, 0.79, 0.38), (0.13, 0.57, 0.55), (0.24, 0.29, 0.54), (0.27, 0.0, 0.33)])
 _PIXELS = 256
-_APART = 0.3
+SPACING = 0.3
 """Smallest distance [s] between two cuts of the list, in at least one of the clips."""
 Range = tuple[int, int] | None
 _UP = np.array([0.0, 0.0, 1.0])
@@ -61,26 +61,26 @@ def find(
     editable.check_armature(armature)
     scene = scene or bpy.context.scene
     used = [sequence.Used.of(armature, sequence.ClipRef(action, 0)) for action in (source, destination)]
-    body = _Body(armature, used)
+    body = ComparedBody(armature, used)
     dt = scene_time.seconds_per_frame(scene)
     positions = [body.sample(scene, item) for item in used]
     contacts = None
     if body.feet:
-        first, second = (best_cut.foot_contacts(p[:, body.feet], dt, size=body.size) for p in positions)
+        first, second = (body.contacts(clip, dt) for clip in positions)
         contacts = first, second
     found = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
     # The source is cut after the matching frame, and the destination entered after its own.
-    within = [_rows(item, frames) for item, frames in zip(used, ranges, strict=True)]
+    within = [rows(item, frames) for item, frames in zip(used, ranges, strict=True)]
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
         for pair in found.best(
-            count, spacing=max(round(_APART / dt), 1), room=max(room, 1), source=within[0], destination=within[1]
+            count, spacing=max(round(SPACING / dt), 1), room=max(room, 1), source=within[0], destination=within[1]
         )
     ]
     return Found(best, found.cost, (used[0].first, used[1].first))
 
 
-def _rows(item: sequence.Used, frames: Range) -> slice:
+def rows(item: sequence.Used, frames: Range) -> slice:
     """The rows of a clip at which it may be cut. Raises RigError if there are none."""
     if frames is None:
         return slice(None)
@@ -98,7 +98,7 @@ def _rows(item: sequence.Used, frames: Range) -> slice:
     return slice(max(first - item.first - 1, 0), last - item.first)
 
 
-class _Body:
+class ComparedBody:
     """The compared joints of an armature. root: index of the root of the body; feet: of the feet."""
 
     def __init__(self, armature: bpy.types.Object, used: Sequence[sequence.Used]) -> None:
@@ -122,6 +122,10 @@ class _Body:
         with playing(self.armature, item.action, item.slot), Sampler(scene, self.armature, self.joints) as sampler:
             samples = run(sampler.sample(frames))
         return rotation.rotate(self._upright, samples.positions)
+
+    def contacts(self, positions: Array, dt: float) -> best_cut.Mask:
+        """Contacts (F, K) of the feet with the ground, from sampled positions. dt: [s]."""
+        return best_cut.foot_contacts(positions[:, self.feet], dt, size=self.size)
 
 
 def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequence.Used]) -> Clip:

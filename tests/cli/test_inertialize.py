@@ -242,6 +242,29 @@ def test_best_cut_in_a_range(blend_file, call, tmp_path) -> None:
     assert 10 <= row["cuts"][0] <= 14 and 20 <= row["clip_frames"][1] <= 24
 
 
+def test_the_cheapest_path_over_a_library(blend_file, call, tmp_path) -> None:
+    plots = tmp_path / "plots"
+    words = "--to", "Walk", "--library", "*", "--cut-cost", "0.5", "--plots", plots
+    outcome = call("inertialize", blend_file, "--output", tmp_path / "out.blend", *words)
+    assert outcome.code == 0, outcome.errors
+    row = outcome.row
+    assert row["clips"] == ["Run", "Walk"] and len(row["path"]) == 1
+    cut = row["path"][0]
+    assert row["cuts"] == [cut["source_frame"]] and row["clip_frames"] == [1.0, cut["destination_frame"]]
+    assert row["library"]["actions"] == [{"name": "Run", "frames": [1, 31]}, {"name": "Walk", "frames": [5, 45]}]
+    pairs = [(item["source"], item["destination"]) for item in row["library"]["cuts"]]
+    assert sorted(pairs) == [("Run", "Walk"), ("Walk", "Run")]
+    assert json.loads((plots / "out.json").read_text()) == {**row["library"], "path": row["path"]}
+
+
+def test_the_library_of_a_file(blend_file, call) -> None:
+    outcome = call("inspect", blend_file, "--library", "Run, Wal?")
+    assert "library of 2 actions, 2 best cuts" in outcome.out and "Run  -> Walk" in outcome.out
+    assert len(outcome.row["library"]["cuts"]) == 2
+    failed = call("inspect", blend_file, "--library", "Swim*")
+    assert failed.code == 1 and "called 'Swim*'" in failed.errors[0]
+
+
 def test_range_keeps_these_frames(blend_file, call, tools, tmp_path) -> None:
     whole, part = tmp_path / "whole.blend", tmp_path / "part.blend"
     join(call, blend_file, whole)
@@ -663,6 +686,9 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--to", "Walk", "--source-range", "1", "9"], "--source-range means nothing without --best-cut"),
         (["--to", "Walk", "--loop-ends", "end"], "--loop-ends means nothing without --loop"),
         (["--to", "Walk", "--best-cut", "--source-frame", "9"], "--best-cut finds"),
+        (["--loop", "--library", "*"], "--library means nothing without --to"),
+        (["--to", "Walk", "--library", "*", "--repeat", "2"], "--library finds the cuts itself; leave --repeat out"),
+        (["--to", "Walk", "--cut-cost", "1"], "--cut-cost means nothing without --library"),
         (["--to", "Walk", "--blend=-1"], "-1"),
         (["--to", "Walk", "--blend", "nan"], "nan"),
         (["--to", "Walk", "--blend", "long"], "long"),

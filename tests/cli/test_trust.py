@@ -261,6 +261,8 @@ FLAGS = {
     "--torque-limit": [*NUMBERS, "20"],
     "--strength": [*NUMBERS, "2"],
     "--plots": ["plots", "walk.blend", "new/plots"],
+    "--library": ["*", "Walk*", "Nothing", ""],
+    "--cut-cost": [*NUMBERS, "0.1"],
     "--keys": ["1,11,31", "1", "1,1", "31,1", "1e9,2e9", "x"],
     "--tension": NUMBERS,
     "--at-keys": ["pass", "stop", "x"],

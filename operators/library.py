@@ -1,0 +1,105 @@
+"""The library of actions: find the best cuts between all of them, and join along the cheapest path."""
+
+from collections.abc import Generator
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ..lookat_pd.message import Message, joined
+from ..rig.transitions import join, library
+from ..rig.transitions.library import LibraryCut
+from ..rig.transitions.library_settings import CutCost, Patterned
+from ..rig.transitions.settings import Blending, CutRange, blend_time, placement
+from ..translations import messages
+from . import current, inertialize
+from .best_cut import ranges_of, room_of
+from .blending import Played, draw_method
+from .job import ModalJob
+
+
+class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
+    """List the best cut between each two actions of this character"""
+
+    bl_idname = "lookat_pd.compare_library"
+    bl_label = "Find Best Cuts of All"
+    why_not = staticmethod(inertialize.why_not)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        armature, room = current.armature(context), room_of(context, context.scene.lookat_pd_transition)
+        self.job = library.build(context.scene, armature, library.choose(armature, self.pattern), room=room)
+
+    def finish(self, context: bpy.types.Context, result: library.Library) -> None:
+        settings, found = context.scene.lookat_pd_library, result.pairs()
+        settings.pairs.clear()
+        for cut in found:
+            item = settings.pairs.add()
+            item.name = f"{cut.source} → {cut.destination}"
+            for name in ("source", "destination", "source_frame", "destination_frame", "cost"):
+                setattr(item, name, getattr(cut, name))
+        settings.pair_index = 0
+        current.report_info(
+            self,
+            Message(
+                "Compared {actions} actions and found {count} best cuts ({seconds:.2f} s).",
+                actions=len(result.clips),
+                count=len(found),
+                seconds=self.seconds,
+            ),
+        )
+
+
+class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, inertialize.Joining, bpy.types.Operator):
+    """Join the actions that lead from the source to the destination with the smallest differences at the cuts"""
+
+    bl_idname = "lookat_pd.join_path"
+    bl_label = "Join along Cheapest Path"
+    why_not = staticmethod(inertialize.why_not)
+
+    source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
+    destination: StringProperty(name="Destination", description="Action to which the path leads")
+    blend: blend_time("Time in seconds until only the new clip plays")
+    root: placement("Placement of each clip relative to the one before")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)
+        for name in ("source", "destination"):
+            layout.prop_search(self, name, bpy.data, "actions", icon="ACTION")
+        for name in ("pattern", "cut_cost", "pose_source"):
+            layout.prop(self, name)
+        draw_method(layout, self)
+        self.draw_blend(layout)
+        layout.prop(self, "root")
+        layout.prop(self, "lock_feet")
+        layout.prop(self, "assign")
+
+    def start(self, context: bpy.types.Context) -> None:
+        self.job = self._join(context)
+
+    def _join(self, context: bpy.types.Context) -> Generator[float, None, Any]:
+        armature, scene = current.armature(context), context.scene
+        source = inertialize.find_action(self.source or inertialize.current_action(context), "source")
+        destination = inertialize.find_action(self.destination, "destination")
+        chosen = library.choose(armature, self.pattern, (source, destination))
+        ends = library.PathEnds(source, destination, ranges_of(self))
+        known = yield from library.build(scene, armature, chosen, room=room_of(context, self), ends=ends)
+        path = known.path(ends, self.cut_cost)
+        options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
+        result = yield from self.joined(
+            scene, armature, lambda how: join.chain(armature, known.steps(path, how), **options), self.how(context)
+        )
+        return result, path
+
+    def finish(self, context: bpy.types.Context, result: tuple[join.Joined, list[LibraryCut]]) -> None:
+        made, path = result
+        names = joined(" → ", [path[0].source, *(cut.destination for cut in path)])
+        current.report_info(
+            self,
+            Message("{path}: {result}", path=names, result=self.summary(made)),
+        )
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_compare_library, LOOKAT_PD_OT_join_path))

@@ -1,0 +1,59 @@
+"""The library of actions: the best cuts between all of them, and the cheapest path from one to another."""
+
+import bpy
+
+from ..operators import current, inertialize
+from .transitions import copy_settings, hand_over
+
+_PATH = (
+    *("source", "destination", "use_cut_range", "source_start", "source_end", "destination_start", "destination_end"),
+    *("root", "lock_feet", "pose_source", "method", "use_auto_blend", "blend", "damping_ratio"),
+)
+"""What a path takes from the settings of the next transition."""
+
+
+class LOOKAT_PD_UL_library(bpy.types.UIList):
+    """The best cut of each two actions, the best one first."""
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
+        row = layout.split(factor=0.76)
+        row.label(text=item.name, translate=False)
+        row.label(text=f"{item.cost:.4f}", translate=False)
+
+
+class LOOKAT_PD_PT_transitions_library(bpy.types.Panel):
+    bl_label = "Library"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_parent_id = "LOOKAT_PD_PT_transitions"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return inertialize.why_not(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_library
+        layout.prop(settings, "pattern")
+        button = layout.operator("lookat_pd.compare_library", icon="VIEWZOOM")
+        copy_settings(settings, button, ("pattern",))
+        if len(settings.pairs):
+            layout.template_list("LOOKAT_PD_UL_library", "", settings, "pairs", settings, "pair_index", rows=5)
+        self._draw_path(layout, context, settings)
+
+    @staticmethod
+    def _draw_path(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        transition = context.scene.lookat_pd_transition
+        column = layout.column(align=True)
+        for name, icon in (("source", "ACTION"), ("destination", "ACTION")):
+            column.prop_search(transition, name, bpy.data, "actions", icon=icon)
+        layout.prop(settings, "cut_cost")
+        row = layout.row()
+        row.enabled = bool(transition.destination)
+        button = row.operator("lookat_pd.join_path", icon="CURVE_PATH")
+        copy_settings(settings, button, ("pattern", "cut_cost"))
+        hand_over(transition, button, _PATH)
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_library, LOOKAT_PD_PT_transitions_library))

@@ -1,0 +1,207 @@
+"""A library: all actions of one character, the best cuts between each two of them, and the cheapest path from one to
+another."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import bpy
+
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import subrange
+from ...lookat_pd.transitions import clip_graph
+from ...lookat_pd.transitions.clip_graph import ClipCut, ClipGraph
+from ..animation import editable
+from ..detection import moving_actions
+from ..sampling import scene_time
+from . import best_cut, sequence
+from .sequence import ClipRef, ClipStep, Used
+from .splice import AUTOMATIC, Blend
+
+_SHORTEST = 3
+"""Frames of an action that can be cut; shorter ones are poses."""
+_STAY = 0.3
+"""Shortest time [s] for which a clip plays between two cuts of a path."""
+CUT_COST = 0.02
+"""Cost of a cut beside its difference, by default: a clip more must save as much."""
+_SAMPLED = 0.8
+"""Fraction of the work that is sampling."""
+
+
+@dataclass(frozen=True)
+class LibraryCut:
+    """The cut from one action to another: the frames as of `join.ClipRef`, and the cost."""
+
+    source: str
+    destination: str
+    source_frame: int
+    destination_frame: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class PathEnds:
+    """The actions from and to which a path leads.
+
+    ranges: first and last frame at which the start may be left and the goal be entered; by default the second half of
+    the start and the first half of the goal.
+    """
+
+    start: bpy.types.Action
+    goal: bpy.types.Action
+    ranges: tuple[best_cut.Range, best_cut.Range] = (None, None)
+
+    def frames(self, clips: Sequence[Used]) -> tuple[tuple[int, slice], tuple[int, slice]]:
+        """Number and rows of the start and of the goal. Raises RigError if a range has no frame for a cut."""
+        names = [clip.action.name for clip in clips]
+        first, last = names.index(self.start.name), names.index(self.goal.name)
+        leave, enter = best_cut.rows(clips[first], self.ranges[0]), best_cut.rows(clips[last], self.ranges[1])
+        if self.ranges[0] is None:
+            leave = slice((clips[first].last - clips[first].first) // 2, None)
+        if self.ranges[1] is None:
+            enter = slice(0, max((clips[last].last - clips[last].first) // 2, 1))
+        return (first, leave), (last, enter)
+
+
+@dataclass(frozen=True)
+class Library:
+    """The clips of an armature and the cuts between them. dt: seconds per frame."""
+
+    armature: bpy.types.Object
+    clips: tuple[Used, ...]
+    graph: ClipGraph
+    dt: float
+
+    def pairs(self) -> list[LibraryCut]:
+        """The best cut of each ordered pair of different actions, best first."""
+        return [self._cut(cut) for cut in self.graph.pairs()]
+
+    def path(self, ends: "PathEnds", cut_cost: float = CUT_COST) -> list[LibraryCut]:
+        """The cuts of the cheapest path between the ends with which the library was built.
+
+        cut_cost: added to each cut. Raises RigError if there is no path.
+        """
+        (first, leave), (last, enter) = ends.frames(self.clips)
+        stay = max(round(_STAY / self.dt), 1)
+        found = self.graph.cheapest(first, last, leave=leave, enter=enter, stay=stay, cut_cost=cut_cost)
+        if not found:
+            raise RigError(
+                "No cuts lead from '{source}' to '{destination}'; add actions to the library, or choose other frames.",
+                source=ends.start.name,
+                destination=ends.goal.name,
+            )
+        return [self._cut(cut) for cut in found]
+
+    def steps(self, path: Sequence[LibraryCut], blend: Blend = AUTOMATIC) -> list[ClipStep]:
+        """Steps for `join.chain` that play a path: the start from its first frame, the goal to its end."""
+        known = {clip.action.name: clip for clip in self.clips}
+        clip = known[path[0].source]
+        frame, at = clip.first, clip.first
+        steps = [ClipStep(ClipRef(clip.action, frame, clip.slot), at, blend)]
+        for cut in path:
+            at += cut.source_frame - frame
+            clip, frame = known[cut.destination], cut.destination_frame
+            steps.append(ClipStep(ClipRef(clip.action, frame, clip.slot), at, blend))
+        return steps
+
+    def _cut(self, cut: ClipCut) -> LibraryCut:
+        source, destination = self.clips[cut.source], self.clips[cut.destination]
+        return LibraryCut(
+            source.action.name,
+            destination.action.name,
+            source.first + cut.i + 1,
+            destination.first + cut.j + 1,
+            cut.cost,
+        )
+
+
+def choose(
+    armature: bpy.types.Object, patterns: str = "", needed: Sequence[bpy.types.Action] = ()
+) -> list[bpy.types.Action]:
+    """The actions of an armature that can be cut, by name: all, or those that match one of the patterns.
+
+    patterns: names with wildcards, separated by commas. needed: actions that are included, in any case. Poses of a
+    single frame and actions of other rigs are left out. Raises RigError if a pattern matches none, and if there are
+    fewer than two actions.
+    """
+    editable.check_armature(armature)
+    every = [action for action in moving_actions.moving(armature) if _can_be_cut(armature, action)]
+    found = {action.name: action for action in needed}
+    for pattern in _patterns(patterns):
+        here = {action.name: action for action in every if fnmatchcase(action.name, pattern)}
+        if not here:
+            raise RigError(
+                "No action of '{armature}' with {frames} frames or more is called '{pattern}'; choose another name or "
+                "pattern, such as Walk*.",
+                armature=armature.name,
+                frames=_SHORTEST,
+                pattern=pattern,
+            )
+        found |= here
+    if len(found) < 2:
+        raise RigError(
+            "A library needs two actions that animate '{armature}', with {frames} frames or more each; there is only "
+            "{count}.",
+            armature=armature.name,
+            frames=_SHORTEST,
+            count=len(found),
+        )
+    return [found[name] for name in sorted(found)]
+
+
+def _patterns(words: str) -> list[str]:
+    if words.strip() in bpy.data.actions:
+        return [words.strip()]
+    return [word.strip() for word in words.split(",") if word.strip()] or ["*"]
+
+
+def _can_be_cut(armature: bpy.types.Object, action: bpy.types.Action) -> bool:
+    slot = moving_actions.suitable_slot(armature, action)
+    if slot is None:
+        return False
+    try:
+        sequence.fitting(armature, action, slot)
+        first, last = sequence.key_range(action, slot)
+    except RigError:
+        return False
+    return last - first + 1 >= _SHORTEST
+
+
+def build(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    library: Sequence[bpy.types.Action],
+    *,
+    room: int = 0,
+    ends: PathEnds | None = None,
+) -> Generator[float, None, Library]:
+    """Compare all frames of all actions as this armature plays them; yields the completed fraction.
+
+    room: frames of a destination that must come after a cut, such as the length of the blend. ends: of the path that
+    will be asked for. Nothing is changed.
+    Raises LookAtError.
+    """
+    editable.check_armature(armature)
+    clips = tuple(
+        Used.of(armature, ClipRef(action, 0, moving_actions.suitable_slot(armature, action))) for action in library
+    )
+    leave, enter = ((), ()) if ends is None else ends.frames(clips)
+    dt = scene_time.seconds_per_frame(scene)
+    body = best_cut.ComparedBody(armature, clips)
+    positions = []
+    for number, clip in enumerate(clips, 1):
+        positions.append(body.sample(scene, clip))
+        yield _SAMPLED * number / len(clips)
+    contacts = [body.contacts(clip, dt) for clip in positions] if body.feet else None
+    work = clip_graph.comparing(
+        positions,
+        dt,
+        root=body.root,
+        contacts=contacts,
+        spacing=max(round(best_cut.SPACING / dt), 1),
+        room=max(room, 1),
+        leave=dict([leave] if leave else []),
+        enter=dict([enter] if enter else []),
+    )
+    graph = yield from subrange(work, _SAMPLED, 1.0)
+    return Library(armature, clips, graph, dt)
