@@ -13,6 +13,7 @@ from ..look_at import constraint_sync, mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.body import blink, shape_table
 from ..look_at.body import settings as body_settings
+from ..look_at.directing import shot_keys
 from ..look_at.resolve import LookAt
 from ..look_at.scene_solve import SceneSolve
 from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
@@ -28,6 +29,8 @@ _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 and how often it is looked at while slices of work make changes themselves."""
 _OWN = {"OBJECT", "ACTION"}
 """Kinds of data that are changed when a track is shown."""
+_KEYED = ("ACTION", "ARMATURE")
+"""Kinds of data that are changed where keys of the shot are."""
 _STRUCTURE = ("SCENE", "COLLECTION")
 """Kinds of data that are changed where relations between others are."""
 _NONE: tuple[set, set] = set(), set()
@@ -221,6 +224,9 @@ class LiveScene:
             reach[key] = set(body), set(targets)
         own = {}
         for armature in constraint_sync.live_armatures(scene):
+            if touched is None or not touched.isdisjoint(_KEYED):
+                # Keys of the shot may have come or gone in an animation editor.
+                shot_keys.mend(armature)
             everything.update({fingerprint.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
         for key, solve in self.solves.items():
