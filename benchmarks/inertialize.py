@@ -100,7 +100,7 @@ def _cuts() -> list[Row]:
         "loop": clocked(search_in_a_loop(first, second)),
     }
     times = shortest(works, REPEATS)
-    group, goal = f"Best cuts between {LONG} by {LONG} frames of {BONES} joints", Goal(0.5, SECONDS)
+    group, goal = f"Best cuts between {LONG} by {LONG} frames of {BONES} joints", Goal(0.02, SECONDS)
     found, ratio = times["search"], times["search"] / times["loop"]
     return [
         Row("inertialize.cut.loop", "distances of joints alone, in a loop over frames", times["loop"], group=group),

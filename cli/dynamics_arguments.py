@@ -5,8 +5,6 @@ from pathlib import Path
 
 import bpy
 
-from ..lookat_pd.dynamics import engine
-from ..lookat_pd.errors import RigError
 from ..rig.dynamics import display, masses
 from ..rig.dynamics import settings as body_settings
 from . import arguments as words
@@ -29,6 +27,7 @@ def add_body(parser: argparse.ArgumentParser) -> None:
         help="source of the volume of the bones (default: the setting of the file, otherwise capsules)",
     )
     parser.add_argument("--no-gravity", action="store_true", help="ignore the gravity of the scene")
+    parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
     limits = parser.add_mutually_exclusive_group()
     limits.add_argument(
         "--torque-limit",
@@ -59,11 +58,8 @@ def check(options: argparse.Namespace) -> None:
 def prepare(
     options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, bone: str | None = None
 ) -> bpy.types.Object:
-    """The rig, with the body of the arguments. Raises RigError without the physics engine, and LookAtError."""
+    """The rig, with the body of the arguments. Raises LookAtError."""
     baking.check_output(baking.INTO[options.into], job)
-    reason = engine.reason()
-    if reason is not None:
-        raise RigError(reason)
     rig = baking.choose_rig(options, scene, row, bone)
     _use_body(options, scene, rig)
     found, _ = display.summary(scene, rig)

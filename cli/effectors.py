@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--effector",
         action="append",
-        type=_pair,
+        type=pair,
         metavar="NAME=TARGET",
         help="place bone NAME on an object NAME[:BONE] or a point X,Y,Z; repeatable",
     )
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep bone NAME where it is animated; feet have a high priority; repeatable",
     )
     group.add_argument(
-        "--look", action="append", type=_pair, metavar="NAME=TARGET", help="point bone NAME at a target; repeatable"
+        "--look", action="append", type=pair, metavar="NAME=TARGET", help="point bone NAME at a target; repeatable"
     )
     group.add_argument("--listed", action="store_true", help="take the effectors of the panel, as saved in the file")
     group.add_argument(
@@ -180,7 +180,7 @@ def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
         row["warnings"].append(f"'{bone}' does not reach its target at {count} of {len(result.frames)} frames.")
 
 
-def _pair(word: str) -> tuple[str, str]:
+def pair(word: str) -> tuple[str, str]:
     """NAME=VALUE; the name may have an equals sign of its own."""
     name, sign, value = word.rpartition("=")
     if not sign or not name or not value:

@@ -25,7 +25,10 @@ def reported(scene: bpy.types.Scene) -> float:
 
 
 def stretch(factor: float, start: float) -> None:
-    """Move every key away from frame `start` by `factor`."""
+    """Move every key and pose marker away from frame `start` by `factor`."""
+    for action in bpy.data.actions:
+        for marker in action.pose_markers:
+            marker.frame = round(start + (marker.frame - start) * factor)
     for curve in _curves():
         points = curve.keyframe_points
         for name in ("co", "handle_left", "handle_right"):

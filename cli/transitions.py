@@ -16,7 +16,7 @@ from ..lookat_pd.transitions import inertialization, methods
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..rig.sampling import scene_time
-from ..rig.transitions import best_cut, chains, clips, join, loop, pops, sequence
+from ..rig.transitions import best_cut, chains, clips, join, loop, pops, pose_markers, sequence
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.sequence import ClipRef, ClipStep
 from ..rig.transitions.splice import Blend
@@ -143,13 +143,13 @@ def _join(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
         source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")
         cut, enter = _frames(request, scene, rig, source, destination)
-        refs, repeat = (source.at(cut), destination.at(enter)), options.repeat or 1
+        refs, repeat = (source.at(cut), destination.at(enter)), {"repeat": options.repeat or 1, "until": options.until}
         joined = request.joined(
             scene,
             rig,
-            lambda how: join.join(rig, *refs, how, **placing, repeat=repeat),
+            lambda how: join.join(rig, *refs, how, **placing, **repeat),
         )
-        played = [source, *[destination] * (options.repeat or 1)]
+        played = [source, *[destination] * len(joined.cuts)]
     else:
         entries = request.entries or _from_markers(request, scene, rig)
         played = _play_all(request, rig, entries)
@@ -175,7 +175,10 @@ def _frames(
         seconds = request.blend().seconds
         # What suits the poses is known only when the cut is: as long as it can be, if the clip has as much.
         room = min(_LONGEST_AUTO / dt, 0.5 * (end - begin)) if seconds is None else np.ceil(seconds / dt)
-        found = best_cut.find(rig, source.action, destination.action, count=1, room=int(room), scene=scene)
+        ranges = options.source_range, options.destination_range
+        found = best_cut.find(
+            rig, source.action, destination.action, count=1, room=int(room), ranges=ranges, scene=scene
+        )
         if not found.cuts:
             raise RigError(
                 "'{action}' or '{destination_action}' is too short for a search; give --source-frame "
@@ -263,7 +266,7 @@ def _in_range(rig: bpy.types.Object, joined: join.Joined, names: list[str], want
             )
         part = clips.read(rig, action, slot, np.arange(first, last + 1))
         name = action.name
-        action, slot = join.make(rig, name, part)
+        action, slot = join.make(rig, name, part, pose_markers.read(joined.action, first, last))
         join.use(rig, action, slot)
         bpy.data.actions.remove(joined.action)
         action.name = name
@@ -290,9 +293,8 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
     options = request.options
     clip = _take(request, rig)
     first, last = options.range or (None, None)
-    looped = loop.loop(
-        rig, clip.action, first, last, request.blend().seconds, slot=clip.slot, name=options.name or "", scene=scene
-    )
+    how = {"ends": (options.loop_ends or "both").upper(), "name": options.name or "", "scene": scene}
+    looped = loop.loop(rig, clip.action, first, last, request.blend().seconds, slot=clip.slot, **how)
     end, start = (looped.last - 1, looped.last), (looped.first, looped.first + 1)
     missing = sequence.fitting(rig, clip.action, clip.slot).missing
     return Made(

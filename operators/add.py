@@ -48,6 +48,7 @@ class LOOKAT_PD_OT_add(current.Explained, bpy.types.Operator):
         look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
         if self.whole_body:
             layers.switch_on(armature.pose.bones[bone].lookat_pd)
+            current.take_over_eyes(self, context.scene, armature, bone)
         self.bone = bone
         look_at_edit.activate(armature, bone)
         return {"FINISHED"}

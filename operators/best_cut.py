@@ -7,10 +7,11 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.sampling import scene_time
 from ..rig.transitions import best_cut
+from ..rig.transitions.settings import CutRange
 from . import current, inertialize
 
 
-class LOOKAT_PD_OT_best_cut(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
     """Compare all frames of two actions and set the cut where pose, speed and foot contacts differ least"""
 
     bl_idname = "lookat_pd.best_cut"
@@ -32,6 +33,12 @@ class LOOKAT_PD_OT_best_cut(current.Explained, bpy.types.Operator):
         default=True,
     )
 
+    @property
+    def ranges(self) -> tuple[best_cut.Range, best_cut.Range]:
+        if not self.use_cut_range:
+            return None, None
+        return (self.source_start, self.source_end), (self.destination_start, self.destination_end)
+
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.scene.lookat_pd_transition
@@ -40,9 +47,8 @@ class LOOKAT_PD_OT_best_cut(current.Explained, bpy.types.Operator):
         )
         destination = inertialize.find_action(self.destination or settings.destination, "destination")
         room = 0 if settings.use_auto_blend else int(settings.blend / scene_time.seconds_per_frame(context.scene))
-        found = best_cut.find(
-            current.armature(context), source, destination, count=self.count, room=room, scene=context.scene
-        )
+        options = {"count": self.count, "room": room, "ranges": self.ranges, "scene": context.scene}
+        found = best_cut.find(current.armature(context), source, destination, **options)
         if not found.cuts:
             raise RigError(
                 "'{source}' or '{destination}' is too short for a cut; choose longer actions.",

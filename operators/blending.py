@@ -30,6 +30,19 @@ def draw_method(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> N
         layout.prop(settings, "damping_ratio")
 
 
+def draw_repeat(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> None:
+    """How many times the destination plays, or until which frame, of settings or of an operator."""
+    column = layout.column(align=True)
+    row = column.row()
+    row.active = not settings.use_until
+    row.prop(settings, "repeat")
+    row = column.row(heading="Until Frame")
+    row.prop(settings, "use_until", text="")
+    row = row.row()
+    row.active = settings.use_until
+    row.prop(settings, "until", text="")
+
+
 def draw_lock_feet(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> None:
     """Whether feet are locked, of settings or of an operator."""
     row = layout.row()

@@ -10,6 +10,7 @@ from ..lookat_pd.errors import LookAtError
 from ..rig.animation import editable
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
+from ..rig.look_at.body import control_probe
 from ..rig.sampling import targets
 from ..translations import messages
 
@@ -152,3 +153,18 @@ def reports_errors(
 def report_info(operator: bpy.types.Operator, text: str) -> None:
     """Report the result."""
     operator.report({"INFO"}, messages.translate(text))
+
+
+def take_over_eyes(operator: bpy.types.Operator, scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> None:
+    """Let the control bones of a face turn the eyes of the look-at on a bone, where nothing else can; report them."""
+    found = control_probe.take_over(scene, armature, bone)
+    if found is not None:
+        report_controls(operator, found)
+
+
+def report_controls(operator: bpy.types.Operator, found: control_probe.Measured) -> None:
+    """Report which control bones turn and close the eyes, and which do not."""
+    for note in found.notes:
+        operator.report({"WARNING"}, messages.translate(note))
+    if found.rows:
+        report_info(operator, found.summary)

@@ -2,9 +2,8 @@
 
 import bpy
 
-from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
-from ..rig.look_at.body import shape_eyes, shape_table
+from ..rig.look_at.body import control_probe, shape_table
 from . import current
 
 
@@ -47,22 +46,20 @@ class LOOKAT_PD_OT_eye_shape_remove(current.Explained, bpy.types.Operator):
 
 
 class LOOKAT_PD_OT_eye_shapes_detect(current.OfLookAt, bpy.types.Operator):
-    """Fill the table with the shape keys whose names say that they turn the eyes"""
+    """Fill the table with control bones or shape keys whose names say that they turn the eyes; how far is measured"""
 
     bl_idname = "lookat_pd.eye_shapes_detect"
-    bl_label = "Detect Eye Shape Keys"
+    bl_label = "Detect Eye Controls"
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = current.look_at_bone(context)
-        rows = shape_eyes.detected_rows(bone.id_data)
-        if not rows:
-            raise RigError(
-                "No shape key of '{armature}' has a name that says that it turns the eyes; add rows to the table.",
-                armature=bone.id_data.name,
-            )
-        shape_table.write(bone.lookat_pd.eyes, rows)
-        current.report_info(self, Message("Found {count} shape keys that turn the eyes.", count=len(rows)))
+        found = control_probe.fill_table(context.scene, bone.id_data, bone.name)
+        rows = shape_table.rows(bone.lookat_pd.eyes)
+        shapes = sum(1 for row in rows if row.shape_key)
+        current.report_controls(self, found)
+        if shapes:
+            current.report_info(self, Message("Found {count} shape keys that turn the eyes.", count=shapes))
         return {"FINISHED"}
 
 

@@ -1,12 +1,15 @@
-"""Keep a foot or hand fixed in world space during contacts."""
+"""Hold feet and hands in world space, or on what they touch, during contacts."""
 
 import bpy
-from bpy.props import EnumProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 
+from ..lookat_pd.body.contacts import Detection
+from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import contacts
 from ..rig.ik import setup as ik_setup
+from ..rig.ik.contact_plan import Contact
 from ..translations import messages
 from . import current, job
 from .ik_bake import why_no_chain
@@ -14,12 +17,36 @@ from .ik_bake import why_no_chain
 _FEW = 6
 
 
+def _bones(context: bpy.types.Context) -> list[str]:
+    """The selected bones, or the active one if it is not selected."""
+    selected, active = [bone.name for bone in current.selected_bones(context)], current.bone(context)
+    if active is not None and active.name not in selected:
+        return [active.name]
+    return selected
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why no contact can be cleaned up, as a sentence; None if it can."""
+    reason = current.why_no_armature(context)
+    if reason is not None:
+        return reason
+    bones = _bones(context)
+    if not bones:
+        return "Select the bones that touch something, such as the feet"
+    try:
+        if contacts.is_body(current.armature(context), bones):
+            return None
+    except LookAtError as error:
+        return messages.translate(str(error))
+    return why_no_chain(context)
+
+
 class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
-    """Keep the head of a foot or hand bone fixed in world space while it touches something"""
+    """Hold the selected feet and hands where they touch the ground, a prop or another character"""
 
     bl_idname = "lookat_pd.ik_contacts"
     bl_label = "Clean Up Contacts"
-    why_not = staticmethod(why_no_chain)
+    why_not = staticmethod(why_not)
 
     where: EnumProperty(
         name="Contacts",
@@ -31,6 +58,11 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
     )
     contact_start: IntProperty(name="Contact Start", description="First frame of the contact", default=1)
     contact_end: IntProperty(name="End", description="Last frame of the contact", default=20)
+    lower_hips: BoolProperty(
+        name="Lower Hips",
+        description="Lower the hips smoothly where a leg does not reach its contact; all other feet stay in place",
+        default=True,
+    )
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
@@ -39,6 +71,7 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
         column.active = self.where == "MARKED"
         column.prop(self, "contact_start")
         column.prop(self, "contact_end")
+        layout.prop(self, "lower_hips")
         super().draw(context)
 
     def progress(self, percent: str) -> str:
@@ -47,29 +80,52 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context.scene)
-        settings = context.scene.lookat_pd_ik
-        chain = ik_setup.contact_chain(current.armature(context), current.bone(context).name, settings)
-        what = contacts.Detection(settings.contact_speed, settings.contact_height)
+        settings, armature, bones = context.scene.lookat_pd_ik, current.armature(context), _bones(context)
+        what = Detection(settings.contact_speed, settings.contact_height)
         if self.where == "MARKED":
             what = [(self.contact_start, self.contact_end)]
+        surface = ik_setup.contact_surface(settings)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        if contacts.is_body(armature, bones, lower_hips=self.lower_hips):
+            touch = contacts.Touch(Contact(what, settings.contact_blend), surface)
+            self.job = contacts.clean_up_body(
+                context.scene, armature, dict.fromkeys(bones, touch), options, lower_hips=self.lower_hips
+            )
+            return
+        chain = ik_setup.contact_chain(armature, bones[0], settings)
         self.job = contacts.clean_up(
-            context.scene, chain, what, settings.contact_blend, ik_setup.tuning(settings), options
+            context.scene, chain, what, settings.contact_blend, ik_setup.tuning(settings), options, target=surface
         )
 
     def finish(self, context: bpy.types.Context, result: contacts.ContactsResult) -> None:
-        named = ", ".join(f"{first}-{last}" for first, last in result.intervals[:_FEW])
-        if len(result.intervals) > _FEW:
-            named += " ..."
-        missed = 1000.0 * float(result.baked.error.max()) * context.scene.unit_settings.scale_length
-        bone = result.baked.chain.effector
+        unit = 1000.0 * context.scene.unit_settings.scale_length
+        for bone, found in result.contacts.items():
+            named = ", ".join(f"{first}-{last}" for first, last in found[:_FEW])
+            if not found:
+                current.report_info(self, Message("'{bone}' has no contact and stays as animated.", bone=bone))
+                continue
+            if len(found) > _FEW:
+                named += " ..."
+            current.report_info(
+                self, Message("Locked '{bone}' during its contacts at frames {frames}.", bone=bone, frames=named)
+            )
+        bone, frame, slip, share = result.worst
+        values = {"bone": bone, "frame": frame, "missed": unit * slip, "share": 100.0 * share}
+        if result.lowered.max() > 0.0:
+            current.report_info(
+                self,
+                Message(
+                    "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}; the hips "
+                    "were lowered by up to {lowered:.1f} mm.",
+                    lowered=unit * float(result.lowered.max()),
+                    **values,
+                ),
+            )
+            return
         current.report_info(
             self,
             Message(
-                "Locked '{bone}' during its contacts at frames {frames}; the largest error is {missed:.2f} mm.",
-                bone=bone,
-                frames=named,
-                missed=missed,
+                "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.", **values
             ),
         )
 

@@ -15,8 +15,9 @@ from ..rig.transitions import join, sequence, splice
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
 from . import current
-from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
+from .blending import Blended, Played, draw_lock_feet, draw_method, draw_repeat, locks_feet
 
+_REPEATING = ("repeat", "use_until", "until")
 _BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "damping_ratio")
 
 
@@ -53,7 +54,7 @@ class LOOKAT_PD_OT_inertialize(
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         settings = context.scene.lookat_pd_transition
-        for name in ("source", "destination", *_BLENDING, "repeat", "lock_feet"):
+        for name in ("source", "destination", *_BLENDING, *_REPEATING, "lock_feet"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
         if not self.source:
@@ -71,7 +72,7 @@ class LOOKAT_PD_OT_inertialize(
             column = layout.column(align=True)
             column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
             column.prop(self, frame)
-        layout.prop(self, "repeat")
+        draw_repeat(layout, self)
         layout.prop(self, "pose_source")
         draw_method(layout, self)
         column = layout.column(align=True)
@@ -100,6 +101,7 @@ class LOOKAT_PD_OT_inertialize(
         options = {
             "root": self.root,
             "repeat": self.repeat,
+            "until": self.until if self.use_until else None,
             "assign": self.assign,
             "lock_feet": locks_feet(self),
             "scene": context.scene,

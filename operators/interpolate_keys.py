@@ -5,7 +5,7 @@ import numpy as np
 
 from ..lookat_pd.dynamics import engine
 from ..lookat_pd.message import Message, joined
-from ..rig.dynamics import interpolation, setup
+from ..rig.dynamics import actuation, interpolation, setup
 from ..translations import messages
 from . import current, job
 
@@ -14,11 +14,14 @@ _FEW = 3
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be interpolated, as a sentence; None if it can."""
-    reason = current.why_no_armature(context) or engine.reason()
+    reason = current.why_no_armature(context)
     if reason is not None:
         return reason
-    if not current.selected_bones(context):
+    bones = current.selected_bones(context)
+    if not bones:
         return "Select the bones to move in pose mode"
+    if actuation.needs_engine(context.scene, bones) and not engine.available():
+        return engine.reason()
     armature = current.armature(context)
     if armature.animation_data is None or armature.animation_data.action is None:
         return "Key at least two poses first"

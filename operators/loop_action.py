@@ -1,12 +1,12 @@
 """Make an action cyclic."""
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.transitions import loop
-from ..rig.transitions.settings import blend_time
+from ..rig.transitions.settings import LOOP_END_ITEMS, blend_time
 from . import current, inertialize
 from .blending import Blended, Played
 
@@ -28,6 +28,7 @@ class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Ope
         name="Automatic Blend", description="Derive the blend time from the difference", default=True
     )
     blend: blend_time("Time in seconds in which the ends are blended into each other")
+    ends: EnumProperty(name="Change", description="What is changed so that the ends meet", items=LOOP_END_ITEMS)
     in_place: BoolProperty(name="In Place", description="Remove the motion of the root on the ground plane")
     cycles: BoolProperty(
         name="Cycles Modifiers",
@@ -48,6 +49,7 @@ class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Ope
         column.prop(self, "frame_start")
         column.prop(self, "frame_end")
         self.draw_blend(layout)
+        layout.prop(self, "ends")
         layout.prop(self, "in_place")
         layout.prop(self, "cycles")
         layout.prop(self, "assign")
@@ -67,6 +69,7 @@ class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Ope
             self.frame_start if self.use_range else None,
             self.frame_end if self.use_range else None,
             self.seconds,
+            ends=self.ends,
             in_place=self.in_place,
             cycles=self.cycles,
             assign=self.assign,

@@ -13,13 +13,15 @@ from . import current, job
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no reach can be made, as a sentence; None if it can."""
-    reason = current.why_no_armature(context) or engine.reason()
+    reason = current.why_no_armature(context)
     if reason is not None:
         return reason
     bone = current.bone(context)
     if bone is None:
         return "Select the bone to move, such as a hand"
     settings = context.scene.lookat_pd_dynamics
+    if settings.method == "SMOOTHING" and not engine.available():
+        return engine.reason()
     if settings.goal == "OBJECT" and settings.target is None:
         return "Choose a goal for the reach"
     try:

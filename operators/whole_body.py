@@ -21,7 +21,10 @@ class LOOKAT_PD_OT_whole_body(current.OfLookAt, bpy.types.Operator):
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        layers.switch_whole_body(current.look_at_bone(context).lookat_pd, self.use)
+        bone = current.look_at_bone(context)
+        layers.switch_whole_body(bone.lookat_pd, self.use)
+        if self.use:
+            current.take_over_eyes(self, context.scene, bone.id_data, bone.name)
         return {"FINISHED"}
 
 

@@ -85,6 +85,7 @@ def _draw_shapes(layout: bpy.types.UILayout, eyes) -> None:
         if item.control:
             layout.prop(item, "axis")
             layout.prop(item, "distance")
+            layout.prop(eyes, "control_order")
         if item.direction != "CLOSE":
             layout.prop(item, "angle")
     layout.operator("lookat_pd.eye_shapes_detect", icon="FILE_REFRESH")

@@ -159,6 +159,7 @@ def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     _draw_strength(layout, settings)
     column = layout.column(align=True)
     column.prop(settings, "use_gravity")
+    column.prop(settings, "use_limits")
     column.prop(settings, "inertia")
     column = layout.column(align=True)
     row = column.row()

@@ -5,7 +5,7 @@ import math
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import current, ik_bake, ik_body
+from ..operators import current, ik_bake, ik_body, ik_contacts
 from ..rig.detection import body_joints
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
@@ -189,9 +189,15 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_ik
+        layout.prop(settings, "contact_surface")
+        surface = settings.contact_surface
+        if surface is not None and surface.type == "ARMATURE":
+            layout.prop_search(settings, "contact_bone", surface.pose, "bones")
         column = layout.column(align=True)
         column.prop(settings, "contact_speed")
-        column.prop(settings, "contact_height")
+        row = column.row()
+        row.active = surface is None
+        row.prop(settings, "contact_height")
         layout.prop(settings, "contact_blend", text="Blend (s)")
         row = layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
@@ -202,6 +208,9 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
         marked.contact_start, marked.contact_end = scene.frame_preview_start, scene.frame_preview_end
         marked.use_scene_range = False
         marked.frame_start, marked.frame_end = scene.frame_start, scene.frame_end
+        reason = ik_contacts.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
 
 
 def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

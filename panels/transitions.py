@@ -6,12 +6,13 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
-from ..operators.blending import draw_lock_feet
+from ..operators.blending import draw_lock_feet, draw_repeat
 from ..rig.transitions import decay_preview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
 
 _BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio")
+_CUT_RANGE = ("use_cut_range", "source_start", "source_end", "destination_start", "destination_end")
 _PARTS = {"head": "Head", "torso": "Torso", "arms": "Arms", "legs": "Legs"}
 
 
@@ -50,10 +51,21 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
             column = layout.column(align=True)
             column.prop_search(settings, action, bpy.data, "actions", icon="ACTION")
             column.prop(settings, frame, text="Frame")
-        layout.prop(settings, "repeat")
-        layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
+        draw_repeat(layout, settings)
+        LOOKAT_PD_PT_transitions._draw_best_cut(layout, settings)
         if len(settings.cuts):
             layout.template_list("LOOKAT_PD_UL_cuts", "", settings, "cuts", settings, "cut_index", rows=3)
+
+    @staticmethod
+    def _draw_best_cut(layout: bpy.types.UILayout, settings) -> None:
+        layout.prop(settings, "use_cut_range")
+        if settings.use_cut_range:
+            for name, text in (("source", "Source"), ("destination", "Destination")):
+                column = layout.column(align=True)
+                column.prop(settings, f"{name}_start", text=text)
+                column.prop(settings, f"{name}_end", text="End")
+        button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
+        _hand_over(settings, button, _CUT_RANGE)
 
     @staticmethod
     def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -79,7 +91,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row.enabled = bool(settings.destination)
         row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
-        clips = "source", "destination", "source_frame", "destination_frame", "repeat"
+        clips = "source", "destination", "source_frame", "destination_frame", "repeat", "use_until", "until"
         _hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)

@@ -33,6 +33,15 @@ try:
     armature.data.bones.active = armature.data.bones["hand.L"]
     assert bpy.ops.lookat_pd.ik_bake() == {"FINISHED"}
     bpy.ops.object.mode_set(mode="POSE")
+    scenes.select(armature, "upper_arm.L")
+    armature.data.bones.active = armature.data.bones["hand.L"]
+    settings = bpy.context.scene.lookat_pd_dynamics
+    settings.target, settings.keys = bpy.data.objects["Ball"], "ALL"
+    bpy.data.objects["Ball"].location = armature.matrix_world @ armature.pose.bones["hand.L"].head
+    bpy.data.objects["Ball"].location.z += 0.1
+    assert bpy.ops.lookat_pd.interpolate_keys() == {"FINISHED"}
+    assert bpy.ops.lookat_pd.reach() == {"FINISHED"}
+    settings.method, settings.limit = "SMOOTHING", "STRENGTH"
     for name in ("interpolate_keys", "reach"):
         why = extension.load("operators." + name).why_not(bpy.context)
         assert "MuJoCo is not installed" in why, why

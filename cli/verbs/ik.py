@@ -18,7 +18,7 @@ from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.goals import Goal
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, each_action, each_file, effectors, gaze_file, rigs
+from .. import baking, contact_arguments, each_action, each_file, effectors, gaze_file, rigs
 from ..arguments import Misuse
 from ..console import Console
 from ..gaze_file import GazeEntry
@@ -27,16 +27,16 @@ from ..report import Row
 
 NAME = "ik"
 SUMMARY = "make a hand, foot or tail follow a target or keep its contacts, and bake it to keys"
-FIELDS = ("effector_error", "largest_effector_error", "frames_in_reach", "contacts", *effectors.FIELDS)
+FIELDS = ("effector_error", "largest_effector_error", "frames_in_reach", *contact_arguments.FIELDS, *effectors.FIELDS)
 """What its report has beside the fields of every verb."""
 EPILOG = """\
 With --target, --point or --path the effector is placed on the target at every frame; with --contacts it is kept
 fixed in world space. A path file lists points in world space, which are connected by straight lines:
   [{"frame": 1, "point": [0.4, -0.3, 1.2]}, {"frame": 30, "point": [0.1, -0.5, 1.6]}]
+With --contact, several bones are held in one action, and --surface names what they touch instead of the world:
+  --contact foot.L=found --contact foot.R=found --contact hand.L=12-40 --surface hand.L=Cup
 With --effector, --pin, --look or --listed, several effectors are solved together:
   --effector hand.L=Cup --effector hand.R=Bag --pin foot.L --pin foot.R --look head=Cup --balance 1"""
-
-_FOUND = "found"
 
 
 @dataclass(frozen=True)
@@ -101,29 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help="time in seconds over which the rotations are smoothed",
     )
-    parser.add_argument(
-        "--blend",
-        type=words.number(0.0, 60.0),
-        metavar="S",
-        default=0.15,
-        help="time in seconds of the transition into a contact and of that out of it (default: 0.15)",
-    )
-    parser.add_argument(
-        "--contact-speed",
-        type=words.number(0.0, 1000.0),
-        metavar="V",
-        default=contacts.Detection.speed,
-        help="largest speed of a contact, in chain lengths per second (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--contact-height",
-        type=words.number(0.0, 1000.0),
-        metavar="H",
-        default=contacts.Detection.height,
-        help=(
-            "largest height of a contact above the lowest position, in chain lengths, 0 for any (default: %(default)s)"
-        ),
-    )
+    contact_arguments.add_arguments(parser)
     effectors.add_arguments(parser)
     baking.add_into(parser)
 
@@ -136,11 +114,15 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _check(options: argparse.Namespace) -> _Wish:
     baking.check(options)
     alone = [flag for flag in ("bone", "target", "point", "path", "contacts") if getattr(options, flag) is not None]
-    if effectors.wanted(options):
+    several = [flag for flag in ("effector", "pin", "look", "listed") if getattr(options, flag)]
+    contact_arguments.check(options, [*alone, *several])
+    if options.contact:
+        return _Wish(options)
+    if several:
         effectors.check(options, alone)
         return _Wish(options)
     if options.bone is None:
-        raise Misuse("give the effector with --bone, or several with --effector NAME=TARGET")
+        raise Misuse("give the effector with --bone, or several with --effector NAME=TARGET or --contact NAME=found")
     if alone == ["bone"]:
         raise Misuse("give one of --target, --point, --path and --contacts")
     if options.orientation == "target" and options.target is None:
@@ -150,23 +132,7 @@ def _check(options: argparse.Namespace) -> _Wish:
     path = gaze_file.read(options.path) if options.path is not None else ()
     if any(event.point is None for event in path):
         raise Misuse(f"{options.path}: every place of a path needs a point")
-    return _Wish(options, path, _intervals(options.contacts))
-
-
-def _intervals(word: str | None) -> tuple[tuple[int, int], ...]:
-    """Frames of "A-B,A-B"; none where contacts are to be found."""
-    if word is None or word == _FOUND:
-        return ()
-    found = []
-    for part in word.split(","):
-        first, _, last = part.strip().rpartition("-")
-        try:
-            found.append((words.frame(first), words.frame(last)))
-        except argparse.ArgumentTypeError:
-            raise Misuse(
-                f"--contacts: {words.shown(part)!r} is neither {_FOUND!r} nor two frames such as 12-30"
-            ) from None
-    return tuple(found)
+    return _Wish(options, path, contact_arguments.intervals("--contacts", options.contacts))
 
 
 def _work(request: _Wish, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
@@ -184,6 +150,9 @@ def _bake_action(
     options = request.options
     if effectors.wanted(options):
         return effectors.bake(options, request.into, scene, job, rig, row, console)
+    touches = _touches(request, scene, rig)
+    if touches:
+        return contact_arguments.bake(options, request.into, scene, job, rig, touches, row, console)
     first, last = options.range or rigs.frame_range(scene, [rig])
     row["frames"] = [first, last]
     base, length = options.base or "", options.length
@@ -208,12 +177,25 @@ def _bake_action(
     steps = _steps(request, scene, chain, tuning, BakeOptions(first, last, request.into))
     result = baking.work(steps, console, "baking")
     if isinstance(result, contacts.ContactsResult):
-        row["contacts"] = [list(interval) for interval in result.intervals]
+        contact_arguments.fill(row, result)
+        assert isinstance(result.baked, ik_bake.IKBakeResult)
         result = result.baked
     if job.output.suffix.lower() == ".glb":
         baking.trim(result.action, extent, first, last)
     _fill(row, result)
     return result.action
+
+
+def _touches(request: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object) -> dict[str, contacts.Touch]:
+    """The contacts that are cleaned up as those of a body; none for those of a chain. Raises LookAtError."""
+    options = request.options
+    if options.contact:
+        return contact_arguments.given(options, scene)
+    if options.contacts is None or options.base is not None or options.length is not None:
+        return {}
+    if options.bone in rig.pose.bones and contacts.is_body(rig, [options.bone], lower_hips=not options.keep_hips):
+        return {options.bone: contacts.Touch(contact_arguments.contact(options, request.intervals))}
+    return {}
 
 
 def _steps(

@@ -13,7 +13,7 @@ from ...lookat_pd.progress import drain
 from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
 from ...rig.sampling import scene_time
-from ...rig.transitions import sequence
+from ...rig.transitions import loop, pose_markers, sequence
 from ...rig.transitions.as_seen import seen_pops, seen_transition
 from .. import arguments as words
 from .. import clip_list, each_action, each_file, jobs, retime, rigs, scene_files, transitions, velocity_jump
@@ -39,6 +39,7 @@ FIELDS = (
     "velocity_jump_deg_per_s",
     "pops",
     "foot_drift",
+    "markers",
 )
 """What its report has beside the fields of every verb."""
 EPILOG = """\
@@ -57,7 +58,6 @@ range in which pops are detected or feet cleaned."""
 
 _ROOTS = ("none", "position", "heading", "all")
 _MODES = ("to", "list", "markers", "loop", "smooth_pops", "clean_feet")
-_MOST_TIMES = 1000
 _OF_ONE = {"loop": "loop", "smooth_pops": "smooth", "clean_feet": "feet"}
 """Ways that make something of each action, and what is added to its name."""
 _MEANT_FOR = {
@@ -66,8 +66,12 @@ _MEANT_FOR = {
     "source_frame": ("to",),
     "destination_frame": ("to",),
     "best_cut": ("to",),
+    "source_range": ("best_cut",),
+    "destination_range": ("best_cut",),
     "repeat": ("to",),
+    "until": ("to",),
     "as_seen": ("to", "list", "markers", "smooth_pops"),
+    "loop_ends": ("loop",),
     "lock_feet": ("to", "list", "markers"),
     "root": ("to", "list", "markers"),
     "method": ("to", "list", "markers", "as_seen"),
@@ -109,7 +113,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--repeat", type=_times, metavar="N", help="with --to: how many times the other clip plays (default: 1)"
     )
+    parser.add_argument(
+        "--until", type=words.frame, metavar="N", help="with --to: last frame; the other clip is repeated until it"
+    )
     parser.add_argument("--best-cut", action="store_true", help="with --to: cut where the two clips are most similar")
+    for name, role in (("source", "--action"), ("destination", "the other clip")):
+        parser.add_argument(
+            f"--{name}-range",
+            nargs=2,
+            type=words.frame,
+            metavar=("A", "B"),
+            help=f"with --best-cut: the frames of {role} at which the cut may be",
+        )
     parser.add_argument(
         "--blend",
         type=_blend,
@@ -133,6 +148,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="Z",
         help="with --method spring: 1 has no overshoot, below 1 overshoots (default: 1)",
     )
+    parser.add_argument(
+        "--loop-ends",
+        choices=tuple(end.lower() for end in loop.SHARES),
+        help="with --loop: what is changed so that the ends meet (default: both, by half of the difference)",
+    )
     parser.add_argument("--lock-feet", action="store_true", help="keep planted feet on their places through the blends")
     parser.add_argument(
         "--clips", nargs="+", action="extend", type=Path, default=[], metavar="FILE", help="additional files with clips"
@@ -152,9 +172,9 @@ def _blend(word: str) -> float | str:
 
 def _times(word: str) -> int:
     count = words.whole(word)
-    if not 1 <= count <= _MOST_TIMES:
+    if not 1 <= count <= sequence.MOST_TIMES:
         raise argparse.ArgumentTypeError(
-            f"{shown(word)} is out of range; give a number of times from 1 to {_MOST_TIMES}"
+            f"{shown(word)} is out of range; give a number of times from 1 to {sequence.MOST_TIMES}"
         )
     return count
 
@@ -193,6 +213,8 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
         _check_as_seen(options)
     if options.best_cut and (options.source_frame is not None or options.destination_frame is not None):
         raise Misuse("--best-cut finds the frames itself; leave --source-frame and --destination-frame out")
+    if options.until is not None and options.repeat is not None:
+        raise Misuse("--until says how long the other clip is repeated; leave --repeat out")
     if options.range is not None and options.range[1] <= options.range[0]:
         first, last = options.range
         raise Misuse(f"--range {first} {last} holds less than two frames; put the smaller number first")
@@ -351,6 +373,7 @@ def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
     row["cuts"], row["blends"] = made.cuts, [round(blend, 4) for blend in made.blends]
     row["methods"] = made.methods
     row["foot_drift"] = None if made.foot_drift is None else [round(drift, 6) for drift in made.foot_drift]
+    row["markers"] = [{"frame": frame, "name": name} for frame, name in pose_markers.read(made.action)]
     row["root"], row["missing_bones"] = made.root, made.missing
     row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
     if made.missing:

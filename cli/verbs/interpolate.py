@@ -133,6 +133,7 @@ def _interpolate(
         poses=options.keys or (),
         passes=options.at_keys == "pass",
         swing_past=options.swing_past,
+        limits=not options.no_limits,
     )
     result = baking.work(interpolation.start(scene, rig, request, baking.INTO[options.into]), console, "interpolating")
     if job.output.suffix.lower() == ".glb":

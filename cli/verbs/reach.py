@@ -58,7 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=settings.DAMPING,
         help="damping of the joints in N m s/rad",
     )
-    parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
     parser.add_argument(
         "--after",
         choices=reaching.AFTER,

@@ -193,6 +193,12 @@ class Engine:
         self._mujoco.mj_fullM(self.model, self.data, full)
         return full
 
+    def energy(self) -> tuple[Array, float]:
+        """The mass matrix (3 m, 3 m) and the potential energy [J]; sets the diagonal of `factor` to 0."""
+        self._armature[:] = 0.0
+        self._mujoco.mj_energyPos(self.model, self.data)
+        return self.mass_matrix(), float(self.data.energy[0])
+
     def difference(self, there: Array) -> Array:
         """The rotation vectors (3 m,) from the state to MuJoCo's `coordinates`."""
         found = np.empty(self._size)

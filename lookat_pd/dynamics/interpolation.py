@@ -19,6 +19,7 @@ from ..rotation import Array
 from . import checks, law, mass
 from .body import Body
 from .engine import finished
+from .hinges import Hinges
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
 
@@ -29,6 +30,10 @@ _NUMBERS = 200
 """For each joint at each frame an interpolation holds at most so many numbers at a time."""
 LONGEST = 3600.0
 """Time [s] that is simulated at most."""
+HINGED = 1e-4
+"""Angle [rad] by which the keys of a hinge may deviate from rotations about its axis."""
+_WITHIN = 1e-4
+"""Angle [rad] beyond the limits of a joint that counts as within."""
 _THINNEST = 0.1
 """Smallest semi-axis of the shape of a bone, as a fraction of the longest."""
 
@@ -66,6 +71,7 @@ def interpolating(
     damping: ArrayLike | None = None,
     stiffness: ArrayLike | None = None,
     limits: Limits | None = None,
+    hinges: ArrayLike | None = None,
     root: tuple[ArrayLike, ArrayLike] | None = None,
     settle: float = 0.0,
     velocities: ArrayLike | None = None,
@@ -84,8 +90,10 @@ def interpolating(
     components. inertia: "reference" computes the torques for the body `reference` (default: the same shape with the
     density of water) and applies them to this one. passive: (n,) bool, joints without actuation; they start at their
     first key. damping: (n,) or one number [N m s/rad], friction that the law does not compensate. stiffness: (n,) or
-    one number [N m/rad], springs from passive joints to their keyed motion. limits: of the joints; keys are clamped to
-    them.
+    one number [N m/rad], springs from passive joints to their keyed motion. limits: of the joints, as stops without
+    bounce; keys are clamped to them. They need the engine only if the motion would leave them. hinges: (n, 3), axes in
+    the frames of the bones about which hinges rotate, 0 for ball joints; a torque limit is that of the torque about
+    the axis, and the keys of a hinge may differ only by rotations about it.
 
     root: positions (F, 3) and rotations (F, 4) of the frame of the root joints at each frame.
 
@@ -111,33 +119,47 @@ def interpolating(
         velocities = checks.exactly("velocities", velocities, len(keys), n, 3)
     if swing_past and (velocities is None or not settle):
         raise InvalidArgument("Swinging past the last key needs velocities at the keys, and time to settle after it.")
+    allowed = keys if limits is None else limits.clamp(keys)
+    joints = Hinges.of(body, _axes(hinges, allowed, body))
     disturbances = Disturbances(
-        torque_limit=checks.torque_limits(torque_limit, n, body.called),
+        torque_limit=joints.torque_limit(checks.torque_limits(torque_limit, n, body.called)),
         passive=_flags(passive, n),
         damping=checks.not_negative("damping", damping, n, body.called),
         stiffness=checks.not_negative("stiffness", stiffness, n, body.called),
-        limits=limits,
-        reference=_reference(body, reference) if inertia == "reference" else None,
+        limits=joints.limits(limits),
+        reference=joints.body(_reference(body, reference)) if inertia == "reference" else None,
+        free=joints.free,
     )
-    allowed = keys if limits is None else limits.clamp(keys)
-    motion = law.through(allowed, times, checks.residuals(residual, n, body.called), velocities, settle, swing_past)
+    rest = checks.residuals(residual, n, body.called), settle, swing_past
+    motion = law.through(allowed, times, rest[0], velocities, *rest[1:])
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
     path = None if root is None else _root_path(root, frames, dt)
     if _is_plain(disturbances):
         rotations, w, dw = motion.at(frames)
-        torques = body.inverse(rotations, w, dw, gravity, root=None if path is None else path.motion(frames))
-        left = np.concatenate((np.zeros((1, n)), np.linalg.norm(motion.left[:-1], axis=-1)))
-        yield 1.0
-        return Interpolation(frames, rotations, torques, np.zeros(len(keys)), np.zeros((len(keys), n)), left)
+        if limits is None or limits.excess(rotations).max() < _WITHIN:
+            torques = body.inverse(rotations, w, dw, gravity, root=None if path is None else path.motion(frames))
+            left = np.concatenate((np.zeros((1, n)), np.linalg.norm(motion.left[:-1], axis=-1)))
+            missed = np.zeros((len(keys), n)) if limits is None else rotation.distance(keys, allowed)
+            yield 1.0
+            return Interpolation(frames, rotations, torques, missed.max(axis=1), missed, left)
     if span > LONGEST:
         raise InvalidArgument(
             "The keys are {span:.6g} s apart, and at most {longest:g} s are simulated; use fewer keys at a time.",
             span=span,
             longest=LONGEST,
         )
-    simulation = Simulation(body, motion, gravity, disturbances, path)
+    speeds = None if velocities is None else joints.vectors(velocities)
+    motion = law.through(joints.poses(allowed), times, rest[0], speeds, *rest[1:])
+    simulation = Simulation(joints.body(body), motion, gravity, disturbances, path)
     stretches = yield from simulation.run(max(times[-1] + settle, frames[-1]))
-    return finished(_sampled(frames, keys, motion, stretches, disturbances))
+    found = _sampled(frames, joints.poses(keys), motion, stretches, disturbances)
+    return finished(
+        replace(
+            found,
+            rotations=joints.of_bones(found.rotations),
+            torques=joints.vectors_of_bones(found.torques),
+        )
+    )
 
 
 interpolate = drained("interpolate", interpolating)
@@ -231,8 +253,25 @@ def _root_path(root: tuple[ArrayLike, ArrayLike], frames: Array, dt: float) -> R
     return RootPath.through(float(frames[0]), dt, positions, rotations)
 
 
+def _axes(hinges: ArrayLike | None, keys: Array, body: Body) -> Array:
+    """The unit axes (n, 3) of hinges, 0 for other joints. Raises InvalidArgument."""
+    axes = checks.exactly("hinges", np.zeros((len(body), 3)) if hinges is None else hinges, len(body), 3)
+    size = np.linalg.norm(axes, axis=1, keepdims=True)
+    axes = axes / np.where(size > 0.0, size, 1.0)
+    turns = rotation.log(rotation.multiply(rotation.inverse(keys[0]), keys))
+    across = np.linalg.norm(turns - rotation.dot(turns, axes)[..., None] * axes, axis=-1).max(axis=0)
+    wrong = (size[:, 0] > 0.0) & (across > HINGED)
+    if np.any(wrong):
+        raise InvalidArgument(
+            "The keys of joint {joint} rotate it about more than the axis of its hinge; make it a ball joint.",
+            joint=body.called[int(np.argmax(wrong))],
+        )
+    return axes
+
+
 def _is_plain(given: Disturbances) -> bool:
-    bare = given.torque_limit is None and given.limits is None and given.reference is None
+    """Whether nothing but the limits of the joints changes the motion."""
+    bare = given.torque_limit is None and given.reference is None
     return bare and not (np.any(given.passive) or np.any(given.damping))
 
 

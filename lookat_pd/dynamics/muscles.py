@@ -26,16 +26,18 @@ _UNLIMITED = 1e30
 
 
 class Muscles:
-    """limit: (m, 1) or (m, 3) [N m] of the engine's joints; driven: (m,), those with actuation."""
+    """limit: (m, 1) or (m, 3) [N m] of the engine's joints; driven: (m,), those with actuation. free: (m, 3), degrees
+    of freedom; the torques of the others come from the bearing of a hinge."""
 
-    def __init__(self, engine: Engine, limit: Array, driven: NDArray[np.bool_]) -> None:
-        self._engine, self._driven = engine, driven[:, None]
+    def __init__(self, engine: Engine, limit: Array, driven: NDArray[np.bool_], free: NDArray[np.bool_]) -> None:
+        self._engine, self._driven, self._free = engine, driven[:, None], free
         self._limit = np.where(self._driven & np.isfinite(limit), limit, _UNLIMITED)
         self._extra = len(engine.w) - 3 * len(driven)
         self._rotors, self._weak = np.ones(self._limit.shape), np.zeros(self._limit.shape, dtype=bool)
         engine.place()
         own = np.diagonal(engine.mass_matrix())[self._extra :].reshape(-1, 3)
-        self._inertia = own.mean(axis=1, keepdims=True) if limit.shape[1] == 1 else own
+        mean = np.sum(own * free, axis=1, keepdims=True) / free.sum(axis=1, keepdims=True)
+        self._inertia = mean if limit.shape[1] == 1 else own
 
     def weakened(
         self, wanted: Array, needed: Array, extra: Array, passive: Array, ask: Callable[[Array], Array]
@@ -58,8 +60,8 @@ class Muscles:
             fresh = weak & ~given & ~known
             rotors = np.where(fresh, self._inertia * limit / np.maximum(size - limit, 1e-6 * limit), rotors)
             given = weak
-            rotor = self._degrees(np.where(weak, rotors, 0.0))
-            at = self._degrees(weak).astype(bool)
+            rotor = self._acting(np.where(weak, rotors, 0.0))
+            at = self._acting(weak).astype(bool)
             engine.factor(extra + rotor, ~(at | passive))
             change = engine.solve(np.where(at, -needed, 0.0)[None])[0]
             acting = -rotor * change
@@ -78,7 +80,7 @@ class Muscles:
             change = engine.solve(np.where(at, torques - needed, 0.0)[None])[0]
             found = ask(wanted + change)
             torques = np.where(at, torques, found)
-            over = self._degrees(self._sizes(torques) > limit * (1.0 + 1e-12)).astype(bool)
+            over = self._acting(self._sizes(torques) > limit * (1.0 + 1e-12)).astype(bool)
             if not np.any(over):
                 break
             torques, at = self._clipped(torques), at | over
@@ -87,15 +89,20 @@ class Muscles:
 
     def _sizes(self, torques: Array) -> Array:
         """The limited quantity of torques (nv,), (m, 1) or (m, 3)."""
-        parts = torques[self._extra :].reshape(-1, 3)
+        parts = torques[self._extra :].reshape(-1, 3) * self._free
         return np.sqrt(np.einsum("ji,ji->j", parts, parts))[:, None] if self._limit.shape[1] == 1 else np.abs(parts)
 
     def _clipped(self, torques: Array) -> Array:
         part = np.minimum(1.0, self._limit / np.maximum(self._sizes(torques), 1e-30))
-        return np.concatenate((torques[: self._extra], torques[self._extra :] * self._wide(part)))
+        part = np.where(self._free, part, 1.0)
+        return np.concatenate((torques[: self._extra], torques[self._extra :] * part.ravel()))
 
     def _wide(self, values: Array) -> Array:
         return np.repeat(values, 3) if values.shape[1] == 1 else values.ravel()
+
+    def _acting(self, values: Array) -> Array:
+        """Values (m, 1) or (m, 3) of joints at their degrees of freedom (nv,), 0 elsewhere."""
+        return self._degrees(np.where(self._free, values, 0.0))
 
     def _degrees(self, values: Array) -> Array:
         """Values (m, 1) or (m, 3) of joints as (nv,), 0 for the root."""

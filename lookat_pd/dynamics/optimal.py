@@ -81,9 +81,16 @@ class _Problem:
         self._wall = _WALL * np.sqrt(arm.cost(motion, h))
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
 
-    def _turned(self, numbers: Array, samples: Array | slice) -> Array:
+    def _turns(self, numbers: Array, samples: Array | slice) -> Array:
+        """Rotation vectors (..., s, a, 3) from the start."""
         turns = self._basis[samples] @ numbers @ self._axes + self._fixed_turns[samples]
-        return rotation.multiply(self._arm.rest, rotation.exp(turns.reshape(*turns.shape[:-1], -1, 3)))
+        return turns.reshape(*turns.shape[:-1], -1, 3)
+
+    def _posed(self, turns: Array) -> Array:
+        return rotation.multiply(self._arm.rest, rotation.exp(turns))
+
+    def _turned(self, numbers: Array, samples: Array | slice) -> Array:
+        return self._posed(self._turns(numbers, samples))
 
     def motion(self, numbers: Array) -> Array:
         """The motion (..., N + 1, a, 4) for coefficients (..., b, d)."""
@@ -94,10 +101,14 @@ class _Problem:
         motion = self.motion(numbers)
         found = self._arm.changes(motion, self._h)
         found = found.reshape(*found.shape[:-2], -1)
+        beyond = self._beyond(motion)
+        return np.concatenate((found, beyond.reshape(*beyond.shape[:-2], -1)), axis=-1)
+
+    def _beyond(self, motion: Array) -> Array:
+        """Residuals (..., N + 1, e): the joint angles beyond their limits."""
         if self._arm.limits is None:
-            return found
-        excess = self._arm.limits.excess(self._arm.whole(motion))
-        return np.concatenate((found, self._wall * excess.reshape(*excess.shape[:-2], -1)), axis=-1)
+            return np.zeros((*motion.shape[:-2], 0))
+        return self._wall * self._arm.limits.excess(self._arm.whole(motion))
 
     def allowed(self, numbers: Array) -> tuple[Array, float]:
         """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position."""
@@ -113,15 +124,77 @@ class _Problem:
         return 0.5 * float(np.sum(self.changes(numbers) ** 2))
 
     def linear(self, numbers: Array) -> tuple[Array, Array]:
-        """The residuals (r,) and their Jacobian (r, b 3 a)."""
-        count = numbers.size
-        nudges = _NUDGE * np.eye(count).reshape(count, *numbers.shape)
-        values, slopes = self.changes(numbers), []
-        size = max(1, _FRAMES // len(self._basis))
-        for begin in range(0, count, size):
-            part = nudges[begin : begin + size]
-            slopes.append((self.changes(numbers + part) - values) / _NUDGE)
-        return values, np.concatenate(slopes).T
+        """The residuals (r,) and their Jacobian (r, b d).
+
+        The torques at a sample depend on the poses there and at its two neighbors alone: each axis of a joint is nudged
+        at all samples at once.
+        """
+        arm, count = self._arm, numbers.shape[1]
+        turns = self._turns(numbers, slice(None))
+        motion = self._posed(turns)
+        nudged = self._posed(turns + _NUDGE * self._axes.reshape(count, 1, *turns.shape[1:]))
+        torques, slopes = self._torques(motion, nudged)
+        values, jacobian = arm.differences(torques, self._h), arm.differences(slopes, self._h)
+        values, jacobian = values.ravel(), jacobian.reshape(numbers.size, -1)
+        beyond = self._beyond(motion)
+        if beyond.size:
+            steps = (self._beyond(nudged) - beyond) / _NUDGE
+            values = np.concatenate((values, beyond.ravel()))
+            steps = self._basis.T[:, None, :, None] * steps
+            jacobian = np.concatenate((jacobian, steps.reshape(numbers.size, -1)), axis=1)
+        return values, jacobian.T
+
+    def _torques(self, motion: Array, nudged: Array) -> tuple[Array, Array]:
+        """The torques (N + 3, n, 3) before, after and during a motion (N + 1, a, 4), as for `Arm.differences`.
+
+        Also their derivatives (b, d, N + 3, n, 3) by the coefficients.
+
+        nudged: (d, N + 1, a, 4), the poses rotated about each axis.
+        """
+        arm, h, joints = self._arm, self._h, self._arm.joints
+        speeds = arm.speeds(motion, h)
+        w, dw = 0.5 * (speeds[:-1] + speeds[1:]), np.diff(speeds, axis=0) / h
+        ends, still = motion[[0, -1]], np.zeros((2, *w.shape[1:]))
+        poses = np.concatenate((ends, motion))
+        w, dw = np.concatenate((still, w)), np.concatenate((still, dw))
+        torques = arm.inverse(poses, w, dw)
+        by_pose = self._rates(torques, np.concatenate((nudged[:, [0, -1]], nudged), axis=1), w, dw)
+        spins = w + _NUDGE * np.eye(w[0].size).reshape(-1, 1, *w.shape[1:])
+        by_speed = self._rates(torques, poses, spins, dw).reshape(len(spins), len(poses), -1)[:, 2:]
+        n = len(arm.body)
+        mass = arm.body.mass_matrix(arm.whole(motion)).reshape(len(motion), 3 * n, n, 3)[:, :, joints]
+        mass = mass.reshape(*mass.shape[:2], -1)
+        # How the velocity of a step changes with the pose at its start and with that at its end.
+        start, end = np.zeros((2, *nudged.shape[:-1], 3))
+        begun, ended = motion[:-1], motion[1:]
+        made = speeds[1:-1]
+        start[:, :-1] = (_between(nudged[:, :-1], ended) / h - made) / _NUDGE
+        end[:, 1:] = (_between(begun, nudged[:, 1:]) / h - made) / _NUDGE
+        start, end = (part.reshape(*part.shape[:2], -1) for part in (start, end))
+        basis = self._basis
+        by_pose = by_pose.reshape(*by_pose.shape[:2], -1)
+        slopes = np.einsum("sb,dsi->bdsi", np.concatenate((basis[[0, -1]], basis)), by_pose)
+        during = slopes[:, :, 2:]
+
+        def add(spin: Array, change: Array, samples: slice, shown: Array) -> None:
+            made = np.einsum("csi,dsc->dsi", by_speed[:, samples], spin) + np.einsum(
+                "sic,dsc->dsi", mass[samples], change / h
+            )
+            during[:, :, samples] += np.einsum("sb,dsi->bdsi", shown, made)
+
+        add(0.5 * (start + end), start - end, slice(None), basis)
+        add(0.5 * start[:, :-1], -start[:, :-1], slice(1, None), basis[:-1])
+        add(0.5 * end[:, 1:], end[:, 1:], slice(None, -1), basis[1:])
+        return torques, slopes.reshape(*slopes.shape[:3], n, 3)
+
+    def _rates(self, torques: Array, poses: Array, w: Array, dw: Array) -> Array:
+        """The changes of torques (S, n, 3) for nudged poses or velocities (c, S, a, ...), divided by the nudge."""
+        shape = np.broadcast_shapes(poses.shape[:-1], w.shape[:-1])
+        poses, w = np.broadcast_to(poses, (*shape, 4)), np.broadcast_to(w, (*shape, 3))
+        size = max(1, _FRAMES // len(torques))
+        parts = [slice(begin, begin + size) for begin in range(0, len(poses), size)]
+        found = [self._arm.inverse(poses[part], w[part], np.broadcast_to(dw, w[part].shape)) for part in parts]
+        return (np.concatenate(found) - torques) / _NUDGE
 
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
         """The errors at the fixed positions (3 f,), and the Jacobian of the hand there (3 f, b 3 a)."""
@@ -143,6 +216,11 @@ class _Problem:
                 break
             numbers = numbers + np.linalg.lstsq(jacobian, residual, rcond=1e-8)[0].reshape(numbers.shape)
         return numbers
+
+
+def _between(begin: Array, end: Array) -> Array:
+    """Rotation vectors from poses to others."""
+    return rotation.log(rotation.multiply(rotation.inverse(begin), end))
 
 
 def _axes(turns: Array) -> Array:

@@ -18,6 +18,7 @@ from ..ik import Limits
 from ..rotation import Array
 from .body import Body
 from .engine import Engine
+from .hinges import HingedLimits
 from .law import Motion, smooth_step
 from .muscles import Muscles
 from .root_path import RootPath
@@ -27,6 +28,8 @@ SUBSTEP = 1.0 / 240.0
 """Longest step [s]."""
 _FASTEST = 60.0
 """Largest speed [rad/s] of a joint, or twice that of the undisturbed motion."""
+_NO_TIME = 1e-9
+"""Time [s] that is rounding: forces in a step of this length would be arbitrary."""
 _OVER = 1e-9
 """Fraction of a torque limit by which rounding may exceed it."""
 
@@ -37,15 +40,16 @@ class Disturbances:
 
     torque_limit: (n, 1) or (n, 3) or None. passive: (n,), joints without actuation. damping, stiffness: (n,) [N m
     s/rad, N m/rad]; springs only at passive joints, towards the pose of the law. limits: of the joints. reference: the
-    body whose inertia the law assumes, None for the true one.
+    body whose inertia the law assumes, None for the true one. free: (n, 3), degrees of freedom; hinges have X alone.
     """
 
     torque_limit: Array | None
     passive: NDArray[np.bool_]
     damping: Array
     stiffness: Array
-    limits: Limits | None
+    limits: Limits | HingedLimits | None
     reference: Body | None
+    free: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -85,17 +89,21 @@ class Simulation:
         if disturbances.limits is not None:
             stopped = np.array([joint is not None for joint in disturbances.limits.joints])
         soft = weak | stopped | (disturbances.damping > 0.0) | (disturbances.reference is not None)
-        self.passive = degrees(disturbances.passive, False)
-        self.hard = degrees(~soft & ~disturbances.passive, True)
+        free = np.concatenate((np.ones(extra, dtype=bool), disturbances.free[engine.order].ravel()))
+        self.passive = degrees(disturbances.passive, False) & free
+        self.hard = degrees(~soft & ~disturbances.passive, True) | ~free
         self.soft = ~self.hard & ~self.passive
-        self.damping = degrees(disturbances.damping, 0.0)
-        self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0)
+        self.damping = degrees(disturbances.damping, 0.0) * free
+        self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0) * free
         self.any_passive = bool(np.any(self.passive))
         self.rough = self.soft & (self.damping > 0.0)
         self.any_rough = bool(np.any(self.rough))
         self.stops = None if disturbances.limits is None else Stops(disturbances.limits, engine, extra)
         engine.q[1 if extra else 0 :] = motion.at(motion.times[:1])[0][0][engine.order]
-        self.muscles = None if limit is None else Muscles(engine, limit[engine.order], self.soft[extra::3])
+        self.muscles = None
+        if limit is not None:
+            mobile = disturbances.free[engine.order]
+            self.muscles = Muscles(engine, limit[engine.order], self.soft[extra::3], mobile)
         bare = disturbances.limits is None and disturbances.reference is None and not np.any(disturbances.damping)
         self.on_course = bare and not self.any_passive and root is None
         self.before = np.zeros(3 * n + extra)
@@ -110,7 +118,7 @@ class Simulation:
         stretches = []
         for interval in range(len(times) - 1):
             length = times[interval + 1] - times[interval]
-            if length <= 0.0:
+            if length <= _NO_TIME:
                 continue
             steps = max(1, int(np.ceil(length / SUBSTEP - 1e-9)))
             grid = times[interval] + length / steps * np.arange(steps + 1)
@@ -264,7 +272,8 @@ class Simulation:
         limit = self.given.torque_limit
         if limit is None:
             return found, np.zeros(len(self.order), dtype=bool)
-        size = np.linalg.norm(found, axis=-1, keepdims=True) if limit.shape[1] == 1 else np.abs(found)
+        acting = found * self.given.free
+        size = np.linalg.norm(acting, axis=-1, keepdims=True) if limit.shape[1] == 1 else np.abs(acting)
         return found, np.any(size > limit * (1.0 + _OVER), axis=(0, 2))
 
     def _skip(self, pose: Array, velocity: Array) -> None:

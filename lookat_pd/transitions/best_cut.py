@@ -48,24 +48,41 @@ class Weights:
 class CutSearch:
     """The comparison of all pairs of frames. cost: (F1, F2), 0 for equal ones.
 
-    turn: (F1, F2) the angle [rad] about the vertical of the best rotation of the destination to the source.
+    across: (F1, F2) complex numbers whose argument is that of the best rotation of the source to the destination.
     """
 
     cost: Array
-    turn: Array
+    across: NDArray[np.complex128]
 
-    def best(self, n: int = 10, *, spacing: int = 5, history: int = 1, room: int = 0) -> list[Cut]:
-        """Up to n cuts, best first, with a distance of more than `spacing` frames in at least one clip.
+    @property
+    def turn(self) -> Array:
+        """(F1, F2) the angle [rad] about the vertical of the best rotation of the destination to the source."""
+        return -np.angle(self.across)
+
+    def best(
+        self,
+        n: int = 10,
+        *,
+        spacing: int = 5,
+        history: int = 1,
+        room: int = 0,
+        source: slice = slice(None),
+        destination: slice = slice(None),
+    ) -> list[Cut]:
+        """Up to n cuts, best first: local minima of the cost, with a distance of more than `spacing` frames in at least
+        one clip. Cuts that are only beside a better one are left out, which spreads the cuts over the clips.
 
         history: number of frames of the source before i; a transition needs one for its velocity. room: number of
-        frames of the destination after j, such as the length of the blend. Fewer cuts are returned if there are no
-        more. Raises InvalidArgument for negative numbers.
+        frames of the destination after j, such as the length of the blend. source, destination: the frames that i and j
+        may be. Fewer cuts are returned if there are no more. Raises InvalidArgument for negative numbers.
         """
         for name, value in (("number of cuts", n), ("spacing", spacing), ("history", history), ("room", room)):
             checks.whole(name, value, 0, 2**31)
-        left = self.cost.copy()
+        left = np.full(self.cost.shape, np.inf)
+        left[source, destination] = self.cost[source, destination]
         left[:history] = np.inf
         left[:, max(left.shape[1] - room, 0) :] = np.inf
+        np.putmask(left, left > _lowest(_lowest(left, spacing).T, spacing).T, np.inf)
         found: list[Cut] = []
         while len(found) < n and left.size:
             i, j = (int(index) for index in np.unravel_index(np.argmin(left), left.shape))
@@ -74,6 +91,17 @@ class CutSearch:
             found.append(Cut(i, j, float(left[i, j])))
             left[max(i - spacing, 0) : i + spacing + 1, max(j - spacing, 0) : j + spacing + 1] = np.inf
         return found
+
+
+def _lowest(values: Array, reach: int) -> Array:
+    """The smallest value (n, m) of the rows up to `reach` away."""
+    reach = min(reach, len(values))
+    rest = np.full((reach, values.shape[1]), np.inf)
+    lowest, span, width = np.concatenate((rest, values, rest)), 1, 2 * reach + 1
+    while 2 * span <= width:
+        lowest = np.minimum(lowest[:-span], lowest[span:])
+        span *= 2
+    return np.minimum(lowest[: len(values)], lowest[width - span : width - span + len(values)])
 
 
 def search(
@@ -120,10 +148,10 @@ def search(
         scale * np.concatenate((_about(clip, root, level), weights.velocity * _velocity(clip, dt)), axis=1)
         for clip in (source, destination)
     ]
-    cost, turn = _apart(*features)
+    cost, across = _apart(*features)
     if contacts is not None:
         cost += weights.contact * _mismatch(contacts, len(source), len(destination))
-    return CutSearch(cost, turn)
+    return CutSearch(cost, across)
 
 
 def foot_contacts(
@@ -194,15 +222,19 @@ def _twice(share: Array) -> Array:
     return np.concatenate((share, share))[:, None]
 
 
-def _apart(a: Array, b: Array) -> tuple[Array, Array]:
-    """Squared distances (F1, F2) of points (F, N, 3), after the best rotation of b about Z, and its angle.
+def _apart(a: Array, b: Array) -> tuple[Array, NDArray[np.complex128]]:
+    """Squared distances (F1, F2) of points (F, N, 3), after the best rotation of b about Z, and numbers whose argument
+    is the inverse of that rotation.
 
     |a - e b|² = |a|² + |b|² - 2 Re(e conj(a) b) for horizontal positions as complex numbers and e = exp(i turn).
     """
     across = (a[..., 0] - 1j * a[..., 1]) @ (b[..., 0] + 1j * b[..., 1]).T
     along = a[..., 2] @ b[..., 2].T
     squares = np.sum(a * a, axis=(1, 2))[:, None] + np.sum(b * b, axis=(1, 2))
-    return np.maximum(squares - 2.0 * (np.abs(across) + along), 0.0), -np.angle(across)
+    length = np.sqrt(across.real**2 + across.imag**2)
+    length += along
+    squares -= np.multiply(length, 2.0, out=length)
+    return np.maximum(squares, 0.0, out=squares), across
 
 
 def _mismatch(contacts: tuple[ArrayLike, ArrayLike], first: int, second: int) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.rotation import Array
 
-_RANGES = ("minimum", "maximum", "euler_minimum", "euler_maximum")
+RANGES = ("minimum", "maximum", "euler_minimum", "euler_maximum")
 _AXES = "xyz"
 
 
@@ -19,7 +19,7 @@ def read(armature: bpy.types.Object, bones: Sequence[str], rests: Array) -> ik.L
     """
     n = len(bones)
     locks, stiffness = np.zeros((n, 3), dtype=bool), np.zeros((n, 3))
-    ranges = {name: np.full((n, 3), np.inf if "maximum" in name else -np.inf) for name in _RANGES}
+    ranges = {name: np.full((n, 3), np.inf if "maximum" in name else -np.inf) for name in RANGES}
     orders = ["XYZ"] * n
     for k, name in enumerate(bones):
         bone = armature.pose.bones[name]

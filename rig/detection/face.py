@@ -1,10 +1,39 @@
 """Which bones are the eyes and the lids of a face."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from . import vocabulary as words
 from .anatomy import Anatomy
 from .axes import rest_axes
+from .names import read_names
+
+
+@dataclass(frozen=True)
+class EyeControlName:
+    """A bone whose name says that it turns an eye or, where it `closes`, closes one. side: "L", "R" or "" for both."""
+
+    bone: str
+    side: str
+    closes: bool
+
+
+def eye_controls(names: Sequence[str]) -> list[EyeControlName]:
+    """Of all bones of a rig the controls of a face that turn or close eyes, such as `CTRL_L_eye`,
+    `CTRL_L_eye_blink`, `eyes_ctrl`."""
+    found = []
+    for bone, name in zip(names, read_names(names), strict=True):
+        said = set(name.words)
+        if not (said & words.CONTROL and said & (words.EYE | words.LID)):
+            continue
+        closes = bool(said & words.CLOSES)
+        if not closes and said & words.LID:
+            continue
+        if said <= words.CONTROL | words.EYE | words.LID | words.CLOSES | words.FACE_BOARD:
+            found.append(EyeControlName(bone, name.side, closes))
+    return found
 
 
 def eyes(anatomy: Anatomy, head: int | None) -> list[int]:

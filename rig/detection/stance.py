@@ -37,7 +37,7 @@ _STEADY = 0.85
 """The mean cosine between the facing of the head and that of the body above which an animation is asked."""
 _OUTLIER = np.radians(5.0)
 _UNKNOWN = 0.25
-_MOST_KEPT = 64
+_MOST_KEPT = 256
 _kept: dict[tuple[object, ...], "Stance"] = {}
 
 

@@ -157,6 +157,11 @@ BESIDE_EYE = LID | _words("""brow brows lash lashes corner inner outer upper low
     liner orbit""")
 """A bone with one of these words in its name is near an eye, or in it, but does not turn it."""
 
+CLOSES = _words("blink close closed shut")
+"""What the name of a control says that closes an eye."""
+FACE_BOARD = _words("c m mid middle center centre face facial board main both")
+"""What the name of a control of the eyes may say besides."""
+
 # A bone so called ends a limb, aims something or helps another bone: it is not a part of the body that turns.
 LEAF = _words("tip end top nub effector leaf")
 TWIST = _words("twist roll")

@@ -1,5 +1,6 @@
 """The strength of the joints of a body: from the settings of the scene and of bones to the units of the solvers."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,14 @@ def shares(scene: bpy.types.Scene, body: Articulation) -> Array | None:
         return None
     most = limits[bounded].max()
     return np.where(bounded, limits, most) / most
+
+
+def needs_engine(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone]) -> bool:
+    """Whether the motion of these bones between keys must be simulated: it has no closed form."""
+    if scene.lookat_pd_dynamics.inertia != "TRUE":
+        return True
+    chosen = [settings(scene, bone) for bone in bones]
+    return any(own.passive or own.limit != "NONE" for own in chosen)
 
 
 def settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...lookat_pd import dynamics, rotation
+from ...lookat_pd import dynamics, ik, rotation
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
+from . import joint_ranges
 from .actuation import Actuation
 from .articulation import Articulation
 
@@ -20,12 +21,14 @@ from .articulation import Articulation
 @dataclass(frozen=True)
 class Keyed:
     """keys: (k, n, 4) at times (k,) [s]. owned: (k, n), those of each joint. kinds: (k, n), how the joints pass them;
-    None if all stop, as published."""
+    None if all stop, as published. limits: of the joints. hinges: (n, 3), axes, 0 for ball joints."""
 
     keys: Array
     times: Array
     owned: NDArray[np.bool_]
     kinds: NDArray | None
+    limits: ik.Limits | None
+    hinges: Array
 
 
 def can_be(powers: Actuation, inertia: str) -> bool:
@@ -51,6 +54,7 @@ def interpolating(
     """
     keys, times, owned = given.keys, given.times, given.owned
     rotations, count = animated.copy(), len(animated)
+    everything = np.arange(owned.shape[1])
     residuals = np.zeros(owned.shape)
     beats = [beat for beat in np.unique(owned, axis=1).T if beat.sum() > 1]
     for done, beat in enumerate(beats):
@@ -68,6 +72,8 @@ def interpolating(
             settle=settle,
             velocities=velocities,
             swing_past=swing_past,
+            limits=None if given.limits is None else joint_ranges.only(given.limits, np.isin(everything, joints)),
+            hinges=given.hinges,
         )
         found = yield from subrange(steps, done / len(beats), (done + 1) / len(beats))
         at = (step * np.arange(count) - times[mine[0]]) / step

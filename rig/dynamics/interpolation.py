@@ -23,7 +23,7 @@ from ..animation.keys import GENERATED
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
-from . import actuation, bone_attachment, independent_timing, key_poses, masses, meshes
+from . import actuation, bone_attachment, independent_timing, joint_ranges, key_poses, masses, meshes
 from . import articulation as tree
 from .articulation import Articulation
 from .key_poses import KeyPoses
@@ -52,7 +52,8 @@ class InterpolationRequest:
     settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the gravity of the scene applies.
     poses: frames whose poses must be reached, instead of keys. passes: whether keys are passed at the speed of the
     motion, by their types, or stop all joints. swing_past: how far beyond the last key the bones go before they return,
-    as a fraction of the last distance; without `settle` they take as long as that needs.
+    as a fraction of the last distance; without `settle` they take as long as that needs. limits: whether Blender's
+    joint limits apply, to bones whose keys are within them.
     """
 
     bones: tuple[str, ...]
@@ -65,6 +66,7 @@ class InterpolationRequest:
     poses: tuple[float, ...] = ()
     passes: bool = True
     swing_past: float = 0.0
+    limits: bool = True
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ def _work(
         kept = found.owned & ~actuation.of(scene, body).passive
         rotations = _rotations(plan, samples, body, motion, kept)
         with BakeTransaction(armature) as work:
-            for bone, (mode, values, raw) in body.values(samples, rotations).items():
+            for bone, (mode, turned, raw) in body.values(samples, rotations).items():
+                values = joint_ranges.with_locks(armature.pose.bones[bone], turned, raw)
                 types = np.full(len(plan.frames), GENERATED, dtype=np.int32)
                 types[np.searchsorted(plan.frames, plan.keys)] = found.types[:, body.bones.index(bone)]
                 work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown], types)
@@ -220,9 +223,11 @@ def _solving(
     settle = float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0])
     swing_past = request.swing_past if request.passes and settle else 0.0
     times = plan.seconds(plan.keys)
+    limits = joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.limits else None
+    hinges = joint_ranges.hinges(body.armature, body.bones, keys)
     if not found.owned.all() and independent_timing.can_be(powers, request.inertia):
         animated = body.poses(samples)[at]
-        given = independent_timing.Keyed(keys, times, found.owned, kinds)
+        given = independent_timing.Keyed(keys, times, found.owned, kinds, limits, hinges)
         return independent_timing.interpolating(
             body, animated, given, plan.step, powers, gravity, settle, swing_past=swing_past
         )
@@ -244,6 +249,8 @@ def _solving(
         root=None if stands else (places, turns),
         velocities=None if kinds is None else dynamics.key_velocities(keys, times, kinds),
         swing_past=swing_past,
+        limits=limits,
+        hinges=hinges,
     )
 
 

@@ -13,6 +13,7 @@ from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ..animation import actions, keys
 from ..animation.channels import channel
+from . import joint_ranges
 
 _SAME = 1e-3
 """Distance in frames within which two keys are at the same time."""
@@ -69,7 +70,7 @@ def find(
         columns = poses
     columns = {name: own for name, own in columns.items() if own.size}
     for name in columns:
-        _check_unlocked(armature.pose.bones[name])
+        joint_ranges.check(armature.pose.bones[name])
     found, frames = list(columns), [own[0] for own in columns.values()]
     kind = "selected keys" if selected else "keys"
     if not found:
@@ -102,7 +103,7 @@ def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]
     if not found:
         raise RigError("The chosen bones of '{armature}' have no keys; key at least two poses.", armature=armature.name)
     for name in found:
-        _check_unlocked(armature.pose.bones[name])
+        joint_ranges.check(armature.pose.bones[name])
     shape = len(frames), len(found)
     return KeyPoses(
         tuple(found), np.array(frames, dtype=float), np.ones(shape, dtype=bool), np.zeros(shape, dtype=np.int32)
@@ -159,11 +160,3 @@ def _frames(curve: Any, bone: str, selected: bool) -> Array:
     chosen = np.empty(len(points), dtype=bool)
     points.foreach_get("select_control_point", chosen)
     return found[:, chosen]
-
-
-def _check_unlocked(bone: bpy.types.PoseBone) -> None:
-    if any(bone.lock_rotation) or (bone.lock_rotations_4d and bone.lock_rotation_w):
-        raise RigError(
-            "The rotation of bone '{bone}' is locked; unlock it in the Item tab of the sidebar, or deselect the bone.",
-            bone=bone.name,
-        )

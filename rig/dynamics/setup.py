@@ -31,6 +31,7 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         gravity=s.use_gravity,
         passes=s.at_keys == "PASS",
         swing_past=s.swing_past,
+        limits=s.use_limits,
     )
 
 

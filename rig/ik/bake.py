@@ -270,6 +270,11 @@ class _Work:
                 bone_response.check(name, float(np.median(turned[moves] / wanted[moves])))
 
 
+def from_armature(worlds: Array, points: Array) -> Array:
+    """Points (F, 3) in armature space as points of the world. worlds: (F, 4, 4)."""
+    return (worlds[:, :3, :3] @ points[..., None])[..., 0] + worlds[:, :3, 3]
+
+
 def in_world(error: Array, samples: Samples) -> Array:
     """Errors (F,) in the armature's space as lengths in the world."""
     return error * np.abs(np.linalg.det(samples.worlds[:, :3, :3])) ** (1.0 / 3.0)

@@ -16,6 +16,7 @@ from ..detection import body_joints, bone_limits, joint_chain, limb_controls, li
 from ..detection.limb_controls import LimbControls
 from ..sampling import plain_chain, targets
 from ..sampling.targets import Target
+from .contact_plan import Contact
 
 PRIORITIES = {"HIGH": HIGH, "NORMAL": NORMAL, "LOW": LOW}
 ORIENTATIONS = ("FREE", "KEEP", "TARGET", "AIM")
@@ -28,7 +29,8 @@ class BodyEffector:
 
     target: None pins the bone where it is animated. position: whether its head is placed on the target. orientation:
     "FREE", "KEEP" as animated, "TARGET", or "AIM" for pointing at the target. weight: 0 to 1, a number or (F,).
-    priority: a key of PRIORITIES. offset: keep the offset from the target at the first frame.
+    priority: a key of PRIORITIES. offset: keep the offset from the target at the first frame. contact: when the bone
+    touches the target, or the world without one: it keeps place and orientation relative to that, instead of all else.
     """
 
     bone: str
@@ -38,10 +40,15 @@ class BodyEffector:
     weight: float | Array = 1.0
     priority: str = "NORMAL"
     offset: bool = False
+    contact: Contact | None = None
 
     @property
     def is_pin(self) -> bool:
         return self.target is None
+
+    @property
+    def keeps_orientation(self) -> bool:
+        return self.orientation == "KEEP" or self.is_pin or self.contact is not None
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,8 @@ class JointTree:
     shown: the bones that have the pose of the joints, others than these in limbs that switch between IK and FK.
     parent: the bone above the first joint, "" for none. moves: whether the first joint changes its location too.
     rests: (n, 4), rest rotations relative to the parents. aims: (k, 3), the axis of each effector that points at the
-    target. limbs: those that an IK control moves as well. plain: whether forward kinematics predicts the pose.
+    target. limbs: those that an IK control moves as well. plain: whether forward kinematics predicts the pose. still:
+    (n,) whether a joint does not turn.
     """
 
     armature: bpy.types.Object
@@ -68,6 +76,7 @@ class JointTree:
     posture: ik.Posture
     limbs: tuple[LimbControls, ...]
     plain: bool
+    still: Array
 
     @property
     def joints_of_effectors(self) -> tuple[str, ...]:
@@ -113,7 +122,7 @@ def resolve(
         if effector.target is not None and effector.target.object is not None:
             item = effector.target.object
             targets.check_exists(armature, item, effector.target.bone)
-            if targets.rides_on(item, effector.target.bone, armature, joints):
+            if effector.contact is None and targets.rides_on(item, effector.target.bone, armature, joints):
                 raise RigError(
                     "The target '{target}' moves with the body; choose a target that does not.",
                     target=effector.target.label,
@@ -124,7 +133,9 @@ def resolve(
     posture = body_joints.posture(armature, joints)
     # What takes an orientation turns for it; the joints above need not.
     soft = np.asarray(posture.stiffness).copy()
-    soft[[rows[n] for n, e in zip(names, effectors, strict=True) if e.orientation != "FREE" or e.is_pin]] = 0.0
+    soft[[rows[n] for n, e in zip(names, effectors, strict=True) if e.orientation != "FREE" or e.keeps_orientation]] = (
+        0.0
+    )
     moves = move_hips and _may_move(first)
     return JointTree(
         armature,
@@ -140,7 +151,45 @@ def resolve(
         replace(posture, stiffness=soft),
         limbs_of,
         not generated,
+        np.zeros(len(joints), dtype=bool),
     )
+
+
+def with_still_trunk(body: JointTree) -> JointTree:
+    """The body of which only the limbs of the effectors turn."""
+    still = np.ones(len(body.joints), dtype=bool)
+    for effector in body.effectors:
+        still[limb_of(body, effector)] = False
+    locks = np.repeat(still[:, None], 3, axis=1)
+    limits = body.limits
+    if limits is None:
+        limits = ik.Limits(locks=locks, rest=body.rests)
+    else:
+        limits = replace(limits, locks=np.asarray(limits.locks) | locks)
+    return replace(body, limits=limits, still=still)
+
+
+def limb_of(body: JointTree, effector: int) -> list[int]:
+    """The joints of the limb that ends with a joint, the base first; two bones above it if none is detected."""
+    line = [effector]
+    while body.parents[line[-1]] > 0:
+        line.append(body.parents[line[-1]])
+    base = joint_chain.limb(body.armature, body.joints[effector], at_tip=False)
+    names = [body.joints[joint] for joint in line]
+    count = names.index(base) + 1 if base in names else 1 + joint_chain.UNDETECTED
+    return line[:count][::-1]
+
+
+def rides_on_limb(body: JointTree, effector: int, target: Target, frames: Array) -> Array:
+    """The frames (F,) at which a target moves with the limb that ends with a joint."""
+    if target.object is None:
+        return np.zeros(len(frames), dtype=bool)
+    armature, limb = body.armature, [body.joints[joint] for joint in limb_of(body, effector)]
+    if not body.plain:
+        controls = (limb_controls.control_of(armature, bone.name) for bone in armature.pose.bones)
+        limb = [bone.name for bone, name in zip(armature.pose.bones, controls, strict=True) if name in limb]
+    item, bone = target.object, target.bone
+    return np.array([targets.rides_on(item, bone, armature, limb, below=True, frame=f) for f in frames.tolist()])
 
 
 def control_of(armature: bpy.types.Object, bone: str) -> str:
@@ -166,7 +215,7 @@ def _twice(bone: str, other: str) -> RigError:
 def _check(armature: bpy.types.Object, effector: BodyEffector) -> None:
     """Raise RigError if there is nothing that the effector can do."""
     target = effector.target
-    if not effector.position and effector.orientation == "FREE":
+    if effector.contact is None and not effector.position and effector.orientation == "FREE":
         raise RigError(
             "Effector '{bone}' has neither position nor orientation; enable one, or remove the effector.",
             bone=effector.bone,

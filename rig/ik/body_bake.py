@@ -8,22 +8,27 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import ik, rotation
+from ...lookat_pd.body import legs
+from ...lookat_pd.body.contacts import Interval
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
+from ..detection import limbs
 from ..sampling import suspend
-from ..sampling.sampler import Sampler, Samples
+from ..sampling.sampler import Sampler, Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
+from ..sampling.targets import Target, rides_on
 from . import body as bodies
-from . import body_balance
-from .bake import BAKED, axes_of, in_world
+from . import body_balance, contact_plan
+from .bake import BAKED, axes_of, from_armature, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
 from .body_controls import BodyControls, is_mixed
 from .body_pose import BodyPose, SolvedBody
 from .chain_solve import in_channels
+from .contact_plan import Surface
 
 Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)
 _SLICE = 128
@@ -45,12 +50,14 @@ _NEARLY_NOTHING = 1e-7
 class BodyTuning:
     """balance: weight of the centre of mass above the feet, 0 for none. move_hips: let the first joint change its
     location. ease: [s], over which targets take effect at the start of the range and end at its end. iterations: most
-    steps of the solver."""
+    steps of the solver. still: only the limbs of the effectors turn, and the hips are lowered, smoothly and if they may
+    move, where a leg does not reach."""
 
     balance: float = 0.0
     move_hips: bool = True
     ease: float = 0.0
     iterations: int = 100
+    still: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,8 @@ class BodyBakeResult:
     """The result of a bake. errors: (k, F), distances of the effectors from their targets in the world; turned: (k, F),
     remaining angles [rad]. in_reach: (k, F), whether an effector with its whole weight has reached its target. weights:
     (k, F). unbalanced: (F,), distance of the centre of mass from the support polygon in the world. bones: those with
-    keys."""
+    keys. contacts: of each effector. lowered: (F,), how much lower the hips are in the world, by contacts. lengths:
+    (k,), of the limbs of the effectors in the world."""
 
     body: JointTree
     effectors: tuple[BodyEffector, ...]
@@ -70,6 +78,9 @@ class BodyBakeResult:
     weights: Array
     unbalanced: Array
     bones: tuple[str, ...]
+    contacts: tuple[tuple[Interval, ...], ...]
+    lowered: Array
+    lengths: Array
 
     @property
     def redirected(self) -> dict[str, str]:
@@ -103,13 +114,17 @@ def bake(
     effectors: Sequence[BodyEffector],
     tuning: BodyTuning,
     options: BakeOptions,
+    *,
+    called: str = BAKED,
 ) -> Generator[float, None, BodyBakeResult]:
     """Make all effectors follow their targets over the range; yields the completed fraction. Raises RigError.
 
-    With a balance, feet that are no effectors stay where they are animated.
+    With a balance, feet that are no effectors stay where they are animated. called: suffix of the name of the action.
     """
     bake_options.check_range(options.first, options.last)
     body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
+    if tuning.still:
+        body = bodies.with_still_trunk(body)
     weighed = None
     if tuning.balance > 0.0:
         weighed = body_balance.weigh(body)
@@ -126,7 +141,7 @@ def bake(
     moved += [body.joints[0]] if body.moves else []
     actions.check_curves(body.armature, dict.fromkeys(moved, channels.LOCATION), options.into)
     with suspend.suspend_live():
-        return (yield from _Work(scene, body, tuple(effectors), tuning, options, weighed).steps())
+        return (yield from _Work(scene, body, tuple(effectors), tuning, options, weighed, called).steps())
 
 
 @dataclass
@@ -137,6 +152,7 @@ class _Work:
     tuning: BodyTuning
     options: BakeOptions
     weighed: Weighed | None
+    called: str
 
     def __post_init__(self) -> None:
         self.frames = np.arange(self.options.first, self.options.last + 1)
@@ -160,7 +176,13 @@ class _Work:
     ) -> Generator[float, None, BodyBakeResult]:
         body, armature = self.body, self.body.armature
         objectives, balance = self._objectives(samples, BodyPose(body, samples), orientations)
+        touching = [effector.bone for effector in self.effectors if effector.contact is not None]
+        if touching and not any(self.intervals):
+            raise contact_plan.no_contact(touching, self.options.first, self.options.last)
         pose = self.pose(samples)
+        self.lowering = self._lowering(samples, pose, objectives)
+        self.root = pose.positions[:, 0] - self.lowering
+        objectives = [(k, self._lowered(objective, self.rides[k])) for k, objective in objectives]
         found = yield from self._solve_all(pose, objectives, balance, 0.0 if body.plain else 0.1)
         checked = None
         if not body.plain:
@@ -176,7 +198,7 @@ class _Work:
                 # An action that is the same as before, as after any other bake.
                 mode, raw = samples.channel(body.joints[0])
                 work.write(body.joints[0], mode, self.frames, raw, raw)
-            name = self.options.name or actions.baked_name(armature, self.options.into, BAKED)
+            name = self.options.name or actions.baked_name(armature, self.options.into, self.called)
             action = work.commit(self.options.into, name)
         away, turned = self._errors(objectives, errors)
         weights = np.array([self._weight(effector) for effector in self.effectors])
@@ -192,6 +214,9 @@ class _Work:
             weights,
             unbalanced * scale,
             tuple(written),
+            tuple(self.intervals),
+            np.linalg.norm(self.lowering, axis=-1) * scale,
+            np.array([self._length(pose, joint) * float(np.median(scale)) for joint in body.effectors]),
         )
 
     def _sample(self, sampler: Sampler) -> Generator[float, None, tuple[Samples, Array]]:
@@ -228,6 +253,8 @@ class _Work:
     ) -> tuple[list[tuple[int, ik.BodyObjective]], ik.Balance | None]:
         """The objectives with the index of their effector, over all frames and in armature space."""
         found: list[tuple[int, ik.BodyObjective]] = []
+        self.intervals: list[tuple[Interval, ...]] = [()] * len(self.effectors)
+        self.rides = np.zeros((len(self.effectors), len(self.frames)), dtype=bool)
         moved: dict[str, Array] = {}
         targets = iter(zip(samples.targets, orientations, strict=True))
         worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
@@ -236,26 +263,117 @@ class _Work:
             priority, weight = PRIORITIES[effector.priority], self._weight(effector)
             common = {"weight": weight, "priority": priority}
             target, turn = (place, lying) if effector.target is None else next(targets)
-            if effector.target is not None:
+            if effector.contact is not None:
+                target, lying = self._held(k, samples, pose, None if effector.target is None else (target, turn))
+            elif effector.target is not None:
                 turn = rotation.multiply(rotation.inverse(worlds), rotation.from_matrix(turn))
                 if effector.offset:
                     away = rotation.rotate(worlds[0], place[0] - target[0])
                     target = target + rotation.rotate(rotation.inverse(worlds), away)
-            if effector.position:
+            if effector.position or effector.contact is not None:
                 found.append((k, ik.BodyPosition(joint, target, **common)))
                 moved[self.body.shown[joint]] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
                     target - place
                 )
-            if effector.orientation == "AIM":
+            if effector.keeps_orientation:
+                found.append((k, ik.BodyOrientation(joint, lying, **common)))
+            elif effector.orientation == "AIM":
                 found.append((k, ik.BodyAim(joint, target, self.body.aims[k], **common)))
             elif effector.orientation == "TARGET":
                 found.append((k, ik.BodyOrientation(joint, turn, **common)))
-            elif effector.orientation == "KEEP" or effector.is_pin:
-                found.append((k, ik.BodyOrientation(joint, lying, **common)))
         balance = None
         if self.weighed is not None:
             balance = body_balance.objective(self.body, self.weighed, samples, moved, min(self.tuning.balance, 1.0))
         return found, balance
+
+    def _held(
+        self, k: int, samples: Samples, pose: BodyPose, surface: tuple[Array, Array] | None
+    ) -> tuple[Array, Array]:
+        """Place (F, 3) and orientation (F, 4) at which an effector is held during its contacts, in armature space.
+
+        surface: places (F, 3) in armature space and axes (F, 3, 3) in the world of what it touches.
+        """
+        effector, joint, worlds = self.effectors[k], self.body.effectors[k], samples.worlds
+        assert effector.contact is not None
+        spin = rotation.from_matrix(worlds[:, :3, :3])
+        touched = None
+        if surface is not None:
+            assert effector.target is not None
+            rides = bodies.rides_on_limb(self.body, joint, effector.target, self.frames)
+            places = from_armature(worlds, surface[0])
+            touched = Surface(places, rotation.from_matrix(surface[1]), rides)
+            contact_plan.check_surface(
+                effector.contact, touched, self.options.first, effector.bone, effector.target.label
+            )
+        place, lying = pose.positions[:, joint], pose.rotations[:, joint]
+        size = self._length(pose, joint) * float(np.median(in_world(np.ones(len(worlds)), samples)))
+        found = contact_plan.held(
+            effector.contact,
+            from_armature(worlds, place),
+            rotation.multiply(spin, lying),
+            size or 1.0,
+            seconds_per_frame(self.scene),
+            self.options.first,
+            touched,
+        )
+        self.intervals[k] = found.intervals
+        if effector.target is not None and effector.target.object is not None:
+            self.rides[k] = self._carried(k, effector.target, found.weight > 0.0)
+        touches = (found.weight > 0.0)[:, None]
+        return (
+            np.where(touches, seen_from(worlds, found.place[None])[0], place),
+            np.where(touches, rotation.multiply(rotation.inverse(spin), found.orientation), lying),
+        )
+
+    def _carried(self, k: int, target: Target, touches: Array) -> Array:
+        """The frames (F,) at which what an effector touches moves with the trunk. Raises RigError if it moves with
+        another effector."""
+        for other, joint in zip(self.effectors, self.body.effectors, strict=True):
+            same = other is self.effectors[k]
+            if not same and np.any(bodies.rides_on_limb(self.body, joint, target, self.frames) & touches):
+                raise RigError(
+                    "'{target}' moves with '{effector}'; clean up the contacts of that first and those of '{bone}' "
+                    "after that.",
+                    target=target.label,
+                    effector=other.bone,
+                    bone=self.effectors[k].bone,
+                )
+        item, top = target.object, self.body.joints[:1]
+        assert item is not None
+        return np.array([rides_on(item, target.bone, self.body.armature, top, frame=f) for f in self.frames.tolist()])
+
+    def _lowered(self, objective: ik.BodyObjective, rides: Array) -> ik.BodyObjective:
+        """An objective whose target is lowered with the trunk at some frames (F,)."""
+        if not (isinstance(objective, ik.BodyPosition) and rides.any() and self.lowering.any()):
+            return objective
+        return replace(objective, target=np.asarray(objective.target) - rides[:, None] * self.lowering)
+
+    def _length(self, pose: BodyPose, joint: int) -> float:
+        """Length of the limb that ends with a joint, in armature space."""
+        inner = bodies.limb_of(self.body, joint)[1:]
+        return float(np.linalg.norm(pose.offsets[:, inner], axis=-1).sum(axis=-1).mean())
+
+    def _lowering(self, samples: Samples, pose: BodyPose, objectives: Sequence[tuple[int, ik.BodyObjective]]) -> Array:
+        """How far the first joint is lowered (F, 3) in armature space, so that all feet reach their places."""
+        none = np.zeros((len(self.frames), 3))
+        if not (self.tuning.still and self.body.moves):
+            return none
+        rows, moved = [], []
+        feet = {line[2]: line[:3] for line in limbs.limb_lines(self.body.armature)[1] if len(line) > 2}
+        for _, objective in objectives:
+            leg = feet.get(self.body.joints[objective.joint])
+            if leg is not None and isinstance(objective, ik.BodyPosition) and set(leg) <= set(self.body.joints):
+                rows.append([self.body.joints.index(name) for name in leg])
+                moved.append(np.asarray(objective.target) - pose.positions[:, objective.joint])
+        if not rows:
+            return none
+        shift = np.stack(moved, axis=1)
+        joints = [[row[n] for row in rows] for n in range(3)]
+        places, turns = ([part[:, row] for row in joints] for part in (pose.positions, pose.rotations))
+        wanted = legs.Leg(*(place + shift for place in places), *turns)
+        up = rotation.normalize(np.linalg.inv(samples.worlds[:, :3, :3])[:, :, 2])
+        low = legs.lowering(wanted, legs.Leg(*places, *turns), up, seconds_per_frame(self.scene))
+        return low[:, None] * up
 
     def _weight(self, effector: BodyEffector) -> Array:
         """The weight (F,) of an effector; those with a target ease in and out at the ends of the range."""
@@ -297,19 +415,23 @@ class _Work:
         balance: ik.Balance | None,
         part: slice,
     ) -> tuple[Array, Array, Array, Array]:
+        offsets, lowered = pose.offsets[part], np.zeros((1, 3))
+        if self.tuning.still:
+            lowered = rotation.rotate(rotation.inverse(pose.base[part, 3:]), (self.root - pose.positions[:, 0])[part])
+            offsets = np.concatenate((offsets[:, :1] + lowered[:, None], offsets[:, 1:]), axis=1)
         found = ik.solve_body(
             self.body.parents,
-            pose.offsets[part],
+            offsets,
             pose.local[part],
             [_part(objective, part) for _, objective in objectives],
             balance=None if balance is None else _part(balance, part),
             posture=pose.posture,
             limits=self.body.limits,
             base=pose.base[part],
-            move_root=self.body.moves,
+            move_root=self.body.moves and not self.tuning.still,
             iterations=self.tuning.iterations,
         )
-        return found.rotations, found.displacement, found.errors, found.unbalanced
+        return found.rotations, found.displacement + lowered, found.errors, found.unbalanced
 
     def _write(
         self, work: BakeTransaction, samples: Samples, pose: BodyPose, rotations: Array, displacement: Array
@@ -359,6 +481,12 @@ class _Verified:
         self.work, self.sampler, self.objectives, self.balance = work, sampler, objectives, balance
         self.found, self.pose, self.samples = found, pose, samples
         self.controls = BodyControls(work.body, samples, work.ik)
+        self.changing = np.ones(len(samples.frames), dtype=bool)
+        if work.tuning.still:
+            # All other frames stay as animated to the bit.
+            self.changing = np.any(self._errors(pose) > _NEARLY_NOTHING, axis=-1) | np.any(
+                work.lowering != 0.0, axis=-1
+            )
 
     def steps(self, transaction: BakeTransaction) -> Generator[float, None, tuple[Array, Array, list[str]]]:
         """The errors (F, objectives) as measured, the distances (F,) from balance, and the bones with keys."""
@@ -368,7 +496,7 @@ class _Verified:
         errors, unbalanced = self._errors(BodyPose(self.work.body, seen)), found.unbalanced
         least = np.full(len(errors), np.inf)
         for turn in range(_PASSES):
-            moves = controls.realize(moves, seen, *pose.solved(found))
+            moves = controls.realize(moves, seen, *pose.solved(found)).where(self.changing, controls.none)
             written = controls.write(transaction, moves, size)
             if not written:
                 return errors, unbalanced, written

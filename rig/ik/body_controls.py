@@ -77,6 +77,7 @@ class BodyControls:
         """Frames and joints at which an FK control has an effect."""
         for limb, joints in enumerate(self._limbs):
             self.turns[:, joints] = (ik[:, limb] < 1.0 - _SWITCHED)[:, None]
+        self.turns[:, body.still] = False
 
     @property
     def none(self) -> Moves:

@@ -1,36 +1,74 @@
-"""Contacts: a foot or hand is fixed in world space for some frames, with a smooth transition in and out.
+"""Contacts: feet and hands are held in the world, or relative to what they touch, for some frames.
 
-The bones above rotate, each frame from its own pose; the effector keeps position and orientation. Without a contact
-nothing rotates.
+They keep position and orientation during a contact, with a smooth transition in and out; without a contact nothing
+turns. One effector is a chain, each frame of which starts from its own pose. Feet and several effectors are solved as a
+body whose trunk stays as animated: the hips are only lowered, smoothly, where a leg does not reach.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.body.contacts import Detection, Interval, detect
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.body.contacts import Detection, Interval
+from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.rotation import Array
+from ..animation import bake_options
 from ..animation.bake_options import BakeOptions
+from ..detection import limb_controls
 from ..detection.joint_chain import JointChain
+from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
-from . import bake
+from ..sampling.targets import Target
+from . import bake, body_bake, body_settings, contact_plan
+from . import body as bodies
+from .body import BodyEffector
+from .body_bake import BodyBakeResult, BodyTuning
 from .chain_solve import IKTuning, Objectives
+from .contact_plan import Contact, Surface
 from .pose import Seen
 
 _CALLED = " contacts"
 
 
 @dataclass(frozen=True)
-class ContactsResult:
-    """The result of a clean-up. intervals: the contacts."""
+class Touch:
+    """The contacts of a bone with the world, or with a target: a prop, or another character."""
 
-    baked: bake.IKBakeResult
-    intervals: tuple[Interval, ...]
+    contact: Contact
+    target: Target | None = None
+
+
+@dataclass(frozen=True)
+class ContactsResult:
+    """The result of a clean-up. contacts: of each effector. slips: (k, F), distances from the places at which the
+    effectors are held, in the world, 0 without a contact; lengths: (k,), of their limbs. lowered: (F,), how much lower
+    the hips are."""
+
+    baked: bake.IKBakeResult | BodyBakeResult
+    contacts: Mapping[str, tuple[Interval, ...]]
+    slips: Array
+    lengths: Array
+    lowered: Array
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All contacts in order."""
+        return tuple(sorted({interval for found in self.contacts.values() for interval in found}))
+
+    @property
+    def worst(self) -> tuple[str, int, float, float]:
+        """The effector that slips most, the frame, the distance in the world, and as a fraction of its limb."""
+        k, frame = np.unravel_index(int(np.argmax(self.slips / self.lengths[:, None])), self.slips.shape)
+        slip = float(self.slips[k, frame])
+        return tuple(self.contacts)[k], int(self.baked.frames[frame]), slip, slip / float(self.lengths[k])
+
+
+# One chain
 
 
 def clean_up(
@@ -41,108 +79,135 @@ def clean_up(
     tuning: IKTuning,
     options: BakeOptions,
     *,
+    target: Target | None = None,
     verify: bool = False,
 ) -> Generator[float, None, ContactsResult]:
-    """Keep the effector fixed during contacts, given or detected; yields the completed fraction. Raises RigError.
+    """Hold the effector of a chain during contacts, given or detected; yields the completed fraction. Raises RigError.
 
-    blend: seconds of the transitions in and out. Otherwise as `bake.bake_goal`.
+    blend: seconds of the transitions in and out. target: what it touches, None for the world. Otherwise as
+    `bake.bake_goal`.
     """
-    if not isinstance(contacts, Detection):
-        contacts = _checked(contacts, options)
-    planting = _Planting(chain, contacts, blend, seconds_per_frame(scene), options)
-    baked = yield from bake.bake_request(scene, chain, (), planting, tuning, options, called=_CALLED, verify=verify)
-    return ContactsResult(baked, tuple(planting.intervals))
-
-
-def _checked(intervals: Sequence[Interval], options: BakeOptions) -> list[Interval]:
-    found: list[Interval] = []
-    for first, last in sorted(intervals):
-        if last < first:
-            raise RigError(
-                "The contact from frame {first} to {last} is reversed; enter the smaller frame first.",
-                first=first,
-                last=last,
-            )
-        if first < options.first or last > options.last:
-            raise RigError(
-                "The contact from frame {first} to {last} is outside frames {range_first} to "
-                "{range_last}; extend the frame range.",
-                first=first,
-                last=last,
-                range_first=options.first,
-                range_last=options.last,
-            )
-        if found and first <= found[-1][1]:
-            raise RigError("Two contacts overlap at frame {first}; end one before the other starts.", first=first)
-        found.append((first, last))
-    if not found:
-        raise RigError("There is no contact to clean up; mark a contact, or use detection.")
-    return found
+    contact = Contact(contacts, blend).checked(options.first, options.last)
+    if target is not None and target.object is not None:
+        targets.check_exists(chain.armature, target.object, target.bone)
+    planting = _Planting(chain, contact, target, seconds_per_frame(scene), options)
+    followed = () if target is None else (target,)
+    baked = yield from bake.bake_request(
+        scene, chain, followed, planting, tuning, options, target, called=_CALLED, verify=verify
+    )
+    length = planting.size or 1.0
+    return ContactsResult(
+        baked, {chain.effector: planting.intervals}, baked.error[None], np.array([length]), np.zeros(len(baked.frames))
+    )
 
 
 class _Planting:
     """The objectives of the effector due to contacts, for each frame."""
 
     def __init__(
-        self, chain: JointChain, contacts: Sequence[Interval] | Detection, blend: float, dt: float, options: BakeOptions
+        self, chain: JointChain, contact: Contact, target: Target | None, dt: float, options: BakeOptions
     ) -> None:
-        self.chain, self.contacts, self.blend, self.dt, self.options = chain, contacts, blend, dt, options
-        self.intervals: list[Interval] = []
+        self.chain, self.contact, self.target, self.dt, self.options = chain, contact, target, dt, options
+        self.intervals: tuple[Interval, ...] = ()
+        self.size = 0.0
         self._known: tuple[Array, Array, Array] | None = None
 
     def __call__(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Objectives, Array]:
         if self._known is None:
             # From the animation, not from the result of a first pass.
-            self._known = self._plan(seen, samples)
+            self._known = self._plan(seen, samples, orientations)
         place, lying, weight = self._known
-        target = seen_from(samples.worlds, place[None])[0]
+        goal = seen_from(samples.worlds, place[None])[0]
         orientation = rotation.multiply(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), lying)
-        return Objectives(target, orientation), weight > 0.0
+        return Objectives(goal, orientation), weight > 0.0
 
-    def _plan(self, seen: Seen, samples: Samples) -> tuple[Array, Array, Array]:
+    def _plan(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Array, Array, Array]:
         """The goal of the effector in the world (F, 3), its orientation (F, 4), and the weight of the contact (F,)."""
-        worlds = samples.worlds
-        place = (worlds[:, :3, :3] @ seen.end[..., None])[..., 0] + worlds[:, :3, 3]
-        lying = rotation.align_hemisphere(
-            rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.effector_rotation)
+        worlds, first = samples.worlds, self.options.first
+        lying = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.effector_rotation)
+        self.size = float(np.median(bake.in_world(seen.reach, samples)))
+        surface = self._surface(samples, orientations)
+        found = contact_plan.held(
+            self.contact, bake.from_armature(worlds, seen.end), lying, self.size, self.dt, first, surface
         )
-        first = self.options.first
-        if isinstance(self.contacts, Detection):
-            size = float(np.median(seen.reach * np.abs(np.linalg.det(worlds[:, :3, :3])) ** (1.0 / 3.0)))
-            found = detect(place, self.dt, size, self.contacts)
-            self.intervals = [(first + a, first + b) for a, b in found]
-            if not found:
-                raise RigError(
-                    "No contact of '{effector}' was found from frame {first} to {last}; increase Speed or "
-                    "Height, or mark the contact.",
-                    effector=self.chain.effector,
-                    first=first,
-                    last=self.options.last,
-                )
-        else:
-            self.intervals = list(self.contacts)
-        total = np.zeros(len(place))
-        held, held_lying = place.copy(), lying.copy()
-        for (a, b), weight in zip(self.intervals, self._weights(len(place)), strict=True):
-            inside = slice(a - first, b - first + 1)
-            spot, kept = place[inside].mean(axis=0), rotation.normalize(lying[inside].mean(axis=0))
-            at = weight > 0.0
-            held[at] += weight[at, None] * (spot - place[at])
-            held_lying[at] = rotation.slerp(lying[at], np.broadcast_to(kept, lying[at].shape), weight[at])
-            total += weight
-        return held, held_lying, total
+        if not found.intervals:
+            raise contact_plan.no_contact([self.chain.effector], first, self.options.last)
+        self.intervals = found.intervals
+        return found.place, found.orientation, found.weight
 
-    def _weights(self, count: int) -> list[Array]:
-        """The weight of each contact at each frame (F,): 1 inside, 0 inside others."""
-        first, fade = self.options.first, max(self.blend / self.dt, 0.0)
-        frames = first + np.arange(count)
-        found = []
-        for n, (a, b) in enumerate(self.intervals):
-            before = self.intervals[n - 1][1] if n else -np.inf
-            after = self.intervals[n + 1][0] if n + 1 < len(self.intervals) else np.inf
-            # Two contacts share the frames between them equally.
-            fade_in, fade_out = min(fade, 0.5 * (a - before) - 0.5), min(fade, 0.5 * (after - b) - 0.5)
-            t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
-            t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
-            found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))
-        return found
+    def _surface(self, samples: Samples, orientations: Array) -> Surface | None:
+        """What the effector touches. Raises RigError if it moves with the effector during a contact."""
+        if self.target is None:
+            return None
+        places = bake.from_armature(samples.worlds, samples.targets[0])
+        item, turned = self.target.object, (*self.chain.joints, self.chain.effector)
+        rides = np.zeros(len(places), dtype=bool)
+        if item is not None:
+            frames = samples.frames.tolist()
+            rides = np.array(
+                [targets.rides_on(item, self.target.bone, self.chain.armature, turned, frame=f) for f in frames]
+            )
+        surface = Surface(places, rotation.from_matrix(orientations), rides)
+        contact_plan.check_surface(self.contact, surface, self.options.first, self.chain.effector, self.target.label)
+        return surface
+
+
+# A body
+
+
+def clean_up_body(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    touches: Mapping[str, Touch],
+    options: BakeOptions,
+    *,
+    lower_hips: bool = True,
+) -> Generator[float, None, ContactsResult]:
+    """Hold the bones of a body during their contacts in one action; yields the completed fraction. Raises LookAtError.
+
+    lower_hips: lower the hips where a leg does not reach; other feet then stay where they are animated.
+    """
+    bake_options.check_range(options.first, options.last)
+    effectors = _effectors(armature, touches, options, lower_hips=lower_hips)
+    tuning = BodyTuning(move_hips=lower_hips, still=True)
+    baked = yield from body_bake.bake(scene, armature, effectors, tuning, options, called=_CALLED)
+    count = len(touches)
+    contacts = dict(zip(touches, baked.contacts, strict=False))
+    return ContactsResult(baked, contacts, baked.errors[:count], baked.lengths[:count], baked.lowered)
+
+
+def is_body(armature: bpy.types.Object, bones: Sequence[str], *, lower_hips: bool = True) -> bool:
+    """Whether the contacts of these bones are cleaned up as a body: several bones, a foot, or those of a generated
+    rig. Raises LookAtError if only a body can do it and there is none."""
+    if len(bones) > 1 or limb_controls.is_generated(armature):
+        bodies.resolve(armature, [BodyEffector(bone) for bone in bones])
+        return True
+    if not lower_hips or not set(bones) <= body_settings.feet(armature):
+        return False
+    with suppress(LookAtError):
+        bodies.resolve(armature, _with_feet(armature, [BodyEffector(bone) for bone in bones]))
+        return True
+    return False
+
+
+def _effectors(
+    armature: bpy.types.Object, touches: Mapping[str, Touch], options: BakeOptions, *, lower_hips: bool
+) -> list[BodyEffector]:
+    feet = body_settings.feet(armature)
+    found = []
+    for bone, touch in touches.items():
+        priority = "HIGH" if limb_controls.control_of(armature, bone) in feet else "NORMAL"
+        contact = touch.contact.checked(options.first, options.last)
+        found.append(BodyEffector(bone, touch.target, priority=priority, contact=contact))
+    if not found:
+        raise RigError("There is no effector; add the bones to move, such as hands and feet.")
+    return _with_feet(armature, found) if lower_hips else found
+
+
+def _with_feet(armature: bpy.types.Object, effectors: list[BodyEffector]) -> list[BodyEffector]:
+    """The effectors and, if one of them is a foot, all other feet, which stay where they are animated."""
+    feet = body_settings.feet(armature)
+    listed = {limb_controls.control_of(armature, effector.bone) for effector in effectors}
+    if not listed & feet:
+        return effectors
+    return [*effectors, *(BodyEffector(foot, priority="HIGH") for foot in sorted(feet - listed))]

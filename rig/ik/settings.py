@@ -185,6 +185,12 @@ class IKSettings(bpy.types.PropertyGroup):
         soft_max=1.0,
         max=60.0,
     )
+    contact_surface: PointerProperty(
+        name="Surface",
+        description="What is touched, such as a prop or another character, which may move; leave empty for the world",
+        type=bpy.types.Object,
+    )
+    contact_bone: StringProperty(name="Bone", description="Bone of the armature that is touched")
     contact_speed: FloatProperty(
         name="Speed",
         description="Largest speed of a contact, in chain lengths per second",

@@ -33,6 +33,14 @@ def contact_chain(armature: bpy.types.Object, bone: str, settings: Any) -> Joint
     return resolve(armature, bone, **bones, at_tip=False, turn_effector=True)
 
 
+def contact_surface(settings: Any) -> Target | None:
+    """What is touched; None for the world."""
+    item = settings.contact_surface
+    if item is None:
+        return None
+    return Target(item, settings.contact_bone if item.type == "ARMATURE" else "")
+
+
 def extent(armature: bpy.types.Object, bone: str, settings: Any, *, at_tip: bool) -> dict[str, Any]:
     """The arguments of `resolve` for the bones that turn: the detected limb, or their number."""
     if settings.extent == "LENGTH":

@@ -299,7 +299,7 @@ def _take_turns() -> bool:
             if state.resting >= _RESTING or state.job is not None:
                 state.refresh(scene, _structure, now=True)
         if state.job is not None:
-            if _advance(state, _slice(state)):
+            if _advance(state, _slice(state)) or state.news:
                 state.show(scene)
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf
@@ -323,10 +323,11 @@ def _wake() -> None:
 
 def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
     """Panels that show how far solving is, a few times a second, and viewports at its end: they are slow to draw."""
-    if state.job is not None and time.perf_counter() < state.drawn + _REDRAW:
+    new = state.job is None or state.news
+    if not new and time.perf_counter() < state.drawn + _REDRAW:
         return
     state.drawn = time.perf_counter()
-    viewport = ("UI",) if state.job is not None else ("UI", "WINDOW")
+    viewport = ("UI", "WINDOW") if new else ("UI",)
     shown = {"VIEW_3D": viewport, "PROPERTIES": ("WINDOW",)}
     for area in window.screen.areas:
         for region in area.regions:

@@ -13,6 +13,7 @@ from ..look_at.settled_pose import ChainPose, SettledPose
 from ..look_at.solve import LookAtSolve
 from ..look_at.solve_context import SolveContext
 from ..offset_layer.track import Track
+from .playhead import SeenFirst
 
 _MOVED = 1e-6
 """Difference [m, or of a quaternion's component] from which on something is seen to move."""
@@ -59,9 +60,13 @@ class _Preview:
 
 
 class Previews:
-    """What is shown of look-ats instead of their solution, as long as the frame and the solution stay the same."""
+    """What is shown of look-ats instead of their solution, as long as the frame and the solution stay the same.
+
+    first: what is shown until a long solve is done.
+    """
 
     def __init__(self) -> None:
+        self.first = SeenFirst()
         self._seen: dict[Key, _Seen] = {}
         self._previews: dict[Key, _Preview] = {}
 
@@ -87,7 +92,7 @@ class Previews:
         seen = self._seen.get(key)
         if key in self._previews and seen is not None and seen.track is solve.track:
             return self._previews[key].pose.track
-        return solve.track
+        return self.first.track(solve)
 
     def follow(
         self, key: Key, solve: LookAtSolve, context: SolveContext, frame: float, depsgraph: bpy.types.Depsgraph

@@ -21,6 +21,7 @@ from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
 from . import saved_solution
+from .playhead import PlayheadSolve, SeenFirst, frames_around
 from .previews import Key, Previews
 from .time_left import TimeLeft
 
@@ -74,8 +75,10 @@ class LiveScene:
         """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
         self.resting = 0
         """Turns of the window's loop without a change since it was time to look."""
-        self.seen = False
-        """Whether the work has come to something new to see."""
+        self.seen = self.waited_for = False
+        """Whether the work has come to something new to see; and whether it goes on to its end before that is drawn."""
+        self.news = False
+        """Whether what is seen first has just been found."""
         self.kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
 
@@ -298,18 +301,36 @@ class LiveScene:
             return
         self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
-        solves = self.solves.values()
-        self.time_left.begin((stale, *map(_extent, solves)), even=all(solve.predicted for solve in solves))
+        solves, scene = self.solves.values(), self.scene_solve.scene
+        around = frames_around(self.scene_solve, scene.frame_current_final)
+        kind = stale, around is not None, *map(_extent, solves)
+        self.time_left.begin(kind, even=all(solve.predicted for solve in solves))
         self.outdated = stale != FRESH
         if self.outdated:
             self.restored.clear()
         for key, solve in self.solves.items():
             if solve.stale != FRESH:
                 self.errors.pop(key, None)
-        self.job = self.scene_solve.steps(list(self.solves.values()), self._fail)
+        self.job = self._steps(self.scene_solve, around)
+
+    def _steps(self, scene_solve: SceneSolve, around: tuple[int, int] | None) -> Iterator[float]:
+        """The work: first the frames `around` the playhead, unless it is waited for, then all."""
+        share = 0.0
+        if around is not None and not self.waited_for:
+            first, frames = PlayheadSolve(scene_solve, around), len(scene_solve.context.frames)
+            part = around[1] - around[0] + 1
+            share = part / (part + frames)
+            for fraction in first.steps():
+                yield share * fraction
+            self.previews.first = SeenFirst(first.tracks)
+            self.seen = self.news = True
+            yield share
+        for fraction in scene_solve.steps(list(self.solves.values()), self._fail):
+            yield share + (1.0 - share) * fraction
 
     def _fail(self, solve: LookAtSolve, error: LookAtError) -> None:
         solve.track = None
+        self.previews.first.forget(solve)
         self.errors[solve.look_at.armature.session_uid, solve.number] = str(error)
 
     def stop(self) -> None:
@@ -326,21 +347,21 @@ class LiveScene:
             # The timer does the rest: to begin a slice takes long.
             return False
         begin, opened = time.perf_counter(), sampler.seconds_opening()
-        done = True
+        done, self.waited_for, self.news = True, seconds is None, False
         for fraction in self.job:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
             # What the slice itself costs is worth as much time again.
             allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
             late = time.perf_counter() - begin > allowed
-            self.seen = any(solve.rough for solve in self.solves.values())
-            if late or (to_see and self.seen):
+            self.seen = self.seen or any(solve.rough for solve in self.solves.values())
+            if late or (to_see and self.seen) or self.news:
                 done = False
                 break
         sampler.park_all()
         self.worked = time.perf_counter()
         if done:
-            self.job = None
+            self.job, self.previews.first = None, SeenFirst()
             self.previews.clear()
             if self.outdated:
                 self.time_left.finish(self.worked)
@@ -359,6 +380,7 @@ class LiveScene:
         self.shown.clear()
         self.layers.clear()
         self.previews.clear()
+        self.previews.first = SeenFirst()
 
     @property
     def remaining(self) -> float:
@@ -379,9 +401,8 @@ class LiveScene:
             armature = solve.look_at.armature
             if armature.mode == "EDIT":
                 continue
-            if solve.track is not None:
-                track = self.previews.track(key, solve)
-                assert track is not None
+            track = self.previews.track(key, solve)
+            if track is not None:
                 if self.shown.get(key) is not track:
                     offsets.show(armature, track)
                     self.shown[key] = track
@@ -440,7 +461,7 @@ class LiveScene:
             armature = solve.look_at.armature
             if not solve.look_at.shapes or armature.mode == "EDIT":
                 continue
-            lids, track = solve.look_at.shapes, solve.track
+            lids, track = solve.look_at.shapes, self.previews.first.track(solve)
             there = track is not None and track.shapes.shape[1] == len(lids)
             for lid, amount in zip(lids, track.shapes_at(frame) if there else [0.0] * len(lids), strict=True):
                 # Characters may share a face; who changes it more has the word.

@@ -82,7 +82,7 @@ def _apply(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plan
             if target != Target():
                 targets.check(armature, [link.bone for link in plan.links], target)
     settings = armature.pose.bones[source].lookat_pd
-    keys = (*presets.contents(), "eyes.seed", "eyes.turned_by")
+    keys = (*presets.contents(), "eyes.seed", "eyes.turned_by", "eyes.control_order")
     values = {key: presets.value(settings, key) for key in keys}
     for name in KEYABLE:
         # What is keyed is a performance, and of this moment only.

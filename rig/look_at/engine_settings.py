@@ -131,6 +131,7 @@ def _eyes(body: BodyRig, settings: Any, on: set[str]) -> dict[str, Any] | None:
                         [{"bone": c.bone, "axis": "XYZ"[c.axis], "distance": c.distance} for c in row]
                         for row in eye.controls
                     ],
+                    "order": eye.order or None,
                     "angles": [sum(part**2 for part in turn) ** 0.5 for turn in eye.turns],
                 }
                 for n, eye in enumerate(body.looks)

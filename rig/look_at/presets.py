@@ -32,10 +32,12 @@ SETTINGS = (
 """How the chain of a look-at moves, as presets set it."""
 GROUPS = ("body", "eyes")
 """Groups of settings that presets also set, except those of one rig or one scene."""
-_OF_ONE_SHOT = ("seed", "turned_by")
+_OF_ONE_SHOT = ("seed", "turned_by", "control_order")
 """Settings that belong to one scene or one rig."""
 SHAPE_MAP = "eyes.shape_map"
-"""The table of shape keys that turn the eyes, which a preset contains where there is one."""
+"""The table of what turns the eyes."""
+TABLE = (SHAPE_MAP, "eyes.control_order")
+"""What a preset contains where there is such a table."""
 SUBFOLDER = "lookat_pd"
 """Below each of Blender's preset folders: the user's own, and those that come with extensions."""
 _SHIPPED = Path(__file__).resolve().parents[2] / "assets"
@@ -78,8 +80,8 @@ def contents() -> tuple[str, ...]:
 
 
 def _known() -> tuple[str, ...]:
-    """What a preset may contain: its settings, and the table of shape keys that turn the eyes."""
-    return (*contents(), SHAPE_MAP)
+    """What a preset may contain: its settings, and the table of what turns the eyes."""
+    return (*contents(), *TABLE)
 
 
 def motion_settings(group: str) -> list[str]:
@@ -146,9 +148,9 @@ def write(settings: Any, path: Path) -> None:
     values = ((key, value(settings, key)) for key in contents())
     # Blender keeps single precision: 0.45, not 0.44999998807907104.
     lines = (f"{_NAME}.{key} = {np.float32(v) if isinstance(v, float) else repr(v)!s}\n" for key, v in values)
-    table = value(settings, SHAPE_MAP)
-    last = f"{_NAME}.{SHAPE_MAP} = {table!r}\n" if table else ""
-    path.write_text(_HEAD + "".join(lines) + last, "utf-8")
+    table = TABLE if value(settings, SHAPE_MAP) else ()
+    last = (f"{_NAME}.{key} = {value(settings, key)!r}\n" for key in table)
+    path.write_text(_HEAD + "".join((*lines, *last)), "utf-8")
 
 
 def _parsed(path: Path) -> ast.Module:

@@ -33,8 +33,18 @@ class SceneSolve:
     which they are listed does not matter.
     """
 
-    def __init__(self, scene: bpy.types.Scene, first: int, last: int, solves: Sequence[LookAtSolve]) -> None:
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        first: int,
+        last: int,
+        solves: Sequence[LookAtSolve],
+        *,
+        install: Callable[[LookAt, int], None] | None = None,
+    ) -> None:
+        """install: of another scene solve that gives the look-ats their constraints, by default this one does."""
         self.scene, self.solves = scene, list(solves)
+        self.install = install or self._install
         self.context = SolveContext(scene, np.arange(first, last + 1), seconds_per_frame(scene), self.install)
         self._needs: dict[LookAtSolve, tuple[dict[LookAtSolve, bool], dict[LookAtSolve, bool]]] = {}
         self._installed = ExitStack()
@@ -69,7 +79,7 @@ class SceneSolve:
         """At the end, however it came: take away what the work needed in the file."""
         self._installed.close()
 
-    def install(self, look_at: LookAt, number: int) -> None:
+    def _install(self, look_at: LookAt, number: int) -> None:
         """Give a look-at its constraints until `close`, if it has none that stay."""
         armature = look_at.armature
         if not offsets.is_installed(armature, number, look_at.turned, look_at.moved):

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import RigError
+from ..animation import actions
 
 _HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.types.Screen, bpy.types.WorkSpace)
 """What uses an object without being moved by it."""
@@ -62,9 +63,21 @@ def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) 
         )
 
 
-def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
-    """Whether an object, or a bone of it, moves with the chain or the head: by parents or constraints."""
-    head = armature.pose.bones[bones[0]]
+def rides_on(
+    item: bpy.types.Object,
+    bone: str,
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    *,
+    below: bool = False,
+    frame: float | None = None,
+) -> bool:
+    """Whether an object, or a bone of it, moves with the chain or the head: by parents or constraints.
+
+    below: whether it does below any of the bones, rather than the first one. frame: with the influences that object
+    constraints have there, rather than now.
+    """
+    tops = {armature.pose.bones[name] for name in (bones if below else bones[:1])}
     seen: set[tuple[bpy.types.Object, str]] = set()
     waiting = [(item, bone)]
     while waiting:
@@ -74,21 +87,43 @@ def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bone
         seen.add(here)
         place = item.pose.bones.get(bone) if item.pose and bone else None
         if place is not None and item == armature:
-            if bone in bones or head in place.parent_recursive:
+            if bone in bones or tops.intersection(place.parent_recursive):
                 return True
             continue
         waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
         for constraint in item.constraints:
-            if not constraint.mute and constraint.influence > 0.0:
+            if not constraint.mute and _influence(item, constraint, frame) > 0.0:
                 for found in (constraint, *getattr(constraint, "targets", ())):
                     waiting.append((getattr(found, "target", None), getattr(found, "subtarget", "")))
     return False
+
+
+def _moves_alone(item: bpy.types.Object) -> bool:
+    """Whether an object depends on nothing but its own keys, as far as that is seen at once."""
+    if item.parent is not None or item.pose is not None or len(item.constraints) or len(item.modifiers):
+        return False
+    if item.rigid_body is not None or item.library is not None or item.override_library is not None:
+        return False
+    data = item.animation_data
+    return data is None or not (len(data.drivers) or len(data.nla_tracks))
+
+
+def _influence(item: bpy.types.Object, constraint: bpy.types.Constraint, frame: float | None) -> float:
+    """The influence of a constraint of an object, at a frame or now."""
+    data, curve = item.animation_data, None
+    if frame is not None and data is not None and data.action is not None:
+        path = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"].influence'
+        curve = actions.curves_at(data.action, data.action_slot, path, 1)[0]
+    return constraint.influence if curve is None or not actions.plays(curve) else curve.evaluate(frame)
 
 
 def hangs_on(target: Target, armature: bpy.types.Object) -> bool:
     """Whether the target may move with the armature's own bones: as child, by constraints, drivers or modifiers."""
     if target.object is None or target.object == armature:
         return target.object is not None
+    if _moves_alone(target.object):
+        # A map of all users takes long in a large file.
+        return False
     users = bpy.data.user_map()
     seen: set[bpy.types.ID] = set()
     waiting: list[bpy.types.ID] = [armature]

@@ -14,8 +14,6 @@ from ..animation import actions
 _BONE = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.|(?=\[))(.+)$')
 _ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 _VECTORS = {"location": 3, "scale": 3}
-_REST = {"location": 0.0, "scale": 1.0, "rotation_euler": 0.0}
-_REST_TURN = {"rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0)}
 
 
 @dataclass(frozen=True)
@@ -145,12 +143,3 @@ def current(armature: bpy.types.Object, channel: Channel) -> Array:
         chosen = (armature.path_resolve(owner) if owner else armature).bl_rna.properties[name].enum_items.get(value)
         value = chosen.value if chosen is not None else 0
     return np.array([float(value)]) if isinstance(value, int | float) else np.zeros(1)
-
-
-def at_rest(armature: bpy.types.Object, channel: Channel) -> Array:
-    """The numbers (size,) of the identity transform; for other properties the current ones."""
-    if channel.name in _REST_TURN:
-        return np.array(_REST_TURN[channel.name])
-    if channel.is_transform:
-        return np.full(channel.size, _REST[channel.name])
-    return current(armature, channel)

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import best_cut
 from ..animation import editable
@@ -25,6 +26,7 @@ _COLOURS = np.array([(0.99, 0.91, 0.14), (0.37, 0.79, 0.38), (0.13, 0.57, 0.55),
 _PIXELS = 256
 _APART = 0.3
 """Smallest distance [s] between two cuts of the list, in at least one of the clips."""
+Range = tuple[int, int] | None
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -47,12 +49,14 @@ def find(
     *,
     count: int = 10,
     room: int = 0,
+    ranges: tuple[Range, Range] = (None, None),
     scene: bpy.types.Scene | None = None,
 ) -> Found:
     """Compare all frames of two actions as this armature plays them; the best cuts, at most `count`.
 
-    room: frames of the destination that must come after the cut, such as the length of the blend. Raises LookAtError.
-    Nothing is changed.
+    room: frames of the destination that must come after the cut, such as the length of the blend. ranges: first and
+    last frame that a cut may have in the source and in the destination, None for all. Raises LookAtError. Nothing is
+    changed.
     """
     editable.check_armature(armature)
     scene = scene or bpy.context.scene
@@ -66,11 +70,32 @@ def find(
         contacts = first, second
     found = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
     # The source is cut after the matching frame, and the destination entered after its own.
+    within = [_rows(item, frames) for item, frames in zip(used, ranges, strict=True)]
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
-        for pair in found.best(count, spacing=max(round(_APART / dt), 1), room=max(room, 1))
+        for pair in found.best(
+            count, spacing=max(round(_APART / dt), 1), room=max(room, 1), source=within[0], destination=within[1]
+        )
     ]
     return Found(best, found.cost, (used[0].first, used[1].first))
+
+
+def _rows(item: sequence.Used, frames: Range) -> slice:
+    """The rows of a clip at which it may be cut. Raises RigError if there are none."""
+    if frames is None:
+        return slice(None)
+    first, last = frames
+    if last < first or last <= item.first or first > item.last + 1:
+        raise RigError(
+            "The range {begin} to {end} has no frame at which '{action}' can be cut; choose frames from {first} to "
+            "{last}.",
+            begin=first,
+            end=last,
+            action=item.action.name,
+            first=item.first + 1,
+            last=item.last,
+        )
+    return slice(max(first - item.first - 1, 0), last - item.first)
 
 
 class _Body:

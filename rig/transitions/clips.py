@@ -4,7 +4,7 @@ A clip is read from the F-curves, not from the evaluated rig: the animator's cha
 independent of constraints.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -55,15 +55,11 @@ def read(
     slot: bpy.types.ActionSlot,
     frames: Sequence[float] | Array,
     wanted: Iterable[Channel] | None = None,
-    *,
-    otherwise: Callable[[bpy.types.Object, Channel], Array] | None = None,
 ) -> Clip:
     """The `wanted` channels (default: all that the action animates) at `frames`, including modifiers.
 
-    A channel without an F-curve has its current value on the rig, or that of `otherwise`. Raises RigError if a value is
-    not a number.
+    A channel without an F-curve has its current value on the rig. Raises RigError if a value is not a number.
     """
-    otherwise = otherwise or animated.current
     bag = actions.channelbag(action, slot)
     clip = Clip(armature, np.asarray(frames, dtype=float))
     times = clip.frames.tolist()
@@ -74,7 +70,7 @@ def read(
             index = n if channel.index < 0 else channel.index
             curve = bag.fcurves.find(channel.path, index=index) if bag is not None else None
             if curve is None or curve.mute or (curve.group is not None and curve.group.mute):
-                still = otherwise(armature, channel) if still is None else still
+                still = animated.current(armature, channel) if still is None else still
                 raw[:, n] = still[n]
             else:
                 evaluate = curve.evaluate

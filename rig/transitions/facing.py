@@ -34,12 +34,13 @@ class Heading:
     root, and that of travel, None where the character does not go forwards.
 
     ahead: whether it stays in place, and its root or its head faces all but forward. Hips that are twisted below a head
-    that looks ahead are a stance.
+    that looks ahead are a stance. speed: of a turn [rad/s].
     """
 
     faced: float
     gone: float | None = None
     ahead: bool = False
+    speed: float = 0.0
 
     def turn(self, other: "Heading") -> float:
         """The angle from another heading to this one, from what both have."""
@@ -78,7 +79,7 @@ def heading(
     mean = float(np.mean(angles[first : last + 1]))
     slope = _slope(angles, step)
     if abs(slope) > _TURNING:
-        return Heading(mean + slope * step * (here - 0.5 * (first + last)))
+        return Heading(mean + slope * step * (here - 0.5 * (first + last)), speed=slope)
     travel = poses[last][0] - poses[first][0]
     travel = travel - (travel @ ground.up) * ground.up
     if np.linalg.norm(travel) > _TRAVELS * ground.size * (last - first) * step > 0.0:

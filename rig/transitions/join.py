@@ -3,7 +3,7 @@
 All computations precede any change; the joined actions are never modified.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,10 +13,11 @@ from ...lookat_pd.errors import RigError
 from ..animation import actions, editable
 from ..feet.foot_locking import FootLockResult
 from ..sampling import scene_time
-from . import clips, sequence, splice
+from . import clips, pose_markers, sequence, splice
 from . import lock_feet as feet
 from .clips import Clip
 from .lock_feet import PlayedClip
+from .pose_markers import Marker
 from .sequence import ClipRef, ClipSequence, ClipStep, Used, check_lengths
 from .splice import Blend
 
@@ -53,6 +54,7 @@ def join(
     *,
     root: str = "HEADING",
     repeat: int = 1,
+    until: int | None = None,
     name: str = "",
     assign: bool = True,
     lock_feet: bool = False,
@@ -61,7 +63,8 @@ def join(
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
     Frames of the source keep their numbers. root: placement of the destination at the root of the source, see
-    `Ground.placement`. repeat: how many times the destination plays. assign: assign the result to the armature; the
+    `Ground.placement`. repeat: how many times the destination plays. until: last frame of the result, until which it
+    plays as often as needed, instead. assign: assign the result to the armature; the
     current action is kept. lock_feet: keep planted feet on their places. Raises LookAtError before any change.
     """
     first, last = sequence.reach(armature, source)
@@ -82,11 +85,21 @@ def join(
             end=last + 1,
         )
     beginning = ClipRef(source.action, first, source.slot, source.last)
-    steps = [ClipStep(beginning, first), ClipStep(destination, int(source.frame), blend)]
-    if repeat > 1:
-        slot = destination.slot or actions.find_slot(armature, destination.action)
+    steps = [ClipStep(destination, int(source.frame), blend)]
+    slot = destination.slot or actions.find_slot(armature, destination.action)
+    if until is not None:
+        steps = sequence.repeated_until(steps[0], slot, until)
+    elif repeat > 1:
         steps += sequence.repetitions(destination, slot, int(source.frame), repeat - 1)
-    return chain(armature, steps, root=root, name=name, assign=assign, lock_feet=lock_feet, scene=scene)
+    return chain(
+        armature,
+        [ClipStep(beginning, first), *steps],
+        root=root,
+        name=name,
+        assign=assign,
+        lock_feet=lock_feet,
+        scene=scene,
+    )
 
 
 def chain(
@@ -111,7 +124,8 @@ def chain(
     check_lengths(steps, used, dt)
     played = ClipSequence(armature, steps, used, root, dt)
     clip = played.play()
-    action, slot = make(armature, name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps)), clip)
+    called = name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps))
+    action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
     locked = None
     if lock_feet and len(steps) > 1:
         locked = _with_locked_feet(scene, armature, action, slot, played, dt)
@@ -184,11 +198,14 @@ def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) 
         )
 
 
-def make(armature: bpy.types.Object, name: str, clip: Clip) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
-    """A new action with a clip; removed again if that fails."""
+def make(
+    armature: bpy.types.Object, name: str, clip: Clip, markers: Iterable[Marker] = ()
+) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
+    """A new action with a clip and pose markers; removed again if that fails."""
     action, slot = actions.new_action(name, armature)
     try:
         clips.write(action, slot, clip)
+        pose_markers.write(action, markers)
     except BaseException:
         bpy.data.actions.remove(action)
         raise

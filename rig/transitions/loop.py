@@ -12,18 +12,20 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.errors import InvalidArgument, RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..sampling import scene_time
-from . import animated, clips, join, sequence, splice
+from . import animated, clips, join, pose_markers, sequence, splice
 from .animated import Channel
 from .clips import Clip
 from .root_motion import Ground, Placement, heading, inverse, part
 from .splice import Blend
 
+SHARES = {"BOTH": 0.5, "START": 1.0, "END": 0.0}
+"""Parts of the difference by which the start of a loop changes, by the ends that change."""
 _STRAIGHT = np.radians(0.05)
 _ROUNDING = 1e-4
 
@@ -53,6 +55,7 @@ def loop(
     seconds: float | None = None,
     *,
     slot: bpy.types.ActionSlot | None = None,
+    ends: str = "BOTH",
     in_place: bool = False,
     cycles: bool = True,
     name: str = "",
@@ -61,11 +64,14 @@ def loop(
 ) -> Looped:
     """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first.
 
-    seconds: length of the blend at each end, at most half of the clip; None for automatic. in_place: remove the travel
+    seconds: length of the blend at each end, at most half of the clip; None for automatic. ends: which of them changes,
+    "BOTH" by half of the difference, or "START" or "END" by all of it. in_place: remove the travel
     of the root on the ground plane and its turn evenly over time; otherwise the last frame differs from the first by
     them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which repeated F-curves cannot
     represent. Raises LookAtError before any change.
     """
+    if ends not in SHARES:
+        raise InvalidArgument("Ends {ends!r} are unknown; use {known}.", ends=ends, known=", ".join(SHARES))
     editable.check_armature(armature)
     if assign:
         sequence.check_may_play(armature)
@@ -105,7 +111,7 @@ def loop(
     again = ground.place(clip, travel)
     if seconds is None:
         seconds = min(half, splice.blend_time(clip, again.part(slice(1, None)), dt, ground.size))
-    result = _closed(clip, again, ground, travel, dt, seconds)
+    result = _closed(clip, again, ground, travel, dt, seconds, ends)
     if in_place:
         result = ground.place(result, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
         travel = Placement.identity()
@@ -114,7 +120,8 @@ def loop(
         if np.all(result.raw[channel] == animated.current(armature, channel)):
             del result.raw[channel]
     turn = heading(ground.up, travel.rotation)
-    made, made_slot = join.make(armature, name or f"{action.name} loop", result)
+    markers = pose_markers.read(action, begin, end)
+    made, made_slot = join.make(armature, name or f"{action.name} loop", result, markers)
     cycles = cycles and abs(turn) < _STRAIGHT
     if cycles:
         _add_cycles(made, made_slot, ground, travel)
@@ -123,16 +130,20 @@ def loop(
     return Looped(made, made_slot, begin, end, seconds, turn, cycles)
 
 
-def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: float, seconds: float) -> Clip:
+def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: float, seconds: float, ends: str) -> Clip:
     """The clip with matching ends except for the travel of the root. again: the clip in the next cycle."""
     middle = len(clip.frames) // 2
     blend = Blend(seconds)
+    start, end = clip.part(slice(0, middle + 1)), clip.part(slice(middle + 1, None))
     # The first half of the next cycle, forwards, and the second half of this one, backwards, from the seam.
-    start_from, end_from = _meeting(clip, again)
-    start = start_from.part(slice(1, 2)).then(splice.splice(start_from, again.part(slice(1, middle + 1)), dt, blend))
-    backwards = clip.part(slice(-2, middle, -1))
-    end = end_from.part(slice(1, 2)).then(splice.splice(end_from, backwards, dt, blend)).part(slice(None, None, -1))
-    start = ground.place(start, inverse(travel))
+    start_from, end_from = _meeting(clip, again, SHARES[ends])
+    if ends != "END":
+        blended = splice.splice(start_from, again.part(slice(1, middle + 1)), dt, blend)
+        start = ground.place(start_from.part(slice(1, 2)).then(blended), inverse(travel))
+    if ends != "START":
+        backwards = clip.part(slice(-2, middle, -1))
+        blended = splice.splice(end_from, backwards, dt, blend)
+        end = end_from.part(slice(1, 2)).then(blended).part(slice(None, None, -1))
     return Clip(clip.armature, clip.frames, _connected(start, end, clip))
 
 
@@ -150,8 +161,11 @@ def _connected(start: Clip, end: Clip, was: Clip) -> dict[Channel, Array]:
     return raw
 
 
-def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
-    """Two frames of each side of the seam: the second is the seam, the first is one frame before or after it."""
+def _meeting(clip: Clip, again: Clip, share: float) -> tuple[Clip, Clip]:
+    """Two frames of each side of the seam: the second is the seam, the first is one frame before or after it.
+
+    share: part of the difference by which the start changes.
+    """
     before, after = Clip(clip.armature, clip.frames[-2:]), Clip(clip.armature, clip.frames[-2:])
     for channel, stored in clip.raw.items():
         if channel.kind == "switch":
@@ -161,8 +175,10 @@ def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
         kind = "rotation" if channel.kind == "rotation" else "vector"
         last, first = clips.to_values(channel, ends.raw[channel]), clips.to_values(channel, starts.raw[channel])
         difference = cut.displacement(first[0], last[1], kind)
-        pose = cut.displaced(first[0], 0.5 * difference, kind)
-        step = _speed(difference, cut.displacement(last[0], last[1], kind), cut.displacement(first[0], first[1], kind))
+        pose = cut.displaced(first[0], share * difference, kind)
+        step = _speed(
+            difference, cut.displacement(last[0], last[1], kind), cut.displacement(first[0], first[1], kind), share
+        )
         for target, by in ((before, -step), (after, step)):
             poses = np.stack((cut.displaced(pose, by, kind), pose))
             near = stored[-1:] if target is after else again.raw[channel][:1]
@@ -172,8 +188,11 @@ def _meeting(clip: Clip, again: Clip) -> tuple[Clip, Clip]:
     return before, after
 
 
-def _speed(difference: Array, last: Array, first: Array) -> Array:
-    """The step (n,) at the seam of two ends with the `difference` and the steps `last` and `first`."""
+def _speed(difference: Array, last: Array, first: Array, share: float) -> Array:
+    """The step (n,) at the seam of two ends with the `difference` and the steps `last` and `first`: that of an end that
+    does not change."""
+    if share in (0.0, 1.0):
+        return last if share else first
     mean = 0.5 * (last + first)
     direction = rotation.normalize(difference)
     return mean + direction * (min(last @ direction, first @ direction) - mean @ direction)

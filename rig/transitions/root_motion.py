@@ -36,6 +36,11 @@ class Placement:
     def identity(cls) -> "Placement":
         return cls(rotation.IDENTITY.copy(), np.zeros(3))
 
+    def after(self, first: "Placement") -> "Placement":
+        """Another placement, and then this one."""
+        moved = rotation.rotate(self.rotation, first.translation) + self.translation
+        return Placement(rotation.multiply(self.rotation, first.rotation), moved)
+
     @property
     def turns(self) -> bool:
         return bool(np.any(self.rotation != rotation.IDENTITY))
@@ -219,14 +224,14 @@ class Ground:
         chain = [""] if bone is None else [bone.name, *(above.name for above in bone.parent_recursive)]
         return next((name for name in chain if name in found), None)
 
-    def step(self, clip: Clip, row: int) -> Array:
-        """The step (3,) over the ground of the handle of the root, from a frame of a clip to the next."""
+    def step(self, clip: Clip, row: int, *, upwards: bool = False) -> Array:
+        """The step (3,) of the handle of the root from a frame to the next, over the ground or with height."""
         handle = next((handle for handle in self.handles if handle.bone == self.root_handle()), None)
         if handle is None or handle.location not in clip.raw or row + 1 >= len(clip.frames):
             return np.zeros(3)
         stored = clip.raw[handle.location]
         step = handle.linear @ (stored[row + 1] - stored[row])
-        return step - (step @ self.up) * self.up
+        return step if upwards else step - (step @ self.up) * self.up
 
     @staticmethod
     def _moved(handle: _Handle, location: Array, turn: Array, move: Array) -> Array:

@@ -18,6 +18,8 @@ from .clips import Clip
 from .root_motion import Ground, Placement
 from .splice import Blend
 
+MOST_TIMES = 1000
+"""How many times a clip may be repeated."""
 _NAMED_AT_MOST = 5
 _ROUNDING = 1e-3
 """Tolerance for keys at whole frames: Blender stores their time in single precision."""
@@ -60,6 +62,11 @@ class Used:
     first: int
     last: int
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """First and last whole frame that show its motion, also where only a part is played."""
+        return self.first, max(self.last, key_range(self.action, self.slot)[1])
+
     @classmethod
     def of(cls, armature: bpy.types.Object, clip: ClipRef) -> "Used":
         slot = clip.slot or actions.find_slot(armature, clip.action)
@@ -94,6 +101,36 @@ def repetitions(clip: ClipRef, slot: bpy.types.ActionSlot, at: int, times: int) 
         ClipStep(ClipRef(clip.action, first + max(begin - start, 0.0), slot), int(begin), again=True)
         for begin, start in zip(whole, starts, strict=True)
     ]
+
+
+def repeated_until(step: ClipStep, slot: bpy.types.ActionSlot, until: int) -> list[ClipStep]:
+    """A step, and as many more as the clip needs to play until a frame of the result, which is the last one.
+
+    Raises RigError if that frame is not after the step, or too far after it, or where the clip has no length.
+    """
+    clip, at = step.clip, step.at
+    if until <= at:
+        raise RigError(
+            "'{action}' cannot play until frame {until}, because it starts at frame {at}; choose a later frame.",
+            action=clip.action.name,
+            until=until,
+            at=at,
+        )
+    check_frames(at, until)
+    first, last = _key_ends(clip.action, slot)
+    more = int(np.ceil((until - at - last + clip.frame) / max(last - first, 1.0)))
+    if more >= MOST_TIMES:
+        raise RigError(
+            "'{action}' would play more than {most} times until frame {until}; choose an earlier frame.",
+            action=clip.action.name,
+            most=MOST_TIMES,
+            until=until,
+        )
+    steps = [step, *(repetitions(clip, slot, at, more) if more > 0 else [])]
+    steps = [each for each in steps if each.at < until]
+    end = steps[-1]
+    steps[-1] = replace(end, clip=replace(end.clip, last=end.clip.frame + until - end.at))
+    return steps
 
 
 def whole_frames(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:
@@ -249,48 +286,73 @@ class ClipSequence:
         step = self.steps[number]
         cut = int(step.at - running.frames[0])
         placement = Placement.identity()
+        speed = 0.0
         if self.ground is not None:
             here = self._place_at_cut(self.ground, running, cut, self._is_over(number - 1, step.at))
-            there, turn = self.ground.stand(clip, 0)[0], self._turn(self.ground, number, last, clip)
+            there, (turn, speed) = self.ground.stand(clip, 0)[0], self._turn(self.ground, number, last, clip)
             placement = self.ground.placement((here, turn), (there, rotation.IDENTITY), self.root)
             clip = self.ground.place(clip, placement)
         before = running.part(slice(0, cut))
-        blend = self._timed(step.blend, before, clip)
+        item = self.used[number]
+        blend = self._timed(step.blend, before, clip, item.last - item.first)
         self.blends.append(blend.seconds or 0.0)
         self.methods.append(blend.how.id)
         if self.ground is not None:
+            onwards = self._turn_onwards(self.ground, clip, blend, speed)
+            clip = self.ground.place(clip, onwards)
             glide = Placement(rotation.IDENTITY.copy(), self._glide(self.ground, before, clip, blend))
             clip = self.ground.place(clip, glide)
-            self.placements.append(Placement(placement.rotation, placement.translation + glide.translation))
+            self.placements.append(glide.after(onwards).after(placement))
         going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if blend.how.plays_both else None
         upright = self.ground.upright() if self.ground is not None else None
         return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
 
-    def _turn(self, ground: Ground, number: int, before: Clip, after: Clip) -> Array:
-        """The rotation (4,) that gives a clip the direction in which the one before it goes at the cut."""
+    def _turn(self, ground: Ground, number: int, before: Clip, after: Clip) -> tuple[Array, float]:
+        """The rotation (4,) that gives a clip the direction in which the one before it goes at the cut, and by how much
+        faster [rad/s] that one turns."""
         step, last = self.steps[number], self.steps[number - 1]
         placed = self.placements[-1].rotation if self.placements else rotation.IDENTITY
         if step.again:
             end = ground.stand(before, min(int(step.at - before.frames[0]), len(before.frames) - 1))
-            return rotation.multiply(placed, ground.placement(end, ground.stand(after, 0), "HEADING").rotation)
+            return rotation.multiply(placed, ground.placement(end, ground.stand(after, 0), "HEADING").rotation), 0.0
         at = (step.at - last.at + last.clip.frame, step.clip.frame)
         going, there = (
-            facing.heading(ground, item.action, item.slot, (item.first, item.last), frame, self.dt)
+            facing.heading(ground, item.action, item.slot, item.ends, frame, self.dt)
             for item, frame in zip(self.used[number - 1 : number + 1], at, strict=True)
         )
-        return rotation.multiply(placed, rotation.exp(going.turn(there) * ground.up))
+        turn = rotation.multiply(placed, rotation.exp(going.turn(there) * ground.up))
+        return turn, going.speed - there.speed
+
+    def _turn_onwards(self, ground: Ground, clip: Clip, blend: Blend, speed: float) -> Placement:
+        """The rotation of a placed clip about its root over which the turning speed [rad/s] of the root decays."""
+        frames = self._glide_frames(ground, blend)
+        if frames is None or speed == 0.0 or self.root not in ("HEADING", "ALL"):
+            return Placement.identity()
+        turn = rotation.exp(frames * self.dt * speed * ground.up)
+        there = ground.stand(clip, 0)[0]
+        return Placement(turn, there - rotation.rotate(turn, there))
+
+    def _glide_frames(self, ground: Ground, blend: Blend) -> float | None:
+        """Frames for which the velocity of the root persists; None if the method has none."""
+        name = ground.root_handle()
+        if blend.glide is None or name is None:
+            return None
+        frames = blend.glide * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
+        # One frame is included already: at the last frame before the cut the root is not yet at the placement.
+        return max(frames - 1.0, 0.0)
 
     def _glide(self, ground: Ground, before: Clip, after: Clip, blend: Blend) -> Array:
-        """The displacement (3,) over the ground of a placed clip over which the speed of the root decays.
+        """The displacement (3,) of a placed clip over which the speed of the root decays, where its height is matched
+        too the vertical speed.
 
         A clip placed exactly at the root would have no difference to continue its speed.
         """
-        name = ground.root_handle()
-        if blend.glide is None or name is None:
+        frames = self._glide_frames(ground, blend)
+        if frames is None:
             return np.zeros(3)
-        frames = blend.glide * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
-        # One frame is included already: at the last frame before the cut the root is not yet at the placement.
-        return max(frames - 1.0, 0.0) * (ground.step(before, len(before.frames) - 2) - ground.step(after, 0))
+        upwards = self.root == "ALL"
+        last = len(before.frames) - 2
+        return frames * (ground.step(before, last, upwards=upwards) - ground.step(after, 0, upwards=upwards))
 
     def _is_over(self, number: int, frame: int) -> bool:
         """Whether a clip has played to its last key by a frame of the result."""
@@ -304,8 +366,9 @@ class ClipSequence:
             return 2.0 * ground.stand(running, cut - 1)[0] - ground.stand(running, cut - 2)[0]
         return ground.stand(running, cut)[0]
 
-    def _timed(self, blend: Blend, before: Clip, after: Clip) -> Blend:
-        """The blend with its method and its length; an automatic one is no longer than the clip."""
+    def _timed(self, blend: Blend, before: Clip, after: Clip, cycle: int) -> Blend:
+        """The blend with its method and its length; an automatic one is no longer than half a cycle of the clip, nor
+        than what is left of it. cycle: frames."""
         if not blend.how.blends:
             return replace(blend, seconds=0.0)
         size = 0.5 * float(np.linalg.norm(self.armature.dimensions)) or 1.0
@@ -314,7 +377,8 @@ class ClipSequence:
         if blend.seconds is not None:
             return blend
         seconds = splice.blend_time(before, after, self.dt, size)
-        return replace(blend, seconds=min(seconds, len(after.frames) * self.dt / blend.longest))
+        most = min(len(after.frames), 0.5 * cycle if cycle > 1 else 1)
+        return replace(blend, seconds=min(seconds, most * self.dt / blend.longest))
 
 
 def _held(clip: Clip, frames: int) -> Clip:

@@ -17,6 +17,7 @@ from bpy.props import (
 )
 
 from ...lookat_pd.transitions import methods, spring
+from . import sequence
 
 ROOT_ITEMS = (
     ("NONE", "None", "Play the destination at its original position"),
@@ -44,6 +45,12 @@ POSE_SOURCE_ITEMS = (
         "As Seen",
         "Read the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints",
     ),
+)
+
+LOOP_END_ITEMS = (
+    ("BOTH", "Both Ends", "Change both ends by half of the difference"),
+    ("END", "End Only", "Keep the start as it is, for an action that others lead into, and change the end"),
+    ("START", "Start Only", "Keep the end as it is, and change the start"),
 )
 
 PRESETS = {
@@ -124,8 +131,17 @@ class Repeating:
     """Mixin of the settings and of the operator that joins two actions."""
 
     repeat: IntProperty(
-        name="Repeat", description="Number of times that the destination plays", default=1, min=1, soft_max=20, max=1000
+        name="Repeat",
+        description="Number of times that the destination plays",
+        default=1,
+        min=1,
+        soft_max=20,
+        max=sequence.MOST_TIMES,
     )
+    use_until: BoolProperty(
+        name="Repeat until Frame", description="Let the destination play until a frame, as often as needed"
+    )
+    until: IntProperty(name="Last Frame", description="Last frame of the result", default=100)
 
 
 class FootLocking:
@@ -138,7 +154,21 @@ class FootLocking:
     )
 
 
-class TransitionSettings(Blending, Repeating, FootLocking, bpy.types.PropertyGroup):
+class CutRange:
+    """Mixin of the settings and of the operator that finds cuts: where they may be."""
+
+    use_cut_range: BoolProperty(name="Cut Range", description="Find cuts only within these frames of the actions")
+    source_start: IntProperty(name="Source Start", description="First frame of the source that may be a cut", default=1)
+    source_end: IntProperty(name="Source End", description="Last frame of the source that may be a cut", default=100)
+    destination_start: IntProperty(
+        name="Destination Start", description="First frame at which the destination may be entered", default=1
+    )
+    destination_end: IntProperty(
+        name="Destination End", description="Last frame at which the destination may be entered", default=100
+    )
+
+
+class TransitionSettings(CutRange, Blending, Repeating, FootLocking, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")

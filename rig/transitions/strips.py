@@ -1,11 +1,10 @@
 """A transition between two strips of the NLA: a separate strip above them, which does not change them.
 
-Supported: strips of type clip with any offset, scale, repeat and direction, on one track or on two, with blend type
-Replace. Not supported: other blend types, animated influence, animated strip time, strip modifiers, and arrangements in
-which the second strip is never visible. The root is not placed: the second strip plays at its original position.
+Supported: strips of type clip, on one track or on two, of any blend type, timing and influence, with modifiers. Not
+supported: arrangements in which the second strip is never visible. The root is not placed: the second strip plays at
+its original position. The transition replaces what is below it by what the NLA shows there up to the two tracks.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import bpy
@@ -13,54 +12,11 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
-from ...lookat_pd.rotation import Array
 from ..animation import actions, editable
 from ..sampling import scene_time
-from . import animated, clips, pops, sequence, splice
-from .animated import Channel
+from . import animated, clips, pops, sequence, splice, strip_playback
 from .clips import Clip
 from .splice import Blend
-
-
-@dataclass(frozen=True)
-class Timing:
-    """The timing of a strip: scene frames start to end show action frames first to last, scaled and repeated."""
-
-    start: float
-    end: float
-    first: float
-    last: float
-    scale: float = 1.0
-    repeat: float = 1.0
-    reverse: bool = False
-
-    @classmethod
-    def of(cls, strip: bpy.types.NlaStrip) -> "Timing":
-        return cls(
-            strip.frame_start,
-            strip.frame_end,
-            strip.action_frame_start,
-            strip.action_frame_end,
-            strip.scale,
-            strip.repeat,
-            strip.use_reverse,
-        )
-
-    def action_frame(self, frame: Array | float) -> Array:
-        """The frame of the action at scene frames (F,), computed like in Blender: in single precision, clamped at both
-        ends.
-
-        At the exact end of the last repetition it is the last frame.
-        """
-        single = np.float32
-        at = np.clip(np.asarray(frame, dtype=single), single(self.start), single(self.end))
-        scale = single(self.scale)
-        length = (single(self.last) - single(self.first) or single(1.0)) * scale
-        into = np.fmod(at - single(self.start), length) / scale
-        over = (at == single(self.end)) & (abs(self.repeat - round(self.repeat)) < 1e-6)
-        if self.reverse:
-            return np.where(over, self.first, single(self.last) - into).astype(float)
-        return np.where(over, self.last, single(self.first) + into).astype(float)
 
 
 @dataclass(frozen=True)
@@ -139,7 +95,8 @@ def cut_frame(armature: bpy.types.Object, first: bpy.types.NlaStrip, second: bpy
 
 
 def _cut_frame(a: _Placed, b: _Placed) -> int:
-    return int(np.ceil(b.strip.frame_start if _above(b, a) else max(a.strip.frame_end, b.strip.frame_start)))
+    shown = not _covers(a, b)
+    return int(np.ceil(b.strip.frame_start if shown else max(a.strip.frame_end, b.strip.frame_start)))
 
 
 def _placed(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> _Placed:
@@ -154,9 +111,9 @@ def _placed(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> _Placed:
     )
 
 
-def _above(b: _Placed, a: _Placed) -> bool:
-    """Whether b hides a where they overlap; on one track they never do."""
-    return b.height >= a.height
+def _covers(a: _Placed, b: _Placed) -> bool:
+    """Whether a hides b where they overlap; on one track they never do."""
+    return b.height < a.height and a.strip.blend_type == "REPLACE"
 
 
 def _check(armature: bpy.types.Object, a: _Placed, b: _Placed) -> None:
@@ -170,13 +127,13 @@ def _check(armature: bpy.types.Object, a: _Placed, b: _Placed) -> None:
             second=second.name,
             first=first.name,
         )
-    if second.frame_end <= first.frame_end and b.height < a.height:
+    if second.frame_end <= first.frame_end and _covers(a, b):
         raise RigError(
             "Strip '{first}' covers '{second}' to its end; move '{first}' to a lower track.",
             first=first.name,
             second=second.name,
         )
-    if b.height < a.height and first.extrapolation != "NOTHING":
+    if _covers(a, b) and first.extrapolation != "NOTHING":
         raise RigError(
             "Strip '{first}' holds its last pose above '{second}'; set its Extrapolation to Nothing.",
             first=first.name,
@@ -202,10 +159,6 @@ def _check_strip(armature: bpy.types.Object, item: _Placed) -> None:
     problems = (
         (strip.type != "CLIP" or strip.action is None, "has no action", "select action strips"),
         (strip.mute or item.track.mute, "is muted", "unmute it"),
-        (strip.blend_type != "REPLACE", "does not replace the tracks below it", "set its blending to Replace"),
-        (strip.use_animated_influence, "has an animated influence", "disable Animated Influence"),
-        (strip.use_animated_time, "has an animated time", "disable Animated Strip Time"),
-        (any(not modifier.mute for modifier in strip.modifiers), "has modifiers", "mute them"),
     )
     for bad, what, remedy in problems:
         if bad:
@@ -233,33 +186,17 @@ def _check_fades(a: _Placed, b: _Placed, cut: int, frames: int) -> None:
 
 
 def _read(armature: bpy.types.Object, a: _Placed, b: _Placed, cut: int, frames: int) -> tuple[Clip, Clip, Clip]:
-    """Two frames of the first strip before the cut, the second strip from the cut, and the first from the cut."""
+    """Two frames before the cut, those from the cut, and those without the second strip, as the NLA shows them."""
     used = (a.strip, b.strip)
     found = [animated.channels_of(armature, strip.action, strip.action_slot) for strip in used]
     keyed = list(dict.fromkeys((*found[0], *found[1])))
     after = np.arange(cut, cut + frames, dtype=float)
-    before = _play(armature, a.strip, np.array([cut - 2.0, cut - 1.0]), keyed, animated.at_rest)
-    going_on = _play(armature, a.strip, after, keyed, animated.at_rest)
-    goes_on_below = b.height > a.height and a.strip.extrapolation != "NOTHING"
-
-    def left_alone(item: bpy.types.Object, channel: Channel) -> Array:
-        return going_on.raw[channel][-1] if goes_on_below else animated.at_rest(item, channel)
-
-    return before, _play(armature, b.strip, after, keyed, left_alone), going_on
-
-
-def _play(
-    armature: bpy.types.Object,
-    strip: bpy.types.NlaStrip,
-    frames: Array,
-    keyed: list[Channel],
-    otherwise: Callable[[bpy.types.Object, Channel], Array],
-) -> Clip:
-    """The clip that a strip shows at scene frames."""
-    times = Timing.of(strip).action_frame(frames)
-    clip = clips.read(armature, strip.action, strip.action_slot, times, keyed, otherwise=otherwise)
-    clip.frames = frames
-    return clip
+    # On another track, a strip still plays at the frame of its end.
+    is_over = a.strip.extrapolation == "NOTHING" and a.strip.frame_end <= cut
+    with strip_playback.played(armature, max(a.height, b.height), used) as playback:
+        before = playback.read(np.array([cut - 2.0, cut - 1.0]), keyed)
+        destination = playback.read(after, keyed, without=a.strip if is_over else None)
+        return before, destination, playback.read(after, keyed, without=b.strip)
 
 
 def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds: float) -> StripPair:

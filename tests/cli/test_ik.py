@@ -79,9 +79,34 @@ def test_contacts(shot, call, tmp_path) -> None:
     assert outcome.code == 0 and outcome.row["contacts"] == [[1, 121]]
 
 
+def test_contacts_of_several_bones(shot, call, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ("--contact", "foot.L=10-40,60-90", "--contact", "foot.R=found", "--surface", "foot.L=Ball")
+    outcome = call("ik", shot, *words, "--output", output)
+    assert outcome.code == 0 and not outcome.errors
+    row = outcome.row
+    assert row["touches"]["foot.L"] == [[10, 40], [60, 90]] and row["touches"]["foot.R"]
+    assert set(row["slip"]) == {"bone", "frame", "distance", "of_limb"} and row["lowered"] >= 0.0
+    # The foot keeps its distance from the ball.
+    bpy.ops.wm.open_mainfile(filepath=str(output))
+    away = []
+    for frame in range(15, 40, 4):
+        bpy.context.scene.frame_set(frame)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        hero, ball = (bpy.data.objects[name].evaluated_get(depsgraph) for name in ("Hero", "Ball"))
+        away.append(hero.matrix_world @ hero.pose.bones["foot.L"].head - ball.matrix_world.translation)
+    assert np.abs(np.array(away) - away[0]).max() < 1e-3 + row["slip"]["distance"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--contact", "foot.L=x"), "neither"),
+        (("--contact", "foot.L"), "NAME=found"),
+        (("--contact", "foot.L=found", "--contact", "foot.L=1-9"), "twice"),
+        (("--contact", "foot.L=found", "--bone", "foot.R"), "leave out --bone"),
+        (("--contact", "foot.L=found", "--effector", "foot.R=Ball"), "leave out --effector"),
+        (("--contact", "foot.L=found", "--surface", "foot.R=Ball"), "no --contact"),
         (("--bone", "foot.L"), "give one of"),
         (("--target", "Ball"), "--bone"),
         (("--bone", "foot.L", "--target", "Ball", "--length", "-1"), "whole number"),
@@ -103,6 +128,8 @@ def test_misuse(words, said, shot, call, tmp_path) -> None:
         (("--bone", "foot.L", "--target", "Nothing"), "no target 'Nothing'"),
         (("--bone", "foot.L", "--target", "Ball", "--length", "1"), "only one bone"),
         (("--bone", "foot.L", "--target", "Ball", "--base", "head"), "'foot.L' is not a descendant of 'head'"),
+        (("--contact", "nobody=found"), "has no bone 'nobody'"),
+        (("--contact", "foot.L=found", "--surface", "foot.L=Nothing"), "no target 'Nothing'"),
         (("--bone", "foot.L", "--contacts", "40-10"), "reversed"),
         (("--bone", "foot.L", "--contacts", "10-20,15-30"), "overlap"),
         (("--bone", "foot.L", "--contacts", "10-400"), "outside frames"),

@@ -228,6 +228,20 @@ def test_repeated_destination(blend_file, call, tmp_path) -> None:
     assert row["cuts"] == [31, 71, 111] and row["clip_frames"] == [1, 5, 5, 5] and row["frames"] == [1, 151]
 
 
+def test_destination_until_a_frame(blend_file, call, tmp_path) -> None:
+    outcome = call("inertialize", blend_file, "--output", tmp_path / "out.blend", "--to", "Walk", "--until", "100")
+    row = outcome.rows[0]
+    assert outcome.code == 0 and row["clips"] == ["Run", "Walk", "Walk"]
+    assert row["cuts"] == [31, 71] and row["frames"] == [1, 100]
+
+
+def test_best_cut_in_a_range(blend_file, call, tmp_path) -> None:
+    words = "--best-cut", "--source-range", "10", "14", "--destination-range", "20", "24"
+    outcome = call("inertialize", blend_file, "--output", tmp_path / "out.blend", "--to", "Walk", *words)
+    row = outcome.rows[0]
+    assert 10 <= row["cuts"][0] <= 14 and 20 <= row["clip_frames"][1] <= 24
+
+
 def test_range_keeps_these_frames(blend_file, call, tools, tmp_path) -> None:
     whole, part = tmp_path / "whole.blend", tmp_path / "part.blend"
     join(call, blend_file, whole)
@@ -600,6 +614,9 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--loop", "--best-cut"], "--best-cut means nothing without --to"),
         (["--loop", "--repeat", "2"], "--repeat means nothing without --to"),
         (["--to", "Walk", "--repeat", "0"], "number of times from 1"),
+        (["--to", "Walk", "--repeat", "2", "--until", "90"], "leave --repeat out"),
+        (["--to", "Walk", "--source-range", "1", "9"], "--source-range means nothing without --best-cut"),
+        (["--to", "Walk", "--loop-ends", "end"], "--loop-ends means nothing without --loop"),
         (["--to", "Walk", "--best-cut", "--source-frame", "9"], "--best-cut finds"),
         (["--to", "Walk", "--blend=-1"], "-1"),
         (["--to", "Walk", "--blend", "nan"], "nan"),
@@ -634,6 +651,8 @@ def test_bad_arguments(blend_file, call, tmp_path, words, expected) -> None:
         (["--to", "Walk", "--blend", "3"], "longer than"),
         (["--to", "Walk", "--rig", "Villain"], "'Hero'"),
         (["--loop", "--range", "3", "5"], "too short"),
+        (["--to", "Walk", "--until", "31"], "later frame"),
+        (["--to", "Walk", "--best-cut", "--source-range", "40", "50"], "choose frames from 2 to"),
         (["--loop", "--blend", "9"], "half"),
     ],
 )

@@ -125,9 +125,16 @@ def test_refusals_name_the_remedy(words, message, shot, call, tmp_path) -> None:
     assert not (tmp_path / "out.blend").exists()
 
 
-def test_without_the_engine(shot, call, tmp_path, monkeypatch) -> None:
+def test_the_engine_is_needed_only_for_what_is_simulated(shot, call, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(engine, "reason", lambda: "The physics engine is missing.")
-    for verb, words in (("interpolate", ("--bone", THIGH)), ("reach", ("--bone", SHIN, "--point", "0,0,0"))):
-        outcome = call(verb, shot, *words, "--output", tmp_path / "out.blend")
+    output, reach = tmp_path / "out.blend", ("--bone", "foot.L", "--point", "0.15,-0.4,0.3")
+    for verb, words in (
+        ("interpolate", ("--bone", THIGH, "--strength", 2)),
+        ("interpolate", ("--bone", THIGH, "--passive", SHIN)),
+        ("reach", (*reach, "--method", "smoothing")),
+    ):
+        outcome = call(verb, shot, *words, "--output", output)
         assert outcome.code == 1 and outcome.row["error"] == "The physics engine is missing."
+        assert not output.exists()
+    assert call("interpolate", shot, "--bone", THIGH, "--output", output).code == 0
     assert bpy.data.actions

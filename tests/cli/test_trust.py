@@ -248,6 +248,8 @@ FLAGS = {
     "--method": [*METHODS, "nothing"],
     "--smoothness": NUMBERS,
     "--contacts": ["found", "1-20", "20-1", "x"],
+    "--contact": ["foot.L=found", "foot.R=1-20", "foot.L=20-1", "hand.L=x", "nobody=found", "foot.L", ""],
+    "--surface": ["foot.L=Ball", "foot.R=Hero:head", "foot.L=Nothing", "hand.L", ""],
     "--contact-speed": NUMBERS,
     "--contact-height": NUMBERS,
     "--duration": [*NUMBERS, "0.4"],
@@ -275,6 +277,8 @@ FLAGS = {
     "--root": ["none", "heading", "x"],
     "--name": ["Walk", "New", ""],
     "--repeat": ["1", "3", "0", "x", "9" * 30],
+    "--until": [*NUMBERS[:4], "40", "9" * 30],
+    "--loop-ends": ["both", "start", "end", "x"],
     "--conversation": [*GIVEN, "talk.csv"],
     "--speaker": ["Anna=Hero", "Anna=Nobody", "Anna", "=", ""],
     "--seed": ["0", "7", "-1", "x", "9" * 30],
@@ -297,6 +301,7 @@ BARE = [
     *("--no-location", "--no-offset", "--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
+TWO_NUMBERS = {"--range", "--source-range", "--destination-range"}
 ALWAYS = {"--help", "--debug", "--worker", "--output", "--report", "--range"}
 """Flags that the attack gives to every run or that are of no interest to it."""
 
@@ -315,7 +320,7 @@ def flags_of_verbs() -> dict[str, set[str]]:
 
 
 def words_of(flag: str) -> st.SearchStrategy[list[str]]:
-    if flag == "--range":
+    if flag in TWO_NUMBERS:
         return st.sampled_from(PAIRS).map(lambda pair: [flag, *pair])
     return st.just([flag]) if flag in BARE else st.sampled_from(FLAGS[flag]).map(lambda word: [flag, word])
 
@@ -324,7 +329,7 @@ def words_of(flag: str) -> st.SearchStrategy[list[str]]:
 def runs(draw: st.DrawFn) -> tuple:
     """Verb, input, whether with its usual arguments, flags with their words, output and report."""
     verb = draw(st.sampled_from(sorted(flags_of_verbs())))
-    able = sorted(flags_of_verbs()[verb] & {*FLAGS, *BARE, "--range"})
+    able = sorted(flags_of_verbs()[verb] & {*FLAGS, *BARE, *TWO_NUMBERS})
     given = st.sampled_from(able).flatmap(words_of) if able else st.just(["--range", "1", "2"])
     chosen = [draw(st.sampled_from(words)) for words in (FILES, OUTPUTS, REPORTS)]
     # Flags of another verb now and then.
@@ -341,7 +346,7 @@ def runs(draw: st.DrawFn) -> tuple:
 def test_the_attack_knows_every_flag() -> None:
     """A new flag needs a row in FLAGS or BARE."""
     found = flags_of_verbs()
-    assert set().union(*found.values()) == {*FLAGS, *BARE, *ALWAYS}
+    assert set().union(*found.values()) == {*FLAGS, *BARE, *TWO_NUMBERS, *ALWAYS}
     assert set(found) == {*VERBS, "report"}
 
 

@@ -7,6 +7,7 @@ import pytest
 from extension import load
 
 from ..rig import scenes
+from ..rig.ik.test_body_contacts import heads, slip, walker
 
 ik_settings = load("rig.ik.settings")
 
@@ -94,6 +95,28 @@ def test_contacts(hero, capfd) -> None:
     assert "Locked 'hand' during its contacts at frames 5-12" in capfd.readouterr().out
     with pytest.raises(RuntimeError, match="reversed"):
         bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=12, contact_end=5)
+
+
+def test_contacts_of_both_feet(capfd) -> None:
+    armature = walker()
+    bpy.context.scene.frame_end = 48
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="POSE")
+    scenes.select(armature, "foot.L", "foot.R")
+    armature.data.bones.active = armature.data.bones["foot.L"]
+    before = heads(armature, "foot.R")
+    assert bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=12, contact_end=24) == {"FINISHED"}
+    said = capfd.readouterr().out
+    assert "Locked 'foot.R' during its contacts at frames 12-24" in said and "the hips were lowered by up to" in said
+    assert slip(before, (12, 24)) > 0.02 and slip(heads(armature, "foot.R"), (12, 24)) < 1e-3
+
+
+def test_contacts_are_grey_with_a_reason(hero) -> None:
+    scenes.select(hero)
+    hero.data.bones.active = None
+    assert not bpy.ops.lookat_pd.ik_contacts.poll()
+    with pytest.raises(RuntimeError, match="Select the bones that touch"):
+        bpy.ops.lookat_pd.ik_contacts()
 
 
 def _no_target(hero) -> None:

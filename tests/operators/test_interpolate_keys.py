@@ -109,12 +109,15 @@ def test_why_it_is_disabled(hero, monkeypatch) -> None:
     assert "Select the bones" in operator.why_not(bpy.context)
     scenes.select(hero, "arm")
     monkeypatch.setattr(engine, "reason", lambda: "The physics engine MuJoCo is not installed.")
+    assert operator.why_not(bpy.context) is None
+    settings = bpy.context.scene.lookat_pd_dynamics
+    settings.method, settings.limit = "SMOOTHING", "STRENGTH"
     assert not bpy.ops.lookat_pd.interpolate_keys.poll() and not bpy.ops.lookat_pd.reach.poll()
     assert "MuJoCo" in operator.why_not(bpy.context)
 
 
 def test_an_error_changes_nothing(hero) -> None:
-    hero.pose.bones["arm"].lock_rotation[0] = True
+    hero.pose.bones["arm"].lock_rotation = (True, True, True)
     before, count = curves(hero), len(bpy.data.actions)
     with pytest.raises(RuntimeError, match="is locked"):
         bpy.ops.lookat_pd.interpolate_keys()

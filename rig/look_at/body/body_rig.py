@@ -229,6 +229,16 @@ def find_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
     chosen, notes = request.settings.eyes, request.notes
     by_shapes = chosen.turned_by == "SHAPE_KEYS" or (chosen.turned_by == "AUTO" and shape_table.turns_eyes(chosen))
     eyes: tuple[EyeBone, ...] = () if by_shapes else _eyes(request.armature, request.chain, chosen, notes)
+    if not by_shapes and chosen.turned_by == "AUTO" and not (chosen.left or chosen.right):
+        driving = shape_eyes.driving_controls(request.armature, eyes)
+        if driving:
+            notes.append(
+                Message(
+                    "Drivers turn the eyes, probably by control bones such as '{bone}'; use Detect Eye Controls in "
+                    "the Eyes panel.",
+                    bone=driving[0],
+                )
+            )
     if eyes or chosen.turned_by == "BONES":
         return replace(body, eyes=eyes)
     looks, lacking = _looks(request)

@@ -12,7 +12,7 @@ from ....lookat_pd import eyes, gaze, rotation
 from ....lookat_pd.body import breathing, legs, recoil
 from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import ChainMotion
-from ....lookat_pd.eyes import blink, lid_points, shape_gaze
+from ....lookat_pd.eyes import blink, lid_points
 from ....lookat_pd.rotation import Array
 from ...sampling.bone_location import own_displacement
 from ...sampling.sampler import Samples
@@ -302,10 +302,9 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     """Turn eyes by shape keys: each is fixed in the head, and looks where the animator's values say at first."""
     body, samples = motion.body, motion.samples
     assert body.ocular is not None
-    ahead = body.ocular.head_forward
+    axes = ahead, _ = body.ocular.head_forward, body.ocular.head_up
     values = shape_eyes.animated(body.looks, samples)
-    shifts = [eye.shifts(ahead) for eye in body.looks]
-    natural = np.stack([shape_gaze.direction(values[:, n], ahead, shift) for n, shift in enumerate(shifts)], axis=1)
+    natural = np.stack([eye.direction(values[:, n], axes) for n, eye in enumerate(body.looks)], axis=1)
     in_head = rotation.shortest_arc(np.broadcast_to(ahead, natural.shape), natural)
     turns = rotation.multiply(motion.head[:, None], in_head)
     before = rotation.multiply(samples.rotations[:, :1], in_head)
@@ -330,8 +329,8 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     looking = rotation.rotate(rotation.multiply(in_head, seen.offsets), ahead)
     motion.raised = _raised(motion, natural, looking, seen.offsets)
     found: dict[Lid | EyeControl, list[Array]] = {}
-    for n, (eye, shift) in enumerate(zip(body.looks, shifts, strict=True)):
-        amounts = shape_gaze.weights(looking[:, n], ahead, shift) - shape_gaze.weights(natural[:, n], ahead, shift)
+    for n, eye in enumerate(body.looks):
+        amounts = eye.values(looking[:, n], axes) - eye.values(natural[:, n], axes)
         still = np.all(seen.offsets[:, n] == rotation.IDENTITY, axis=-1)
         amounts = np.where(still[:, None], 0.0, amounts * motion.influence[:, None])
         for where, both in enumerate(zip(eye.lids, eye.controls, strict=True)):

@@ -330,6 +330,27 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
     shape_map: StringProperty(
         override=EDITABLE, name="Shape Key Table", options={"HIDDEN"}, get=shape_table.text, set=shape_table.set_text
     )
+    control_order: EnumProperty(
+        override=EDITABLE,
+        update=needs_others,
+        name="Rotation Order",
+        description="How control bones turn an eye that looks up or down and to the side at once",
+        items=(
+            (
+                "FICK",
+                "Fick",
+                "To the side about the vertical axis of the head, up and down about the eye's own lateral axis",
+            ),
+            (
+                "HELMHOLTZ",
+                "Helmholtz",
+                "Up and down about the lateral axis of the head, to the side about the eye's own vertical axis",
+            ),
+            ("STRAIGHT", "Straight", "The pupil moves on straight lines, as where the controls drive shape keys"),
+        ),
+        default="FICK",
+        options=set(),
+    )
     shapes_index: IntProperty(override=EDITABLE, name="Highlighted Shape Key", options={"HIDDEN"})
     head_share: _number(
         "Head Share",
@@ -410,7 +431,10 @@ def _enabling(group: str) -> tuple[str, ...]:
 
 TUNING = {"body": (*_amounts("body"), "torso_from", "torso_more"), "eyes": (*_amounts("eyes"), "drift", "seed")}
 """Settings that change how the body moves, but not which bones do."""
-BONES = {"body": (*_enabling("body"), "mover"), "eyes": (*_enabling("eyes"), "left", "right", "blink_key", "turned_by")}
+BONES = {
+    "body": (*_enabling("body"), "mover"),
+    "eyes": (*_enabling("eyes"), "left", "right", "blink_key", "turned_by", "control_order"),
+}
 """Settings that decide which bones move."""
 
 

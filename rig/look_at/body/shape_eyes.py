@@ -11,13 +11,15 @@ import numpy as np
 
 from ....lookat_pd import rotation
 from ....lookat_pd.errors import RigError
-from ....lookat_pd.eyes import shape_gaze
+from ....lookat_pd.eyes import shape_gaze, turn_order
 from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.skeleton import Skeleton
 from ...animation import actions
 from ...animation.channels import LOCATION
-from ...detection import eye_shapes, limbs
+from ...detection import eye_shapes, face, limbs
+from ...detection.face import EyeControlName
+from ...detection.limbs import EyeBone
 from ...sampling import targets
 from ...sampling.sampler import Samples
 from . import blink, shape_table
@@ -55,7 +57,8 @@ class ShapeEye:
     """An eye that shape keys or control bones turn. side: "L" or "R". center: (3,) in the frame of the aiming bone.
 
     lids, controls: the shape keys and the bones of each of `shape_gaze.DIRECTIONS`. turns: for each the rotation vector
-    (3,) [rad] at value 1.
+    (3,) [rad] at value 1. order: of `turn_order.ORDERS` where control bones turn it by angles, "" where the pupil moves
+    on straight lines.
     """
 
     side: str
@@ -63,15 +66,32 @@ class ShapeEye:
     lids: tuple[tuple[Lid, ...], ...]
     turns: tuple[tuple[float, float, float], ...]
     controls: tuple[tuple[EyeControl, ...], ...] = ((),) * 4
+    order: str = ""
 
-    def shifts(self, forward: Array) -> Array:
-        """Shifts (4, 3) of the pupil, for `shape_gaze`."""
-        return np.stack([shape_gaze.shift(forward, turn, float(np.linalg.norm(turn))) for turn in self.turns])
+    def direction(self, values: Array, axes: tuple[Array, Array]) -> Array:
+        """Unit gaze directions (..., 3) of values (..., 4). axes: forward and up (3,) of the head."""
+        if self.order:
+            return turn_order.direction(values, self.order, axes, self._angles)
+        return shape_gaze.direction(values, axes[0], self._shifts(axes[0]))
+
+    def values(self, directions: Array, axes: tuple[Array, Array]) -> Array:
+        """Values (..., 4) that look in directions (..., 3), as far as they reach."""
+        if self.order:
+            return turn_order.values(directions, self.order, axes, self._angles)
+        return shape_gaze.weights(directions, axes[0], self._shifts(axes[0]))
+
+    @property
+    def _angles(self) -> Array:
+        return np.linalg.norm(self.turns, axis=-1)
+
+    def _shifts(self, forward: Array) -> Array:
+        turns = zip(self.turns, self._angles, strict=True)
+        return np.stack([shape_gaze.shift(forward, turn, float(angle)) for turn, angle in turns])
 
     @property
     def reach(self) -> tuple[float, float, float]:
         """How far [rad] the eye turns to the lesser of both sides, up and down."""
-        angles = [float(np.linalg.norm(turn)) for turn in self.turns]
+        angles = self._angles.tolist()
         return min(angles[:2]), angles[2], angles[3]
 
 
@@ -106,17 +126,19 @@ def find(
             "to the table in the Eyes panel.",
             armature=armature.name,
             side=Message("left" if side == "L" else "right"),
-            direction=_TOLD[where],
+            direction=TOLD[where],
         )
         if table:
             raise RigError(message)
         return (), [message]
-    frames = {item: _to_head(armature, skeleton, head, item) for row in found.values() for item in row.items}
-    bones = _eye_bones(armature, skeleton, head)
-    return tuple(_eye(side, found, frames, aim, bones.get(side)) for side in eyes), []
+    frames = {item: to_head(armature, skeleton, head, item) for row in found.values() for item in row.items}
+    bones = eye_bones(armature, skeleton, head)
+    if not bones and any(row.controls for row in found.values()):
+        bones = _key_places(armature, skeleton, head, aim)
+    return tuple(_eye(side, found, frames, aim, bones.get(side), settings.control_order) for side in eyes), []
 
 
-def _eye_bones(armature: bpy.types.Object, skeleton: Skeleton, head: str) -> dict[str, Array]:
+def eye_bones(armature: bpy.types.Object, skeleton: Skeleton, head: str) -> dict[str, Array]:
     """The centers (3,) of eye bones at rest in the frame of the aiming bone, by side; none without a pair."""
     found = [eye.bone for eye in limbs.find_eyes(armature)]
     if len(found) != len(SIDES):
@@ -127,7 +149,22 @@ def _eye_bones(armature: bpy.types.Object, skeleton: Skeleton, head: str) -> dic
     return dict(zip(SIDES, places, strict=True))
 
 
-_TOLD = {
+def _key_places(
+    armature: bpy.types.Object, skeleton: Skeleton, head: str, aim: tuple[Array, Array]
+) -> dict[str, Array]:
+    """The centers (3,) of the eyes in the frame of the aiming bone, by side, from shape keys that turn them."""
+    found: dict[str, list[Array]] = {}
+    for (side, _), row in (detected := _detected(armature)).items():
+        for lid, item in zip(row.lids, row.items, strict=True):
+            shared = sum(lid in other.lids for other in detected.values()) > 1
+            frame = to_head(armature, skeleton, head, item)
+            turn, place = _measured(lid, item, frame, _outward(aim, side), shared)
+            if place is not None:
+                found.setdefault(side, []).append(place if turn is None else np.array(turn.place))
+    return {side: np.mean(places, axis=0) for side, places in found.items()}
+
+
+TOLD = {
     "LEFT": Message("to the left"),
     "RIGHT": Message("to the right"),
     "UP": Message("up"),
@@ -135,7 +172,7 @@ _TOLD = {
 }
 
 
-def _meshes(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.types.Key]]:
+def meshes(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.types.Key]]:
     """The meshes of a character with relative shape keys."""
     seen = set()
     for item in bpy.data.objects:
@@ -147,12 +184,12 @@ def _meshes(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.
 
 def names(armature: bpy.types.Object) -> set[str]:
     """The shape keys of the meshes of a character."""
-    return {name for _, keys in _meshes(armature) for name in keys.key_blocks.keys()[1:]}
+    return {name for _, keys in meshes(armature) for name in keys.key_blocks.keys()[1:]}
 
 
 def _detected(armature: bpy.types.Object) -> dict[tuple[str, str], _Found]:
     found: dict[tuple[str, str], _Found] = {}
-    for item, keys in _meshes(armature):
+    for item, keys in meshes(armature):
         for (side, where), name in eye_shapes.looking(keys.key_blocks.keys()[1:]).items():
             for own in (side,) if side else SIDES:
                 _note(found.setdefault((own, where), _Found()), keys, name, item)
@@ -180,7 +217,7 @@ def holders(armature: bpy.types.Object, row: ShapeRow) -> list[tuple[bpy.types.O
             "The angle of the shape key '{shape_key}' is not a number; enter one in the Eyes panel.",
             shape_key=row.shape_key,
         )
-    found = [(item, keys) for item, keys in _meshes(armature) if row.shape_key in keys.key_blocks.keys()[1:]]
+    found = [(item, keys) for item, keys in meshes(armature) if row.shape_key in keys.key_blocks.keys()[1:]]
     if not found:
         raise RigError(
             "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
@@ -245,17 +282,40 @@ def note_unseen(armature: bpy.types.Object, bones: Iterable[str], notes: list[st
 
 def _read_by_drivers(armature: bpy.types.Object) -> set[str]:
     """The data paths of the armature that drivers of the character read as they are."""
-    owners: list[Any] = [armature, armature.data, *(keys for _, keys in _meshes(armature))]
+    owners: list[Any] = [armature, armature.data, *(keys for _, keys in meshes(armature))]
     return {
         target.data_path
         for owner in owners
-        if owner.animation_data is not None
-        for curve in owner.animation_data.drivers
+        for curve in _drivers(owner)
         for variable in curve.driver.variables
         if variable.type == "SINGLE_PROP"
         for target in variable.targets
         if target.id == armature
     }
+
+
+def named_controls(armature: bpy.types.Object, eyes: Sequence[EyeBone]) -> list[EyeControlName]:
+    """The control bones whose names say that they turn or close eyes, except what is known to turn these."""
+    known = {name for eye in eyes for name in (eye.bone, eye.target)}
+    aimed = bool(eyes) and all(eye.target for eye in eyes)
+    found = face.eye_controls(armature.data.bones.keys())
+    return [control for control in found if control.bone not in known and (control.closes or not aimed)]
+
+
+def driving_controls(armature: bpy.types.Object, eyes: Sequence[EyeBone]) -> list[str]:
+    """The control bones whose names say that they turn eyes, where drivers turn these eye bones or, without any, the
+    shape keys."""
+    paths = [f'pose.bones["{bpy.utils.escape_identifier(eye.bone)}"].rotation' for eye in eyes]
+    if eyes:
+        driven = any(driver.data_path.startswith(tuple(paths)) for driver in _drivers(armature))
+    else:
+        named = ((keys, eye_shapes.looking(keys.key_blocks.keys()[1:]).values()) for _, keys in meshes(armature))
+        driven = any(driver.data_path == Lid(k, n).path for k, names in named for n in names for driver in _drivers(k))
+    return [found.bone for found in named_controls(armature, eyes) if not found.closes] if driven else []
+
+
+def _drivers(item: bpy.types.ID) -> Sequence[bpy.types.FCurve]:
+    return item.animation_data.drivers if item.animation_data is not None else ()
 
 
 def controls(eyes: Sequence[ShapeEye]) -> tuple[EyeControl, ...]:
@@ -268,7 +328,7 @@ def _note(found: _Found, keys: bpy.types.Key, name: str, item: bpy.types.Object)
     found.items.append(item)
 
 
-def _to_head(armature: bpy.types.Object, skeleton: Skeleton, head: str, item: bpy.types.Object) -> tuple[Array, Array]:
+def to_head(armature: bpy.types.Object, skeleton: Skeleton, head: str, item: bpy.types.Object) -> tuple[Array, Array]:
     """Matrix (3, 3) and origin (3,) that bring the vertices of a mesh at rest into the frame of the aiming bone."""
     world = np.array(armature.matrix_world)
     if item.find_armature() == armature:
@@ -289,17 +349,15 @@ def _eye(
     frames: dict[bpy.types.Object, tuple[Array, Array]],
     aim: tuple[Array, Array],
     bone: Array | None,
+    order: str,
 ) -> ShapeEye:
-    forward, up = aim
-    right = rotation.cross(forward, up)
     turns, centers, guesses = [], [], []
     for where in shape_gaze.DIRECTIONS:
         row = found[side, where]
-        about_right, about_up = _AXES[where]
-        axis, angle = about_right * right + about_up * up, row.angle or NOMINAL
+        axis, angle = _axis(aim, where), row.angle or NOMINAL
         for lid, item in zip(row.lids, row.items, strict=True):
             shared = sum(lid in found[other, where].lids for other in SIDES if (other, where) in found) > 1
-            turn, place = _measured(lid, item, frames[item], -right if side == "L" else right, shared)
+            turn, place = _measured(lid, item, frames[item], _outward(aim, side), shared)
             if place is not None:
                 guesses.append(place)
             if turn is None or np.dot(turn.axis, axis) < _ASTRAY:
@@ -315,8 +373,53 @@ def _eye(
     center = tuple(np.mean(places, axis=0).tolist())
     rows = [found[side, where] for where in shape_gaze.DIRECTIONS]
     return ShapeEye(
-        side, center, tuple(tuple(row.lids) for row in rows), tuple(turns), tuple(tuple(row.controls) for row in rows)
+        side,
+        center,
+        tuple(tuple(row.lids) for row in rows),
+        tuple(turns),
+        tuple(tuple(row.controls) for row in rows),
+        "" if any(row.lids for row in rows) else _order(order),
     )
+
+
+def _axis(aim: tuple[Array, Array], where: str) -> Array:
+    """The axis (3,) about which an eye turns in a direction. aim: forward and up (3,) of the head."""
+    about_right, about_up = _AXES[where]
+    return about_right * rotation.cross(*aim) + about_up * aim[1]
+
+
+def _outward(aim: tuple[Array, Array], side: str) -> Array:
+    right = rotation.cross(*aim)
+    return -right if side == "L" else right
+
+
+def of_rows(table: Sequence[ShapeRow], aim: tuple[Array, Array], order: str) -> ShapeEye:
+    """The eye that rows of control bones, one for each of `shape_gaze.DIRECTIONS`, turn; without its place."""
+    turns = [(row.angle * _axis(aim, row.direction)).tolist() for row in table]
+    return ShapeEye("", (0.0, 0.0, 0.0), ((),) * 4, tuple(map(tuple, turns)), order=_order(order))
+
+
+def _order(name: str) -> str:
+    return name if name in turn_order.ORDERS else ""
+
+
+def key_turn(
+    lid: Lid,
+    item: bpy.types.Object,
+    frame: tuple[Array, Array],
+    aim: tuple[Array, Array],
+    side: str,
+    where: str,
+    *,
+    shared: bool,
+) -> tuple[Array, float]:
+    """Axis (3,) and angle [rad] of an eye at value 1 of a shape key, in the frame of the head; as the name says where
+    the mesh does not show it. frame: of `to_head`. shared: it turns both eyes."""
+    turn, _ = _measured(lid, item, frame, _outward(aim, side), shared)
+    axis = _axis(aim, where)
+    if turn is None or np.dot(turn.axis, axis) < _ASTRAY:
+        return axis, float(NOMINAL)
+    return np.array(turn.axis), turn.angle
 
 
 def _measured(
@@ -344,7 +447,7 @@ def _coordinates(data: Any) -> Array:
 def detected_rows(armature: bpy.types.Object) -> list[ShapeRow]:
     """The table of the shape keys that are detected by their names, each to be measured."""
     rows: list[ShapeRow] = []
-    for _, keys in _meshes(armature):
+    for _, keys in meshes(armature):
         for (side, where), name in eye_shapes.looking(keys.key_blocks.keys()[1:]).items():
             rows.append(ShapeRow(name, SIDES.get(side, "BOTH"), where))
     return list(dict.fromkeys(rows))

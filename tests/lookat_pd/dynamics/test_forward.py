@@ -74,6 +74,19 @@ def test_a_body_stays_within_its_limits() -> None:
     assert rotation.angle(motion.rotations[-1]).min() > 0.45
 
 
+@pytest.mark.parametrize(("seed", "damping"), [(0, 0.0), (3, 0.0), (4, 0.1)])
+def test_energy_never_rises_at_a_stop(seed: int, damping: float) -> None:
+    body, gravity = trees.body(4, seed, spread=0.3), np.array([0.0, 0.0, -9.81])
+    limits = ik.Limits(minimum=np.full((4, 3), -0.6), maximum=np.full((4, 3), 0.6))
+    start = rotation.exp(np.random.default_rng(seed).uniform(-0.3, 0.3, (4, 3)))
+    motion = dynamics.simulate(body, start, 1.0, 1.0 / 120.0, gravity=gravity, limits=limits, damping=damping)
+    orientations, places = body.forward(motion.rotations)
+    centers = places + rotation.rotate(orientations, np.asarray(body.centers))
+    energy = energies(body, motion) - np.einsum("n,fni,i->f", np.asarray(body.masses), centers, gravity)
+    assert limits.excess(motion.rotations).max() < 1e-9
+    assert np.diff(energy).max() < 1e-3 * np.ptp(energy)
+
+
 def test_without_the_engine_the_reason_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_module", lambda: ModuleNotFoundError("mujoco"))
     assert not engine.available()

@@ -308,6 +308,13 @@ def test_limits_that_are_never_met_change_nothing() -> None:
 
 
 @engine
+def test_the_last_frame_needs_no_more_torque_than_those_before_it() -> None:
+    keys, _ = wave()
+    found = interpolate(arm(), keys[:3], [0.0, 0.4, 1.4], 0.02, torque_limit=1e6)
+    assert np.abs(found.torques[-1]).max() < np.abs(found.torques[:-1]).max()
+
+
+@engine
 def test_a_body_that_is_its_own_reference_moves_plainly() -> None:
     keys, times = wave()
     plain = interpolate(arm(), keys, times, 0.05)
@@ -468,6 +475,72 @@ def test_joints_stay_within_their_limits() -> None:
     )
     assert limits.excess(found.rotations).max() < 1e-6
     assert found.missed[1] > 0.5
+
+
+def test_limits_that_the_motion_keeps_need_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dynamics.engine, "_module", lambda: ModuleNotFoundError("mujoco"))
+    keys, times = wave()
+    limits = ik.Limits(minimum=np.full((3, 3), -1.0), maximum=np.full((3, 3), 1.0))
+    held = interpolate(arm(), keys, times, 0.02, limits=limits)
+    assert_allclose(held.rotations, interpolate(arm(), keys, times, 0.02).rotations, atol=1e-12)
+
+
+@engine
+def test_a_swing_past_a_limit_stops_at_it() -> None:
+    keys, times = rotation.exp([[[0.0, 0.0, 0.0]], [[0.0, 0.0, 0.5]]]), np.array([0.0, 0.5])
+    given: dict[str, Any] = {"settle": 1.0, "swing_past": 0.4, "velocities": np.zeros((2, 1, 3))}
+    limits = ik.Limits(maximum=[[0.55, 0.55, 0.55]])
+    free = interpolate(arm((2.0,)), keys, times, 0.01, **given)
+    held = interpolate(arm((2.0,)), keys, times, 0.01, limits=limits, **given)
+    assert limits.excess(free.rotations).max() > 0.1
+    assert limits.excess(held.rotations).max() < 1e-6 and held.missed.max() < 1e-6
+
+
+# Hinges.
+
+
+def hinged(n: int, seed: int) -> tuple[Body, Array, Array]:
+    """A random body, axes of hinges in its bones, and a pose."""
+    axes = rotation.normalize(np.random.default_rng(seed).normal(size=(n, 3)))
+    return trees.body(n, seed, spread=0.3), axes, trees.pose(n, seed)
+
+
+@engine
+@pytest.mark.parametrize("seed", range(3))
+def test_loose_hinges_swing_as_those_of_the_engine(seed: int) -> None:
+    body, axes, start = hinged(4, seed)
+    gravity = np.array([0.0, 0.0, -9.81])
+    found = interpolate(
+        body, [start, start], [0.0, 2.0], 1.0 / 24.0, passive=[True] * 4, damping=0.5, gravity=gravity, hinges=axes
+    )
+    turns = rotation.log(rotation.multiply(rotation.inverse(start), found.rotations))
+    angles = rotation.dot(turns, axes)
+    assert np.abs(turns - angles[..., None] * axes).max() < 1e-9
+    alone = trees.hinge_angles(body, axes, start, gravity, 0.5, SUBSTEP / 4.0, 1920)[::40]
+    assert np.abs(alone).max() > 1.0
+    assert_allclose(np.cos(angles - alone), 1.0, atol=2e-5)
+
+
+@engine
+@pytest.mark.parametrize("wide", [False, True])
+def test_weak_hinges_stay_on_their_axes_and_within_their_torque(wide: bool) -> None:
+    body, axes, start = hinged(4, 5)
+    angles = np.array([0.0, 1.2, -0.5, 0.3])[:, None] * np.ones(4)
+    keys = rotation.multiply(start, rotation.exp(angles[..., None] * axes))
+    limit: Any = np.full((4, 3), 8.0) if wide else 8.0
+    found = interpolate(body, keys, [0.0, 0.4, 0.8, 1.4], 0.02, torque_limit=limit, hinges=axes, gravity=(0, 0, -9.81))
+    turns = rotation.log(rotation.multiply(rotation.inverse(start), found.rotations))
+    about = rotation.dot(turns, axes)
+    assert np.abs(turns - about[..., None] * axes).max() < 1e-9
+    most = 8.0 / np.abs(axes).max(axis=1) if wide else 8.0
+    assert np.all(np.abs(rotation.dot(found.torques, axes)) <= most * (1.0 + 1e-6))
+    assert found.missed.max() > 0.01
+
+
+def test_keys_that_a_hinge_cannot_take_are_refused() -> None:
+    keys, times = wave()
+    with pytest.raises(InvalidArgument, match="axis of its hinge"):
+        interpolate(arm(), keys, times, 0.02, hinges=[[1.0, 0.0, 0.0]] * 3)
 
 
 @engine

@@ -157,12 +157,39 @@ def test_best_cuts_are_ranked_apart_and_within_the_margins(n, spacing, history, 
         assert all(abs(one.i - other.i) > spacing or abs(one.j - other.j) > spacing for other in found[:place])
     if found:
         assert found[0].cost == here.cost[history:, : 20 - room].min()
-    # Fewer than asked for only where every pair left is next to a cut.
+    # Local minima, and fewer than asked for only where every local minimum left is next to a cut.
+    allowed = np.full((25, 20), np.inf)
+    allowed[history:, : max(20 - room, 0)] = here.cost[history:, : max(20 - room, 0)]
+
+    def is_lowest(i: int, j: int) -> bool:
+        around = allowed[max(i - spacing, 0) : i + spacing + 1, max(j - spacing, 0) : j + spacing + 1]
+        return bool(allowed[i, j] < np.inf and allowed[i, j] == around.min())
+
+    assert all(is_lowest(one.i, one.j) for one in found)
     if len(found) < n:
         near = np.zeros((25, 20), dtype=bool)
         for one in found:
             near[max(one.i - spacing, 0) : one.i + spacing + 1, max(one.j - spacing, 0) : one.j + spacing + 1] = True
-        assert np.all(near[history:, : max(20 - room, 0)])
+        assert all(near[i, j] for i in range(25) for j in range(20) if is_lowest(i, j))
+
+
+def test_cuts_within_a_range():
+    here = best_cut.search(body(15, 25), body(16, 20), DT)
+    found = here.best(5, spacing=2, source=slice(5, 12), destination=slice(3, 9))
+    assert found[0].cost == here.cost[5:12, 3:9].min()
+    assert all(5 <= one.i < 12 and 3 <= one.j < 9 for one in found)
+
+
+def test_cuts_are_not_all_in_one_stripe():
+    """Of two clips with the same cycle, each step is one stripe of the map, and one cut."""
+    t = DT * np.arange(90)[:, None, None]
+    cycle = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]) + 0.3 * np.sin(
+        2.0 * np.pi * t + [0.0, 1.0, 2.0]
+    )
+    here = best_cut.search(cycle + 0.01 * t, cycle - 0.003 * t, DT)
+    found = here.best(10, spacing=9)
+    stripes = [round((one.i - one.j) * DT, 1) for one in found[:3]]
+    assert len(set(stripes)) == 3
 
 
 def test_margins_longer_than_the_clips_leave_nothing():

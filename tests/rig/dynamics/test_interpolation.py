@@ -253,6 +253,52 @@ def test_the_type_of_a_key_says_how_it_is_passed(kind: str, share: float) -> Non
     assert (after - before) * 12 / 0.4 == pytest.approx(share, abs=0.1)
 
 
+# Hinges and limits
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "QUATERNION"])
+@pytest.mark.parametrize("strength", [None, 0.6])
+def test_a_locked_joint_rotates_about_its_free_axis_alone(mode: str, strength: float | None) -> None:
+    armature = hinged((1, 0.0, "KEYFRAME"), (9, 1.2, "KEYFRAME"), (17, -0.4, "KEYFRAME"), (40, 0.0, "KEYFRAME"))
+    bone = armature.pose.bones["upper_arm.L"]
+    scenes.animate(armature, (1, 9, 17, 40), modes=(mode,), bones=("upper_arm.L",), size=0.0)
+    for frame, angle in ((1, 0.0), (9, 1.2), (17, -0.4), (40, 0.0)):
+        path = scenes.set_rotation(bone, (0.0, 0.0, angle))
+        bone.keyframe_insert(path, frame=frame)
+    bone.lock_rotation = (True, True, False)
+    if strength is not None:
+        settings().limit, settings().strength = "STRENGTH", strength
+    result = run(armature, ["upper_arm.L"])
+    turned = rotation.log(rotations(armature, result.action, "upper_arm.L", np.arange(1, 41)))
+    assert np.abs(turned[:, :2]).max() < 1e-6
+    assert bool(result.misses) == (strength is not None)
+    assert len(result.motion.torques) == 40
+
+
+def test_a_locked_channel_keeps_its_values() -> None:
+    armature = hero(modes=("XYZ",))
+    armature.pose.bones["upper_arm.L"].lock_rotation[1] = True
+    before, result = curve(sway(), "upper_arm.L", "XYZ", 1), run(armature)
+    made = curve(result.action, "upper_arm.L", "XYZ", 1)
+    assert np.allclose([made.evaluate(k) - before.evaluate(k) for k in range(1, 61)], 0.0, atol=1e-6)
+    assert not result.misses
+
+
+def test_joints_stop_at_their_limits_unless_their_keys_exceed_them() -> None:
+    armature = hinged((1, 0.0, "KEYFRAME"), (13, 0.5, "KEYFRAME"))
+    bone = armature.pose.bones["upper_arm.L"]
+    bone.use_ik_limit_z, bone.ik_max_z = True, 0.6
+
+    def highest(**request: Any) -> float:
+        action = run(armature, ["upper_arm.L"], swing_past=0.5, settle=1.0, **request).action
+        return float(rotation.log(rotations(armature, action, "upper_arm.L", np.arange(1, 38)))[:, 2].max())
+
+    assert highest() == pytest.approx(0.6, abs=0.01)
+    assert highest(limits=False) == pytest.approx(0.75, abs=0.02)
+    bone.ik_max_z = 0.4
+    assert highest() == pytest.approx(0.75, abs=0.02)
+
+
 def test_poses_keep_their_type_and_the_rest_is_generated() -> None:
     """So a second run finds the same poses in the result of the first."""
     armature = hinged((1, 0.0, "KEYFRAME"), (13, 0.4, "BREAKDOWN"), (25, 0.1, "EXTREME"), (37, 0.6, "MOVING_HOLD"))
@@ -416,9 +462,9 @@ def test_a_key_that_is_no_number_is_refused() -> None:
 
 def test_locked_rotations_are_refused() -> None:
     armature = hero()
-    armature.pose.bones["hand.L"].lock_rotation[1] = True
+    armature.pose.bones["hand.L"].lock_rotation = (True, True, True)
     refused(armature, r"rotation of bone 'hand\.L' is locked")
-    armature.pose.bones["hand.L"].lock_rotation[1] = False
+    armature.pose.bones["hand.L"].lock_rotation = (False, False, False)
     curve(sway(), "chest", "QUATERNION", 1).lock = True
     refused(armature, "F-curves of bone 'chest' are locked")
 

@@ -11,6 +11,7 @@ from extension import load
 from .. import scenes
 
 contacts = load("rig.ik.contacts")
+detection = load("lookat_pd.body.contacts")
 ik_chain = load("rig.detection.joint_chain")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
@@ -97,7 +98,7 @@ def test_the_way_in_and_out_is_smooth() -> None:
 
 def test_contacts_are_found() -> None:
     armature = walker(slide=0.004)
-    found = run(armature, contacts.Detection(0.35, 0.08)).intervals
+    found = run(armature, detection.Detection(0.35, 0.08)).intervals
     assert len(found) == 2
     assert np.abs(np.array(found) - np.array(STANCES)).max() <= 4
 
@@ -106,12 +107,12 @@ def test_detection_in_numbers() -> None:
     place = np.zeros((60, 3))
     place[20:31, 0], place[31:, 0] = np.linspace(0, 1, 11), 1.0
     place[:, 2] = 0.2
-    found = contacts.detect(place, 1 / 24, 1.0, contacts.Detection())
+    found = detection.detect(place, 1 / 24, 1.0, detection.Detection())
     assert [found[0][0], found[-1][1]] == [0, 59] and len(found) == 2
-    assert contacts.detect(place[:2], 1 / 24, 1.0, contacts.Detection()) == []
+    assert detection.detect(place[:2], 1 / 24, 1.0, detection.Detection()) == []
     place[40:, 2] = 2.0
-    assert contacts.detect(place, 1 / 24, 1.0, contacts.Detection())[-1][1] < 41
-    assert contacts.detect(place, 1 / 24, 1.0, contacts.Detection(height=0.0))[-1][1] == 59
+    assert detection.detect(place, 1 / 24, 1.0, detection.Detection())[-1][1] < 41
+    assert detection.detect(place, 1 / 24, 1.0, detection.Detection(height=0.0))[-1][1] == 59
 
 
 def test_an_armature_that_travels() -> None:
@@ -147,4 +148,4 @@ def test_contacts_that_are_none(what, said) -> None:
 
 def test_nothing_found_is_reported() -> None:
     with pytest.raises(errors.RigError, match="No contact of 'ankle'"):
-        run(walker(), contacts.Detection(1e-6, 0.1))
+        run(walker(), detection.Detection(1e-6, 0.1))

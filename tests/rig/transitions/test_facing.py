@@ -16,6 +16,8 @@ sequence = load("rig.transitions.sequence")
 
 UP = np.array([0.0, 0.0, 1.0])
 FRAMES = 49
+ONWARDS = 1.0 + (0.4 * 0.2 * 24 - 1) / (FRAMES - 1)
+"""By how much a turn over all frames goes on in a blend of 0.2 s, of which its speed persists for 0.4."""
 
 
 def in_place(armature, name, *, twist=0.0, turn=0.0, sway=0.0, head=None):
@@ -64,7 +66,20 @@ def test_a_turn_in_place_goes_on_in_the_new_direction(angle) -> None:
     armature = character()
     turning = in_place(armature, "Turn", turn=angle)
     idle = in_place(armature, "Idle", sway=0.05)
-    assert turned(armature, turning, idle, out=FRAMES) == pytest.approx(angle, abs=0.02)
+    assert turned(armature, turning, idle, out=FRAMES) == pytest.approx(angle * ONWARDS, abs=5e-3)
+
+
+def test_a_turn_slows_down_and_does_not_stop_at_once() -> None:
+    armature = character()
+    turning, idle = in_place(armature, "Turn", turn=2.0), in_place(armature, "Idle")
+    result = join.join(armature, join.ClipRef(turning, 40), join.ClipRef(idle, 5), Blend(0.5), root="HEADING")
+    row = armature.pose.bones.keys().index("hips")
+    found = poses(armature, result.action, range(34, 56))[:, row, :3, :3]
+    steps = [float(np.arctan2(m[1, 0], m[0, 0])) for m in found[1:] @ np.swapaxes(found[:-1], 1, 2)]
+    speed = 2.0 / (FRAMES - 1)
+    np.testing.assert_allclose(steps[:5], speed, rtol=0.02)
+    assert np.abs(np.diff(steps)).max() < 0.3 * speed and abs(steps[-1]) < 1e-3
+    assert min(steps) > -0.02 * speed
 
 
 def test_clips_in_place_that_face_elsewhere_keep_their_difference() -> None:
@@ -99,4 +114,4 @@ def test_a_chain_keeps_the_direction_that_the_clips_before_have_given_it() -> No
     ]
     result = join.chain(armature, steps, root="HEADING")
     angles = [angle_between(armature, step.clip.action, 25, result.action, step.at + 24) for step in steps[1:]]
-    np.testing.assert_allclose(angles, 1.0, atol=0.02)
+    np.testing.assert_allclose(angles, ONWARDS, atol=5e-3)

@@ -461,3 +461,37 @@ def test_a_pose_is_not_repeated() -> None:
     pose = walk(armature, "Pose", first=1, last=1)
     with pytest.raises(RigError, match="cannot be repeated"):
         join.join(armature, ClipRef(source, 20), ClipRef(pose, 1), Blend(0.0), repeat=2)
+
+
+def test_destination_until_a_frame() -> None:
+    armature = character()
+    source, cycle = walk(armature, "Run", seed=1), walk(armature, "Walk", seed=2)
+    for until, cuts in ((45, (20,)), (60, (20,)), (61, (20, 60)), (130, (20, 60, 100))):
+        result = join.join(armature, ClipRef(source, 20), ClipRef(cycle, 1), Blend(0.1), root="HEADING", until=until)
+        assert (result.cuts, result.last) == (cuts, until)
+    whole = join.join(armature, ClipRef(source, 20), ClipRef(cycle, 1), Blend(0.1), root="HEADING", repeat=3)
+    np.testing.assert_allclose(
+        poses(armature, result.action, range(20, 131)), poses(armature, whole.action, range(20, 131)), atol=SMALL
+    )
+    for until, words in ((20, "later frame"), (90000, "1000 times")):
+        with pytest.raises(RigError, match=words):
+            join.join(armature, ClipRef(source, 20), ClipRef(cycle, 1), Blend(0.1), until=until)
+
+
+def test_an_automatic_blend_leaves_half_of_a_short_cycle_as_it_is() -> None:
+    armature = character()
+    source, cycle = walk(armature, "Run", seed=1), walk(armature, "Dash", seed=2, last=9, size=1.5)
+    result = join.join(armature, ClipRef(source, 20), ClipRef(cycle, 1), root="NONE", repeat=2)
+    assert result.blends[0] == pytest.approx(4 / 24)
+
+
+def test_a_rise_slows_down_and_does_not_stop_at_once() -> None:
+    armature = character()
+    rise = walk(armature, "Rise", seed=1, speed=(0.0, 0.0, 0.05), size=0.0)
+    still = walk(armature, "Still", seed=1, speed=(0.0, 0.0, 0.0), size=0.0)
+    result = join.join(armature, ClipRef(rise, 20), ClipRef(still, 5), Blend(0.5), root="ALL")
+    row = armature.pose.bones.keys().index("hips")
+    steps = np.diff(poses(armature, result.action, range(14, 36))[:, row, 2, 3])
+    np.testing.assert_allclose(steps[:5], steps[0], rtol=0.25)
+    assert np.abs(np.diff(steps[4:])).max() < 0.3 * steps[:5].mean()
+    assert abs(steps[-1]) < 1e-3 and steps.min() > -1e-3

@@ -67,6 +67,23 @@ def test_the_middle_stays(modes) -> None:
     np.testing.assert_allclose(poses(armature, result.action, middle), poses(armature, action, middle), atol=2e-5)
 
 
+@pytest.mark.parametrize("ends", ["START", "END"])
+def test_one_end_may_stay_as_it_is(ends) -> None:
+    armature = character()
+    action = walk(armature, "Walk", seed=3)
+    result = loop.loop(armature, action, seconds=0.4, ends=ends, in_place=False)
+    stays = range(1, 22) if ends == "END" else range(22, 42)
+    np.testing.assert_allclose(poses(armature, result.action, stays), poses(armature, action, stays), atol=2e-5)
+    found = poses(armature, result.action, (1, 41))
+    moved = found[1] @ np.linalg.inv(found[0])
+    body = [bone != "root" for bone in armature.pose.bones.keys()]
+    np.testing.assert_allclose(moved[body], np.broadcast_to(moved[hips(armature)], moved[body].shape), atol=5e-5)
+    assert loop.loop(armature, action, seconds=0.4, ends=ends, in_place=True).cycles
+    cycles = loop.loop(armature, action, seconds=0.4, ends=ends, in_place=True).action
+    ways = np.diff(poses(armature, cycles, range(30, 60))[:, :, :3, 3], 2, axis=0)
+    assert np.median(np.linalg.norm(ways, axis=-1), axis=1)[8:14].max() < 0.06
+
+
 def test_switches_and_channels_stay_as_they_are() -> None:
     armature = character()
     action = walk(armature, "Walk", seed=3)

@@ -56,3 +56,17 @@ def eye_shape_table(hands: Hands) -> Waiting:
     eyes = armature.pose.bones[HEAD].lookat_pd.eyes
     assert eyes.turned_by == "AUTO" and len(eyes.shapes) == 8
     yield from _look(hands, "sidebar_eyes", "lookat_pd.eye_shapes_detect")
+
+
+@script()
+def eye_control_table(hands: Hands) -> Waiting:
+    """Control bones of a face board are detected with a click; the row shows where they go and in which order."""
+    from rig.look_at.body import boards
+
+    for item in list(bpy.data.objects):
+        bpy.data.objects.remove(item)
+    armature, settings = boards.board(())
+    select(armature)
+    bpy.ops.lookat_pd.eye_shapes_detect()
+    assert len(settings.eyes.shapes) == 8
+    yield from _look(hands, "sidebar_eyes", "control_order")

@@ -98,3 +98,24 @@ def errors(item: bpy.types.Object, frames: Sequence[float], target: Callable[[],
         middles, directions = gaze(item, frame)
         found.append(np.degrees(rotation.angle_between(directions, np.array(target()) - middles)))
     return np.array(found)
+
+
+def between_poles(item: bpy.types.Object, frame: float) -> np.ndarray:
+    """Directions (2, 3) in the world from the back of each eyeball to its pupil, whatever the order of vertices."""
+    rest = np.array([item.matrix_world @ vertex.co for vertex in item.data.vertices])
+    seen = item.evaluated_get(scenes.goto(frame))
+    points = np.array([seen.matrix_world @ vertex.co for vertex in seen.data.vertices])
+    found = []
+    for sign in (1.0, -1.0):
+        side = sign * rest[:, 0] > 0.0
+        front, back = (side & np.isclose(rest[:, 1], end, atol=1e-5) for end in (rest[:, 1].min(), rest[:, 1].max()))
+        found.append(points[front].mean(axis=0) - points[back].mean(axis=0))
+    return rotation.normalize(np.array(found))
+
+
+def middles(item: bpy.types.Object) -> np.ndarray:
+    """Middles (2, 3) of the eyeballs in the world at the current frame, whatever the order of vertices."""
+    seen = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    rest = np.array([item.matrix_world @ vertex.co for vertex in item.data.vertices])
+    points = np.array([seen.matrix_world @ vertex.co for vertex in seen.data.vertices])
+    return np.array([points[sign * rest[:, 0] > 0.0].mean(axis=0) for sign in (1.0, -1.0)])

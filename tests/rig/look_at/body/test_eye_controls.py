@@ -1,7 +1,5 @@
 """Eyes and lids that control bones of a face board move: custom maps, as the table of a look-at's eyes."""
 
-from typing import Any
-
 import bpy
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from extension import load
 
 from ... import scenes
 from . import bodies
+from .boards import FRAMES, FULL, LAST, LIDS, ON, TABLE, board, gaze_error
 
 errors = load("lookat_pd.errors")
 live = load("rig.live.handlers")
@@ -18,61 +17,6 @@ presets = load("rig.look_at.presets")
 shape_table = load("rig.look_at.body.shape_table")
 
 ROW = shape_table.ShapeRow
-FULL, REACH = 0.02, 40.0
-"""Location [m] of a control at which it turns an eye by an angle [deg]."""
-ON, LAST = 12, 60
-FRAMES = range(1, LAST + 1)
-TABLE = [
-    ROW("", eye, direction, np.radians(REACH), f"CTRL_{eye[0]}_eye", axis, sign * FULL)
-    for eye in ("LEFT", "RIGHT")
-    for direction, axis, sign in (("LEFT", "X", 1.0), ("RIGHT", "X", -1.0), ("UP", "Y", 1.0), ("DOWN", "Y", -1.0))
-]
-LIDS = [ROW("", eye, "CLOSE", 0.0, f"CTRL_{eye[0]}_eye_blink", "Y", -FULL) for eye in ("LEFT", "RIGHT")]
-
-
-def board(rows=(*TABLE, *LIDS), kind: str = "TRANSFORMS") -> tuple[bpy.types.Object, Any]:
-    """A person with a face board beside the head: a control turns each eye by drivers, another one closes its lid.
-
-    kind: of the variables of the drivers.
-    """
-    rig = list(bodies.PERSON)
-    for side, sign in (("L", 1.0), ("R", -1.0)):
-        for n, name in enumerate((f"CTRL_{side}_eye", f"CTRL_{side}_eye_blink")):
-            place = np.array((0.3 + 0.05 * sign, 0.0, 1.7 + 0.1 * n))
-            rig.append((name, "root", tuple(place), tuple(place + np.array((0.0, 0.0, 0.03)))))
-    armature = scenes.figure("Board", rig)
-    for side in "LR":
-        eye = armature.pose.bones[f"eye.{side}"]
-        eye.rotation_mode = "XYZ"
-        # The eye points to -Y: about its own X it looks up, about its own Z to the side.
-        for index, axis, sign in ((0, 1, 1.0), (2, 0, 1.0)):
-            driver = eye.driver_add("rotation_euler", index).driver
-            variable = driver.variables.new()
-            variable.name, variable.type = "at", kind
-            target = variable.targets[0]
-            target.id = armature
-            if kind == "TRANSFORMS":
-                target.bone_target, target.transform_space = f"CTRL_{side}_eye", "LOCAL_SPACE"
-                target.transform_type = f"LOC_{'XY'[axis]}"
-            else:
-                target.data_path = f'pose.bones["CTRL_{side}_eye"].location[{axis}]'
-            driver.expression = f"{sign * np.radians(REACH) / FULL} * at"
-    found = bodies.look(armature, scenes.ball((0.5, -1.5, 1.9)))
-    found.eyes.head_share, found.eyes.blink_from = 0.3, np.radians(15.0)
-    shape_table.write(found.eyes, rows)
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FRAMES[0], LAST
-    scenes.settings_keyed(armature, "head", "use", [(1, False), (ON, True)])
-    return armature, found
-
-
-def gaze_error(armature: bpy.types.Object, frame: int) -> float:
-    """The largest angle [deg] between where the eyes look and the ball."""
-    scenes.goto(frame)
-    ball, worst = bpy.data.objects["Ball"].matrix_world.translation, 0.0
-    for name in bodies.EYES:
-        eye = armature.matrix_world @ armature.pose.bones[name].matrix
-        worst = max(worst, np.degrees(eye.col[1].to_3d().angle(ball - eye.translation)))
-    return worst
 
 
 def test_the_controls_turn_the_eyes_to_the_target_and_nothing_else_does() -> None:

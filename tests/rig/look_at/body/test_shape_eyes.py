@@ -130,20 +130,7 @@ def test_a_baked_glb_plays_them(tmp_path) -> None:
     bpy.ops.import_scene.gltf(filepath=path)
     (found,) = [other for other in bpy.data.objects if other.type == "MESH" and other.data.shape_keys]
     for frame, before in zip(frames, baked, strict=True):
-        assert np.degrees(faces.rotation.angle_between(_between_poles(found, frame), before)).max() < 0.5
-
-
-def _between_poles(item: bpy.types.Object, frame: int) -> np.ndarray:
-    """Directions (2, 3) in the world from the back of each eyeball to its pupil."""
-    rest = np.array([item.matrix_world @ vertex.co for vertex in item.data.vertices])
-    seen = item.evaluated_get(scenes.goto(frame))
-    points = np.array([seen.matrix_world @ vertex.co for vertex in seen.data.vertices])
-    found = []
-    for sign in (1.0, -1.0):
-        side = sign * rest[:, 0] > 0.0
-        front, back = (side & np.isclose(rest[:, 1], end, atol=1e-5) for end in (rest[:, 1].min(), rest[:, 1].max()))
-        found.append(points[front].mean(axis=0) - points[back].mean(axis=0))
-    return faces.rotation.normalize(np.array(found))
+        assert np.degrees(faces.rotation.angle_between(faces.between_poles(found, frame), before)).max() < 0.5
 
 
 def test_eye_bones_come_before_detected_shape_keys() -> None:

@@ -1,0 +1,159 @@
+"""Contacts on the command line: the flags of `ik` about several bones, and the clean-up of a body."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+import bpy
+import numpy as np
+
+from ..lookat_pd.body.contacts import Detection, Interval
+from ..lookat_pd.checks import shown
+from ..rig.animation.bake_options import BakeOptions
+from ..rig.ik import contacts
+from ..rig.ik.body_bake import BodyBakeResult
+from ..rig.ik.contact_plan import Contact
+from ..rig.ik.contacts import ContactsResult, Touch
+from ..rig.sampling.targets import Target
+from . import arguments as words
+from . import baking, rigs
+from .arguments import Misuse
+from .console import Console
+from .effectors import pair
+from .jobs import FileJob
+from .report import Row
+
+FOUND = "found"
+FIELDS = ("contacts", "touches", "slip", "lowered")
+"""What a report of contacts has beside the fields of `ik`."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("contacts of several bones")
+    group.add_argument(
+        "--contact",
+        action="append",
+        type=_pair,
+        metavar="NAME=found|A-B,A-B...",
+        help="hold bone NAME during detected contacts, or from frame A to B; all bones in one action; repeatable",
+    )
+    group.add_argument(
+        "--surface",
+        action="append",
+        type=pair,
+        metavar="NAME=TARGET",
+        help="what bone NAME touches: an object NAME[:BONE], such as a prop or another character, rather than the "
+        "world; repeatable",
+    )
+    parser.add_argument(
+        "--blend",
+        type=words.number(0.0, 60.0),
+        metavar="S",
+        default=Contact.blend,
+        help="time in seconds of the transition into a contact and of that out of it (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--contact-speed",
+        type=words.number(0.0, 1000.0),
+        metavar="V",
+        default=Detection.speed,
+        help="largest speed of a contact, in chain lengths per second (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--contact-height",
+        type=words.number(0.0, 1000.0),
+        metavar="H",
+        default=Detection.height,
+        help=(
+            "largest height of a contact above the lowest position, in chain lengths, 0 for any (default: %(default)s)"
+        ),
+    )
+
+
+def check(options: argparse.Namespace, others: Sequence[str]) -> None:
+    """Raises Misuse. others: names of flags that are given and say what else to do."""
+    if options.contact and others:
+        raise Misuse(f"--contact holds bones where they are; leave out --{others[0]}")
+    names = [name for name, _ in options.contact or ()]
+    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    if double is not None:
+        raise Misuse(f"--contact: bone {shown(double)!r} is given twice; list its contacts as A-B,A-B")
+    for name, _ in options.surface or ():
+        if name not in names:
+            raise Misuse(f"--surface {shown(name)}: there is no --contact of that bone")
+    for _, word in options.contact or ():
+        intervals("--contact", word)
+
+
+def intervals(flag: str, word: str | None) -> tuple[Interval, ...]:
+    """Frames of "A-B,A-B"; none where contacts are to be found. Raises Misuse."""
+    if word is None or word == FOUND:
+        return ()
+    found = []
+    for part in word.split(","):
+        first, _, last = part.strip().rpartition("-")
+        try:
+            found.append((words.frame(first), words.frame(last)))
+        except argparse.ArgumentTypeError:
+            raise Misuse(f"{flag}: {words.shown(part)!r} is neither {FOUND!r} nor two frames such as 12-30") from None
+    return tuple(found)
+
+
+def given(options: argparse.Namespace, scene: bpy.types.Scene) -> dict[str, Touch]:
+    """The contacts of all bones."""
+    surfaces = dict(options.surface or ())
+    found = {}
+    for name, word in options.contact:
+        target = Target(*rigs.find_target(scene, surfaces[name])) if name in surfaces else None
+        found[name] = Touch(contact(options, intervals("--contact", word)), target)
+    return found
+
+
+def _pair(word: str) -> tuple[str, str]:
+    """NAME=CONTACTS; the name may have an equals sign of its own."""
+    name, sign, value = word.rpartition("=")
+    if not sign or not name or not value:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not NAME=found or NAME=A-B, such as foot.L=12-30")
+    return name, value
+
+
+def contact(options: argparse.Namespace, marked: Sequence[Interval]) -> Contact:
+    return Contact(marked or Detection(options.contact_speed, options.contact_height), options.blend)
+
+
+def bake(
+    options: argparse.Namespace,
+    into: str,
+    scene: bpy.types.Scene,
+    job: FileJob,
+    rig: bpy.types.Object,
+    touches: Mapping[str, Touch],
+    row: Row,
+    console: Console,
+) -> bpy.types.Action:
+    """Clean up onto what the rig plays. into: as of `BakeOptions`."""
+    first, last = options.range or rigs.frame_range(scene, [rig])
+    row["frames"] = [first, last]
+    extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
+    steps = contacts.clean_up_body(
+        scene, rig, touches, BakeOptions(first, last, into), lower_hips=not options.keep_hips
+    )
+    result = baking.work(steps, console, "baking")
+    action = result.baked.action
+    if job.output.suffix.lower() == ".glb":
+        baking.trim(action, extent, first, last)
+    row["action"] = action.name
+    if isinstance(result.baked, BodyBakeResult):
+        row["chain"] = list(result.baked.bones)
+    row["frames_in_reach"] = int(result.baked.in_reach.all(axis=0).sum())
+    row["effector_error"], row["largest_effector_error"] = float(np.median(result.slips)), float(result.slips.max())
+    fill(row, result)
+    return action
+
+
+def fill(row: Row, result: ContactsResult) -> None:
+    """The report of contacts."""
+    row["contacts"] = [list(interval) for interval in result.intervals]
+    row["touches"] = {bone: [list(interval) for interval in found] for bone, found in result.contacts.items()}
+    bone, frame, slip, share = result.worst
+    row["slip"] = {"bone": bone, "frame": frame, "distance": slip, "of_limb": share}
+    row["lowered"] = float(result.lowered.max())

@@ -1,0 +1,80 @@
+"""How the joints of a body may turn between keys: locked channels, hinges, and Blender's limits of rotation."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...lookat_pd import ik, rotation
+from ...lookat_pd.dynamics.interpolation import HINGED
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..detection import bone_limits
+
+_STILL = 1e-6
+"""Angle [rad] up to which keys count as one pose."""
+_KEPT = 1e-5
+"""Angle [rad] by which a key may exceed a limit by rounding."""
+
+
+def check(bone: bpy.types.PoseBone) -> None:
+    """Raises RigError if the rotation of a bone is locked as a whole."""
+    if all(bone.lock_rotation) or (bone.lock_rotations_4d and bone.lock_rotation_w):
+        raise RigError(
+            "The rotation of bone '{bone}' is locked; unlock it in the Item tab of the sidebar, or deselect the bone.",
+            bone=bone.name,
+        )
+
+
+def with_locks(bone: bpy.types.PoseBone, values: Array, raw: Array) -> Array:
+    """Channel values (F, 3 or 4) of a bone's rotation, those of locked axes as in `raw`."""
+    if bone.rotation_mode == "AXIS_ANGLE":
+        return values
+    locked = np.array(bone.lock_rotation)
+    if bone.rotation_mode == "QUATERNION":
+        locked = np.concatenate(([False], locked))
+    return np.where(locked, raw, values)
+
+
+def hinges(armature: bpy.types.Object, bones: Sequence[str], keys: Array) -> Array:
+    """The axes (n, 3) of hinges in the frames of the bones, 0 for other joints.
+
+    A hinge has two axes that are locked, for the animator or for inverse kinematics, and keys (k, n, 4) that rotate it
+    about one axis.
+    """
+    turns = rotation.log(rotation.multiply(rotation.inverse(keys[0]), keys))
+    axes = np.zeros((len(bones), 3))
+    for n, name in enumerate(bones):
+        bone = armature.pose.bones[name]
+        locked = np.array(bone.lock_rotation) | [bone.lock_ik_x, bone.lock_ik_y, bone.lock_ik_z]
+        if np.count_nonzero(locked) != 2:
+            continue
+        axis = np.linalg.svd(turns[:, n])[2][0]
+        if np.abs(turns[:, n]).max() < _STILL:
+            axis = (~locked).astype(float)
+        across = turns[:, n] - np.outer(turns[:, n] @ axis, axis)
+        if np.linalg.norm(across, axis=1).max() < HINGED:
+            axes[n] = axis
+    return axes
+
+
+def limits(armature: bpy.types.Object, bones: Sequence[str], rests: Array, keys: Array) -> ik.Limits | None:
+    """The limits of Blender for joints whose keys (k, n, 4) are within them; None if there are none.
+
+    rests: (n, 4), each bone's rest rotation relative to its parent. Raises InvalidArgument.
+    """
+    given = bone_limits.read(armature, bones, rests)
+    return None if given is None else only(given, given.excess(keys).max(axis=0) < _KEPT)
+
+
+def only(given: ik.Limits, kept: NDArray[np.bool_]) -> ik.Limits | None:
+    """The ranges of the joints `kept` (n,); None if they have none."""
+    chosen = {
+        name: np.where(kept[:, None], getattr(given, name), np.inf if name.endswith("maximum") else -np.inf)
+        for name in bone_limits.RANGES
+    }
+    if not any(np.isfinite(values).any() for values in chosen.values()):
+        return None
+    return replace(given, locks=None, stiffness=None, **chosen)

@@ -1,0 +1,170 @@
+"""Where an effector is held during its contacts: with the world, a prop or another character, at each frame."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.body.contacts import Detection, Interval, detect, runs
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+
+
+@dataclass(frozen=True)
+class Contact:
+    """The contacts of an effector. frames: first and last frame of each, or how they are detected. blend: [s] of the
+    transitions into and out of a contact."""
+
+    frames: Sequence[Interval] | Detection
+    blend: float = 0.15
+
+    @property
+    def marked(self) -> list[Interval]:
+        """The contacts that are given; none if they are detected."""
+        return [] if isinstance(self.frames, Detection) else list(self.frames)
+
+    def checked(self, first: int, last: int) -> "Contact":
+        """The contact with its intervals in order. first, last: the baked frames. Raises RigError."""
+        return self if isinstance(self.frames, Detection) else replace(self, frames=_checked(self.frames, first, last))
+
+
+@dataclass(frozen=True)
+class Held:
+    """Where an effector is held over F frames in the world: place (F, 3), orientation (F, 4), and the weight (F,) of
+    the contact, 1 during one. intervals: the contacts."""
+
+    place: Array
+    orientation: Array
+    weight: Array
+    intervals: tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What is touched over F frames in the world: places (F, 3) and orientations (F, 4). rides: (F,) when it moves with
+    the effector itself, as a prop that the hand has taken."""
+
+    places: Array
+    orientations: Array
+    rides: Array
+
+
+def held(
+    contact: Contact, place: Array, lying: Array, size: float, dt: float, first: int, surface: Surface | None = None
+) -> Held:
+    """Where an effector is held that is animated at place (F, 3) with orientation `lying` (F, 4) in the world.
+
+    size: length of its limb in the world. dt: [s] per frame. first: the first frame. surface: what is touched, None for
+    the world. During a contact the effector keeps its mean place and orientation relative to that; next to frames at
+    which the surface moves with the effector those of the last frame before or the first one after them, so that
+    nothing jumps there.
+    """
+    if surface is None:
+        surface = Surface(np.zeros(place.shape), rotation.identity(len(place)), np.zeros(len(place), dtype=bool))
+        detection = contact.frames
+    else:
+        # The height above the ground says nothing about what else is touched.
+        detection = replace(contact.frames, height=0.0) if isinstance(contact.frames, Detection) else None
+    back = rotation.inverse(surface.orientations)
+    seen = rotation.rotate(back, place - surface.places)
+    turned = rotation.align_hemisphere(rotation.multiply(back, lying))
+    intervals = contact.marked
+    if isinstance(detection, Detection):
+        found = detect(seen, dt, size, detection)
+        intervals = [(first + a, first + b) for n, m in found for a, b in _parts(n, m, surface.rides)]
+    total, kept, kept_turn = np.zeros(len(place)), seen.copy(), turned.copy()
+    for (a, b), weight in zip(intervals, _weights(intervals, contact.blend / dt, first, len(place)), strict=True):
+        inside = _anchor(a - first, b - first, surface.rides)
+        spot, turn = seen[inside].mean(axis=0), rotation.normalize(turned[inside].mean(axis=0))
+        at = weight > 0.0
+        kept[at] += weight[at, None] * (spot - seen[at])
+        kept_turn[at] = rotation.slerp(turned[at], np.broadcast_to(turn, turned[at].shape), weight[at])
+        total += weight
+    touches = total > 0.0
+    return Held(
+        np.where(touches[:, None], surface.places + rotation.rotate(surface.orientations, kept), place),
+        np.where(touches[:, None], rotation.multiply(surface.orientations, kept_turn), lying),
+        total,
+        tuple(intervals),
+    )
+
+
+def _parts(first: int, last: int, rides: Array) -> list[Interval]:
+    """The frames of a contact at which the surface does not move with the effector."""
+    return [(first + a, first + b) for a, b in runs(~rides[first : last + 1])]
+
+
+def _anchor(a: int, b: int, rides: Array) -> slice:
+    """The frames of a contact from index a to b that say how the effector touches the surface."""
+    if b + 1 < len(rides) and rides[b + 1]:
+        return slice(b, b + 1)
+    if a > 0 and rides[a - 1]:
+        return slice(a, a + 1)
+    return slice(a, b + 1)
+
+
+def _weights(intervals: Sequence[Interval], fade: float, first: int, count: int) -> list[Array]:
+    """The weight of each contact at each frame (F,): 1 inside, 0 inside others. fade: frames of a transition."""
+    frames = first + np.arange(count)
+    found = []
+    for n, (a, b) in enumerate(intervals):
+        before = intervals[n - 1][1] if n else -np.inf
+        after = intervals[n + 1][0] if n + 1 < len(intervals) else np.inf
+        # Two contacts share the frames between them equally.
+        fade_in, fade_out = (min(max(fade, 0.0), 0.5 * gap - 0.5) for gap in (a - before, after - b))
+        t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
+        t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
+        found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))
+    return found
+
+
+def check_surface(contact: Contact, surface: Surface, first: int, effector: str, label: str) -> None:
+    """Raise RigError if a marked contact includes frames at which the surface moves with the effector."""
+    for a, b in contact.marked:
+        riding = np.flatnonzero(surface.rides[a - first : b - first + 1])
+        if len(riding):
+            raise RigError(
+                "'{target}' moves with '{effector}' at frame {frame}; end the contact before that frame, or start it "
+                "after that.",
+                target=label,
+                effector=effector,
+                frame=a + int(riding[0]),
+            )
+
+
+def no_contact(effectors: Sequence[str], first: int, last: int) -> RigError:
+    """The error if none of these effectors has a contact."""
+    return RigError(
+        "No contact of '{effector}' was found from frame {first} to {last}; increase Speed or Height, or mark the "
+        "contact.",
+        effector="', '".join(effectors),
+        first=first,
+        last=last,
+    )
+
+
+def _checked(intervals: Sequence[Interval], range_first: int, range_last: int) -> list[Interval]:
+    found: list[Interval] = []
+    for first, last in sorted(intervals):
+        if last < first:
+            raise RigError(
+                "The contact from frame {first} to {last} is reversed; enter the smaller frame first.",
+                first=first,
+                last=last,
+            )
+        if first < range_first or last > range_last:
+            raise RigError(
+                "The contact from frame {first} to {last} is outside frames {range_first} to "
+                "{range_last}; extend the frame range.",
+                first=first,
+                last=last,
+                range_first=range_first,
+                range_last=range_last,
+            )
+        if found and first <= found[-1][1]:
+            raise RigError("Two contacts overlap at frame {first}; end one before the other starts.", first=first)
+        found.append((first, last))
+    if not found:
+        raise RigError("There is no contact to clean up; mark a contact, or use detection.")
+    return found

@@ -1,0 +1,132 @@
+"""What is seen first of a long solve: the frames around the playhead, solved by themselves.
+
+A controller forgets: some settle times after its first frame the pose no longer depends on how it began. So a solve of
+the seconds before the playhead gives the pose there, to a few hundredths of a degree at most, in a fraction of the
+time. It is shown until all frames are solved, and nothing else is made of it: the solution does not depend on where the
+playhead was.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from ...lookat_pd.errors import LookAtError
+from ..look_at.scene_solve import SceneSolve
+from ..look_at.solve import BODY, FRESH, LookAtSolve
+from ..offset_layer.track import Track
+from ..sampling.scene_time import seconds_per_frame
+
+_FORGOTTEN = 1.5
+"""Settle times, divided by the damping ratio, after which a hundredth of a degree is left of how a controller began:
+the angle that is left shrinks by exp(-2 pi t damping_ratio / settle_time)."""
+_LEAST_DAMPING = 0.1
+_LEAST, _AFTER = 3.0, 0.5
+"""Seconds before the playhead, for glances, blinks and delays; and after it, for what depends on the next frames."""
+_WORTH = 3
+"""How many times as many frames there must be."""
+
+
+class PlayheadSolve:
+    """The look-ats of a scene, solved over frames around the playhead. tracks: of those that were out of date."""
+
+    def __init__(self, whole: SceneSolve, frames: tuple[int, int]) -> None:
+        self.frames = frames
+        self._parts = {solve: _part(solve) for solve in whole.solves}
+        self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
+        self._scene_solve.trust()
+
+    @property
+    def tracks(self) -> dict[LookAtSolve, Track]:
+        return {
+            solve: part.track
+            for solve, part in self._parts.items()
+            if part.track is not None and part.track is not solve.track
+        }
+
+    def steps(self) -> Iterator[float]:
+        """Solve. What fails here fails for the whole range too, and is told there."""
+        yield from self._scene_solve.steps(list(self._parts.values()), _ignore)
+        for solve, part in self._parts.items():
+            if solve.kept.cut_down is None:
+                solve.kept.cut_down, solve.kept.whole_because = part.kept.cut_down, part.kept.whole_because
+
+
+def frames_around(whole: SceneSolve, frame: float) -> tuple[int, int] | None:
+    """First and last frame to solve before the others, None where all of them take little longer."""
+    if not any(_takes_long(solve) for solve in whole.solves):
+        return None
+    first, last = (int(n) for n in whole.context.frames[[0, -1]])
+    per_second, place = 1.0 / seconds_per_frame(whole.scene), round(float(np.clip(frame, first, last)))
+    before = max(_LEAST, *map(_memory, whole.solves))
+    begin = max(first, place - int(np.ceil(before * per_second)))
+    end = min(last, place + int(np.ceil(_AFTER * per_second)))
+    return (begin, end) if (last - first + 1) >= _WORTH * (end - begin + 1) else None
+
+
+def spliced(track: Track | None, seen_first: Track) -> Track:
+    """A track, such as the last solution, with other frames for those of `seen_first`; which holds if there is none."""
+    if track is None or (track.turned, track.moved) != (seen_first.turned, seen_first.moved):
+        return seen_first
+    if track.shapes.shape[1:] != seen_first.shapes.shape[1:]:
+        return seen_first
+    begin = seen_first.first - track.first
+    there = slice(begin, begin + len(seen_first.offsets))
+    if begin < 0 or there.stop > len(track.offsets):
+        return seen_first
+    offsets, moves, shapes = track.offsets.copy(), track.moves.copy(), track.shapes.copy()
+    offsets[there], moves[there], shapes[there] = seen_first.offsets, seen_first.moves, seen_first.shapes
+    return Track(track.number, track.turned, track.first, offsets, track.moved, moves, shapes, uneven=seen_first.uneven)
+
+
+class SeenFirst:
+    """The tracks that are shown until everything is solved, each spliced into what is known of the other frames."""
+
+    def __init__(self, tracks: Mapping[LookAtSolve, Track] | None = None) -> None:
+        self._tracks = dict(tracks or {})
+        self._spliced: dict[LookAtSolve, tuple[Track | None, Track]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._tracks)
+
+    def forget(self, solve: LookAtSolve) -> None:
+        self._tracks.pop(solve, None)
+
+    def track(self, solve: LookAtSolve) -> Track | None:
+        """What to show of a look-at; the same object as long as nothing new is known."""
+        found, look_at = self._tracks.get(solve), solve.look_at
+        if found is None or (found.turned, found.moved) != (look_at.turned, look_at.moved):
+            return solve.track
+        known = self._spliced.get(solve)
+        if known is None or known[0] is not solve.track:
+            known = self._spliced[solve] = solve.track, spliced(solve.track, found)
+        return known[1]
+
+
+def _part(solve: LookAtSolve) -> LookAtSolve:
+    """A look-at to solve over other frames. One that is up to date shows what it does."""
+    part = LookAtSolve(solve.look_at, solve.number)
+    part.kept.cut_down, part.kept.whole_because = solve.kept.cut_down, solve.kept.whole_because
+    if solve.stale == FRESH:
+        part.stale, part.track = FRESH, solve.track
+    return part
+
+
+def _takes_long(solve: LookAtSolve) -> bool:
+    """Whether a look-at is out of date and nothing is known yet of what its verification will correct."""
+    return not solve.predicted and solve.stale != FRESH and (solve.stale == BODY or solve.kept.learned is None)
+
+
+def _memory(solve: LookAtSolve) -> float:
+    """Seconds after which a look-at has forgotten how it began."""
+    look_at, tuning = solve.look_at, solve.look_at.tuning
+    controllers = [(tuning.settle_time * float(look_at.chain.settle_factors.max()), tuning.damping_ratio)]
+    if look_at.body is not None:
+        found = (look_at.body.shift, look_at.body.recoil)
+        controllers += [(part.settle_time, part.damping_ratio) for part in found if part is not None]
+    slow = np.pi / tuning.max_speed if tuning.max_speed > 0.0 else 0.0
+    times = [settle / float(np.clip(damping, _LEAST_DAMPING, 1.0)) for settle, damping in controllers]
+    return _FORGOTTEN * max(times) + slow
+
+
+def _ignore(*_: LookAtSolve | LookAtError) -> None:
+    return

@@ -1,0 +1,233 @@
+"""Contacts of several effectors: feet with hips that are lowered softly, hands on props and on other characters."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import kept
+from extension import load
+
+from .. import scenes
+from .test_body_bake import ROWS, axes
+
+actions = load("rig.animation.actions")
+contact_plan = load("rig.ik.contact_plan")
+contacts = load("rig.ik.contacts")
+detection = load("lookat_pd.body.contacts")
+errors = load("lookat_pd.errors")
+options = load("rig.animation.bake_options")
+rotation = load("lookat_pd.rotation")
+targets = load("rig.sampling.targets")
+
+LAST = 48
+FRAMES = range(1, LAST + 1)
+STANCES = {"foot.L": (12, 24), "foot.R": (28, 36)}
+OUTSIDE = (1, LAST)
+"""Frames far from all contacts."""
+
+
+def walker(name: str = "Hero") -> bpy.types.Object:
+    """A human who walks with sliding feet: near lift-off a leg is too short for a foot that does not slide."""
+    armature = scenes.figure(name, rows=ROWS)
+    scenes.animate(armature, (1, 24, LAST), bones=("spine", "upper_arm.L", "upper_arm.R"), size=0.1)
+    bones = armature.pose.bones
+    for side in "LR":
+        bones[f"forearm.{side}"].rotation_mode = "XYZ"
+        bones[f"forearm.{side}"].rotation_euler = (1.2, 0.0, 0.0)
+        bones[f"forearm.{side}"].keyframe_insert("rotation_euler", frame=1)
+    for frame in range(1, LAST + 1, 2):
+        step = 2.0 * np.pi * frame / LAST
+        bones["hips"].location = (0.0, 0.0, 0.012 * frame)
+        bones["hips"].keyframe_insert("location", frame=frame)
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            for part, angle in (
+                ("thigh", -0.22 * sign * np.cos(step)),
+                ("shin", 0.06 + 0.5 * max(0.0, -sign * np.sin(step)) ** 2),
+                ("foot", 0.0),
+            ):
+                bone = bones[f"{part}.{side}"]
+                bone.rotation_mode = "XYZ"
+                bone.rotation_euler = (angle, 0.0, 0.0)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+    return armature
+
+
+def run(armature: bpy.types.Object, touches: dict[str, Any], *, last: int = LAST, **settings: Any) -> Any:
+    steps = contacts.clean_up_body(
+        bpy.context.scene, armature, touches, options.BakeOptions(1, last, settings.pop("into", "NEW")), **settings
+    )
+    return scenes.finish(steps)
+
+
+def touch(*intervals: tuple[int, int], on: bpy.types.Object | None = None, bone: str = "") -> Any:
+    return contacts.Touch(contact_plan.Contact(intervals), None if on is None else targets.Target(on, bone))
+
+
+def heads(armature: bpy.types.Object, bone: str, frames: Any = FRAMES) -> np.ndarray:
+    """Places (F, 3) of the head of an evaluated bone in the world."""
+    found = []
+    for frame in frames:
+        seen = armature.evaluated_get(scenes.goto(frame))
+        found.append(np.array(seen.matrix_world @ seen.pose.bones[bone].head))
+    return np.array(found)
+
+
+def matrices(item: bpy.types.Object, bone: str = "", frames: Any = FRAMES) -> np.ndarray:
+    """Matrices (F, 4, 4) of an object or a bone of it in the world."""
+    found = []
+    for frame in frames:
+        seen = item.evaluated_get(scenes.goto(frame))
+        found.append(np.array(seen.matrix_world @ seen.pose.bones[bone].matrix if bone else seen.matrix_world))
+    return np.array(found)
+
+
+def slip(places: np.ndarray, interval: tuple[int, int]) -> float:
+    inside = places[interval[0] - 1 : interval[1]]
+    return float(np.linalg.norm(inside - inside.mean(axis=0), axis=-1).max())
+
+
+def test_both_feet_stay_in_one_action_and_the_hips_are_lowered_softly() -> None:
+    armature = walker()
+    before = {bone: heads(armature, bone) for bone in ("hips", *STANCES)}
+    outside = scenes.poses(armature, OUTSIDE)
+    found = run(armature, {bone: touch(interval) for bone, interval in STANCES.items()})
+    for bone, interval in STANCES.items():
+        assert slip(before[bone], interval) > 0.02
+        assert slip(heads(armature, bone), interval) < 2e-4
+    assert found.worst[3] < 2e-4 and found.contacts == {bone: (i,) for bone, i in STANCES.items()}
+    low = before["hips"][:, 2] - heads(armature, "hips")[:, 2]
+    assert found.lowered.max() > 0.003 and np.allclose(low, found.lowered, atol=1e-5)
+    # No corner: the change of speed is a small part of the movement.
+    assert np.abs(np.diff(low, n=2)).max() < 0.2 * low.max()
+    assert np.abs(scenes.poses(armature, OUTSIDE) - outside).max() <= 1e-6
+
+
+def test_knees_do_not_snap_where_a_leg_lifts_off() -> None:
+    """The speed of a knee changes by at most 3 degrees per frame more than in the animation."""
+    armature = walker()
+    before = axes(armature, "shin.L")
+    run(armature, {bone: touch(interval) for bone, interval in STANCES.items()})
+    after = axes(armature, "shin.L")
+
+    def bends(turns: np.ndarray) -> float:
+        speed = rotation.log(rotation.multiply(rotation.inverse(turns[:-1]), turns[1:]))
+        return float(np.linalg.norm(np.diff(speed, axis=0), axis=-1).max())
+
+    assert bends(after) < bends(before) + np.radians(3.0)
+
+
+def test_one_foot_lowers_the_hips_and_the_other_stays() -> None:
+    armature = walker()
+    other = heads(armature, "foot.R")
+    found = run(armature, {"foot.L": touch(STANCES["foot.L"])})
+    assert found.lowered.max() > 0.003
+    assert slip(heads(armature, "foot.L"), STANCES["foot.L"]) < 2e-4
+    assert np.abs(heads(armature, "foot.R") - other).max() < 2e-4
+    held = run(walker("Other"), {"foot.L": touch(STANCES["foot.L"])}, lower_hips=False)
+    assert held.lowered.max() == 0.0 and held.worst[0] == "foot.L" and held.worst[3] > 1e-3
+
+
+def test_feet_that_touch_are_found() -> None:
+    detected = contacts.Touch(contact_plan.Contact(detection.Detection(0.6, 0.1)))
+    found = run(walker(), {"foot.L": detected, "foot.R": detected})
+    assert all(found.contacts.values())
+
+
+def box(rows: list[tuple[int, tuple[float, float, float], float]], name: str = "Box") -> bpy.types.Object:
+    item = scenes.ball(rows[0][1], name)
+    for frame, place, turn in rows:
+        item.location, item.rotation_euler = place, (0.0, 0.0, turn)
+        item.keyframe_insert("location", frame=frame)
+        item.keyframe_insert("rotation_euler", frame=frame)
+    return item
+
+
+def grips(armature: bpy.types.Object, bone: str, item: bpy.types.Object, other: str = "") -> np.ndarray:
+    """Matrices (F, 4, 4) of a bone relative to what it holds."""
+    return np.linalg.inv(matrices(item, other)) @ matrices(armature, bone)
+
+
+def test_two_hands_hold_a_prop() -> None:
+    armature = walker()
+    # As fast as the human, so that the arms reach it.
+    prop = box([(f, (0.02 * np.sin(f), -0.3 - 0.012 * f, 1.05), 0.1 * np.cos(f)) for f in range(1, LAST + 1, 4)])
+    feet = heads(armature, "foot.L")
+    found = run(armature, {hand: touch((8, 40), on=prop) for hand in ("hand.L", "hand.R")})
+    for hand in ("hand.L", "hand.R"):
+        grip = grips(armature, hand, prop)[7:40]
+        assert np.abs(grip - grip[:1]).max() < 2e-3
+    assert found.worst[3] < 1e-3
+    assert np.array_equal(heads(armature, "foot.L"), feet)
+
+
+def test_a_hand_on_another_character() -> None:
+    armature, other = walker(), walker("Other")
+    other.location = (0.0, -0.6, 0.0)
+    run(armature, {"hand.L": touch((10, 36), on=other, bone="chest")})
+    grip = grips(armature, "hand.L", other, "chest")[9:36]
+    assert np.abs(grip - grip[:1]).max() < 1e-3
+
+
+def handed_over(armature: bpy.types.Object) -> bpy.types.Object:
+    """A prop in the right hand until frame 24 and in the left one from frame 25."""
+    prop = scenes.ball((-0.1, -0.2, 1.1), "Cup")
+    for hand, now in (("hand.R", 1.0), ("hand.L", 0.0)):
+        constraint = prop.constraints.new("CHILD_OF")
+        constraint.name, constraint.target, constraint.subtarget = hand, armature, hand
+        for frame, value in ((1, now), (24, now), (25, 1.0 - now)):
+            constraint.influence = value
+            constraint.keyframe_insert("influence", frame=frame)
+    there = np.array(prop.evaluated_get(scenes.goto(24)).matrix_world)
+    hand, base = matrices(armature, "hand.L", (24,))[0], np.array(prop.matrix_basis)
+    # As Set Inverse does: the prop stays where it is when the other hand takes it.
+    prop.constraints["hand.L"].inverse_matrix = scenes.Matrix(np.linalg.inv(hand) @ there @ np.linalg.inv(base))
+    for curve in actions.channelbag(prop.animation_data.action, prop.animation_data.action_slot).fcurves:
+        for key in curve.keyframe_points:
+            key.interpolation = "CONSTANT"
+    return prop
+
+
+def test_a_prop_that_changes_hands() -> None:
+    """The hand that takes it rests on it before, and nothing jumps when it is taken."""
+    armature = walker()
+    prop = handed_over(armature)
+    before = matrices(prop)[:, :3, 3]
+    run(armature, {"hand.L": touch((10, 24), on=prop)})
+    grip = grips(armature, "hand.L", prop)[9:]
+    assert np.abs(grip - grip[:1]).max() < 1e-3
+    assert np.abs(matrices(prop)[:, :3, 3] - before).max() < 1e-3
+
+
+@pytest.mark.parametrize("frame", [1, 40])
+def test_a_prop_in_the_own_hand_is_refused(frame: int) -> None:
+    armature = walker()
+    prop = handed_over(armature)
+    scenes.goto(frame)
+    before = scenes.snapshot()
+    with pytest.raises(errors.RigError, match=r"'Cup' moves with 'hand\.L' at frame 25"):
+        run(armature, {"hand.L": touch((10, 30), on=prop)})
+    with pytest.raises(errors.RigError, match=r"'Cup' moves with 'hand\.R'; clean up"):
+        run(armature, {"hand.L": touch((10, 20), on=prop), "hand.R": touch((30, 40))})
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_feet_and_a_hand_of_a_rigify_human() -> None:
+    """Legs and the left arm in IK, the right one in FK: what the skin shows is held."""
+    armature = kept.human()
+    last = 12
+    for bone in ("torso",):
+        for frame, place in ((1, (0.0, 0.0, 0.0)), (last, (0.0, -0.12, 0.02))):
+            armature.pose.bones[bone].location = place
+            armature.pose.bones[bone].keyframe_insert("location", frame=frame)
+    foot = armature.pose.bones["foot_ik.L"]
+    for frame in range(1, last + 1):
+        foot.location = (0.01 * np.sin(frame), 0.01 * frame, 0.0)
+        foot.keyframe_insert("location", frame=frame)
+    before = heads(armature, "DEF-foot.R", range(1, last + 1))
+    found = run(armature, {"foot_ik.L": touch((3, 9)), "hand_fk.R": touch((4, 10))}, last=last)
+    for bone, interval in (("DEF-foot.L", (3, 9)), ("DEF-hand.R", (4, 10))):
+        assert slip(heads(armature, bone, range(1, last + 1)), interval) < 1e-3
+    assert np.abs(heads(armature, "DEF-foot.R", range(1, last + 1)) - before).max() < 1e-3
+    assert found.worst[3] < 2e-3
