@@ -25,17 +25,8 @@ def check(armature: bpy.types.Object, bone: str) -> None:
     shot_keys.check(armature)
     if not shot_keys.in_clip(armature, bone):
         return
-    data = armature.animation_data
-    if data.use_tweak_mode:
-        raise RigError(
-            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
-            armature=armature.name,
-        )
-    if not data.action.is_editable:
-        raise RigError(
-            "Action '{action}' is linked from a library; make a copy of it before keying the look-at.",
-            action=data.action.name,
-        )
+    shot_keys.check_tweak_mode(armature)
+    shot_keys.check_action(armature.animation_data.action)
 
 
 def name_channels(armature: bpy.types.Object, bone: str) -> None:

@@ -4,6 +4,9 @@ The clip is the action of the armature object: switching, joining, looping or ba
 as they are. Each look-at with such keys has an item in `armature.data.lookat_pd_shot`, whose properties the F-curves
 animate, and each of its settings with an F-curve follows the item by a driver. What is read of `pose_bone.lookat_pd`,
 by solvers and scripts, is therefore the same as with keys in the clip.
+
+Scripts and files of earlier versions key the settings themselves, in the clip. A setting with keys there follows these
+while the clip plays, and has no driver meanwhile.
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,9 +72,11 @@ def in_shot(armature: bpy.types.Object, bone: str, setting: str) -> Home | None:
 
 
 def home(armature: bpy.types.Object, bone: str, setting: str) -> Home:
-    """Where the keys of a setting are, or its value if it has none."""
+    """Where the keys of a setting that have an effect are, or its value if it has none."""
     shot, own = in_shot(armature, bone, setting), in_object(armature, bone, setting)
-    if shot is not None and (_follows(armature, own.path) or shot.path in _keyed(armature.data)):
+    if shot is None or _is_keyed(armature, own.path):
+        return own
+    if _follows(armature, own.path) or _is_keyed(armature.data, shot.path):
         return shot
     return own
 
@@ -83,13 +88,8 @@ def homes(armature: bpy.types.Object, bone: str, setting: str) -> list[Home]:
 
 
 def in_clip(armature: bpy.types.Object, bone: str) -> list[str]:
-    """Settings of a look-at whose keys are in the current action of the armature and have an effect."""
-    data = armature.animation_data
-    if data is None:
-        return []
-    start = f"{_settings_path(bone)}."
-    paths = [curve.data_path for curve in actions.curves(data.action, data.action_slot)]
-    return [path[len(start) :] for path in paths if path.startswith(start) and not _follows(armature, path)]
+    """Settings of a look-at that the clip keys: the current action of the armature, or strips of its NLA."""
+    return [setting for setting in _settings(armature, bone) if _in_clip(armature, bone, setting)]
 
 
 def group(armature: bpy.types.Object, bone: str) -> str:
@@ -101,18 +101,32 @@ def group(armature: bpy.types.Object, bone: str) -> str:
 def check(armature: bpy.types.Object) -> None:
     """Raise RigError if keys of the shot cannot be written for this armature."""
     data = armature.data
-    animation = data.animation_data
-    if animation is not None and animation.use_tweak_mode:
-        raise RigError(
-            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
-            armature=data.name,
-        )
+    check_tweak_mode(data)
     if data.is_editable or data.library is not None:
         return
     raise RigError(
         "The armature data '{data}' cannot be changed, and the keys of look-ats are stored there; make it local.",
         data=data.name,
     )
+
+
+def check_tweak_mode(item: bpy.types.ID) -> None:
+    """Raise RigError if what has the keys of an item cannot be told."""
+    animation = item.animation_data
+    if animation is not None and animation.use_tweak_mode:
+        raise RigError(
+            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
+            armature=item.name,
+        )
+
+
+def check_action(action: bpy.types.Action | None) -> None:
+    """Raise RigError if the keys of an action cannot be changed."""
+    if action is not None and not action.is_editable:
+        raise RigError(
+            "Action '{action}' is linked from a library; make a copy of it before keying the look-at.",
+            action=action.name,
+        )
 
 
 def make(armature: bpy.types.Object, bone: str, setting: str) -> Home:
@@ -124,7 +138,7 @@ def make(armature: bpy.types.Object, bone: str, setting: str) -> Home:
     if _place(armature, bone) is None and in_clip(armature, bone):
         return Home(armature, path)
     found = home(armature, bone, setting)
-    if found.owner == armature and found.curve is not None:
+    if found.owner == armature and _is_keyed(armature, path):
         return found
     check(armature)
     if found.owner == armature and _driver(armature, path) is not None:
@@ -144,28 +158,30 @@ def make(armature: bpy.types.Object, bone: str, setting: str) -> Home:
 
 
 def move(armature: bpy.types.Object, bone: str) -> int:
-    """Move the keys of a look-at in the current action of the armature to the shot; how many settings had some.
+    """Move the keys of a look-at from the clip to the shot; how many settings had some.
 
-    Raises RigError before any change.
+    They replace keys of the shot, which have had no effect while the clip played. Raises RigError before any change.
     """
-    settings = in_clip(armature, bone)
-    if not settings:
-        return 0
-    actions.check(armature, "CURRENT")
     check(armature)
-    driven = [name for name in settings if _driver(armature, in_object(armature, bone, name).path) is not None]
-    wanted = [name for name in settings if name not in driven]
-    n = _own_item(armature, bone)
+    sources = {}
+    for setting in in_clip(armature, bone):
+        path = in_object(armature, bone, setting).path
+        if _driver(armature, path) is None:
+            sources[setting] = _source(armature, path)
+    if not sources:
+        return 0
     _own_action(armature)
-    for setting in wanted:
-        source, shot = in_object(armature, bone, setting), Home(armature.data, f"{_ITEMS}[{n}].{setting}")
+    n = _own_item(armature, bone)
+    for setting, source in sources.items():
+        shot = Home(armature.data, f"{_ITEMS}[{n}].{setting}")
         _make_targets(shot)
-        shot.set(source.value)
-        _copy_curve(source.curve, shot, group(armature, bone))
-        source.remove_curve()
-        _follow(armature, source.path, shot)
+        shot.set(in_object(armature, bone, setting).value)
+        shot.remove_curve()
+        _copy_curve(source.curve, shot, group(armature, bone), source.keys)
+        actions.channelbag(source.action, source.slot).fcurves.remove(source.curve)
+    mend(armature)
     armature.data.update_tag()
-    return len(wanted)
+    return len(sources)
 
 
 def write_through(settings: bpy.types.PropertyGroup, name: str) -> None:
@@ -215,7 +231,8 @@ def exchange(armature: bpy.types.Object, bone: str, one: str, other: str) -> Non
 def mend(armature: bpy.types.Object) -> None:
     """Bring the drivers of an armature in line with its keys of the shot.
 
-    Keys may come and go in any animation editor, library overrides do not save drivers, and bones are renamed.
+    Keys may come and go in any animation editor, the clip may have keys of its own, library overrides do not save
+    drivers, and bones are renamed.
     """
     items, drivers = armature.data.lookat_pd_shot, list(_own_drivers(armature))
     if not len(items) and not drivers:
@@ -229,10 +246,13 @@ def mend(armature: bpy.types.Object) -> None:
         elif 0 <= n < len(items):
             taken.add(n)
             start = f"{_ITEMS}[{n}]."
-            found = {f"{_settings_path(bone.name)}.{path[len(start) :]}": path for path in keyed if path.startswith(start)}
+            found = {
+                f"{_settings_path(bone.name)}.{path[len(start) :]}": path for path in keyed if path.startswith(start)
+            }
             wanted.update({path: source for path, source in found.items() if _exists(armature, path)})
             if found and armature.data.is_editable:
                 _name(armature, n, bone.name)
+    wanted = {path: source for path, source in wanted.items() if not _is_keyed(armature, path)}
     for driver in drivers:
         source = driver.driver.variables[0].targets[0]
         path = wanted.pop(driver.data_path, None)
@@ -240,6 +260,9 @@ def mend(armature: bpy.types.Object) -> None:
             _let_go(armature, driver)
         elif (source.id, source.data_path) != (armature.data, path):
             source.id, source.data_path = armature.data, path
+        if path is not None and not driver.driver.is_valid:
+            # Blender gives up on it while the extension is disabled.
+            driver.driver.is_valid = True
     for path, source in wanted.items():
         if _driver(armature, path) is None:
             _follow(armature, path, Home(armature.data, source))
@@ -282,14 +305,79 @@ def _is_own(driver: Any) -> bool:
     return len(sources) == 1 and sources[0].startswith(f"{_ITEMS}[")
 
 
-def _keyed(data: bpy.types.Armature) -> set[str]:
-    """Data paths of all that has keys in the action of an armature's data or in its NLA, muted ones included."""
-    animation = data.animation_data
+def _settings(armature: bpy.types.Object, bone: str) -> list[str]:
+    """Settings of a look-at that may have keys of the shot."""
+    kind = armature.data.bl_rna.properties[_ITEMS].fixed_type
+    names = [name for name in kind.properties.keys() if name not in ("rna_type", "name", "targets")]
+    return [*names, *(f"targets[{n}].weight" for n in range(len(armature.pose.bones[bone].lookat_pd.targets)))]
+
+
+def _playing(item: bpy.types.ID) -> Iterator[tuple[bpy.types.Action, bpy.types.ActionSlot, Any]]:
+    """The current action of an item, and those of its NLA with their strips, muted ones included."""
+    animation = item.animation_data
     if animation is None:
-        return set()
-    strips = [strip for track in animation.nla_tracks for strip in track.strips]
-    playing = [(animation.action, animation.action_slot), *((strip.action, strip.action_slot) for strip in strips)]
-    return {curve.data_path for action, slot in playing for curve in actions.curves(action, slot)}
+        return
+    if animation.action is not None and animation.action_slot is not None:
+        yield animation.action, animation.action_slot, None
+    for strip in (strip for track in animation.nla_tracks for strip in track.strips):
+        if strip.action is not None and strip.action_slot is not None:
+            yield strip.action, strip.action_slot, strip
+
+
+def _keyed(data: bpy.types.Armature) -> set[str]:
+    """Data paths of all that has keys in the action of an armature's data or in its NLA."""
+    return {curve.data_path for action, slot, _ in _playing(data) for curve in actions.curves(action, slot)}
+
+
+def _is_keyed(item: bpy.types.ID, path: str) -> bool:
+    """Whether a property has keys in the action of an item or in its NLA."""
+    return any(actions.curves_at(action, slot, path, 1)[0] is not None for action, slot, _ in _playing(item))
+
+
+@dataclass(frozen=True)
+class _Source:
+    """An F-curve of a clip, and its keys at the frames of the scene."""
+
+    action: bpy.types.Action
+    slot: bpy.types.ActionSlot
+    curve: Any
+    keys: Keys
+
+
+def _source(armature: bpy.types.Object, path: str) -> _Source:
+    """Where the clip has the keys of a setting. Raises RigError if they cannot be moved."""
+    check_tweak_mode(armature)
+    found = [playing for playing in _playing(armature) if actions.curves_at(*playing[:2], path, 1)[0] is not None]
+    action, slot, strip = found[0]
+    if len(found) > 1 or (strip is not None and not _is_plain(strip)):
+        raise RigError(
+            "The keys of look-ats of '{armature}' are in several actions, or in a strip of the NLA that is repeated, "
+            "reversed or blended; bake the NLA into one action first.",
+            armature=armature.name,
+        )
+    check_action(action)
+    others = [user.name for user in slot.users() if user != armature]
+    if others:
+        raise RigError(
+            "Action '{action}' also animates '{other}'; make a copy of it for '{armature}' first.",
+            action=action.name,
+            other=others[0],
+            armature=armature.name,
+        )
+    curve = actions.curves_at(action, slot, path, 1)[0]
+    keys = Keys.read(curve)
+    if strip is not None:
+        keys.attributes = keys.attributes.copy()
+        for name in ("co", "handle_left", "handle_right"):
+            frames = keys.attributes[name][:, 0]
+            frames[:] = strip.frame_start + (frames - strip.action_frame_start) * strip.scale
+    return _Source(action, slot, curve, keys)
+
+
+def _is_plain(strip: bpy.types.NlaStrip) -> bool:
+    """Whether a strip plays its action once, forwards and alone."""
+    changed = strip.use_reverse or strip.use_animated_time or strip.use_animated_influence
+    return strip.repeat == 1.0 and strip.blend_type == "REPLACE" and not changed
 
 
 def _own_drivers(armature: bpy.types.Object) -> Iterator[Any]:
@@ -343,6 +431,10 @@ def _make_targets(shot: Home) -> None:
             targets.add()
 
 
+def _in_clip(armature: bpy.types.Object, bone: str, setting: str) -> bool:
+    return _is_keyed(armature, in_object(armature, bone, setting).path)
+
+
 def _users(data: bpy.types.Armature, n: int) -> list[bpy.types.Object]:
     """Objects with this data and a look-at that has an item of the shot."""
     found = [item for item in bpy.data.objects if item.data == data and item.pose]
@@ -378,18 +470,19 @@ def _copy_item(armature: bpy.types.Object, bone: str, source: int, made: int) ->
         shot = Home(data, f"{_ITEMS}[{made}].{setting}")
         _make_targets(shot)
         shot.set(Home(data, curve.data_path).value)
-        _copy_curve(curve, shot, group(armature, bone))
+        _copy_curve(curve, shot, group(armature, bone), Keys.read(curve))
         driver = _driver(armature, in_object(armature, bone, setting).path)
         if driver is not None and _is_own(driver):
             driver.driver.variables[0].targets[0].data_path = shot.path
 
 
-def _copy_curve(curve: Any, shot: Home, name: str) -> None:
+def _copy_curve(curve: Any, shot: Home, name: str, keys: Keys) -> None:
     animation = shot.owner.animation_data
     bag = actions.channelbag(animation.action, animation.action_slot, ensure=True)
     made = actions.new_curve(bag, shot.path, 0, name)
     made.extrapolation = curve.extrapolation
-    Keys.read(curve).write(made)
+    made.mute = curve.mute
+    keys.write(made)
     for modifier in curve.modifiers:
         copy = made.modifiers.new(modifier.type)
         for prop in modifier.bl_rna.properties:
@@ -455,7 +548,12 @@ def _remove_unused(data: bpy.types.Armature) -> None:
         if n == len(items) - 1:
             _take(items, n)
     action = animation.action if animation is not None else None
-    if action is not None and _MARK in action and action.is_editable and actions.is_empty(action, animation.action_slot):
+    if (
+        action is not None
+        and _MARK in action
+        and action.is_editable
+        and actions.is_empty(action, animation.action_slot)
+    ):
         animation.action = None
         if not len(animation.drivers) and not len(animation.nla_tracks):
             data.animation_data_clear()

@@ -42,7 +42,10 @@ class LookAtShot(bpy.types.PropertyGroup):
     __annotations__ = {
         **_like(LookAtSettings, (*KEYABLE, "target_weight")),
         "targets": CollectionProperty(
-            type=LookAtShotTarget, name="Additional Targets", description="Weights of further targets", override=_INSERTED
+            type=LookAtShotTarget,
+            name="Additional Targets",
+            description="Weights of further targets",
+            override=_INSERTED,
         ),
     }
 
