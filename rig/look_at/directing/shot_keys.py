@@ -157,31 +157,39 @@ def make(armature: bpy.types.Object, bone: str, setting: str) -> Home:
     return shot
 
 
-def move(armature: bpy.types.Object, bone: str) -> int:
-    """Move the keys of a look-at from the clip to the shot; how many settings had some.
+def move(look_ats: Sequence[tuple[bpy.types.Object, str]]) -> int:
+    """Move the keys of look-ats, armature and bone, from the clip to the shot; how many settings had some.
 
     They replace keys of the shot, which have had no effect while the clip played. Raises RigError before any change.
     """
-    check(armature)
-    sources = {}
-    for setting in in_clip(armature, bone):
-        path = in_object(armature, bone, setting).path
-        if _driver(armature, path) is None:
-            sources[setting] = _source(armature, path)
-    if not sources:
-        return 0
-    _own_action(armature)
-    n = _own_item(armature, bone)
-    for setting, source in sources.items():
-        shot = Home(armature.data, f"{_ITEMS}[{n}].{setting}")
-        _make_targets(shot)
-        shot.set(in_object(armature, bone, setting).value)
-        shot.remove_curve()
-        _copy_curve(source.curve, shot, group(armature, bone), source.keys)
-        actions.channelbag(source.action, source.slot).fcurves.remove(source.curve)
-    mend(armature)
-    armature.data.update_tag()
-    return len(sources)
+    found = [(armature, bone, _sources(armature, bone)) for armature, bone in look_ats]
+    for armature, bone, sources in found:
+        if sources:
+            _own_action(armature)
+            n = _own_item(armature, bone)
+            for setting, source in sources.items():
+                _take_over(armature, bone, setting, Home(armature.data, f"{_ITEMS}[{n}].{setting}"), source)
+            mend(armature)
+            armature.data.update_tag()
+    return sum(len(sources) for _, _, sources in found)
+
+
+def _sources(armature: bpy.types.Object, bone: str) -> "dict[str, _Source]":
+    """Settings of a look-at whose keys can be moved. Raises RigError."""
+    paths = {setting: in_object(armature, bone, setting).path for setting in in_clip(armature, bone)}
+    # A driver of the animator's hides the keys, here and there.
+    found = {name: _source(armature, path) for name, path in paths.items() if _driver(armature, path) is None}
+    if found:
+        check(armature)
+    return found
+
+
+def _take_over(armature: bpy.types.Object, bone: str, setting: str, shot: Home, source: "_Source") -> None:
+    _make_targets(shot)
+    shot.set(in_object(armature, bone, setting).value)
+    shot.remove_curve()
+    _copy_curve(source.curve, shot, group(armature, bone), source.keys)
+    actions.channelbag(source.action, source.slot).fcurves.remove(source.curve)
 
 
 def write_through(settings: bpy.types.PropertyGroup, name: str) -> None:

@@ -133,7 +133,8 @@ def test_joined_and_looped_clips_leave_the_look(hero) -> None:
     before = shot(hero)
     first, second = sequence.ClipRef(hero.animation_data.action, 20), sequence.ClipRef(clip(hero, "Wave"), 1)
     for make in (lambda: join.join(hero, first, second), lambda: loop.loop(hero, first.action)):
-        assert hero.animation_data.action == make().action
+        made = make().action
+        assert hero.animation_data.action == made
         assert seen(hero) == DIRECTED and not [path for path in paths(hero) if "lookat" in path]
         assert not scenes.differences(before, shot(hero))
 
@@ -192,14 +193,14 @@ def test_moved_keys_look_the_same_and_belong_to_the_shot() -> None:
     in_clip_only(armature)
     before, look = turns(armature), seen(armature)
     assert look == DIRECTED
-    assert shot_keys.move(armature, "head") == 2
+    assert shot_keys.move([(armature, "head")]) == 2
     assert not shot_keys.in_clip(armature, "head") and not [path for path in paths(armature) if "lookat" in path]
     assert seen(armature) == look
     np.testing.assert_allclose(turns(armature), before, atol=1e-5)
     assert {point.interpolation for curve in curves_of(armature) for point in curve.keyframe_points} == {"CONSTANT"}
     play(armature, None)
     assert seen(armature) == look
-    assert shot_keys.move(armature, "head") == 0
+    assert shot_keys.move([(armature, "head")]) == 0
 
 
 def curves_of(armature: bpy.types.Object) -> list:
@@ -218,7 +219,7 @@ def test_keys_of_a_pushed_down_strip_are_moved_to_where_they_play() -> None:
     bpy.context.view_layer.update()
     before = seen(armature)
     assert before != DIRECTED
-    assert shot_keys.move(armature, "head") == 2
+    assert shot_keys.move([(armature, "head")]) == 2
     assert seen(armature) == before and not actions.curves(strip.action, strip.action_slot)
 
 
@@ -230,7 +231,7 @@ def test_keys_in_several_places_are_not_moved() -> None:
     strip.action_slot = data.action_slot
     before = scenes.snapshot()
     with pytest.raises(errors.RigError, match="several actions"):
-        shot_keys.move(armature, "head")
+        shot_keys.move([(armature, "head")])
     assert not scenes.differences(before, scenes.snapshot())
 
 
@@ -240,7 +241,7 @@ def test_keys_that_another_character_plays_are_not_moved() -> None:
     other.animation_data_create().action = armature.animation_data.action
     other.animation_data.action_slot = armature.animation_data.action_slot
     with pytest.raises(errors.RigError, match="also animates 'Other'"):
-        shot_keys.move(armature, "head")
+        shot_keys.move([(armature, "head")])
     assert not armature.data.lookat_pd_shot and "use" in shot_keys.in_clip(armature, "head")
 
 
