@@ -14,7 +14,7 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.ik import settings as ik_settings
     from .rig.live import handlers
     from .rig.look_at import settings as look_at_settings
-    from .rig.look_at.directing import conversation_settings
+    from .rig.look_at.directing import conversation_settings, shot_settings
     from .rig.offset_layer import constraints
     from .rig.pd_follow import follow_constraints, follow_live
     from .rig.pd_follow import settings as pd_follow_settings
@@ -24,6 +24,7 @@ def modules() -> tuple[ModuleType, ...]:
 
     settings = (
         look_at_settings,
+        shot_settings,
         conversation_settings,
         transition_settings,
         library_settings,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import bake, bake_actions, current
+from ..operators import bake, bake_actions, current, move_keys
 from ..rig.look_at import compare, facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
@@ -120,7 +120,9 @@ class _Main(_LookAtPanel):
         _draw_facing(layout, context, current.look_at_bone(context))
         for name in ("use", "influence"):
             keyed.draw(column, context, current.look_at_bone(context), name)
-
+        if move_keys.why_not(context) is None:
+            # Such keys are those of earlier versions and of scripts.
+            column.operator("lookat_pd.move_keys", icon="ACTION")
         _draw_whole_body(column, settings)
 
     @staticmethod

@@ -20,7 +20,7 @@ from bpy.props import (
 from ..offset_layer.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, settle_time
 from . import gains, saved_settings, world_up
 from .body import settings as body_settings
-from .body.settings import needs_others
+from .body.settings import keyable, needs_others
 from .chain_settings import LookAtChainBone
 
 AIM_AXES = {
@@ -69,10 +69,10 @@ TUNING = (
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
 
 
-def _glance(name: str, description: str) -> object:
+def _glance(setting: str, name: str, description: str) -> object:
     return FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable(setting),
         name=name,
         description=description,
         default=0.0,
@@ -107,6 +107,8 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     version: IntProperty(override=EDITABLE, name="Version", options={"HIDDEN"})
     # Which of the rig's constraints are this look-at's own; 0 for none.
     number: IntProperty(override=EDITABLE, name="Number", options={"HIDDEN"})
+    # Which item of the armature's data has its keys of the shot, counted from 1; 0 for none.
+    shot: IntProperty(override=EDITABLE, name="Shot", options={"HIDDEN"})
     mute: BoolProperty(
         override=EDITABLE,
         name="Mute",
@@ -126,7 +128,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     )
     use: BoolProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("use"),
         name="Look",
         description="Look at the target; insert keys to turn to the target and back to the animation",
         default=True,
@@ -134,7 +136,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     )
     influence: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("influence"),
         name="Influence",
         description="Amount of the look-at that is added to the animation",
         default=1.0,
@@ -311,7 +313,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     targets_index: IntProperty(override=EDITABLE, name="Highlighted Target", options={"HIDDEN"})
     active_target: IntProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("active_target"),
         name="Active Target",
         description=(
             "Number of the current target: 0 is the main target, 1 the first additional target; insert keys to switch"
@@ -321,17 +323,19 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         options={"ANIMATABLE"},
     )
     glance_yaw: _glance(
+        "glance_yaw",
         "Glance Sideways",
         "Angle to the left by which the eyes look beside the target; beyond 15° the head takes part, as it does "
         "without eyes",
     )
     glance_pitch: _glance(
+        "glance_pitch",
         "Glance Up",
         "Angle up by which the eyes look beside the target; beyond 15° the head takes part, as it does without eyes",
     )
     eyes_closed: BoolProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("eyes_closed"),
         name="Eyes Closed",
         description="Close the eyelids; insert a key to close them and one to open them for a blink",
         default=False,
@@ -339,7 +343,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     )
     nod: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("nod"),
         name="Nod",
         description="Angle by which the head nods, every 0.6 seconds, for as long as it is above 0; insert keys",
         default=0.0,
@@ -351,7 +355,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     )
     tilt: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("tilt"),
         name="Tilt",
         description="Angle by which the head leans to its left shoulder; insert keys, which the head follows smoothly",
         default=0.0,
@@ -372,7 +376,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     )
     target_weight: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("target_weight"),
         name="Weight",
         description="Weight of the main target in the mix; insert keys to change it over time",
         default=1.0,

@@ -19,7 +19,19 @@ from bpy.props import (
 
 from ...offset_layer.controller_settings import EDITABLE, changed
 from ...sampling.targets import Target
+from ..directing import shot_keys
 from . import layers, shape_table
+
+
+def keyable(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Context], None]:
+    """The update callback of a setting that can be keyed."""
+
+    def update(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+        shot_keys.write_through(settings, name)
+        changed(settings, context)
+
+    return update
+
 
 listeners: list[Callable[[], None]] = []
 """Called when a look-at may have been added or removed, needs other bones, or has another target."""
@@ -94,7 +106,7 @@ class LookAtTarget(bpy.types.PropertyGroup):
 
     weight: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("weight"),
         name="Weight",
         description="Weight of this target in the mix; insert keys to change it over time",
         default=1.0,

@@ -124,10 +124,9 @@ def is_smooth(armature, first: int) -> bool:
 
 
 def bodies_curves(armature) -> list:
-    actions = load("rig.animation.actions")
-    data = armature.animation_data
-    bag = actions.channelbag(data.action, data.action_slot)
-    return [curve for curve in bag.fcurves if curve.data_path.endswith("weight")]
+    data = armature.data.animation_data
+    curves = load("rig.animation.actions").curves(data.action, data.action_slot)
+    return [curve for curve in curves if curve.data_path.endswith("weight")]
 
 
 def test_eyes_look_at_the_mix() -> None:
