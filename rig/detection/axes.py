@@ -13,7 +13,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from . import axis_votes, limb_shapes
 from . import vocabulary as words
-from .anatomy import Anatomy
+from .anatomy import VERTICAL, Anatomy
 from .axis_votes import EYES_OVER_MOUTH, NAMES, SPINE, Vote, perpendicular
 from .limb_pairs import HORIZONTAL, hind_legs, on_all_fours
 
@@ -27,7 +27,6 @@ _NO_STANCE = np.cos(np.radians(120.0))
 _ALONG = np.cos(np.radians(8.0))
 _DOUBT = 0.7
 """The weight of votes that leaves a confidence of one half where no vote is against."""
-VERTICAL = (0.0, 0.0, 1.0)
 CERTAIN = 0.5
 """A confidence below this is reported."""
 
@@ -68,18 +67,17 @@ def _together(votes: tuple[Vote, ...]) -> list[tuple[str, Array]]:
 def read(
     anatomy: Anatomy,
     line: list[int],
-    vertical: Array | None = None,
     mesh_normal: Callable[[], Array | None] = lambda: None,
 ) -> Axes:
     """Forward and up with the votes for them. line: the head and its ancestors, head first.
 
-    vertical: the armature's axis (3,) that points up in the world. mesh_normal: gives the normal (3,) of the plane in
-    which the character's mesh is symmetric; used only where neither names nor bones distinguish left from right.
+    mesh_normal: gives the normal (3,) of the plane in which the character's mesh is symmetric; used only where neither
+    names nor bones distinguish left from right.
     """
-    vertical = np.array(VERTICAL) if vertical is None else vertical
+    vertical = np.array(anatomy.vertical)
     left, paired = _sideways(anatomy, mesh_normal)
     votes_up = axis_votes.up_votes(anatomy, line, left)
-    shaped = [] if votes_up else limb_shapes.find(anatomy, vertical)
+    shaped = [] if votes_up else limb_shapes.find(anatomy)
     if shaped:
         votes_up = axis_votes.shape_up_votes(anatomy, line, left, shaped)
     if votes_up:

@@ -30,14 +30,14 @@ class LegPair:
         return self.left, self.right
 
 
-def find(anatomy: Anatomy, vertical: Array) -> list[LegPair]:
-    """The pairs of legs, where names tell neither legs nor arms. vertical: the armature's axis (3,) that points up.
+def find(anatomy: Anatomy) -> list[LegPair]:
+    """The pairs of legs, where names tell neither legs nor arms.
 
     Which side is left is known only if names say so.
     """
     if anatomy.legs or anatomy.arms:
         return []
-    skeleton, images = anatomy.skeleton, _images(anatomy)
+    skeleton, images, vertical = anatomy.skeleton, _images(anatomy), np.array(anatomy.vertical)
     points = np.concatenate((skeleton.heads, skeleton.tails)) @ vertical
     ground, fall = float(points.min()), _FALL * float(np.ptp(points))
     found = []
@@ -49,7 +49,7 @@ def find(anatomy: Anatomy, vertical: Array) -> list[LegPair]:
             continue
         lines = _line(anatomy, left, images), _line(anatomy, right, images)
         begin = 0.5 * (skeleton.heads[left] + skeleton.heads[right])
-        ends = [end_of_limb(anatomy, line[0], line[-1]) for line in lines]
+        ends = [_lowest(anatomy, line, vertical) for line in lines]
         end = 0.5 * (ends[0] + ends[1])
         down = float((begin - end) @ vertical)
         if min(map(len, lines)) > 1 and down > fall and float(end @ vertical) - ground < fall:
@@ -73,6 +73,12 @@ def feet(anatomy: Anatomy, pairs: list[LegPair]) -> Array | None:
             if so_far @ axis > _STEEP and abs(last @ axis) < HORIZONTAL:
                 total += last
     return total if np.any(total) else None
+
+
+def _lowest(anatomy: Anatomy, line: tuple[int, ...], vertical: Array) -> Array:
+    """Where the last bone of a limb ends (3,), or its tail if that is lower: knees of two bones may bend sharply."""
+    ends = end_of_limb(anatomy, line[0], line[-1]), anatomy.skeleton.tails[line[-1]]
+    return min(ends, key=lambda end: float(end @ vertical))
 
 
 def _images(anatomy: Anatomy) -> Mapping[int, int]:

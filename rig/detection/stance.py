@@ -99,7 +99,7 @@ def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy
     unanswered = Stance(plain, found if stands else replace(found, confidence=_UNKNOWN * found.confidence))
     line = _line(plain, hints)
     clip = None if action is None else _clip(armature, plain, action, slot, _sampled(action))
-    anatomy = Anatomy(plain, hints.deform)
+    anatomy = Anatomy(plain, hints.deform, hints.vertical)
     if line is None or clip is None or _constrained(armature, plain, anatomy, line):
         return unanswered
     mean = _mean(plain, anatomy, line, clip, np.array(hints.vertical))
@@ -137,7 +137,7 @@ def _with_steps(
     clip: tuple[bpy.types.Action, bpy.types.ActionSlot | None],
 ) -> Axes:
     """Doubtful axes with a vote of the steps in a clip, if it has some that keys alone make."""
-    legs = limb_chains.find(plain, hints.deform).legs
+    legs = limb_chains.find(plain, hints.deform, hints.vertical).legs
     bones = {name for leg in legs for name in leg if name}
     bones |= {plain.names[above] for name in bones for above in plain.ancestors(plain.index(name))}
     first, last = clip[0].frame_range

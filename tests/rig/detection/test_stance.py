@@ -197,6 +197,13 @@ def test_legs_without_names_vote_on_up_and_the_short_end_is_the_head(legs: int, 
     assert not found.against, "legs that splay agree together"
 
 
+def test_what_stands_on_the_ground_is_no_head() -> None:
+    """Controls for feet in pairs, with names that say nothing."""
+    body = human(CONVENTIONS["unreal"])
+    strange = skeletons.RENAMED["numbers"](body)
+    assert body.names[strange.index(detect.find_head(strange))] == "head"
+
+
 def walk(armature, body, legs: int, ahead=(0.0, -1.0, 0.0), *, on_the_spot: bool = True) -> None:
     """Key steps of all legs in a direction."""
     plain = rest.skeleton(armature)
@@ -277,6 +284,11 @@ def test_the_world_shows_up_on_turned_scaled_and_mirrored_objects(body, scale: t
     found = stance.of(armature).axes
     assert off(found.up, rotation.rotate(turn, (0.0, 0.0, 1.0))) < 10.0
     assert off(found.forward, rotation.rotate(turn, (0.0, -1.0, 0.0))) < 10.0
+    for bone, name in zip(armature.data.bones, skeletons.RENAMED["numbers"](body).names, strict=True):
+        bone.name = f"{name}."
+    found = stance.of(armature).axes
+    assert off(found.up, rotation.rotate(turn, (0.0, 0.0, 1.0))) < 10.0
+    assert off(found.forward, rotation.rotate(turn, (0.0, -1.0, 0.0))) < 10.0 or found.confidence < axes.CERTAIN
 
 
 def test_arms_are_no_legs_whatever_the_zero_pose() -> None:
