@@ -8,6 +8,7 @@ from . import (
     dynamics,
     dynamics_overlay,
     follow_mark,
+    hit,
     ik,
     live_mark,
     look_at,
@@ -34,6 +35,7 @@ MODULES = (
     transitions_as_seen,
     ik,
     dynamics,
+    hit,
     dynamics_overlay,
     menus,
 )

@@ -38,7 +38,7 @@ WITHIN = {
         "transitions": {"pd"},
         "conversation": set(),
         "ik": set(),
-        "dynamics": {"ik"},
+        "dynamics": {"ik", "pd"},
     },
     "rig": {
         "animation": set(),
