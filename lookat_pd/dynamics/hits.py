@@ -78,7 +78,7 @@ def respond(
     hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by which the hits turn any joint at most; larger
     impulses are reduced as a whole. limits: of the joints, which then stop at their ends. Raises InvalidArgument.
     """
-    animated = checks.quaternions("animation", animated, len(body))
+    given, animated = animated, checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
         raise InvalidArgument(
             "The animation must have the shape (F, {count}, 4), not {shape}.", count=len(body), shape=animated.shape
@@ -111,7 +111,7 @@ def respond(
     rotations = rotation.multiply(animated, rotation.exp(offsets))
     if limits is not None:
         rotations = np.where(moved[..., None], limits.clamp(rotations), rotations)
-    return HitResponse(np.where(moved[..., None], rotations, animated), offsets, velocities, factors)
+    return HitResponse(np.where(moved[..., None], rotations, given), offsets, velocities, factors)
 
 
 def velocity_change(

@@ -75,12 +75,12 @@ class HitControls:
             offsets = offsets[:, ::-1]
             turns = rotation.angle(offsets) > _NOTHING
         offsets = np.where(turns[..., None], offsets, rotation.IDENTITY)
-        written = self._key(work, offsets)
-        if not written:
-            # An action that is the same as before, as after any other bake.
-            mode, raw = self.samples.channel(self.body.bones[0])
-            work.write(self.body.bones[0], mode, self.samples.frames, raw, raw)
-        return written
+        return self._key(work, offsets)
+
+    def hold(self, work: BakeTransaction) -> None:
+        """Key the first bone as it is animated."""
+        mode, raw = self.samples.channel(self.body.bones[0])
+        work.write(self.body.bones[0], mode, self.samples.frames, raw, raw)
 
     def _key(self, work: BakeTransaction, offsets: Array) -> tuple[str, ...]:
         """Key the channels with local offsets (F, n, 4); returns the names of the bones that these turn."""

@@ -230,6 +230,9 @@ def _work(
         controls.measure()
         with BakeTransaction(armature) as work:
             written = controls.write(work, response.rotations)
+            if not written and into == "LAYER":
+                # A layer has keys, if only of what is there without it.
+                controls.hold(work)
             action = work.commit(into, actions.baked_name(armature, into, BAKED))
     angles = rotation.distance(animated, response.rotations)
     _last[armature.session_uid] = PlottedHits(next(_numbers), _curves(body.bones, angles))
