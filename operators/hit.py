@@ -22,6 +22,14 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
+def why_no_bone(context: bpy.types.Context) -> str | None:
+    """The reason why no hit can be added, as a sentence; None if it can."""
+    reason = current.why_no_armature(context)
+    if reason is None and current.bone(context) is None:
+        return "Select the bone that is hit"
+    return reason
+
+
 class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
     """Let the body give way to all hits of the list and return to its animation"""
 
@@ -73,19 +81,11 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
 
 
 class LOOKAT_PD_OT_hit_add(current.Explained, bpy.types.Operator):
-    """Add a hit on the active bone at the current frame: from the other selected object, otherwise in the direction of
-    the view"""
+    """Add a hit on the active bone: from the other selected object, otherwise along the view"""
 
     bl_idname = "lookat_pd.hit_add"
     bl_label = "Add Hit"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @staticmethod
-    def why_not(context: bpy.types.Context) -> str | None:
-        reason = current.why_no_armature(context)
-        if reason is None and current.bone(context) is None:
-            reason = "Select the bone that is hit"
-        return reason
+    why_not = staticmethod(why_no_bone)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = current.armature(context)

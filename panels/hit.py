@@ -32,6 +32,7 @@ class LOOKAT_PD_PT_dynamics_hit(bpy.types.Panel):
         column.prop(settings, "stiffness")
         column.prop(settings, "largest_angle")
         column.prop(settings, "length")
+        column.prop(settings, "hips")
         column = layout.column(align=True)
         column.prop(settings, "use_follow")
         column.prop(settings, "use_limits")

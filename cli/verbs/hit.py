@@ -16,7 +16,7 @@ from ..report import Row
 
 NAME = "hit"
 SUMMARY = "bake hits, to which bones give way before they return to their animation"
-FIELDS = ("hits", "plots")
+FIELDS = ("hits", "hips_shift", "plots")
 """What its report has beside the fields of every verb."""
 EPILOG = "The direction of X,Y,Z is that of the hit in world space, and its length the impulse in newton seconds."
 
@@ -68,6 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="number of bones that give way from the hit bone upwards (default: all up to the hips)",
     )
     parser.add_argument(
+        "--hips",
+        type=words.number(0.0, hit_settings.MOST_HIPS),
+        metavar="N",
+        default=hitting.HIPS,
+        help=f"how much of the speed of the whole body moves the hips, while the feet stay (default: {hitting.HIPS:g})",
+    )
+    parser.add_argument(
         "--no-follow", action="store_true", help="keep head, arms, legs and tail still relative to what is hit"
     )
     parser.add_argument(
@@ -97,7 +104,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     baking.check(options)
     dynamics_arguments.check(options)
     if options.range is not None:
-        raise words.Misuse("--range is not for hits, which last from the first one until the bones are back; leave it out")
+        raise words.Misuse(
+            "--range is not for hits, which last from the first one until the bones are back; leave it out"
+        )
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
 
@@ -122,6 +131,7 @@ def _bake(
         options.stiffness,
         not options.no_limits,
         not options.absolute,
+        options.hips,
     )
     result = baking.work(hitting.start(scene, rig, request, baking.INTO[options.into]), console, "baking")
     first, last = int(result.frames[0]), int(result.frames[-1])
@@ -130,6 +140,7 @@ def _bake(
         baking.trim(result.action, plays, first, last)
     row["frames"], row["action"], row["chain"] = [first, last], result.action.name, list(result.bones)
     row["hits"] = [_reported(outcome) for outcome in result.outcomes]
+    row["hips_shift"] = result.shift
     if options.plots is not None:
         curves = {"frames": result.frames, "angles": _degrees(result)}
         row["plots"] = dynamics_plots.write(

@@ -1,14 +1,14 @@
 """Hits: an impulse on a bone, after which the body returns to its animation.
 
-An impulse p at a point with the Jacobian J changes the velocities of the joints by M(q)^-1 J^T p: a bone gives way by its
-inertia and by that of all that it moves. Muscles resist in addition: with stiffness s, M has s times its own blocks of
-each joint added on the diagonal, as rotors at the joints would. Without them a body is as limp as a rag doll, and bones
-beside the one that is hit turn against it. Under the torques M (-omega^2 e - 2 zeta omega e') the offsets e of the joints
-decay each by itself, so that the motion has a closed form: e(t) is the velocity times the impulse response of the
-controller with that settle time. The offsets of several hits add up. The engine is not needed.
+An impulse p at a point with the Jacobian J changes the velocities of the joints by M(q)^-1 J^T p: a bone gives way by
+its inertia and by that of all that it moves. Muscles resist in addition: with stiffness s, M has s times its own blocks
+of each joint added on the diagonal, as rotors at the joints would. Without them a body is as limp as a rag doll, and
+bones beside the one that is hit turn against it. Under the torques M (-omega^2 e - 2 zeta omega e') the offsets e of
+the joints decay each by itself, so that the motion has a closed form: e(t) is the velocity times the impulse response
+of the controller with that settle time. The offsets of several hits add up. The engine is not needed.
 
-Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007, for tracking by
-torques that know the inertia; Featherstone, Rigid Body Dynamics Algorithms, 2008, section 11.7, for impulses.
+Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007, for tracking
+by torques that know the inertia; Featherstone, Rigid Body Dynamics Algorithms, 2008, section 11.7, for impulses.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..checks import exactly, numbers
+from ..checks import exactly, numbers, shown
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..pd import second_order
@@ -75,8 +75,9 @@ def respond(
     """A body that follows an animation (F, n, 4), one pose every `dt` seconds, and is hit.
 
     settle_time: [s], as of all controllers. stiffness: one number or (n,), 0 or more, resistance of the muscles to the
-    hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by which the hits turn any joint at most; larger
-    impulses are reduced as a whole. limits: of the joints, which then stop at their ends. Raises InvalidArgument.
+    hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by
+    which the hits turn any joint at most; larger impulses are reduced as a whole. limits: of the joints, which then
+    stop at their ends. Raises InvalidArgument.
     """
     given, animated = animated, checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
@@ -85,7 +86,12 @@ def respond(
         )
     dt = checks.positive("time step", dt, "s")
     second_order.check_tuning(settle_time, damping_ratio)
-    largest = checks.positive("largest angle", largest_angle, "rad")
+    largest = float(numbers("largest angle", largest_angle))
+    if not 0.0 < largest <= np.pi:
+        raise InvalidArgument(
+            "The largest angle must be above 0° and at most 180°, not {angle}°.",
+            angle=shown(float(np.degrees(largest))),
+        )
     times = dt * np.arange(len(animated))
     velocities, factors = np.zeros((len(hits), len(body), 3)), np.ones(len(hits))
 

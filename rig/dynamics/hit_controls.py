@@ -105,9 +105,7 @@ class HitControls:
         last = len(self._rows) - 1
         animated = self.samples.rotations[:, self._rows][:, ::-1]
         for frame, joint in enumerate(joints):
-            column = control_coupling.measure(
-                animated[frame], seen[frame, ::-1], offsets[frame, joint], last - joint
-            )
+            column = control_coupling.measure(animated[frame], seen[frame, ::-1], offsets[frame, joint], last - joint)
             bone_response.check(self.body.bones[joint], abs(float(column[last - joint])))
             column[np.abs(column) < _UNCOUPLED] = 0.0
             # A control below another does not turn it, whatever follows from the constraints between them.

@@ -41,7 +41,12 @@ class HitJoints:
 
 
 def find(
-    armature: bpy.types.Object | None, bones: Sequence[str], heavy: Sequence[str], *, length: int = 0, follow: bool = True
+    armature: bpy.types.Object | None,
+    bones: Sequence[str],
+    heavy: Sequence[str],
+    *,
+    length: int = 0,
+    follow: bool = True,
 ) -> HitJoints:
     """The bones that give way when `bones` are hit. Raises LookAtError.
 

@@ -26,7 +26,7 @@ SHORTEST, LEAST_DAMPING, MOST_DAMPING = 0.05, 0.1, 1.0
 """Bounds of the settle time [s] and of the damping ratio."""
 LEAST_ANGLE, MOST_ANGLE = 1.0, 170.0
 """Bounds of the largest angle [degrees]."""
-MOST_BONES = 1000
+MOST_BONES, MOST_HIPS = 1000, 10.0
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 
 
@@ -125,6 +125,16 @@ class HitSettings(bpy.types.PropertyGroup):
         soft_max=20,
         max=MOST_BONES,
     )
+    hips: FloatProperty(
+        override=_EDITABLE,
+        name="Hips",
+        description="How much of the speed that a hit gives to the whole body moves the hips; the feet stay where they "
+        "are animated",
+        default=hitting.HIPS,
+        min=0.0,
+        soft_max=2.0,
+        max=MOST_HIPS,
+    )
     use_follow: BoolProperty(
         override=_EDITABLE,
         name="Limbs Follow",
@@ -159,6 +169,7 @@ def request(armature: bpy.types.Object) -> HitRequest:
         settings.stiffness,
         settings.use_limits,
         settings.use_relative,
+        settings.hips,
     )
 
 

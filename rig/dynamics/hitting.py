@@ -21,6 +21,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
+from ..animation.channels import LOCATION
 from ..detection import body_joints, limb_controls
 from ..detection.limb_controls import LimbControls
 from ..sampling import suspend, targets
@@ -28,15 +29,15 @@ from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target
 from . import articulation as tree
-from . import hit_joints, joint_ranges, masses, meshes
+from . import hit_hips, hit_joints, joint_ranges, masses, meshes
 from .articulation import Articulation
 from .hit_controls import HitControls
 from .hit_joints import HitJoints
 from .masses import Masses
 
 BAKED = " hit"
-SETTLE, IMPULSE, STIFFNESS, LARGEST_ANGLE = 0.8, 30.0, 0.25, float(np.degrees(law.LARGEST_ANGLE))
-"""Defaults: settle time [s], impulse [N s], stiffness, and largest angle of a joint [degrees]."""
+SETTLE, IMPULSE, STIFFNESS, HIPS, LARGEST_ANGLE = 0.8, 30.0, 0.25, 1.0, float(np.degrees(law.LARGEST_ANGLE))
+"""Defaults: settle time [s], impulse [N s], stiffness, share of the hips, and largest angle of a joint [degrees]."""
 STRONGEST = 1e6
 """Largest impulse [N s]."""
 _MASS, _STATURE = 70.0, 1.75
@@ -51,8 +52,7 @@ _FAR = 1e12
 
 @dataclass(frozen=True)
 class HitSpec:
-    """One hit. impulse: [N s]. direction: (3,) in the world, of any length. source: the hit comes from there, instead.
-    """
+    """One hit. impulse: [N s]. direction: (3,) in the world, of any length. source: where it comes from, instead."""
 
     frame: int
     bone: str
@@ -63,10 +63,11 @@ class HitSpec:
 
 @dataclass(frozen=True)
 class HitRequest:
-    """The settings of hits. settle_time: [s]. largest_angle: [rad] of any joint. length: how many bones give way at most
-    from each hit bone upwards, 0 for all up to the hips. follow: whether what hangs on these gives way too. stiffness: of
-    the muscles, 0 for a limp body. limits: whether Blender's joint limits apply. relative: whether impulses are meant for a body of 70 kg and 1.75 m; others
-    get those that turn them by the same angles."""
+    """The settings of hits. settle_time: [s]. largest_angle: [rad] of any joint. length: how many bones give way at
+    most from each hit bone upwards, 0 for all up to the hips. follow: whether what hangs on these gives way too.
+    stiffness: of the muscles, 0 for a limp body. limits: whether Blender's joint limits apply. relative: whether
+    impulses are meant for a body of 70 kg and 1.75 m; others get those that turn them by the same angles. hips: how
+    much of the speed that a hit gives to the whole body displaces the hips; the feet stay."""
 
     hits: tuple[HitSpec, ...]
     settle_time: float = SETTLE
@@ -77,6 +78,7 @@ class HitRequest:
     stiffness: float = STIFFNESS
     limits: bool = True
     relative: bool = True
+    hips: float = HIPS
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class HitOutcome:
 @dataclass(frozen=True)
 class HitResult:
     """The result of a bake. frames: (F,) keyed ones. angles: (F, n) [rad] by which the joints deviate from the
-    animation. bones: those with keys."""
+    animation. bones: those with keys. shift: [m], the
+    largest displacement of the hips."""
 
     tree: Articulation
     action: bpy.types.Action
@@ -103,6 +106,7 @@ class HitResult:
     angles: Array
     bones: tuple[str, ...]
     outcomes: tuple[HitOutcome, ...]
+    shift: float
 
     @property
     def reduced(self) -> tuple[HitOutcome, ...]:
@@ -147,6 +151,10 @@ def start(
         _check(armature, hit, joints)
     actions.check(armature, into)
     turning = (*joints.line, *joints.followers)
+    shifted = hit_hips.find(armature, turning) if request.hips else None
+    if shifted is not None:
+        turning = (*turning, *shifted.turned)
+        actions.check_curves(armature, dict.fromkeys(shifted.moved, LOCATION), into)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in turning}
     actions.check_curves(armature, modes, into)
     for name in joints.line:
@@ -158,9 +166,7 @@ def start(
     return _work(scene, armature, request, np.arange(first, end + 1.0), into)
 
 
-def _joints(
-    scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str]
-) -> HitJoints:
+def _joints(scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str]) -> HitJoints:
     bones = [hit.bone for hit in request.hits]
     return hit_joints.find(armature, bones, heavy, length=request.length, follow=request.follow)
 
@@ -199,11 +205,19 @@ def _work(
     joints = _joints(scene, armature, request, weights.bones)
     turning = (*joints.line, *joints.followers)
     switches = [limb.switch[0] for limb in joints.switched]
+    shifted = hit_hips.find(armature, turning) if request.hips else None
+    moved = () if shifted is None else shifted.sampled
     seen = dict.fromkeys(
-        (*tree.seen(armature, turning, weights.bones), *(hit.bone for hit in request.hits), *joints.hit, *switches)
+        (
+            *moved,
+            *tree.seen(armature, turning, weights.bones),
+            *(hit.bone for hit in request.hits),
+            *joints.hit,
+            *switches,
+        )
     )
     sources = [hit.source for hit in request.hits if hit.source is not None]
-    with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources) as sampler:
+    with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources, located=shifted is not None) as sampler:
         sampling = _sample(sampler, armature, frames, joints.switched)
         samples, held = yield from subrange(sampling, _WEIGHED, _SAMPLED)
         turning = joints.without(limb for limb, is_held in zip(joints.switched, held, strict=True) if is_held)
@@ -230,14 +244,22 @@ def _work(
         controls.measure()
         with BakeTransaction(armature) as work:
             written = controls.write(work, response.rotations)
-            if not written and into == "LAYER":
+            moves = np.zeros((len(frames), 3))
+            if shifted is not None:
+                moves = request.hips * _moves([i for _, i in given], request, response.factors, samples, dt)
+                moves /= weights.total * unit
+            if np.any(moves):
+                moves = shifted.write(work, sampler, samples, moves, dt)
+                written = (*written, *shifted.moved[:1], *shifted.turned)
+            elif not written and into == "LAYER":
                 # A layer has keys, if only of what is there without it.
                 controls.hold(work)
             action = work.commit(into, actions.baked_name(armature, into, BAKED))
     angles = rotation.distance(animated, response.rotations)
     _last[armature.session_uid] = PlottedHits(next(_numbers), _curves(body.bones, angles))
     outcomes = _outcomes(request, body, [impulse for _, impulse in given], response)
-    return HitResult(body, action, frames, angles, written, outcomes)
+    shift = unit * float(np.linalg.norm(moves, axis=-1).max())
+    return HitResult(body, action, frames, angles, written, outcomes, shift)
 
 
 def _sample(
@@ -294,6 +316,16 @@ def _given(
     return found
 
 
+def _moves(impulses: Sequence[Array], request: HitRequest, factors: Array, samples: Samples, dt: float) -> Array:
+    """The displacement (F, 3) in the axes of the armature of 1 kg on which the hits act, on level ground [m]."""
+    total = np.zeros((len(samples.frames), 3))
+    for hit, impulse, factor in zip(request.hits, impulses, factors, strict=True):
+        passed = dt * (samples.frames - hit.frame)
+        response = law.impulse_response(passed, request.settle_time, request.damping_ratio)
+        total += factor * response[:, None] * impulse * (1.0, 1.0, 0.0)
+    return rotation.rotate(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), total)
+
+
 def _outcomes(
     request: HitRequest, body: Articulation, impulses: Sequence[Array], response: law.HitResponse
 ) -> tuple[HitOutcome, ...]:
@@ -311,4 +343,4 @@ def _outcomes(
 
 def _curves(bones: Sequence[str], angles: Array) -> dict[str, Array]:
     order = np.argsort(-angles.max(axis=0), kind="stable")[:_MOST_CURVES]
-    return {bones[n]: np.degrees(angles[:, n]) for n in order}
+    return {bones[int(n)]: np.degrees(angles[:, n]) for n in order}

@@ -256,6 +256,7 @@ FLAGS = {
     "--duration": [*NUMBERS, "0.4"],
     "--via": ["0,-2,1@0.5", "0,0,0@2", "0,0,0", "nan,0,0@0.5", "x"],
     "--hit": ["10,head,0,9,0", "-5,neck,3,0,0", "1,nobody,0,1,0", "1,head,0,0,0", "1,head,nan,0,0", "head,0,1,0", ""],
+    "--hips": [*NUMBERS, "0.5"],
     "--largest-angle": [*NUMBERS, "20"],
     "--passes": ["0", "2", "-1", "x"],
     "--mass": NUMBERS,
@@ -299,7 +300,16 @@ FLAGS = {
     "--anticipation": [*NUMBERS, "0.5"],
 }
 BARE = [
-    *("--absolute", "--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json", "--keep-hips"),
+    *(
+        "--absolute",
+        "--all-actions",
+        "--as-published",
+        "--as-seen",
+        "--best-cut",
+        "--clean-feet",
+        "--json",
+        "--keep-hips",
+    ),
     *("--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--no-follow", "--no-gravity", "--no-limits"),
     *("--no-location", "--no-offset", "--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]

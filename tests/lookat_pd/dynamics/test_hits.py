@@ -136,7 +136,7 @@ def test_a_mirrored_body_answers_in_the_mirror() -> None:
 
 
 def test_muscles_resist() -> None:
-    """The stiffer, the less the joints turn, and what only hangs on the bone that is hit turns less and less of that."""
+    """The stiffer, the less the joints turn, and the less what hangs on the bone that is hit lags behind it."""
     body, pose = trees.rods([0.3] * 4, [4.0, 3.0, 2.0, 1.0]), trees.pose(4, 0)
     given = hit(joint=1)
     found = [np.linalg.norm(hits.velocity_change(body, pose, given, s), axis=-1) for s in (0.0, 0.3, 1.0, 10.0)]
@@ -168,7 +168,11 @@ def test_limits_hold_and_joints_without_hits_stay() -> None:
 def test_impulses_of_any_size_stay_within_the_largest_angle(size: float) -> None:
     body, largest = trees.body(5, 1), 0.8
     response = respond(
-        body, still(body), hit(0.1, 3, size * IMPULSE / np.abs(IMPULSE).max()), hit(0.2, 4, size * np.ones(3)), largest_angle=largest
+        body,
+        still(body),
+        hit(0.1, 3, size * IMPULSE / np.abs(IMPULSE).max()),
+        hit(0.2, 4, size * np.ones(3)),
+        largest_angle=largest,
     )
     assert np.all(np.isfinite(response.rotations)) and np.all((response.factors >= 0.0) & (response.factors <= 1.0))
     assert np.linalg.norm(response.offsets, axis=-1).max() <= largest * (1.0 + 1e-6)
@@ -193,7 +197,11 @@ def test_hits_that_cannot_be_are_refused(given: dict[str, Any], words: str) -> N
 
 
 @pytest.mark.parametrize(
-    "options", [{"settle_time": 0.0}, {"largest_angle": 0.0}, {"stiffness": -1.0}, {"damping_ratio": -1.0}]
+    "options",
+    [
+        *({"settle_time": 0.0}, {"largest_angle": 0.0}, {"largest_angle": np.nan}),
+        *({"stiffness": -1.0}, {"damping_ratio": -1.0}),
+    ],
 )
 def test_settings_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
     body = trees.body(5, 0)

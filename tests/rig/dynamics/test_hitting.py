@@ -18,9 +18,11 @@ errors = load("lookat_pd.errors")
 targets = load("rig.sampling.targets")
 
 ROWS = (
-    *scenes.FIGURE,
+    *scenes.FIGURE[:-2],
     ("shin.L", "thigh.L", (0.1, -0.02, 0.5), (0.1, 0, 0.1)),
     ("shin.R", "thigh.R", (-0.1, -0.02, 0.5), (-0.1, 0, 0.1)),
+    ("foot.L", "shin.L", (0.1, 0, 0.1), (0.1, -0.15, 0)),
+    ("foot.R", "shin.R", (-0.1, 0, 0.1), (-0.1, -0.15, 0)),
 )
 FRAME, BACK = 10, (0.0, 1.0, 0.0)
 
@@ -72,8 +74,41 @@ def test_the_body_gives_way_and_comes_back(into: str) -> None:
         assert angles[frames <= FRAME].max() < 1e-3 and angles[frames >= FRAME + 24].max() < 1e-3, name
     assert np.degrees(away["chest"].max()) > 3.0
     assert away["chest"][frames == FRAME + 12] < 0.06 * away["chest"].max()
-    assert all(away[name].max() < 1e-3 for name in ("root", "hips", "thigh.L", "thigh.R", "shin.L", "foot.L"))
-    assert set(result.bones) == {"spine", "chest", "neck", "head", *(f"{n}.{s}" for n in ("upper_arm", "hand") for s in "LR")}
+    assert all(away[name].max() < 1e-3 for name in ("root", "hips", "foot.L", "foot.R"))
+    legs = {f"{name}.{side}" for name in ("thigh", "shin", "foot") for side in "LR"}
+    assert set(result.bones) - {"hips"} - legs == {
+        "spine",
+        "chest",
+        "neck",
+        "head",
+        *(f"{n}.{s}" for n in ("upper_arm", "hand") for s in "LR"),
+    }
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_hips_shift_and_the_feet_stay(scale: float) -> None:
+    armature = hero()
+    armature.scale, armature.rotation_euler = (scale,) * 3, (0.0, 0.0, 0.5)
+    bpy.context.view_layer.update()
+    frames, names = np.arange(8, 20), ("hips", "foot.L", "foot.R")
+
+    def places() -> np.ndarray:
+        found = np.empty((len(frames), 3, 3))
+        for k, frame in enumerate(frames):
+            bpy.context.scene.frame_set(int(frame))
+            seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            found[k] = [seen.matrix_world @ seen.pose.bones[name].head for name in names]
+        return found
+
+    before = places()
+    result = run(armature)
+    away = places() - before
+    assert 0.01 * scale < np.linalg.norm(away[:, 0], axis=-1).max() == pytest.approx(result.shift, rel=1e-3)
+    assert away[6, 0, 1] > 0.0 and np.abs(away[:3, 0]).max() < 1e-6
+    assert np.linalg.norm(away[:, 1:], axis=-1).max() < 2e-3 * scale
+    armature.animation_data.action = bpy.data.actions["Sway"]
+    still = run(armature, hips=0.0)
+    assert still.shift == 0.0 and "hips" in result.bones and "hips" not in still.bones
 
 
 def test_other_curves_and_what_is_before_stay_to_the_bit() -> None:
@@ -128,11 +163,11 @@ def test_a_hit_from_an_object_is_a_hit_in_its_direction() -> None:
 def test_several_hits_fewer_bones_and_the_other_side() -> None:
     armature = scenes.figure(rows=ROWS)
     scenes.animate(armature, frames=(1,), size=0.0)
-    both = run(armature, spec("hand.L", impulse=0.5), spec("hand.R", frame=20, impulse=0.5), length=2)
+    both = run(armature, spec("hand.L", impulse=0.5), spec("hand.R", frame=20, impulse=0.5), length=2, hips=0.0)
     assert set(both.bones) == {"hand.L", "upper_arm.L", "hand.R", "upper_arm.R"}
     angles = dict(zip(both.tree.bones, both.angles.T, strict=True))
     assert np.allclose(angles["hand.L"][:20], angles["hand.R"][10:30], atol=1e-6), "mirrored, ten frames later"
-    alone = run(armature, spec("chest", impulse=5.0), follow=False)
+    alone = run(armature, spec("chest", impulse=5.0), follow=False, hips=0.0)
     assert set(alone.bones) == {"spine", "chest"}
 
 
@@ -213,7 +248,7 @@ def test_controls_of_a_generated_rig() -> None:
     after = turns(armature, frames, names)
     away = {name: np.degrees(rotation.distance(before[name], after[name])) for name in names}
     assert away["DEF-spine.003"][1] > 4.0 and away["DEF-spine.006"][1] > 1.0
-    assert away["DEF-foot.L"][1] < 0.2 > away["DEF-foot.R"][1] and away["torso"].max() < 0.02
+    assert away["DEF-foot.L"][1] < 0.2 > away["DEF-foot.R"][1] and away["torso"].max() < 0.02 < result.shift < 0.1
     assert all(angles[0] < 0.02 and angles[2] < 0.02 for angles in away.values())
     assert "head" in result.bones and not any(name.startswith(("DEF-", "ORG-", "MCH-")) for name in result.bones)
     with pytest.raises(errors.LookAtError, match="switch the limb to FK"):
