@@ -9,6 +9,7 @@ def modules() -> tuple[ModuleType, ...]:
     Imported here and not at the top: tools that collect the checkout's Python files read this one without its package.
     """
     from . import cli, operators, panels, translations
+    from .rig.dynamics import hit_settings
     from .rig.dynamics import settings as dynamics_settings
     from .rig.ik import body_settings
     from .rig.ik import settings as ik_settings
@@ -31,6 +32,7 @@ def modules() -> tuple[ModuleType, ...]:
         ik_settings,
         body_settings,
         dynamics_settings,
+        hit_settings,
     )
     # PD Follow before look-ats, which may look at what follows.
     following = pd_follow_settings, follow_constraints, follow_live

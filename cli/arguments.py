@@ -38,7 +38,7 @@ def join_negative_numbers(words: Sequence[str]) -> list[str]:
         word = rest.pop(0)
         if word == "--":
             return [*joined, word, *rest]
-        if word in ("--point", "--via", "--keys") and rest:
+        if word in ("--point", "--via", "--keys", "--hit") and rest:
             word = f"{word}={rest.pop(0)}"
         if word.startswith("--range="):
             joined.append("--range")

@@ -18,6 +18,7 @@ from . import (
     eye_shapes,
     eyes_from_vrm,
     follow,
+    hit,
     ik_bake,
     ik_body,
     ik_contacts,
@@ -82,7 +83,7 @@ TRANSITIONS = (
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
 IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)
-DYNAMICS = (measure_masses, interpolate_keys, reach)
+DYNAMICS = (measure_masses, interpolate_keys, reach, hit)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
 

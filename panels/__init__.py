@@ -9,6 +9,7 @@ from . import (
     dynamics,
     dynamics_overlay,
     follow_mark,
+    hit,
     ik,
     ik_ghosts,
     live_mark,
@@ -40,6 +41,7 @@ MODULES = (
     ik,
     ik_ghosts,
     dynamics,
+    hit,
     dynamics_overlay,
     menus,
 )

@@ -173,6 +173,7 @@ def test_a_layer_belongs_to_one_action(shot, call, tmp_path) -> None:
         ("inertialize", ["--loop"], "loop"),
         ("inertialize", ["--smooth-pops"], "smooth"),
         ("reach", ["--bone", "foot.L", "--point=0.1,-0.2,0.2", "--duration", "0.2"], "reach"),
+        ("hit", ["--hit", "5,head,0,10,0", "--settle-time", "0.2"], "hit"),
     ],
 )
 def test_other_verbs_take_several_actions_too(shot, call, tools, tmp_path, verb, words, ending) -> None:
