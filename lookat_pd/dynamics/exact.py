@@ -43,7 +43,7 @@ class Interpolation:
 
 
 def has_closed_form(given: Disturbances) -> bool:
-    """Whether the motion is that of the law, unless it leaves the limits of the joints or the torques do not suffice."""
+    """Whether the motion is that of the law, as far as that keeps the limits of joints and torques."""
     return given.reference is None and not (np.any(given.passive) or np.any(given.damping))
 
 

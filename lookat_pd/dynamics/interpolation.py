@@ -4,7 +4,7 @@ Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dyna
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
