@@ -41,7 +41,7 @@ class Obstacles:
             raise InvalidArgument("The radii of the obstacles must be numbers above 0 m, one for each obstacle.")
         object.__setattr__(self, "radii", radii)
         for name in ("starts", "ends"):
-            values = checks.numbers(f"{name} of the obstacles", getattr(self, name))
+            values = checks.numbers("places of the obstacles", getattr(self, name))
             if values.shape[-2:] != (len(radii), 3) or values.ndim not in (2, 3) or not np.all(np.isfinite(values)):
                 raise InvalidArgument(
                     "The places of {count} obstacles must be finite numbers of shape ({count}, 3) or (F, {count}, 3).",

@@ -253,6 +253,7 @@ FLAGS = {
     "--contact-speed": NUMBERS,
     "--contact-height": NUMBERS,
     "--duration": [*NUMBERS, "0.4"],
+    "--obstacle": ["Ball", "Hero", "Nothing", ""],
     "--via": ["0,-2,1@0.5", "0,0,0@2", "0,0,0", "nan,0,0@0.5", "x"],
     "--passes": ["0", "2", "-1", "x"],
     "--mass": NUMBERS,
@@ -297,7 +298,8 @@ FLAGS = {
 }
 BARE = [
     *("--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json", "--keep-hips"),
-    *("--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--no-gravity", "--no-limits"),
+    *("--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--no-avoid-body", "--no-gravity"),
+    *("--no-limits",),
     *("--no-location", "--no-offset", "--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
