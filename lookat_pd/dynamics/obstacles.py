@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
+from ..checks import LARGEST
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import checks
@@ -37,12 +38,13 @@ class Obstacles:
 
     def __post_init__(self) -> None:
         radii = checks.numbers("radii of the obstacles", self.radii)
-        if radii.ndim != 1 or not np.all(np.isfinite(radii) & (radii > 0.0)):
+        if radii.ndim != 1 or not np.all((radii > 0.0) & (radii <= LARGEST)):
             raise InvalidArgument("The radii of the obstacles must be numbers above 0 m, one for each obstacle.")
         object.__setattr__(self, "radii", radii)
         for name in ("starts", "ends"):
             values = checks.numbers("places of the obstacles", getattr(self, name))
-            if values.shape[-2:] != (len(radii), 3) or values.ndim not in (2, 3) or not np.all(np.isfinite(values)):
+            fits = values.ndim in (2, 3) and values.shape[-2:] == (len(radii), 3) and len(values) > 0
+            if not (fits and np.all(np.abs(values) <= LARGEST)):
                 raise InvalidArgument(
                     "The places of {count} obstacles must be finite numbers of shape ({count}, 3) or (F, {count}, 3).",
                     count=len(radii),
@@ -51,17 +53,6 @@ class Obstacles:
 
     def __len__(self) -> int:
         return len(np.asarray(self.radii))
-
-    def at(self, parts: Array) -> tuple[Array, Array]:
-        """Starts and ends (s, m, 3) at fractions (s,) of the duration."""
-        found = []
-        for values in (np.asarray(self.starts), np.asarray(self.ends)):
-            moving = values if values.ndim == 3 else values[None]
-            at = parts * (len(moving) - 1)
-            low = np.minimum(at.astype(int), max(len(moving) - 2, 0))
-            share = (at - low)[:, None, None]
-            found.append((1.0 - share) * moving[low] + share * moving[np.minimum(low + 1, len(moving) - 1)])
-        return found[0], found[1]
 
 
 class Clearance:
@@ -75,7 +66,7 @@ class Clearance:
     def __init__(self, arm: Arm, obstacles: Obstacles, steps: int, first: Array, h: float) -> None:
         self.scale = arm.cost(first, h)
         self._arm, self._radii = arm, np.asarray(obstacles.radii)
-        self._starts, self._ends = obstacles.at(np.arange(steps + 1) / steps)
+        self._starts, self._ends = _places(obstacles, np.arange(steps + 1) / steps)
         found = self._distances(first)
         most = found[0]
         # Where the hand ends is given, how the arm is bent there is not.
@@ -134,6 +125,18 @@ class Clearance:
         nearest = _nearest(points, self._starts[:, None], self._ends[:, None])
         apart = points - nearest
         return np.sqrt(rotation.dot(apart, apart))
+
+
+def _places(obstacles: Obstacles, parts: Array) -> tuple[Array, Array]:
+    """Starts and ends (s, m, 3) at fractions (s,) of the duration."""
+    found = []
+    for values in (np.asarray(obstacles.starts), np.asarray(obstacles.ends)):
+        moving = values if values.ndim == 3 else values[None]
+        at = parts * (len(moving) - 1)
+        low = np.minimum(at.astype(int), max(len(moving) - 2, 0))
+        share = (at - low)[:, None, None]
+        found.append((1.0 - share) * moving[low] + share * moving[np.minimum(low + 1, len(moving) - 1)])
+    return found[0], found[1]
 
 
 def _nearest(points: Array, starts: Array, ends: Array) -> Array:
