@@ -19,6 +19,7 @@ BONES = 20
 REACH = 1.0
 REPEATS = 7
 FEW = 3
+LOOSE = np.arange(BONES) >= BONES - 5
 PEER = f"the bare steps of {BONES} bones at {RATE:g} Hz"
 A_FIFTH = 0.1
 """A fifth of the seconds that 50 passes of a reach of 3 joints took its authors."""
@@ -31,16 +32,16 @@ def rods(n: int) -> Body:
     return Body(np.arange(n) - 1, offsets, np.ones(n), np.tile([0.0, 0.1, 0.0], (n, 1)), inertias)
 
 
-def keys(n: int) -> tuple[Array, Array]:
-    """A key every half second."""
+def keys(n: int, turn: float = 0.3) -> tuple[Array, Array]:
+    """A key every half second; `turn` [rad] is the standard deviation of their angles."""
     count = int(DURATION / 0.5) + 1
-    turns = np.random.default_rng(1).normal(scale=0.3, size=(count, n, 3))
+    turns = np.random.default_rng(1).normal(scale=turn, size=(count, n, 3))
     return rotation.exp(turns), 0.5 * np.arange(count)
 
 
-def interpolated(n: int, rate: float = RATE, **given: Any) -> Callable[[], float]:
+def interpolated(n: int, rate: float = RATE, turn: float = 0.3, **given: Any) -> Callable[[], float]:
     """Time of a motion through the keys."""
-    body, (poses, times) = rods(n), keys(n)
+    body, (poses, times) = rods(n), keys(n, turn)
     return clocked(lambda: dynamics.interpolate(body, poses, times, 1.0 / rate, **given))
 
 
@@ -77,7 +78,7 @@ def _between_keys() -> list[Row]:
         "plain": ("plain", {}),
         "loose_limits": ("torque limits that are not met", {"torque_limit": 1e6}),
         "limits": ("torque limits that are met", {"torque_limit": 20.0}),
-        "passive": ("five loose bones", {"passive": np.arange(BONES) >= BONES - 5, "damping": 0.01}),
+        "passive": ("five loose bones", {"passive": LOOSE, "damping": 0.5 * LOOSE, "turn": 0.1}),
         "reference": ("reference inertia", {"inertia": "reference"}),
     }
     works = {"bare": bare_steps(BONES), **{name: interpolated(BONES, **given) for name, (_, given) in kinds.items()}}

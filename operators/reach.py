@@ -72,18 +72,23 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: reaching.ReachResult) -> None:
         missed = 1000.0 * result.missed * context.scene.unit_settings.scale_length
         first, last = int(result.keyed[0]), int(result.keyed[-1])
-        current.report_info(
-            self,
-            Message(
-                "Baked the reach, frames {first} to {last} ({seconds:.2f} s); the error is "
-                "{missed:.2f} mm, and the cost is {saved:.0%} below that of the straight path.",
-                first=first,
-                last=last,
-                seconds=self.seconds,
-                missed=missed,
-                saved=result.saved,
-            ),
+        given = {"first": first, "last": last, "seconds": self.seconds, "missed": missed}
+        text = Message(
+            "Baked the reach, frames {first} to {last} ({seconds:.2f} s); the error is "
+            "{missed:.2f} mm, and the cost is {saved:.0%} below that of the straight path.",
+            **given,
+            saved=result.saved,
         )
+        if result.saved < 0.0:
+            text = Message(
+                "Baked the reach, frames {first} to {last} ({seconds:.2f} s); the error is "
+                "{missed:.2f} mm, and the cost is {more:.0%} above that of the straight path through obstacles.",
+                **given,
+                more=-result.saved,
+            )
+        current.report_info(self, text)
+        if result.collision is not None:
+            self.report({"WARNING"}, messages.translate(result.collision))
 
 
 class LOOKAT_PD_OT_via_add(bpy.types.Operator):

@@ -140,6 +140,10 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         column.prop(settings, "use_limits")
         column.prop(settings, "joint_damping")
         column = layout.column(align=True)
+        column.active = settings.method == "OPTIMAL"
+        column.prop(settings, "avoid_body")
+        column.prop(settings, "obstacles")
+        column = layout.column(align=True)
         column.prop(settings, "after")
         if settings.after != "HOLD":
             column.prop(settings, "hold", text="Hold (s)")

@@ -4,7 +4,7 @@ import argparse
 
 import bpy
 
-from ...rig.dynamics import reaching, settings
+from ...rig.dynamics import body_obstacles, reaching, settings
 from ...rig.dynamics.reaching import ReachRequest, ReachResult
 from ...rig.sampling.targets import Target
 from .. import arguments as words
@@ -15,7 +15,7 @@ from ..report import Row
 
 NAME = "reach"
 SUMMARY = "bake a reach for a target with the least change of torque"
-FIELDS = ("cost", "minimum_jerk_cost", "costs", "effector_error", "plots")
+FIELDS = ("cost", "minimum_jerk_cost", "costs", "effector_error", "clearance", "plots")
 """What its report has beside the fields of every verb."""
 EPILOG = "The reach starts at the first frame of --range, or of the action of the rig, from the pose at that frame."
 
@@ -78,6 +78,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=settings.BLEND,
         help="seconds of the transition to the animation",
     )
+    parser.add_argument("--no-avoid-body", action="store_true", help="let the arm pass through the head and the trunk")
+    parser.add_argument(
+        "--obstacle",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="object to go around, as a sphere around its origin; can be repeated",
+    )
     dynamics_arguments.add_body(parser)
     baking.add_into(parser)
 
@@ -129,6 +137,8 @@ def _reach(
         after=options.after,
         hold=options.hold,
         blend=options.blend,
+        avoids_body=not options.no_avoid_body,
+        obstacles=body_obstacles.of_objects(rigs.find_target(scene, name)[0] for name in options.obstacle),
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":
@@ -148,3 +158,6 @@ def _fill(row: Row, result: ReachResult) -> None:
     row["action"], row["chain"] = result.action.name, list(reversed(result.tree.bones))
     row["cost"], row["minimum_jerk_cost"] = result.cost, float(result.costs[0])
     row["costs"], row["effector_error"] = result.costs.tolist(), result.missed
+    row["clearance"] = result.clearance
+    if result.collision is not None:
+        row["warnings"].append(str(result.collision))

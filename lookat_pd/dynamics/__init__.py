@@ -7,12 +7,14 @@ from .body import Body, RootMotion
 from .engine import available, reason
 from .forward import Trajectory, simulate
 from .interpolation import Interpolation, interpolate, interpolating, key_velocities
+from .obstacles import Obstacles
 from .reaches import METHODS, Reach, reach, reaching
 
 __all__ = [
     "METHODS",
     "Body",
     "Interpolation",
+    "Obstacles",
     "Reach",
     "RootMotion",
     "Trajectory",

@@ -87,6 +87,17 @@ class Arm:
             point = before + (local[..., number, :, :] @ point[..., None])[..., 0]
         return point
 
+    def places(self, motion: Array) -> Array:
+        """The positions (..., a + 1, 3) of the moving joints and of the point."""
+        local = matrices(motion)
+        found = [np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3))]
+        turn = None
+        for number, arm in enumerate(self._arms):
+            own = local[..., number, :, :]
+            turn = own if turn is None else turn @ own
+            found.append(found[-1] + turn @ arm)
+        return np.stack(found, axis=-2)
+
     def place(self, motion: Array) -> tuple[Array, Array]:
         """The same, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own frame."""
         count, local = len(self.joints), matrices(motion)

@@ -148,6 +148,12 @@ class Body:
                 result[joint] += result[parent]
         return result
 
+    @cached_property
+    def principal(self) -> tuple[Array, Array]:
+        """Principal moments of inertia (n, 3), and the rotations (n, 4) of their axes."""
+        moments, axes = np.linalg.eigh(np.asarray(self.inertias))
+        return moments, rotation.from_matrix(np.where(np.linalg.det(axes)[:, None, None] < 0.0, -axes, axes))
+
     def chain(self, joint: int) -> list[int]:
         """The joint and its ancestors, root first."""
         return np.flatnonzero(self.ancestors[joint]).tolist()

@@ -10,14 +10,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import rotation
 from ..errors import EngineMissing, InvalidArgument
 from ..rotation import Array
 from .body import Body
 
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
-_UNMOVED = 1e9
+UNMOVED = 1e9
 """Factor of the largest inertia: a rotor of this inertia effectively locks a joint."""
 
 
@@ -58,12 +57,46 @@ def load() -> Any:
     return _module()
 
 
+@cache
+def rollouts() -> Any:
+    """What makes many steps of the engine in one call, on the calling thread."""
+    from mujoco import rollout  # pyright: ignore[reportMissingImports]
+
+    return rollout.Rollout(nthread=0)
+
+
 def _refused(reason: str) -> InvalidArgument:
     first = next(iter(reason.splitlines()), "")
     return InvalidArgument(
         "The physics engine cannot simulate this body ({reason}); choose larger masses, and bones of similar size.",
         reason=first.removeprefix("Error: "),
     )
+
+
+def add_bone(parent: Any, body: Body, joint: int) -> Any:
+    """Add a bone of a body, without a joint, to a parent in an MjSpec."""
+    inertia = np.asarray(body.inertias)[joint]
+    return parent.add_body(
+        name=str(joint),
+        pos=np.asarray(body.offsets)[joint],
+        ipos=np.asarray(body.centers)[joint],
+        iquat=body.principal[1][joint],
+        mass=np.asarray(body.masses)[joint],
+        inertia=np.full(3, np.trace(inertia) / 3.0),
+        explicitinertial=True,
+    )
+
+
+def made(spec: Any, body: Body, joints: NDArray[np.int_]) -> Any:
+    """The model of an MjSpec with these bones of a body. Raises InvalidArgument."""
+    try:
+        model = spec.compile()
+    except (ValueError, RuntimeError) as error:
+        raise _refused(str(error)) from None
+    # The compiler would reject principal moments of inertia that no real body has; the arithmetic allows them.
+    model.body_inertia[[model.body(str(joint)).id for joint in joints]] = body.principal[0][joints]
+    _module().mj_setConst(model, _module().MjData(model))
+    return model
 
 
 def finished(result: Result) -> Result:
@@ -108,36 +141,20 @@ class Engine:
                 base.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
             base.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
         bones: list[Any] = []
-        moments, axes = np.linalg.eigh(np.asarray(body.inertias))
-        turns = rotation.from_matrix(np.where(np.linalg.det(axes)[:, None, None] < 0.0, -axes, axes))
         for joint, parent in enumerate(np.asarray(body.parents).tolist()):
-            bone = (base if parent < 0 else bones[parent]).add_body(
-                name=str(joint),
-                pos=np.asarray(body.offsets)[joint],
-                ipos=np.asarray(body.centers)[joint],
-                iquat=turns[joint],
-                mass=np.asarray(body.masses)[joint],
-                inertia=np.full(3, moments[joint].mean()),
-                explicitinertial=True,
-            )
+            bone = add_bone(base if parent < 0 else bones[parent], body, joint)
             if free[joint]:
                 bone.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
             elif pose is not None:
                 bone.quat = pose[joint]
             bones.append(bone)
-        try:
-            self.model = model = spec.compile()
-        except (ValueError, RuntimeError) as error:
-            raise _refused(str(error)) from None
+        self.model = model = made(spec, body, np.arange(len(body)))
         numbers = [model.body(str(joint)).id for joint in range(len(body))]
-        # The compiler would reject principal moments of inertia that no real body has; the arithmetic allows them.
-        model.body_inertia[numbers] = moments
         model.opt.gravity = gravity
         # A state that is no number is to be seen, and not to be replaced by the first one.
         off = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         model.opt.disableflags = int(off)
         self.data = data = mujoco.MjData(model)
-        mujoco.mj_setConst(model, data)
         mujoco.mj_resetData(model, data)
         addresses = np.array([model.body_dofadr[number] for number in numbers])
         addresses = np.where(free, addresses, model.nv)
@@ -176,7 +193,7 @@ class Engine:
         if not self._heavy:
             armature = self._armature.copy()
             self._armature[:] = 0.0
-            self._heavy = _UNMOVED * float(np.trace(self.mass_matrix()))
+            self._heavy = UNMOVED * float(np.trace(self.mass_matrix()))
             self._armature[:] = armature
         return self._heavy
 

@@ -4,7 +4,7 @@ Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dyna
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,10 @@ from ..ik import Limits
 from ..ik.checks import same_joints
 from ..progress import drained
 from ..rotation import Array
-from . import checks, law, mass
+from . import checks, exact, law, mass
 from .body import Body
 from .engine import finished
+from .exact import Interpolation
 from .hinges import Hinges
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
@@ -32,28 +33,8 @@ LONGEST = 3600.0
 """Time [s] that is simulated at most."""
 HINGED = 1e-4
 """Angle [rad] by which the keys of a hinge may deviate from rotations about its axis."""
-_WITHIN = 1e-4
-"""Angle [rad] beyond the limits of a joint that counts as within."""
 _THINNEST = 0.1
 """Smallest semi-axis of the shape of a bone, as a fraction of the longest."""
-
-
-@dataclass(frozen=True)
-class Interpolation:
-    """What `interpolate` found: F frames, n joints, k keys.
-
-    times: (F,) [s]. rotations: (F, n, 4) local. torques: (F, n, 3) [N m], each in the frame of its bone; at a key the
-    value after it; at passive joints those of spring and damper. missed: (k,) [rad], largest error of any joint at each
-    key, except passive ones. missed_joints: (k, n) [rad], error of each joint. residuals: (k, n) [rad], angle between
-    law and key before the correction.
-    """
-
-    times: Array
-    rotations: Array
-    torques: Array
-    missed: Array
-    missed_joints: Array
-    residuals: Array
 
 
 def interpolating(
@@ -134,14 +115,12 @@ def interpolating(
     motion = law.through(allowed, times, rest[0], velocities, *rest[1:])
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
     path = None if root is None else _root_path(root, frames, dt)
-    if _is_plain(disturbances):
-        rotations, w, dw = motion.at(frames)
-        if limits is None or limits.excess(rotations).max() < _WITHIN:
-            torques = body.inverse(rotations, w, dw, gravity, root=None if path is None else path.motion(frames))
-            left = np.concatenate((np.zeros((1, n)), np.linalg.norm(motion.left[:-1], axis=-1)))
-            missed = np.zeros((len(keys), n)) if limits is None else rotation.distance(keys, allowed)
+    plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
+    if exact.has_closed_form(disturbances):
+        found = plan.undisturbed()
+        if found is not None:
             yield 1.0
-            return Interpolation(frames, rotations, torques, missed.max(axis=1), missed, left)
+            return found
     if span > LONGEST:
         raise InvalidArgument(
             "The keys are {span:.6g} s apart, and at most {longest:g} s are simulated; use fewer keys at a time.",
@@ -150,6 +129,10 @@ def interpolating(
         )
     speeds = None if velocities is None else joints.vectors(velocities)
     motion = law.through(joints.poses(allowed), times, rest[0], speeds, *rest[1:])
+    if exact.only_loose(disturbances):
+        found = yield from plan.with_loose(motion, max(times[-1] + settle, frames[-1]))
+        if found is not None:
+            return finished(found)
     simulation = Simulation(joints.body(body), motion, gravity, disturbances, path)
     stretches = yield from simulation.run(max(times[-1] + settle, frames[-1]))
     found = _sampled(frames, joints.poses(keys), motion, stretches, disturbances)
@@ -267,12 +250,6 @@ def _axes(hinges: ArrayLike | None, keys: Array, body: Body) -> Array:
             joint=body.called[int(np.argmax(wrong))],
         )
     return axes
-
-
-def _is_plain(given: Disturbances) -> bool:
-    """Whether nothing but the limits of the joints changes the motion."""
-    bare = given.torque_limit is None and given.reference is None
-    return bare and not (np.any(given.passive) or np.any(given.damping))
 
 
 def _reference(body: Body, reference: Body | None) -> Body:

@@ -11,6 +11,7 @@ import numpy as np
 from .. import rotation
 from ..rotation import Array
 from .arm import Arm
+from .obstacles import Clearance
 from .smoothing import fitted
 
 _DEGREE = 5
@@ -23,16 +24,26 @@ _MINOR = 0.1
 _CONVERGED = 1e-6
 _WALL = 30.0
 """Weight of a radian beyond the limits of a joint, relative to all changes of torque."""
+_HARD = 3.0
+"""Weight of a depth of one length of the arm within an obstacle, relative to a radian beyond a limit."""
 _FRAMES = 4000
 """Number of poses that are processed at once."""
 
 
 def optimized(
-    arm: Arm, motion: Array, h: float, fixed: list[tuple[int, Array]], passes: int
+    arm: Arm,
+    motion: Array,
+    h: float,
+    fixed: list[tuple[int, Array]],
+    passes: int,
+    clearance: Clearance | None = None,
 ) -> Generator[tuple[Array, float], bool | None, None]:
-    """Motion (N + 1, a, 4) and cost of each iteration; arguments as for `smoothing.smoothed`."""
+    """Motion (N + 1, a, 4) and cost of each iteration; arguments as for `smoothing.smoothed`.
+
+    clearance: from obstacles that the arm goes around.
+    """
     basis = _basis(len(motion))
-    problem = _Problem(arm, h, basis, fixed, motion)
+    problem = _Problem(arm, h, basis, fixed, motion, clearance)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), 1e-6
     yield problem.allowed(numbers)
@@ -72,13 +83,22 @@ def _step(values: Array, slopes: Array, places: Array, constraints: Array, dampi
 class _Problem:
     """The cost of joint rotations from the start, as coefficients (b, d) of the basis (N + 1, b) for d joint axes."""
 
-    def __init__(self, arm: Arm, h: float, basis: Array, fixed: list[tuple[int, Array]], motion: Array) -> None:
+    def __init__(
+        self,
+        arm: Arm,
+        h: float,
+        basis: Array,
+        fixed: list[tuple[int, Array]],
+        motion: Array,
+        clearance: Clearance | None,
+    ) -> None:
+        self._clearance = clearance
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
         turns = rotation.log(rotation.multiply(rotation.inverse(arm.rest), motion))
         self._axes = _axes(turns)
         flat = turns.reshape(len(motion), -1)
         self._fixed_turns = flat - flat @ self._axes.T @ self._axes
-        self._wall = _WALL * np.sqrt(arm.cost(motion, h))
+        self._wall = _WALL * np.sqrt(arm.cost(motion, h) if clearance is None else clearance.scale)
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
 
     def _turns(self, numbers: Array, samples: Array | slice) -> Array:
@@ -97,7 +117,7 @@ class _Problem:
         return self._turned(numbers, slice(None))
 
     def changes(self, numbers: Array) -> Array:
-        """Residuals (..., r): the changes of torque, and the joint angles beyond their limits."""
+        """Residuals (..., r): the changes of torque, and what is beyond limits or within obstacles."""
         motion = self.motion(numbers)
         found = self._arm.changes(motion, self._h)
         found = found.reshape(*found.shape[:-2], -1)
@@ -105,10 +125,13 @@ class _Problem:
         return np.concatenate((found, beyond.reshape(*beyond.shape[:-2], -1)), axis=-1)
 
     def _beyond(self, motion: Array) -> Array:
-        """Residuals (..., N + 1, e): the joint angles beyond their limits."""
-        if self._arm.limits is None:
-            return np.zeros((*motion.shape[:-2], 0))
-        return self._wall * self._arm.limits.excess(self._arm.whole(motion))
+        """Residuals (..., N + 1, e): the joint angles beyond their limits, and the depth within obstacles."""
+        found = [np.zeros((*motion.shape[:-2], 0))]
+        if self._arm.limits is not None:
+            found.append(self._wall * self._arm.limits.excess(self._arm.whole(motion)))
+        if self._clearance is not None:
+            found.append(_HARD * self._wall / self._arm.length * self._clearance.depths(motion))
+        return np.concatenate(found, axis=-1)
 
     def allowed(self, numbers: Array) -> tuple[Array, float]:
         """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position."""

@@ -21,6 +21,7 @@ from .arm import Arm
 from .body import Body
 from .engine import finished
 from .law import smooth_step
+from .obstacles import TOUCHED, Clearance, Obstacles
 from .optimal import optimized
 from .paths import minimum_jerk
 from .smoothing import smoothed
@@ -37,6 +38,12 @@ _HIT = 1e-5
 """Tolerance [m] at the goal."""
 _LAST_STEPS = 50
 """Largest number of final steps from the pose of inverse kinematics to the goal."""
+_ELBOWS = 16
+"""Number of sides on which the elbow may be at the goal."""
+_DEEP = 0.01
+"""Depth [m] within an obstacle that counts as much as twice the cost."""
+_TRIES = 3
+"""Number of starts that are tried until the result is clear of obstacles."""
 _JUMP = 1.0
 """A larger rotation [rad] between two samples is a switch to another pose with the same position of the hand."""
 
@@ -47,7 +54,8 @@ class Reach:
 
     times: (F,) [s]. rotations: (F, n, 4) local. path: (F, 3) [m], of the hand. torques: (F, n, 3) [N m]. cost: of this
     motion; costs: of each pass, the minimum-jerk path first, infinite where it misses the goal. minimum_jerk:
-    (F, 3), that path.
+    (F, 3), that path. clearance: the smallest distance [m] of the arm from an obstacle, negative within one; None
+    without obstacles.
     """
 
     times: Array
@@ -57,6 +65,7 @@ class Reach:
     cost: float
     costs: Array
     minimum_jerk: Array
+    clearance: float | None = None
 
 
 def reaching(
@@ -74,6 +83,7 @@ def reaching(
     via: Sequence[tuple[float, ArrayLike]] = (),
     limits: Limits | None = None,
     strength: ArrayLike | None = None,
+    obstacles: Obstacles | None = None,
 ) -> Generator[float, bool | None, Reach]:
     """The motion from the pose start (n, 4), at rest, to one with the hand at goal (3,) [m] after `duration` [s].
 
@@ -87,7 +97,8 @@ def reaching(
     joints. Neither is ever worse than the hand's minimum-jerk path. The cost is half the integral over
     time of |rate of torque|^2, over all joints. gravity: (3,) [m/s^2]. damping:
     (n,) or one number [N m s/rad], friction in the joints. via: times [s] and positions (3,) of waypoints. limits: of
-    the joints. strength: (n,), the torque that counts as 1.
+    the joints. strength: (n,), the torque that counts as 1. obstacles: what the bones of the arm go around, without a
+    promise: `clearance` says whether they did. The result may then cost more than the minimum-jerk path through them.
 
     Yields the completed fraction; sending True ends it with the best motion so far. `reach` takes the same arguments
     and returns the Reach directly. Raises InvalidArgument and, with "smoothing", EngineMissing.
@@ -131,16 +142,23 @@ def reaching(
     h = duration / steps
     fixed = _fixed(via, goal, duration, h, steps)
     path, motion = _first(arm, fixed, h, steps)
-    best, costs = motion, [arm.cost(motion, h)]
-    work = smoothed if method == "smoothing" else optimized
-    begun = motion
+    clear = None if obstacles is None or not len(obstacles) else Clearance(arm, obstacles, steps, motion, h)
+    costs, tries = [arm.cost(motion, h)], [motion]
+    best = Best(clear, motion, costs[0])
     if method == "optimal":
-        begun = min(motion, _by_joints(arm, motion, fixed), key=lambda start: arm.cost(start, h))
-    for made, (found, cost) in enumerate(work(arm, begun, h, fixed, passes)):
-        if cost < min(costs):
-            best = found
-        costs.append(cost)
-        if (yield (made + 1) / max(passes, 1)):
+        tries = _starts(arm, motion, fixed, h, clear)
+    stop = False
+    for begun in tries:
+        work = smoothed(arm, begun, h, fixed, passes)
+        if method == "optimal":
+            work = optimized(arm, begun, h, fixed, passes, clear)
+        for made, (found, cost) in enumerate(work):
+            best = best.better(found, cost)
+            costs.append(cost)
+            stop = bool((yield (made + 1) / max(passes, 1)))
+            if stop:
+                break
+        if stop or best.is_clear:
             break
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
@@ -148,21 +166,95 @@ def reaching(
 reach = drained("reach", reaching)
 
 
-def _sampled(arm: Arm, motion: Array, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
+def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float, clear: Clearance | None) -> list[Array]:
+    """The motions to start from, the most promising first: another one is tried if the result is within an obstacle."""
+    plain = sorted((motion, _by_joints(arm, motion, fixed)), key=lambda start: arm.cost(start, h))
+    if clear is None or clear.depth(plain[0]) <= TOUCHED:
+        return plain[:1]
+    sample, places = clear.detours(plain[0])
+    found = [*plain, *_elbows(arm, motion, fixed), *_around(arm, fixed, len(motion) - 1, sample, places)]
+    order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
+    return order[:_TRIES]
+
+
+def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]]) -> Generator[Array]:
+    """Motions (N + 1, a, 4) to the goal with the elbow on other sides: the last pose is rotated about the line from the
+    shoulder to the hand."""
+    line = fixed[-1][1] - arm.shoulder
+    axis = line / max(float(np.linalg.norm(line)), 1e-12)
+    for angle in 2.0 * np.pi * np.arange(1, _ELBOWS) / _ELBOWS:
+        turned = motion.copy()
+        turned[-1, 0] = rotation.multiply(rotation.about(axis, np.array(angle)), motion[-1, 0])
+        turned[-1] = arm.clamped(turned[-1])
+        if float(np.linalg.norm(arm.points(turned[-1]) - fixed[-1][1])) > _HIT:
+            turned[-1] = _solved(arm, turned[-1], fixed[-1][1])
+        yield _by_joints(arm, turned, fixed)
+
+
+def _around(
+    arm: Arm, fixed: list[tuple[int, Array]], steps: int, sample: int, places: Sequence[Array]
+) -> Generator[Array]:
+    """Motions (N + 1, a, 4) through the fixed positions and one place at a sample, as far as the arm can follow."""
+    begin, taken = arm.points(arm.rest), [at for at, _ in fixed]
+    for place in places:
+        through = fixed if sample in taken else sorted([*fixed, (sample, place)], key=lambda item: item[0])
+        times = np.array([0, *(at for at, _ in through)], dtype=float)
+        path = minimum_jerk(times, np.stack([begin, *(at for _, at in through)]), np.arange(steps + 1.0))
+        poses = [arm.rest]
+        for _, at in through:
+            poses.append(_solved(arm, poses[-1], at))
+        led, off = arm.follow(_direct(poses, through, rotation.slerp), path)
+        if off <= arm.near and not _jumps(led):
+            yield led
+            continue
+        free = arm.clamped(_direct(poses, through, arm.between))
+        ends = arm.points(free)
+        if max(float(np.linalg.norm(ends[at] - there)) for at, there in fixed) <= _HIT:
+            yield free
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best motion (N + 1, a, 4) so far: the cheapest that is clear of obstacles, else the least deep in one."""
+
+    clear: Clearance | None
+    motion: Array
+    cost: float
+
+    @property
+    def depth(self) -> float:
+        """How deep [m] it is within an obstacle; 0 if that is nothing."""
+        deep = 0.0 if self.clear is None else self.clear.depth(self.motion)
+        return 0.0 if deep <= TOUCHED else deep
+
+    @property
+    def is_clear(self) -> bool:
+        return self.depth == 0.0
+
+    def better(self, motion: Array, cost: float) -> "Best":
+        """This one or another one."""
+        other = Best(self.clear, motion, cost)
+        if not np.isfinite(cost):
+            return self
+        return other if (other.depth, cost) < (self.depth, self.cost) else self
+
+
+def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
     times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
 
     def smooth(values: Array) -> Array:
         return Spline.through(0.0, h, values, resting=True).at(times)[0]
 
-    shown = rotation.normalize(smooth(rotation.align_hemisphere(motion)))
+    shown = rotation.normalize(smooth(rotation.align_hemisphere(best.motion)))
     return Reach(
         times,
         arm.whole(shown),
         arm.points(shown),
-        smooth(arm.torques(motion, h)),
-        min(costs),
+        smooth(arm.torques(best.motion, h)),
+        best.cost,
         np.array(costs),
         smooth(path),
+        None if best.clear is None else best.clear.least(best.motion),
     )
 
 

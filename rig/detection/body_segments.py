@@ -34,7 +34,7 @@ def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
             found[bone] = above
     if any(landmark not in found.values() for landmark in _LANDMARKS):
         return None
-    low, high = _middle(anatomy, found, "thigh"), _middle(anatomy, found, "upper_arm")
+    low, high = middle(anatomy, found, "thigh"), middle(anatomy, found, "upper_arm")
     if not _stands(anatomy, found, high - low):
         return None
     for bone in bones:
@@ -50,14 +50,14 @@ def _stands(anatomy: Anatomy, found: dict[int, Segment], up: Array) -> bool:
     lower = [bone for bone, (name, _) in found.items() if name in ("shank", "foot")]
     if not lower:
         return False
-    down = anatomy.skeleton.tails[lower].mean(axis=0) - _middle(anatomy, found, "thigh")
+    down = anatomy.skeleton.tails[lower].mean(axis=0) - middle(anatomy, found, "thigh")
     return float(down @ up) < -_UPRIGHT * float(np.linalg.norm(down) * np.linalg.norm(up))
 
 
 def stature(anatomy: Anatomy, found: dict[int, Segment]) -> float:
     """The height of the body, in units of the armature."""
     bones = list(found)
-    up = _middle(anatomy, found, "upper_arm") - _middle(anatomy, found, "thigh")
+    up = middle(anatomy, found, "upper_arm") - middle(anatomy, found, "thigh")
     up /= max(float(np.linalg.norm(up)), 1e-12)
     straight = [bone for bone in bones if found[bone][0] not in ("upper_arm", "forearm", "hand")]
     ends = np.concatenate((anatomy.skeleton.heads[straight], anatomy.skeleton.tails[straight]))
@@ -92,7 +92,7 @@ def _limb(name: BoneName, above: Segment | None) -> Segment | None:
     return None
 
 
-def _middle(anatomy: Anatomy, found: dict[int, Segment], name: str) -> Array:
+def middle(anatomy: Anatomy, found: dict[int, Segment], name: str) -> Array:
     """The point (3,) between the topmost joints of a paired segment."""
     tops = []
     for side in ("L", "R"):

@@ -5,7 +5,7 @@ fraction. However it ends, by return, error or `close`, either everything is bak
 """
 
 import itertools
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.dynamics.law import smooth_step
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import transition
@@ -29,9 +30,10 @@ from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples, run, sample_frames
 from ..sampling.scene_time import key_range, seconds_per_frame
 from ..sampling.targets import Target
-from . import actuation, masses, meshes
+from . import actuation, body_obstacles, masses, meshes
 from . import articulation as tree
 from .articulation import Articulation
+from .body_obstacles import Ball, BodyPart
 from .settings import BLEND, DAMPING
 
 REACHED = " reach"
@@ -39,6 +41,8 @@ AFTER = ("animation", "return", "hold")
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FAR = 1e12
+_TOUCHED = 0.01
+"""Depth [m] within an obstacle, which includes the thickness of the arm, above which it is reported."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class ReachRequest:
     after: str = "animation"
     hold: float = 0.0
     blend: float = BLEND
+    avoids_body: bool = True
+    obstacles: tuple[Ball, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class ReachResult:
     """The result of a bake. frames: (F,) of the reach. keyed: (K,), these and what follows the arrival. path, straight:
     (F, 3) of the effector in the world, in the result and in the initial minimum-jerk reach. costs: of each pass,
     starting with the minimum-jerk reach. cost: of the result. missed: distance from the goal in the world, as Blender
-    evaluates it.
+    evaluates it. clearance: smallest distance [m] from an obstacle, negative within one; None without obstacles.
     """
 
     tree: Articulation
@@ -86,6 +92,17 @@ class ReachResult:
     costs: Array
     cost: float
     missed: float
+    clearance: float | None
+
+    @property
+    def collision(self) -> Message | None:
+        """What the animator should know if the arm touches an obstacle."""
+        if self.clearance is None or self.clearance > -_TOUCHED:
+            return None
+        return Message(
+            "The arm comes {depth:.0f} mm too close to the body or an obstacle; add a waypoint, or allow more bones.",
+            depth=-1000.0 * self.clearance,
+        )
 
     @property
     def saved(self) -> float:
@@ -147,6 +164,8 @@ def start(
     actions.check_curves(armature, modes, into)
     for target in (request.goal, *(target for _, target in request.vias)):
         _check_goal(chain, target)
+    for ball in request.obstacles:
+        _check_obstacle(chain, ball)
     return _work(scene, chain, request, into, enough)
 
 
@@ -163,6 +182,15 @@ def _check_goal(chain: JointChain, goal: Target) -> None:
         )
 
 
+def _check_obstacle(chain: JointChain, ball: Ball) -> None:
+    item = ball.target.object
+    if item is not None and targets.rides_on(item, "", chain.armature, (*chain.joints, chain.effector)):
+        raise RigError(
+            "Obstacle '{obstacle}' moves with the chain of the reach; remove it from the collection.",
+            obstacle=item.name,
+        )
+
+
 def _work(
     scene: bpy.types.Scene, chain: JointChain, request: ReachRequest, into: str, enough: Callable[[], bool]
 ) -> Generator[float, None, ReachResult]:
@@ -173,12 +201,15 @@ def _work(
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
     bones = dict.fromkeys((*tree.seen(armature, chain.joints, weights.bones), chain.effector))
-    followed = [request.goal, *(target for _, target in request.vias)]
+    parts = body_obstacles.of_body(armature, chain.joints) if request.avoids_body else ()
+    bones |= dict.fromkeys(part.bone for part in parts)
+    balls = request.obstacles
+    followed = [request.goal, *(target for _, target in request.vias), *(ball.target for ball in balls)]
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
             body = tree.build(armature, sampler, samples, chain.joints, weights, unit)
-            solving = _solving(scene, chain, request, samples, len(frames), body, enough)
+            solving = _solving(scene, chain, request, samples, len(frames), body, parts, enough)
             motion, rotations = yield from subrange(solving, _SAMPLED, _SOLVED)
             work = baking.enter_context(BakeTransaction(armature))
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
@@ -191,7 +222,8 @@ def _work(
     path, straight = (_in_world(body, samples, line) for line in (motion.path, motion.minimum_jerk))
     costs = np.asarray(motion.costs)
     _last[armature.session_uid] = Plotted(next(_numbers), costs, path, straight)
-    return ReachResult(body, action, frames, keyed, path, straight, costs, motion.cost, float(np.linalg.norm(missed)))
+    error = float(np.linalg.norm(missed))
+    return ReachResult(body, action, frames, keyed, path, straight, costs, motion.cost, error, motion.clearance)
 
 
 def _solving(
@@ -201,6 +233,7 @@ def _solving(
     samples: Samples,
     count: int,
     body: Articulation,
+    parts: Sequence[BodyPart],
     enough: Callable[[], bool],
 ) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
     """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them."""
@@ -226,17 +259,22 @@ def _solving(
     }
     goal = body.in_base(samples, samples.targets[0, count - 1], count - 1)
     returns = request.after == "return" and len(samples.frames) > count
-    there = dynamics.reaching(body.body, pose, goal, duration, dt, via=vias, **given)
+
+    def around(first: int) -> dynamics.Obstacles | None:
+        frames = slice(first, first + count)
+        return body_obstacles.sampled(body, samples, parts, request.obstacles, frames, 1 + len(request.vias))
+
+    there = dynamics.reaching(body.body, pose, goal, duration, dt, via=vias, obstacles=around(0), **given)
     motion = yield from subrange(_until(there, enough), 0.0, 0.5 if returns else 1.0)
     held = np.repeat(motion.rotations[-1:], min(round(request.hold / dt), len(samples.frames) - count), axis=0)
-    parts = [motion.rotations, held]
+    moved = [motion.rotations, held]
     if returns:
-        back = dynamics.reaching(
-            body.body, held[-1] if len(held) else motion.rotations[-1], motion.path[0], duration, dt, **given
-        )
+        begin = held[-1] if len(held) else motion.rotations[-1]
+        obstacles = around(count + len(held) - 1)
+        back = dynamics.reaching(body.body, begin, motion.path[0], duration, dt, obstacles=obstacles, **given)
         found = yield from subrange(_until(back, enough), 0.5, 1.0)
-        parts.append(_ending(found.rotations, pose)[1:])
-    made = np.concatenate(parts)[: len(samples.frames)]
+        moved.append(_ending(found.rotations, pose)[1:])
+    made = np.concatenate(moved)[: len(samples.frames)]
     return motion, _joined(made, body.poses(samples), dt, request)
 
 

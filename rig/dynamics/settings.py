@@ -323,6 +323,16 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         description="Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints",
         default=True,
     )
+    avoid_body: BoolProperty(
+        name="Avoid Body",
+        description="Go around the character's own head and trunk",
+        default=True,
+    )
+    obstacles: PointerProperty(
+        name="Obstacles",
+        description="Collection of objects to go around; each counts as a sphere around its origin",
+        type=bpy.types.Collection,
+    )
     vias: CollectionProperty(type=ReachVia)
     after: EnumProperty(name="Afterwards", description="What follows the arrival", items=AFTER_ITEMS)
     hold: FloatProperty(

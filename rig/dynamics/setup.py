@@ -9,6 +9,7 @@ from ..detection import joint_chain as ik_chain
 from ..detection.joint_chain import JointChain
 from ..sampling.scene_time import key_range
 from ..sampling.targets import Target
+from . import body_obstacles
 from .interpolation import InterpolationRequest as Interpolation
 from .reaching import ReachRequest as Reach
 
@@ -60,6 +61,8 @@ def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
         after=s.after.lower(),
         hold=s.hold,
         blend=s.blend,
+        avoids_body=s.avoid_body,
+        obstacles=body_obstacles.of_objects(s.obstacles.all_objects) if s.obstacles else (),
     )
 
 

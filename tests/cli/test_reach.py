@@ -90,3 +90,13 @@ def test_refusals_name_the_remedy(words, message, shot, call, tmp_path) -> None:
     outcome = call("reach", shot, *words, "--output", tmp_path / "out.blend")
     assert outcome.code == 1 and message in outcome.row["error"]
     assert not (tmp_path / "out.blend").exists()
+
+
+def test_an_obstacle_is_avoided_and_reported(shot, call, tmp_path) -> None:
+    words = ("--bone", FOOT, "--point", "0.15,-0.4,0.3", "--passes", 20, "--output", tmp_path / "out.blend")
+    plain = call("reach", shot, *words, "--no-avoid-body")
+    assert plain.code == 0 and plain.row["clearance"] is None
+    found = call("reach", shot, *words, "--obstacle", "Ball")
+    assert found.code == 0 and isinstance(found.row["clearance"], float)
+    refused = call("reach", shot, *words, "--obstacle", "Nothing")
+    assert refused.code and "Nothing" in refused.errors[0]

@@ -255,6 +255,7 @@ FLAGS = {
     "--contact-speed": NUMBERS,
     "--contact-height": NUMBERS,
     "--duration": [*NUMBERS, "0.4"],
+    "--obstacle": ["Ball", "Hero", "Nothing", ""],
     "--via": ["0,-2,1@0.5", "0,0,0@2", "0,0,0", "nan,0,0@0.5", "x"],
     "--hit": ["10,head,0,9,0", "-5,neck,3,0,0", "1,nobody,0,1,0", "1,head,0,0,0", "1,head,nan,0,0", "head,0,1,0", ""],
     "--hips": [*NUMBERS, "0.5"],
@@ -305,8 +306,8 @@ FLAGS = {
 BARE = [
     *("--absolute", "--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json"),
     *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
-    *("--no-gravity", "--no-limits", "--no-location", "--no-offset", "--selected", "--skip-done", "--smooth-pops"),
-    *("--tip", "--trust-scripts"),
+    *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--selected", "--skip-done"),
+    *("--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 TWO_NUMBERS = {"--range", "--source-range", "--destination-range"}

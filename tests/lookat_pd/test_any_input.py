@@ -26,7 +26,7 @@ import lookat_pd
 from lookat_pd import checks, conversation, eyes, gaze, ik, pd, rotation, transitions
 from lookat_pd.body import legs
 from lookat_pd.conversation import files
-from lookat_pd.dynamics import Body, RootMotion, interpolate, key_velocities, reach, simulate
+from lookat_pd.dynamics import Body, Obstacles, RootMotion, interpolate, key_velocities, reach, simulate
 from lookat_pd.dynamics import available as engine_available
 from lookat_pd.errors import FileError, InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt
@@ -358,6 +358,16 @@ def reach_arguments(random: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def reach_around(**given: Any) -> Any:
+    obstacles = Obstacles(given.pop("starts"), given.pop("ends"), given.pop("radii"))
+    return with_body(reach)(obstacles=obstacles, **given)
+
+
+def obstacle_arguments(random: np.random.Generator) -> dict[str, Any]:
+    places = random.normal(scale=0.3, size=(2, 3))
+    return reach_arguments(random) | {"starts": places, "ends": 0.9 * places, "radii": np.array([0.1, 0.2])}
+
+
 def simulate_arguments(random: np.random.Generator) -> dict[str, Any]:
     body = body_arguments(random, 0.3)
     n = len(body["parents"])
@@ -620,6 +630,7 @@ CALLS = {
         lambda random: {"keys": unit(random, 3, 2), "key_times": np.array([0.0, 0.1, 0.3]), "kinds": ["auto"] * 3},
     ),
     "reach": Call(with_body(reach), reach_arguments, engine=True),
+    "reach around obstacles": Call(reach_around, obstacle_arguments, engine=True),
     "simulate": Call(with_body(simulate), simulate_arguments, engine=True),
 }
 
@@ -725,7 +736,7 @@ def test_the_calls_work_as_they_are(name: str) -> None:
             made += 1
         except InvalidArgument:
             # A goal may be out of reach by chance.
-            assert name in ("reach", "chain")
+            assert name in ("reach", "reach around obstacles", "chain")
     assert made
 
 

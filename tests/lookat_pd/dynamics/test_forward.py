@@ -119,7 +119,7 @@ def test_what_diverges_is_reported_and_leaves_no_file(tmp_path, monkeypatch: pyt
 def test_bodies_too_light_for_the_engine_are_refused(mass: float) -> None:
     def weak() -> None:
         body = dynamics.Body([-1], np.zeros((1, 3)), [mass], np.zeros((1, 3)), mass * 1e-8 * np.eye(3)[None])
-        dynamics.interpolate(body, trees.pose(1, 0, 2), [0.0, 0.1], 0.05, torque_limit=1.0)
+        dynamics.interpolate(body, trees.pose(1, 0, 2), [0.0, 0.1], 0.05, damping=1.0)
 
     with pytest.raises(InvalidArgument, match="mass"):
         weak()

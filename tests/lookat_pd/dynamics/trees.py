@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookat_pd import rotation
-from lookat_pd.dynamics import Body
+from lookat_pd.dynamics import Body, loose
 from lookat_pd.rotation import Array
 
 
@@ -86,10 +86,24 @@ def order(body: Body) -> Array:
     return np.argsort(found)
 
 
-def hinge_angles(body: Body, axes: Array, start: Array, gravity: Array, damping: float, h: float, steps: int) -> Array:
-    """Angles (steps + 1, n) from `start` (n, 4) of the body on MuJoCo's own hinges, by its Runge-Kutta method."""
+def hinge_angles(
+    body: Body,
+    axes: Array,
+    start: Array,
+    gravity: Array,
+    damping: float,
+    h: float,
+    steps: int,
+    *,
+    most: float = np.inf,
+) -> Array:
+    """Angles (steps + 1, n) from `start` (n, 4) of the body on MuJoCo's own hinges, by its Runge-Kutta method.
+
+    most: where its own stops end the range of each hinge, with the same parameters.
+    """
     engine = mujoco()
     spec, bones = engine.MjSpec(), []
+    spec.compiler.degree = False
     for joint, parent in enumerate(np.asarray(body.parents).tolist()):
         inertia = np.asarray(body.inertias)[joint]
         bone = (spec.worldbody if parent < 0 else bones[parent]).add_body(
@@ -101,7 +115,10 @@ def hinge_angles(body: Body, axes: Array, start: Array, gravity: Array, damping:
             fullinertia=inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]],
             explicitinertial=True,
         )
-        bone.add_joint(type=engine.mjtJoint.mjJNT_HINGE, axis=axes[joint], damping=damping)
+        hinge = bone.add_joint(type=engine.mjtJoint.mjJNT_HINGE, axis=axes[joint], damping=damping)
+        if np.isfinite(most):
+            hinge.limited, hinge.range = True, [-most, most]
+            hinge.solref_limit, hinge.solimp_limit = loose.STOP
         bones.append(bone)
     made = spec.compile()
     made.opt.gravity, made.opt.timestep, made.opt.integrator = gravity, h, engine.mjtIntegrator.mjINT_RK4

@@ -288,3 +288,57 @@ def test_a_goal_that_moves_with_the_arm_is_refused() -> None:
     armature = hero()
     ball = scenes.child(scenes.ball((0.0, 0.0, 0.0)), armature, "palm.L")
     refused(armature, "moves with the chain of the reach", goal=targets.Target(ball))
+
+
+def lowered(**options: Any) -> bpy.types.Object:
+    """The figure with its arm hanging down."""
+    armature = hero(frames=(1,), **options)
+    armature.animation_data_clear()
+    armature.pose.bones["arm.L"].rotation_quaternion = rotation.exp((0.0, 0.0, -1.35))
+    armature.pose.bones["forearm.L"].rotation_quaternion = rotation.exp((0.4, 0.0, 0.0))
+    bpy.context.view_layer.update()
+    return armature
+
+
+def nearest_to_head(armature: bpy.types.Object, frames: Any) -> float:
+    """The smallest distance of forearm and hand from the middle of the head."""
+    near = np.inf
+    for frame in frames:
+        middle = 0.5 * (place(armature, frame, "head", "head") + place(armature, frame, "tail", "head"))
+        ends = [place(armature, frame, "head", bone) for bone in ("forearm.L", "palm.L")]
+        along = ends[0] + np.linspace(0.0, 1.0, 20)[:, None] * (ends[1] - ends[0])
+        near = min(near, float(np.linalg.norm(along - middle, axis=1).min()))
+    return near
+
+
+SHELF = (-0.12, -0.05, 1.88)
+"""Above the head, on its other side."""
+
+
+def test_a_reach_to_a_shelf_goes_around_the_head() -> None:
+    armature = lowered()
+    through = run(armature, goal=targets.Target(point=SHELF), avoids_body=False)
+    touched = nearest_to_head(armature, through.frames)
+    assert through.clearance is None
+    armature = lowered()
+    around = run(armature, goal=targets.Target(point=SHELF))
+    assert around.missed < 1e-4 and around.collision is None
+    assert nearest_to_head(armature, around.frames) > max(0.1, touched)
+
+
+def test_an_object_in_the_way_is_avoided_and_one_that_rides_on_the_hand_refused() -> None:
+    armature = hero(frames=(1,))
+    straight = run(armature, avoids_body=False)
+    middle = straight.path[12]
+    armature = hero(frames=(1,))
+    ball = scenes.ball(tuple(middle))
+    ball.empty_display_size = 0.06
+    obstacles = load("rig.dynamics.body_obstacles").of_objects([ball])
+    found = run(armature, avoids_body=False, obstacles=obstacles)
+    assert found.clearance is not None and found.clearance > -0.005
+    assert np.linalg.norm(found.path - middle, axis=1).min() > 0.055
+    assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
+    ball.parent, ball.parent_type, ball.parent_bone = armature, "BONE", "palm.L"
+    bpy.context.view_layer.update()
+    with pytest.raises(errors.RigError, match="moves with the chain"):
+        begin(armature, obstacles=obstacles)
