@@ -22,6 +22,7 @@ from . import (
     ik_contacts,
     ik_drag,
     ik_pin,
+    ik_switch,
     inertialize,
     interpolate_keys,
     key,
@@ -75,7 +76,7 @@ TRANSITIONS = (
     clean_foot_skate,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
-IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)
+IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
