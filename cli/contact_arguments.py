@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=words.number(0.0, 60.0),
         metavar="S",
         default=Contact.blend,
-        help="time in seconds of the transition into a contact and of that out of it (default: %(default)s)",
+        help="shortest time in seconds of the transitions into and out of a contact (default: %(default)s)",
     )
     parser.add_argument(
         "--contact-speed",

@@ -24,6 +24,7 @@ from . import (
     ik_contacts,
     ik_drag,
     ik_pin,
+    ik_switch,
     inertialize,
     interpolate_keys,
     key,
@@ -82,7 +83,7 @@ TRANSITIONS = (
     blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
-IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)
+IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 

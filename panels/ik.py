@@ -5,8 +5,8 @@ import math
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import current, ik_bake, ik_body, ik_contacts
-from ..rig.detection import body_joints
+from ..operators import current, ik_bake, ik_body, ik_contacts, ik_switch
+from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
 from . import plots
@@ -213,6 +213,24 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
             layout.label(text=reason, icon="INFO")
 
 
+class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
+    bl_label = "IK-FK"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_armature(context) is None and limb_controls.is_generated(current.armature(context))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        row = layout.row(align=True)
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.ik_switch", text="Switch to FK").to = "FK"
+        row.operator("lookat_pd.ik_switch", text="Switch to IK").to = "IK"
+        reason = ik_switch.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+
+
 def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The convergence of the solver on a logarithmic scale, with the result below."""
     bone = current.bone(context)
@@ -242,6 +260,7 @@ _register, _unregister = bpy.utils.register_classes_factory(
         LOOKAT_PD_PT_ik_joints,
         LOOKAT_PD_PT_ik_body,
         LOOKAT_PD_PT_ik_contacts,
+        LOOKAT_PD_PT_ik_switch,
     )
 )
 

@@ -16,9 +16,10 @@ _COPIED = re.compile(r"\.\d{3}$")
 
 def rotation_path(bone: str, mode: str) -> str:
     """Data path of the channels that hold a bone's rotation, or those of the object itself where `bone` is ""."""
+    name = channel(mode)[0]
     if not bone:
-        return channel(mode)[0]
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel(mode)[0]}'
+        return name
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]{"" if name.startswith("[") else "."}{name}'
 
 
 def channelbag(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, *, ensure: bool = False):

@@ -92,7 +92,7 @@ class BakeTransaction:
         self._put(self.action, self._slot, bone, mode, frames, values, base)
         self.action.update_tag()
 
-    def _edges(self, frames: Array) -> tuple[bool, bool]:
+    def edges(self, frames: Array) -> tuple[bool, bool]:
         """Whether the animation continues to the left and right of the frames, where it must not change."""
         return self._reach[0] < frames[0], self._reach[1] > frames[-1]
 
@@ -104,7 +104,7 @@ class BakeTransaction:
         for n, source in enumerate(sources):
             changed = source is not None and actions.plays(source) and any(not m.mute for m in source.modifiers)
             plain = source is not None and actions.plays(source) and not changed
-            edges = (False, False) if changed else self._edges(frames)
+            edges = (False, False) if changed else self.edges(frames)
             # Of a curve with nothing beyond the frames no key stays.
             old = keys.Keys.read(source if plain and any(edges) else None)
             before = source.evaluate if plain else _constant(float(base[0, n]))

@@ -8,10 +8,13 @@ from ...lookat_pd.rotation import Array
 _SAME = 1e-5
 LOCATION = "LOCATION"
 """Used instead of a rotation mode for the location channels of a bone."""
+SCALE = "SCALE"
+"""The same for those of its scale."""
 _CHANNELS = {
     "QUATERNION": ("rotation_quaternion", 4),
     "AXIS_ANGLE": ("rotation_axis_angle", 4),
     LOCATION: ("location", 3),
+    SCALE: ("scale", 3),
 }
 _EULER = ("rotation_euler", 3)
 _AT_REST = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
@@ -27,8 +30,13 @@ TRANSFORM_SIZES = {
 
 
 def channel(mode: str) -> tuple[str, int]:
-    """Name and size of the property for a bone's rotation in this rotation mode, or its location."""
-    return _CHANNELS.get(mode, _EULER)
+    """Name and size of the property for a bone's rotation in this mode, its location or scale, or a custom one."""
+    return (mode, 1) if mode.startswith("[") else _CHANNELS.get(mode, _EULER)
+
+
+def custom(name: str) -> str:
+    """Used instead of a rotation mode for a number that is a custom property of a bone."""
+    return f'["{name}"]'
 
 
 def family(mode: str) -> str:

@@ -68,6 +68,25 @@ def _limb(armature: bpy.types.Object, turned: Sequence[str]) -> LimbControls | N
     return None
 
 
+def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
+    """The bone that has the pose of a limb's first one in IK, a control that turns the limb; "" if there is none."""
+    constraints = armature.pose.bones[limb.shown[0]].constraints
+    names = (c.subtarget for c in constraints if c.type == "COPY_TRANSFORMS")
+    return next((name for name in names if name not in ("", limb.turned[0]) and name in armature.pose.bones), "")
+
+
+def pole_of(armature: bpy.types.Object, limb: LimbControls) -> str:
+    """The pole to which a limb bends in IK; "" if none is in use."""
+    base = base_of(armature, limb)
+    for bone in armature.pose.bones:
+        if base and bone.parent is not None and bone.parent.name == base:
+            for constraint in bone.constraints:
+                in_use = constraint.type == "IK" and not constraint.mute and constraint.influence > 0.5
+                if in_use and constraint.pole_subtarget:
+                    return constraint.pole_subtarget
+    return ""
+
+
 def control_of(armature: bpy.types.Object, bone: str) -> str:
     """The FK or body control that turns what `bone` shows, which may be any bone of a generated rig, and itself on
     others; "" if it is not known."""

@@ -10,11 +10,19 @@ from ...lookat_pd.body.contacts import Detection, Interval, detect, runs
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 
+_GENTLE = 2.5
+"""Largest acceleration due to a transition, in limb lengths / s^2: that of a foot in a walk is about ten times that."""
+_MARGIN = 0.32
+"""Time [s] at the ends of the range that longer transitions leave free: that in which hips are lowered."""
+_STEEPEST = 10.0 / 3.0**0.5
+"""Largest second derivative of the smooth step of fifth order."""
+
 
 @dataclass(frozen=True)
 class Contact:
-    """The contacts of an effector. frames: first and last frame of each, or how they are detected. blend: [s] of the
-    transitions into and out of a contact."""
+    """The contacts of an effector. frames: first and last frame of each, or how they are detected. blend: shortest time
+    [s] of the transitions into and out of a contact, which take longer where the effector is displaced far; 0 for none.
+    """
 
     frames: Sequence[Interval] | Detection
     blend: float = 0.15
@@ -74,9 +82,14 @@ def held(
         found = detect(seen, dt, size, detection)
         intervals = [(first + a, first + b) for n, m in found for a, b in _parts(n, m, surface.rides)]
     total, kept, kept_turn = np.zeros(len(place)), seen.copy(), turned.copy()
-    for (a, b), weight in zip(intervals, _weights(intervals, contact.blend / dt, first, len(place)), strict=True):
-        inside = _anchor(a - first, b - first, surface.rides)
-        spot, turn = seen[inside].mean(axis=0), rotation.normalize(turned[inside].mean(axis=0))
+    anchors = [_anchor(a - first, b - first, surface.rides) for a, b in intervals]
+    spots = [seen[inside].mean(axis=0) for inside in anchors]
+    ends = [[np.linalg.norm(spot - seen[n - first]) for n in ab] for spot, ab in zip(spots, intervals, strict=True)]
+    room = np.array([(a - first, first + len(place) - 1 - b) for a, b in intervals]) - 1 - _MARGIN / dt
+    fades = _fades(contact.blend / dt, np.array(ends), room, _GENTLE * size * dt**2)
+    weights = _weights(intervals, fades, first, len(place))
+    for inside, spot, weight in zip(anchors, spots, weights, strict=True):
+        turn = rotation.normalize(turned[inside].mean(axis=0))
         at = weight > 0.0
         kept[at] += weight[at, None] * (spot - seen[at])
         kept_turn[at] = rotation.slerp(turned[at], np.broadcast_to(turn, turned[at].shape), weight[at])
@@ -104,15 +117,25 @@ def _anchor(a: int, b: int, rides: Array) -> slice:
     return slice(a, b + 1)
 
 
-def _weights(intervals: Sequence[Interval], fade: float, first: int, count: int) -> list[Array]:
-    """The weight of each contact at each frame (F,): 1 inside, 0 inside others. fade: frames of a transition."""
+def _fades(blend: float, displaced: Array, room: Array, gentle: float) -> Array:
+    """The transitions (n, 2) [frames] into and out of contacts that displace an effector by (n, 2): at least `blend`,
+    and as long as the smooth step takes with this acceleration if there is room (n, 2) [frames] for it."""
+    if blend <= 0.0:
+        return np.zeros(displaced.shape)
+    return np.maximum(blend, np.minimum(np.sqrt(_STEEPEST * displaced / gentle), room))
+
+
+def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int) -> list[Array]:
+    """The weight of each contact at each frame (F,): 1 inside, 0 inside others. fades: (n, 2) [frames]."""
     frames = first + np.arange(count)
     found = []
     for n, (a, b) in enumerate(intervals):
         before = intervals[n - 1][1] if n else -np.inf
         after = intervals[n + 1][0] if n + 1 < len(intervals) else np.inf
         # Two contacts share the frames between them equally.
-        fade_in, fade_out = (min(max(fade, 0.0), 0.5 * gap - 0.5) for gap in (a - before, after - b))
+        fade_in, fade_out = (
+            min(max(fade, 0.0), 0.5 * gap - 0.5) for fade, gap in zip(fades[n], (a - before, after - b), strict=True)
+        )
         t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
         t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
         found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))

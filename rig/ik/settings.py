@@ -198,7 +198,8 @@ class IKSettings(bpy.types.PropertyGroup):
     )
     contact_blend: FloatProperty(
         name="Blend",
-        description="Time in seconds of the transition into a contact and of that out of it",
+        description="Shortest time in seconds of the transitions into and out of a contact; they take longer where a "
+        "foot or hand is displaced far",
         default=0.15,
         min=0.0,
         soft_max=1.0,

@@ -1,0 +1,87 @@
+"""Switch limbs of generated rigs between IK and FK over a range of frames, keeping their poses."""
+
+import math
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..lookat_pd.errors import LookAtError
+from ..lookat_pd.message import Message
+from ..rig.animation.bake_options import BakeOptions
+from ..rig.ik import limb_switch
+from ..translations import messages
+from . import current, job
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why no limb can be switched, as a sentence; None if one can."""
+    reason = current.why_no_armature(context)
+    if reason is not None:
+        return reason
+    bones = [bone.name for bone in current.selected_bones(context)]
+    if not bones:
+        return "Select a control of the arm or leg"
+    try:
+        limb_switch.limbs_of(current.armature(context), bones)
+    except LookAtError as error:
+        return messages.translate(str(error))
+    return None
+
+
+class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
+    """Key IK-FK of the selected limbs over the frame range, and the controls that take over, so that the pose stays"""
+
+    bl_idname = "lookat_pd.ik_switch"
+    bl_label = "Switch IK-FK"
+    why_not = staticmethod(why_not)
+
+    to: EnumProperty(
+        name="To",
+        description="What poses the limbs in these frames",
+        items=(
+            ("FK", "FK", "The FK controls pose the limbs"),
+            ("IK", "IK", "The IK controls pose the limbs"),
+        ),
+    )
+    into: EnumProperty(
+        name="Into",
+        description="Action that receives the keys; keys of other bones do not change",
+        items=(
+            ("CURRENT", "Current Action", "Replace the keys of the limb's controls in the current action"),
+            ("NEW", "New Action", "Write the result to a copy of the current action; the original is kept"),
+        ),
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        current.prepared(self.layout).prop(self, "to")
+        super().draw(context)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Switching IK-FK: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self.take_frames(context.scene)
+        armature, bones = current.armature(context), [bone.name for bone in current.selected_bones(context)]
+        into = self.into if armature.animation_data is not None and armature.animation_data.action else "NEW"
+        options = BakeOptions(self.frame_start, self.frame_end, into)
+        self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)
+
+    def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:
+        size = 1000.0 * context.scene.unit_settings.scale_length
+        current.report_info(
+            self,
+            Message(
+                "Switched {limbs} to {state} from frame {first} to {last}; the joints are off by at most {missed:.2f} "
+                "mm, the bones by {angle:.1f}°.",
+                limbs=", ".join(limb.turned[-1] if self.to == "FK" else limb.goal for limb in result.limbs),
+                state=self.to,
+                first=int(result.frames[0]),
+                last=int(result.frames[-1]),
+                missed=size * float(result.errors.max()),
+                angle=math.degrees(float(result.turned.max())),
+            ),
+        )
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_switch,))

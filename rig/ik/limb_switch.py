@@ -1,0 +1,357 @@
+"""Switching limbs of generated rigs between IK and FK over a range of frames: the switch is keyed, and so are the
+controls that take over, so that the limb keeps its pose.
+
+FK controls get the orientations of the bones, and their lengths where the rig's inverse kinematics stretches them. The
+IK control is placed like the last bone; then the bend is compared with the animated one on the evaluated rig, and the
+control above the limb, or its pole, is turned until both agree.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import actions, bake_options, channels
+from ..animation.bake_options import BakeOptions
+from ..animation.bake_transaction import BakeTransaction
+from ..detection import limb_controls
+from ..detection.limb_controls import LimbControls
+from ..sampling import suspend
+from ..sampling.sampler import Sampler, Samples
+from ..sampling.scene_time import seconds_per_frame
+from .bake import in_world
+
+STATES = {"FK": 0.0, "IK": 1.0}
+"""Influence of IK in each state."""
+_PASSES = 6
+_GOOD_ENOUGH = 1e-5
+"""Largest distance of a joint from its animated place, as a fraction of the length of its limb."""
+_VISIBLE = 1e-3
+"""The same from which on the switch is eased."""
+_STRAIGHT = 1e-3
+"""Height of a bend, as a fraction of the limb's length, below which it has no direction."""
+_EASED = 0.2
+"""Time [s] over which a state is eased in and out in which the limb differs from its animated pose."""
+_CALLED = {"FK": " FK", "IK": " IK"}
+
+
+@dataclass(frozen=True)
+class SwitchResult:
+    """The result. limbs: the switched ones. errors: (k, F), largest distance of a joint of each limb from its animated
+    place in the world; turned: (k, F), largest angle [rad] of a bone from its animated orientation."""
+
+    action: bpy.types.Action
+    frames: Array
+    limbs: tuple[LimbControls, ...]
+    errors: Array
+    turned: Array
+
+
+def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
+    """The limbs that these bones belong to. Raises RigError."""
+    if not limb_controls.is_generated(armature):
+        raise RigError(
+            "'{armature}' is not a generated Rigify rig; choose one, whose limbs switch between IK and FK.",
+            armature=armature.name,
+        )
+    controls = {limb_controls.control_of(armature, bone) for bone in bones}
+    found = [limb for limb in limb_controls.find(armature) if controls & {*limb.turned}]
+    if not found:
+        raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
+    return found
+
+
+def switch(
+    scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str], state: str, options: BakeOptions
+) -> Generator[float, None, SwitchResult]:
+    """Switch the limbs of these bones to "FK" or "IK"; yields the completed fraction. Raises RigError."""
+    bake_options.check_range(options.first, options.last)
+    limbs = limbs_of(armature, bones)
+    actions.check(armature, options.into)
+    switches = [_switch_of(armature, limb) for limb in limbs]
+    with suspend.suspend_live():
+        return (yield from _Work(scene, armature, limbs, switches, state, options).steps())
+
+
+@dataclass(frozen=True)
+class _Switch:
+    """The property that switches a limb, and its values in FK and IK."""
+
+    bone: str
+    name: str
+    values: dict[str, float]
+
+    def animated(self, armature: bpy.types.Object, frames: Array) -> Array:
+        """The value (F, 1) over these frames."""
+        return _animated(armature, self.bone, channels.custom(self.name), frames)
+
+
+def _switch_of(armature: bpy.types.Object, limb: LimbControls) -> _Switch:
+    bone, constraint = limb.switch
+    path = f'pose.bones["{bone}"].constraints["{constraint}"].influence'
+    driven = armature.animation_data and armature.animation_data.drivers.find(path)
+    names = [] if not driven else [variable.targets[0].data_path for variable in driven.driver.variables]
+    if len(names) == 1 and driven.driver.type in ("SUM", "AVERAGE"):
+        start, end = names[0].find('"]["'), names[0].rfind('"]')
+        factors = next((list(m.coefficients) for m in driven.modifiers if m.type == "GENERATOR"), [0.0, 1.0])
+        if names[0].startswith('pose.bones["') and start > 0 and len(factors) == 2 and factors[1]:
+            values = {key: (value - factors[0]) / factors[1] for key, value in STATES.items()}
+            return _Switch(names[0][len('pose.bones["') : start], names[0][start + 4 : end], values)
+    raise RigError(
+        "IK-FK of '{bone}' is not driven by one property; generate the rig again with Rigify.", bone=limb.goal
+    )
+
+
+class _Work:
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        armature: bpy.types.Object,
+        limbs: list[LimbControls],
+        switches: list[_Switch],
+        state: str,
+        options: BakeOptions,
+    ) -> None:
+        self.scene, self.armature, self.limbs, self.switches = scene, armature, limbs, switches
+        self.state, self.options = state, options
+        self.frames = np.arange(options.first, options.last + 1)
+        self.bends = [_Bend.of(armature, limb) for limb in limbs]
+        self.before = [item.animated(armature, self.frames) for item in switches]
+        self.turned: dict[str, Array] = {}
+        self.scaled: dict[str, Array] = {}
+        self._unscaled: dict[str, Array] = {}
+        self.moved: dict[str, Array] = {}
+
+    def steps(self) -> Generator[float, None, SwitchResult]:
+        bones: dict[str, None] = {}
+        for limb, bend in zip(self.limbs, self.bends, strict=True):
+            bones |= dict.fromkeys((*limb.shown, *limb.turned, limb.goal, limb.moved, *bend.bones))
+        modes = {name: self.armature.pose.bones[name].rotation_mode for name in bones}
+        actions.check_curves(self.armature, modes, self.options.into)
+        actions.check_curves(self.armature, dict.fromkeys(bones, channels.LOCATION), self.options.into)
+        with Sampler(self.scene, self.armature, tuple(bones), [], located=True) as sampler:
+            self.samples = yield from self._sampled(sampler, 0.0)
+            with BakeTransaction(self.armature) as work:
+                weights = np.ones(len(self.frames))
+                for n in range(len(self.limbs)):
+                    self._key(work, n, weights)
+                errors, turned = yield from self._fitted(sampler, work)
+                for n, (limb, error) in enumerate(zip(self.limbs, errors, strict=True)):
+                    if error.max() > _VISIBLE * self._length(limb):
+                        self._key(work, n, self._eased(*work.edges(self.frames)))
+                name = self.options.name or actions.baked_name(self.armature, self.options.into, _CALLED[self.state])
+                action = work.commit(self.options.into, name)
+        scale = in_world(np.ones(len(self.frames)), self.samples)
+        return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned)
+
+    def _sampled(self, sampler: Sampler, share: float) -> Generator[float, None, Samples]:
+        for samples in sampler.sample(self.frames.tolist()):  # noqa: B007
+            yield min(share, 0.99)
+        return samples
+
+    def _fitted(self, sampler: Sampler, work: BakeTransaction) -> Generator[float, None, tuple[Array, Array]]:
+        """Correct the controls until the limbs are as animated; returns the distances (k, F) in armature space and the
+        angles (k, F)."""
+        seen, lengths = self.samples, np.array([self._length(limb) for limb in self.limbs])
+        least, best = np.inf, (np.zeros(0), np.zeros(0))
+        kept = dict(self.turned), dict(self.moved), dict(self.scaled)
+        for turn in range(_PASSES):
+            for limb, bend in zip(self.limbs, self.bends, strict=True):
+                if self.state == "FK":
+                    self._turn(limb, seen, stretches=turn > 0)
+                else:
+                    self._move(limb, bend, seen, bends=turn > 0)
+            self._write(work)
+            seen = yield from self._sampled(sampler, (turn + 1) / (_PASSES + 1))
+            errors, angles = (np.stack(part) for part in zip(*(self._error(x, seen) for x in self.limbs), strict=True))
+            score = float((errors / lengths[:, None]).max())
+            if score > 0.9 * least:
+                # As it was before this pass.
+                self.turned, self.moved, self.scaled = kept
+                self._write(work)
+                break
+            least, best = score, (errors, angles)
+            kept = dict(self.turned), dict(self.moved), dict(self.scaled)
+            if least <= _GOOD_ENOUGH:
+                break
+        return best
+
+    # What is wanted
+
+    def _wanted(self, bone: str) -> tuple[Array, Array]:
+        """The animated rotation (F, 4) and position (F, 3) of a bone."""
+        row = self.samples.bones.index(bone)
+        return self.samples.rotations[:, row], self.samples.positions[:, row]
+
+    def _length(self, limb: LimbControls) -> float:
+        places = np.stack([self._wanted(name)[1] for name in limb.shown])
+        return float(np.median(np.linalg.norm(np.diff(places, axis=0), axis=-1).sum(axis=0))) or 1.0
+
+    def _error(self, limb: LimbControls, seen: Samples) -> tuple[Array, Array]:
+        """The largest distance and angle (F,) of a bone of a limb."""
+        away, turned = [], []
+        for name in limb.shown:
+            row, (lying, place) = seen.bones.index(name), self._wanted(name)
+            away.append(np.linalg.norm(seen.positions[:, row] - place, axis=-1))
+            turned.append(rotation.distance(seen.rotations[:, row], lying))
+        return np.max(away, axis=0), np.max(turned, axis=0)
+
+    # The controls
+
+    def _basis(self, bone: str) -> Array:
+        """The rotation (F, 4) of a control's channels as they are now."""
+        if bone not in self.turned:
+            mode, raw = self.samples.channel(bone)
+            self.turned[bone] = channels.to_quaternion(raw, mode)
+        return self.turned[bone]
+
+    def _turn(self, limb: LimbControls, seen: Samples, *, stretches: bool) -> None:
+        """Turn the FK controls, each below the one before; stretches: scale them to the lengths of the bones, too."""
+        if stretches:
+            self._stretch(limb, seen)
+        above = rotation.identity(len(self.frames))
+        for control, shown in zip(limb.turned, limb.shown, strict=True):
+            now, wanted = seen.rotations[:, seen.bones.index(control)], self._wanted(shown)[0]
+            basis = self._basis(control)
+            frame = rotation.multiply(above, rotation.multiply(now, rotation.inverse(basis)))
+            self.turned[control] = rotation.multiply(rotation.inverse(frame), wanted)
+            above = rotation.multiply(wanted, rotation.inverse(now))
+
+    def _stretch(self, limb: LimbControls, seen: Samples) -> None:
+        """Scale FK controls along their lengths, where the rig's inverse kinematics has stretched or shortened the
+        bones; what a control passes on to the next one is taken back there."""
+        above = np.ones(len(self.frames))
+        for control, bone, end in zip(limb.turned, limb.shown, limb.shown[1:], strict=False):
+            now = seen.positions[:, seen.bones.index(end)] - seen.positions[:, seen.bones.index(bone)]
+            wanted = self._wanted(end)[1] - self._wanted(bone)[1]
+            factor = np.linalg.norm(wanted, axis=-1) / np.maximum(np.linalg.norm(now, axis=-1), 1e-12)
+            if control not in self.scaled and np.abs(factor - 1.0).max() > _GOOD_ENOUGH:
+                self.scaled[control] = self._unscaled[control] = self._scale(control)
+            if control in self.scaled:
+                scale = self.scaled[control].copy()
+                scale[:, 1] *= factor / above
+                self.scaled[control], above = scale, factor
+
+    def _scale(self, bone: str) -> Array:
+        """The animated scale (F, 3) of a control's channels."""
+        return _animated(self.armature, bone, channels.SCALE, self.frames)
+
+    def _move(self, limb: LimbControls, bend: "_Bend", seen: Samples, *, bends: bool) -> None:
+        """Move the IK control; bends: turn the plane of the bend, too."""
+        lying, place = self._wanted(limb.shown[-1])
+        row, end = seen.bones.index(limb.goal), seen.bones.index(limb.moved)
+        turn = rotation.multiply(lying, rotation.inverse(seen.rotations[:, end]))
+        own = seen.rotations[:, row]
+        there = place + rotation.rotate(turn, seen.positions[:, row] - seen.positions[:, end])
+        self._shift(limb.goal, seen, there - seen.positions[:, row])
+        local = rotation.multiply(rotation.inverse(own), rotation.multiply(turn, own))
+        self.turned[limb.goal] = rotation.multiply(self._basis(limb.goal), local)
+        root, middle = (self._wanted(name)[1] for name in limb.shown[:2])
+        axis = rotation.normalize(place - root)
+        out = _across(middle - root, axis)
+        size = self._length(limb)
+        if bend.pole:
+            straight = np.linalg.norm(out, axis=-1, keepdims=True) < _STRAIGHT * size
+            now = seen.positions[:, seen.bones.index(bend.pole)]
+            away = np.where(straight, _across(now - root, axis), out)
+            self._shift(bend.pole, seen, middle + size * rotation.normalize(away) - now)
+        elif bends:
+            now = _across(seen.positions[:, seen.bones.index(limb.shown[1])] - root, axis)
+            sine, cosine = np.sum(np.cross(now, out) * axis, axis=-1), np.sum(now * out, axis=-1)
+            angle = np.where(np.hypot(sine, cosine) < (_STRAIGHT * size) ** 2, 0.0, np.arctan2(sine, cosine))
+            frame = rotation.multiply(seen.rotations[:, seen.bones.index(bend.parent)], bend.rest)
+            spun = rotation.multiply(rotation.exp(axis * angle[:, None]), frame)
+            local = rotation.multiply(rotation.inverse(frame), spun)
+            self.turned[bend.control] = rotation.multiply(local, self._basis(bend.control))
+
+    def _shift(self, bone: str, seen: Samples, away: Array) -> None:
+        """Add a displacement (F, 3) in armature space to the location of a control."""
+        row, data = seen.bones.index(bone), self.armature.data.bones[bone]
+        frame = rotation.multiply(seen.rotations[:, row], rotation.inverse(self._basis(bone)))
+        if not data.use_local_location:
+            # The axes of the location are those of the armature, turned with the parent.
+            rest = rotation.from_matrix(np.array(data.matrix_local)[:3, :3])
+            frame = rotation.multiply(frame, rotation.inverse(rest))
+        raw = self.samples.raw[channels.LOCATION][:, self.samples.bones.index(bone)]
+        move = rotation.rotate(rotation.inverse(frame), away) / seen.sizes[:, row, None]
+        self.moved[bone] = self.moved.get(bone, raw) + move
+
+    # Keys
+
+    def _eased(self, starts: bool, ends: bool) -> Array:
+        """The weight (F,) of the new state if it is eased in and out where the animation continues beyond the range."""
+        count, whole = len(self.frames), _EASED / seconds_per_frame(self.scene)
+        away = np.arange(1.0, count + 1.0)
+        t = np.minimum(away if starts else np.inf, away[::-1] if ends else np.inf) / (min(whole, 0.5 * count) + 1.0)
+        t = np.minimum(t, 1.0)
+        return t * t * (3.0 - 2.0 * t)
+
+    def _key(self, work: BakeTransaction, limb: int, weights: Array) -> None:
+        """Key IK-FK of a limb: weights (F,) of the new state against the animated one."""
+        item, before = self.switches[limb], self.before[limb]
+        values = before + weights[:, None] * (item.values[self.state] - before)
+        work.write(item.bone, channels.custom(item.name), self.frames, values, before)
+
+    def _write(self, work: BakeTransaction) -> None:
+        for bone, basis in self.turned.items():
+            mode, raw = self.samples.channel(bone)
+            offset = rotation.multiply(rotation.inverse(channels.to_quaternion(raw, mode)), basis)
+            work.write(bone, mode, self.frames, channels.turned(raw, mode, offset), raw)
+        for bone, place in self.moved.items():
+            raw = self.samples.raw[channels.LOCATION][:, self.samples.bones.index(bone)]
+            work.write(bone, channels.LOCATION, self.frames, place, raw)
+        for bone, scale in self.scaled.items():
+            work.write(bone, channels.SCALE, self.frames, scale, self._unscaled[bone])
+
+
+@dataclass(frozen=True)
+class _Bend:
+    """What turns the plane of a limb's bend in IK: a control, its parent, and its rest rotation (4,) below that; or the
+    pole, if it is in use."""
+
+    control: str
+    parent: str
+    rest: Array
+    pole: str
+
+    @classmethod
+    def of(cls, armature: bpy.types.Object, limb: LimbControls) -> "_Bend":
+        """Raises RigError."""
+        pole = limb_controls.pole_of(armature, limb)
+        control = limb_controls.base_of(armature, limb)
+        parent = armature.pose.bones[control].parent if control else None
+        if parent is None:
+            raise RigError(
+                "The control that turns the limb of '{bone}' in IK was not found; generate the rig again with Rigify.",
+                bone=limb.goal,
+            )
+        rest = parent.bone.matrix_local.to_3x3().inverted_safe() @ armature.data.bones[control].matrix_local.to_3x3()
+        return cls(control, parent.name, rotation.from_matrix(np.array(rest)), pole)
+
+    @property
+    def bones(self) -> tuple[str, ...]:
+        return (self.pole,) if self.pole else (self.control, self.parent)
+
+
+def _animated(armature: bpy.types.Object, bone: str, mode: str, frames: Array) -> Array:
+    """The channels (F, n) of a bone as its action plays them, or as they stand."""
+    data, (name, size) = armature.animation_data, channels.channel(mode)
+    action = data.action if data is not None else None
+    item = armature.pose.bones[bone]
+    still = [item[name[2:-2]]] if name.startswith("[") else getattr(item, name)
+    path, found = actions.rotation_path(bone, mode), np.empty((len(frames), size))
+    curves = actions.curves_at(action, data.action_slot, path, size) if action is not None else [None] * size
+    for n, curve in enumerate(curves):
+        found[:, n] = still[n]
+        if curve is not None and actions.plays(curve):
+            found[:, n] = [curve.evaluate(frame) for frame in frames.tolist()]
+    return found
+
+
+def _across(away: Array, axis: Array) -> Array:
+    """The part of vectors (F, 3) across unit vectors (F, 3)."""
+    return away - axis * np.sum(away * axis, axis=-1, keepdims=True)

@@ -1,0 +1,106 @@
+"""Switching limbs of a generated Rigify human between IK and FK, measured on the bones that bend its skin."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import kept
+from extension import load
+
+from .. import scenes
+
+errors = load("lookat_pd.errors")
+limb_switch = load("rig.ik.limb_switch")
+options = load("rig.animation.bake_options")
+
+FIRST, LAST = 20, 32
+FRAMES = range(FIRST - 4, LAST + 5)
+LIMBS = {
+    "hand_ik.L": ("DEF-upper_arm.L", "DEF-forearm.L", "DEF-hand.L"),
+    "hand_fk.R": ("DEF-upper_arm.R", "DEF-forearm.R", "DEF-hand.R"),
+    "foot_ik.L": ("DEF-thigh.L", "DEF-shin.L", "DEF-foot.L"),
+}
+SETTINGS = {"hand_ik.L": "upper_arm_parent.L", "hand_fk.R": "upper_arm_parent.R", "foot_ik.L": "thigh_parent.L"}
+
+
+@pytest.fixture
+def human() -> bpy.types.Object:
+    """The left arm and the legs are in IK, the right arm is in FK."""
+    return kept.human()
+
+
+def run(armature: bpy.types.Object, bones: list[str], state: str, into: str = "NEW") -> Any:
+    options_ = options.BakeOptions(FIRST, LAST, into)
+    return scenes.finish(limb_switch.switch(bpy.context.scene, armature, bones, state, options_))
+
+
+def state(armature: bpy.types.Object, control: str, frame: int) -> float:
+    """IK-FK at a frame."""
+    return float(armature.evaluated_get(scenes.goto(frame)).pose.bones[SETTINGS[control]]["IK_FK"])
+
+
+def distances(armature: bpy.types.Object, before: np.ndarray, bones: tuple[str, ...]) -> np.ndarray:
+    """(F, b) of the heads [m]."""
+    after = scenes.poses(armature, FRAMES, bones)
+    return np.linalg.norm(after[..., :3, 3] - before[..., :3, 3], axis=-1)
+
+
+@pytest.mark.parametrize("control", ["hand_ik.L", "foot_ik.L"])
+@pytest.mark.parametrize("into", ["NEW", "CURRENT"])
+def test_a_limb_in_fk_has_the_pose_that_it_had_in_ik(human, control, into) -> None:
+    """Stretched or not, at the frames of the range and at all others, which stay in IK."""
+    before = scenes.poses(human, FRAMES, LIMBS[control])
+    found = run(human, [control], "FK", into)
+    assert found.errors.max() < 1e-5 and found.turned.max() < 1e-4
+    assert distances(human, before, LIMBS[control]).max() < 1e-5
+    assert [state(human, control, frame) for frame in (FIRST - 1, FIRST, LAST, LAST + 1)] == [0.0, 1.0, 1.0, 0.0]
+
+
+def test_a_hand_in_ik_is_where_it_was_in_fk(human) -> None:
+    """A bend that is not about the elbow's own axis is only met in part; the state is eased then, so nothing jumps."""
+    bones = LIMBS["hand_fk.R"]
+    before = scenes.poses(human, FRAMES, bones)
+    found = run(human, ["hand_fk.R"], "IK")
+    away = distances(human, before, bones)
+    assert away[:, 2].max() < 3e-4 and away.max() < 0.012
+    states = np.array([state(human, "hand_fk.R", frame) for frame in FRAMES])
+    assert np.all(states[:4] == 1.0) and np.all(states[-4:] == 1.0) and states[len(states) // 2] == 0.0
+    jumps = np.linalg.norm(
+        np.diff(scenes.poses(human, FRAMES, bones)[..., :3, 3] - before[..., :3, 3], axis=0), axis=-1
+    )
+    assert jumps.max() < 0.35 * away.max() and found.errors.max() < 0.012
+
+
+def test_there_and_back_is_as_before(human) -> None:
+    before = scenes.poses(human, FRAMES, LIMBS["hand_ik.L"])
+    run(human, ["hand_ik.L"], "FK")
+    run(human, ["hand_fk.L"], "IK", "CURRENT")
+    assert distances(human, before, LIMBS["hand_ik.L"]).max() < 5e-4
+    assert state(human, "hand_ik.L", FIRST) == 0.0
+
+
+def test_a_pole_in_use_is_placed(human) -> None:
+    human.pose.bones["upper_arm_parent.R"]["pole_vector"] = True
+    human.update_tag()
+    before = scenes.poses(human, FRAMES, LIMBS["hand_fk.R"])
+    assert run(human, ["hand_fk.R"], "IK").errors.max() < 0.012
+    assert distances(human, before, LIMBS["hand_fk.R"]).max() < 0.012
+
+
+def test_several_limbs_at_once(human) -> None:
+    found = run(human, ["foot_ik.L", "foot_ik.R", "thigh_fk.L"], "FK")
+    assert [limb.goal for limb in found.limbs] == ["foot_ik.L", "foot_ik.R"] and found.errors.shape == (
+        2,
+        LAST - FIRST + 1,
+    )
+
+
+def test_what_has_no_switch_is_refused(human) -> None:
+    action = human.animation_data.action
+    with pytest.raises(errors.RigError, match="No arm or leg"):
+        run(human, ["head"], "FK")
+    with pytest.raises(errors.RigError, match="not a generated Rigify rig"):
+        run(scenes.figure("Plain"), ["hand.L"], "FK")
+    assert human.animation_data.action == action
