@@ -12,7 +12,7 @@ COLOURS = ((0.90, 0.25, 0.25), (0.97, 0.55, 0.20), (0.45, 0.75, 0.25), (0.25, 0.
 ICONS = ("COLORSET_01_VEC", "COLORSET_02_VEC", "COLORSET_03_VEC", "COLORSET_04_VEC")
 """Icons of Blender in similar colors as the first, second, third and fourth curve."""
 _GRID = (0.5, 0.5, 0.5)
-_DASH = 8
+_DASH = 12
 """Length of a dash and of a gap, in pixels."""
 _shown: dict[str, tuple[Hashable, bpy.types.ImagePreview]] = {}
 _previews: list[bpy.utils.previews.ImagePreviewCollection] = []
@@ -59,12 +59,18 @@ def _draw(curves: Sequence[NDArray], marks: Sequence[float], dashed: Sequence[ND
     for mark in marks:
         pixels[::6, int(np.clip(mark, 0.0, 1.0) * (WIDTH - 1))] = (*_GRID, 0.8)
     across = np.linspace(0.0, 1.0, WIDTH)
-    gaps = np.arange(WIDTH) % (2 * _DASH) >= _DASH
-    for lines, hidden in ((curves, np.zeros(WIDTH, dtype=bool)), (dashed, gaps)):
+    for lines, is_dashed in ((curves, False), (dashed, True)):
         for n, curve in enumerate(lines):
             height = (np.interp(across, np.linspace(0.0, 1.0, len(curve)), curve) - low) / (high - low)
-            _line(pixels, height, (*COLOURS[n % len(COLOURS)], 1.0), 1.6, hidden)
+            gaps = _gaps(height) if is_dashed else None
+            _line(pixels, height, (*COLOURS[n % len(COLOURS)], 1.0), 1.6, gaps)
     return pixels
+
+
+def _gaps(height: NDArray) -> NDArray[np.bool_]:
+    """(WIDTH,) where a dashed curve is interrupted; dashes of steep parts are as long as those of flat ones."""
+    along = np.cumsum(np.hypot(1.0, np.gradient(height * (HEIGHT - 1))))
+    return along % (2 * _DASH) >= _DASH
 
 
 def _line(
