@@ -1,18 +1,25 @@
 """Make an action cyclic."""
 
+from collections.abc import Generator
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..rig.sampling import scene_time
 from ..rig.transitions import loop
-from ..rig.transitions.settings import LOOP_END_ITEMS, blend_time
+from ..rig.transitions.as_seen import seen_loop
+from ..rig.transitions.settings import LOOP_END_ITEMS, PoseSource, blend_time
+from ..rig.transitions.splice import Blend
+from ..translations import messages
 from . import current, inertialize
 from .blending import Blended, Played
+from .job import ModalJob
 
 
-class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Operator):
-    """Make a cyclic copy of an action, whose end leads into its start without a pop"""
+class LOOKAT_PD_OT_loop_action(PoseSource, Blended, Played, ModalJob, bpy.types.Operator):
+    """Make a cyclic copy of an action, whose end leads into its start without a pop; or as seen, what plays"""
 
     bl_idname = "lookat_pd.loop_action"
     bl_label = "Loop Action"
@@ -38,58 +45,88 @@ class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Ope
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.action = ""
-        return self.execute(context)
+        return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)
-        layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+        layout.prop(self, "pose_source")
+        keys = self.pose_source == "KEYS"
+        if keys:
+            layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
         layout.prop(self, "use_range")
         column = layout.column(align=True)
         column.active = self.use_range
         column.prop(self, "frame_start")
         column.prop(self, "frame_end")
         self.draw_blend(layout)
-        layout.prop(self, "ends")
-        layout.prop(self, "in_place")
-        layout.prop(self, "cycles")
-        layout.prop(self, "assign")
+        for name in ("ends", "in_place", *(("cycles", "assign") if keys else ())):
+            layout.prop(self, name)
 
-    @current.reports_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Looping: {percent} %   (Esc cancels)", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
         if self.use_range and self.frame_end <= self.frame_start:
             raise RigError(
                 "The range {first} to {last} is empty or reversed; enter the smaller frame first.",
                 first=self.frame_start,
                 last=self.frame_end,
             )
+        blend = self.how(context)
+        if self.pose_source == "SEEN":
+            self.job = self._loop_seen(context.scene, current.armature(context), blend)
+            return
+        action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
+        self.job = self._loop_keys(context.scene, current.armature(context), action, blend)
+
+    def finish(self, context: bpy.types.Context, result: Message) -> None:
+        current.report_info(self, result)
+
+    def _loop_keys(
+        self, scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action, blend: Blend
+    ) -> Generator[float, None, Message]:
+        """Make the cyclic action, and return what was done. Raises LookAtError."""
+        yield 0.0
         result = loop.loop(
-            current.armature(context),
+            armature,
             action,
             self.frame_start if self.use_range else None,
             self.frame_end if self.use_range else None,
-            self.how(context),
+            blend,
             ends=self.ends,
             in_place=self.in_place,
             cycles=self.cycles,
             assign=self.assign,
-            scene=context.scene,
+            scene=scene,
         )
         repeats = (
             "" if result.cycles or not self.cycles else "; the root rotates over a cycle, so the F-curves do not repeat"
         )
-        current.report_info(
-            self,
-            Message(
-                "'{action}' loops over frames {first} to {last} ({blend:.2f} s at each end){repeats}.",
-                action=result.action.name,
-                first=result.first,
-                last=result.last,
-                blend=result.blend,
-                repeats=Message(repeats),
-            ),
+        return Message(
+            "'{action}' loops over frames {first} to {last} ({blend:.2f} s at each end){repeats}.",
+            action=result.action.name,
+            first=result.first,
+            last=result.last,
+            blend=result.blend,
+            repeats=Message(repeats),
         )
-        return {"FINISHED"}
+
+    def _loop_seen(
+        self, scene: bpy.types.Scene, armature: bpy.types.Object, blend: Blend
+    ) -> Generator[float, None, Message]:
+        """Close the evaluated pose, and return what was done. Raises LookAtError."""
+        first, last = scene_time.key_range(scene)
+        if self.use_range:
+            first, last = self.frame_start, self.frame_end
+        options = {"ends": self.ends, "in_place": self.in_place}
+        made = yield from seen_loop.closed(scene, armature, first, last, blend, **options)
+        return Message(
+            "'{armature}' loops as seen over frames {first} to {last} ({blend:.2f} s at each end).",
+            armature=armature.name,
+            first=first,
+            last=last,
+            blend=made.blend,
+        )
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_loop_action,))

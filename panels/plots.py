@@ -12,17 +12,22 @@ COLOURS = ((0.90, 0.25, 0.25), (0.97, 0.55, 0.20), (0.45, 0.75, 0.25), (0.25, 0.
 ICONS = ("COLORSET_01_VEC", "COLORSET_02_VEC", "COLORSET_03_VEC", "COLORSET_04_VEC")
 """Icons of Blender in similar colors as the first, second, third and fourth curve."""
 _GRID = (0.5, 0.5, 0.5)
+_DASH = 12
+"""Length of a dash and of a gap, in pixels."""
 _shown: dict[str, tuple[Hashable, bpy.types.ImagePreview]] = {}
 _previews: list[bpy.utils.previews.ImagePreviewCollection] = []
 
 
-def icon(name: str, key: Hashable, curves: Callable[[], Mapping[str, NDArray]], *, marks: Sequence[float] = ()) -> int:
+Curves = Callable[[], Mapping[str, NDArray]]
+
+
+def icon(name: str, key: Hashable, curves: Curves, *, marks: Sequence[float] = (), dashed: Curves = dict) -> int:
     """Icon number of the plot called `name`, drawn when `key` has changed.
 
     curves: values (n,) by name, all over the same time; they share one scale that includes zero. marks: positions in
-    [0, 1] along the time of vertical lines.
+    [0, 1] along the time of vertical lines. dashed: further curves, in the same colors.
     """
-    return _icon(name, key, lambda: _draw(list(curves().values()), marks))
+    return _icon(name, key, lambda: _draw(list(curves().values()), marks, list(dashed().values())))
 
 
 def _icon(name: str, key: Hashable, draw: Callable[[], NDArray]) -> int:
@@ -43,30 +48,46 @@ def path_icon(name: str, key: Hashable, paths: Callable[[], Sequence[NDArray]]) 
     return _icon(name, key, lambda: _draw_paths(paths()))
 
 
-def _draw(curves: Sequence[NDArray], marks: Sequence[float]) -> NDArray[np.float32]:
+def _draw(curves: Sequence[NDArray], marks: Sequence[float], dashed: Sequence[NDArray]) -> NDArray[np.float32]:
     """Pixels (HEIGHT, WIDTH, 4) from the bottom up."""
     pixels = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float32)
-    low = min([0.0, *(float(curve.min()) for curve in curves)])
-    high = max([1e-9, *(float(curve.max()) for curve in curves)])
+    low = min([0.0, *(float(curve.min()) for curve in (*curves, *dashed))])
+    high = max([1e-9, *(float(curve.max()) for curve in (*curves, *dashed))])
     margin = 0.06 * (high - low)
     low, high = low - margin, high + margin
     _line(pixels, np.full(WIDTH, (0.0 - low) / (high - low)), (*_GRID, 0.6), 0.8)
     for mark in marks:
         pixels[::6, int(np.clip(mark, 0.0, 1.0) * (WIDTH - 1))] = (*_GRID, 0.8)
     across = np.linspace(0.0, 1.0, WIDTH)
-    for n, curve in enumerate(curves):
-        height = (np.interp(across, np.linspace(0.0, 1.0, len(curve)), curve) - low) / (high - low)
-        _line(pixels, height, (*COLOURS[n % len(COLOURS)], 1.0), 1.6)
+    for lines, is_dashed in ((curves, False), (dashed, True)):
+        for n, curve in enumerate(lines):
+            height = (np.interp(across, np.linspace(0.0, 1.0, len(curve)), curve) - low) / (high - low)
+            gaps = _gaps(height) if is_dashed else None
+            _line(pixels, height, (*COLOURS[n % len(COLOURS)], 1.0), 1.6, gaps)
     return pixels
 
 
-def _line(pixels: NDArray, height: NDArray, colour: tuple[float, float, float, float], thickness: float) -> None:
-    """A curve with soft edges; height: (WIDTH,) in [0, 1]."""
+def _gaps(height: NDArray) -> NDArray[np.bool_]:
+    """(WIDTH,) where a dashed curve is interrupted; dashes of steep parts are as long as those of flat ones."""
+    along = np.cumsum(np.hypot(1.0, np.gradient(height * (HEIGHT - 1))))
+    return along % (2 * _DASH) >= _DASH
+
+
+def _line(
+    pixels: NDArray,
+    height: NDArray,
+    colour: tuple[float, float, float, float],
+    thickness: float,
+    hidden: NDArray | None = None,
+) -> None:
+    """A curve with soft edges; height: (WIDTH,) in [0, 1]. hidden: (WIDTH,) where it is interrupted."""
     y = height * (HEIGHT - 1)
     rows = np.arange(HEIGHT)[:, None]
     # Steep curves have the same width as flat ones.
     slope = np.gradient(y)
     cover = np.clip(thickness + 0.5 - np.abs(rows - y) / np.sqrt(1.0 + slope**2), 0.0, 1.0) * colour[3]
+    if hidden is not None:
+        cover[:, hidden] = 0.0
     shown = cover > pixels[..., 3]
     pixels[..., :3] = np.where(shown[..., None], colour[:3], pixels[..., :3])
     pixels[..., 3] = np.maximum(pixels[..., 3], cover)

@@ -8,6 +8,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..operators import current, inertialize
 from ..operators.blending import draw_repeat
 from ..rig.transitions import decay_preview, profile_settings
+from ..rig.transitions.decay_preview import DecayPreview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
 
@@ -81,9 +82,10 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
         layout.prop(settings, "lock_feet")
-        found = decay_preview.decays(context.scene, current.armature(context))
+        found = decay_preview.preview(context.scene, current.armature(context))
         if found is not None:
-            _draw_decays(layout, *found)
+            layout.prop(settings, "compare")
+            _draw_decays(layout, found)
 
     @staticmethod
     def _draw_join(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -96,7 +98,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         layout.separator()
         column = layout.column(align=True)
         hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ())
-        hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ())
+        hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ("pose_source",))
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
         hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
@@ -118,15 +120,19 @@ def copy_settings(settings, button, names: Sequence[str]) -> None:
         setattr(button, name, getattr(settings, name))
 
 
-def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:
+def _draw_decays(layout: bpy.types.UILayout, found: DecayPreview) -> None:
     """The deviation of the body parts from the destination after the cut, in degrees, with their names below."""
-    key = tuple((part, values.tobytes()) for part, values in parts.items())
+    compared = found.compared or {}
+    key = tuple((part, values.tobytes()) for curves in (found.parts, compared) for part, values in curves.items())
     box = layout.box()
-    box.template_icon(plots.icon("transition", key, lambda: parts), scale=7.0)
+    box.template_icon(plots.icon("transition", key, lambda: found.parts, dashed=lambda: compared), scale=7.0)
     row = box.grid_flow(row_major=True, columns=2, align=True)
-    for n, (part, values) in enumerate(parts.items()):
+    for n, (part, values) in enumerate(found.parts.items()):
         row.label(text=f"{iface_(_PARTS.get(part, 'All'))} {values[0]:.0f}°", icon=plots.ICONS[n], translate=False)
-    box.label(text=f"0 … {times[-1]:.1f} s", translate=False)
+    if compared:
+        for line, method in zip(("———", "- - -"), found.methods, strict=True):
+            box.label(text=f"{line}  {iface_(method)}", translate=False)
+    box.label(text=f"0 … {found.times[-1]:.1f} s", translate=False)
 
 
 _register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_cuts, LOOKAT_PD_PT_transitions))

@@ -14,7 +14,8 @@ from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
 from ...rig.sampling import scene_time
 from ...rig.transitions import blend_profiles, loop, pose_markers, profile_settings, sequence
-from ...rig.transitions.as_seen import seen_pops, seen_transition
+from ...rig.transitions.as_seen import seen_loop, seen_pops, seen_transition
+from ...rig.transitions.as_seen.seen_transition import SeenTransition
 from .. import arguments as words
 from .. import (
     clip_library,
@@ -89,7 +90,7 @@ _MEANT_FOR = {
     "destination_range": ("best_cut", "library"),
     "repeat": ("to",),
     "until": ("to",),
-    "as_seen": ("to", "list", "markers", "smooth_pops"),
+    "as_seen": ("to", "list", "markers", "loop", "smooth_pops"),
     "loop_ends": ("loop",),
     "lock_feet": ("to", "list", "markers"),
     "root": ("to", "list", "markers"),
@@ -276,9 +277,11 @@ def _check_as_seen(options: argparse.Namespace) -> None:
     """Raise Misuse where flags do not fit the evaluated pose, of which there is one."""
     if options.all_actions or len(options.action or ()) > 1:
         raise Misuse("--as-seen smooths what the rig plays; give one --action")
-    if options.smooth_pops and options.name is not None:
-        raise Misuse("--name means nothing with --smooth-pops --as-seen, which makes no action")
-    if not options.smooth_pops and options.range is not None:
+    mode = "--loop" if options.loop else "--smooth-pops"
+    changes_nothing_else = options.loop or options.smooth_pops
+    if changes_nothing_else and options.name is not None:
+        raise Misuse(f"--name means nothing with {mode} --as-seen, which makes no action")
+    if not changes_nothing_else and options.range is not None:
         raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
 
 
@@ -319,8 +322,12 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
         row["warnings"].append(f"Row '{unused.pattern}' of the profile names no bone of '{rig.name}'.")
     if request.options.as_seen and job.source is not None:
         raise WholeFileNeeded("The result is in constraints.")
-    if request.options.as_seen and request.mode == "smooth_pops":
-        _smooth_as_seen(request, scene, rig, job, row, console)
+    if request.options.as_seen and request.mode in _AS_SEEN:
+        _play(request, rig, job)
+        _AS_SEEN[request.mode](request, scene, rig, row, console)
+        data = rig.animation_data
+        row["action"] = data.action.name if data is not None and data.action is not None else None
+        _keep_all()
         return
 
     def one(own: Row) -> bpy.types.Action:
@@ -364,28 +371,21 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     each_action.note_written(job, rig, action)
 
 
-def _smooth_as_seen(
-    request: TransitionRequest,
-    scene: bpy.types.Scene,
-    rig: bpy.types.Object,
-    job: FileJob,
-    row: Row,
-    console: Console,
-) -> None:
+def _play(request: TransitionRequest, rig: bpy.types.Object, job: FileJob) -> None:
     name = each_action.only(request.options, rig, job, request.clip_files.names)
     if name is not None:
         rigs.use_action(rig, name, "CURRENT")
+
+
+def _smooth_as_seen(
+    request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, row: Row, console: Console
+) -> None:
     first, last = request.options.range or scene_time.key_range(scene)
     steps = seen_transition.smooth_all(scene, rig, first, last, request.blend(rig))
     made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "smoothing"))
     console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in made])
-    data = rig.animation_data
-    row["action"] = data.action.name if data is not None and data.action is not None else None
-    row["frames"], row["cuts"] = [first, last], [pop.frame for pop, _ in made]
-    row["blends"] = [round(transition.blend, 4) for _, transition in made]
-    row["methods"] = [transition.how.id for _, transition in made]
-    row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
+    _fill_seen(row, first, last, [pop.frame for pop, _ in made], [transition for _, transition in made], jumps)
     row["pops"] = [
         {
             "frame": pop.frame,
@@ -397,7 +397,36 @@ def _smooth_as_seen(
     ]
     if not made:
         row["warnings"].append(f"No pop was found in the evaluated pose of '{rig.name}' from frame {first} to {last}.")
-    _keep_all()
+
+
+def _loop_as_seen(
+    request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, row: Row, console: Console
+) -> None:
+    first, last = request.options.range or scene_time.key_range(scene)
+    ends = (request.options.loop_ends or "both").upper()
+    steps = seen_loop.closed(scene, rig, first, last, request.blend(rig), ends=ends)
+    made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "looping"))
+    console.progress(0.6, "verifying")
+    jumps = velocity_jump.velocity_jumps(scene, rig, [((last - 1, last), (first, first + 1))])
+    _fill_seen(row, first, last, [last], [made], jumps)
+
+
+_AS_SEEN = {"smooth_pops": _smooth_as_seen, "loop": _loop_as_seen}
+"""Ways that leave the keys as they are, and what is done instead."""
+
+
+def _fill_seen(
+    row: Row,
+    first: int,
+    last: int,
+    cuts: Sequence[int],
+    made: Sequence[SeenTransition],
+    jumps: Sequence[float | None],
+) -> None:
+    row["frames"], row["cuts"] = [first, last], list(cuts)
+    row["blends"] = [round(transition.blend, 4) for transition in made]
+    row["methods"] = [transition.how.id for transition in made]
+    row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
 
 
 # The report

@@ -18,7 +18,7 @@ def _settings():
     settings, idle = bpy.context.scene.lookat_pd_transition, rig().animation_data.action
     settings.source = settings.destination = idle.name
     settings.source_frame, settings.destination_frame = FRAMES
-    settings.lock_feet = True
+    settings.lock_feet, settings.compare = True, "SPRING"
     files = extension.load("rig.transitions.profile_settings")
     presets = files.available()
     files.fill(settings, files.read(presets["Fingers Cut"]) + files.read(presets["Arms Later"]))

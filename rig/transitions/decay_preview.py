@@ -1,16 +1,20 @@
 """Preview of a transition: the deviation of each part of the body from the destination, and its decay."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
+from ...lookat_pd.transitions import methods, profiles
 from ..animation import actions, channels
 from ..detection import rest
 from ..detection.anatomy import Anatomy
 from ..sampling import scene_time
-from . import clips, splice
+from . import blend_profiles, clips, profile_settings, splice
 from .clips import Channel, Clip
 
 LONGEST = 0.8
@@ -19,11 +23,22 @@ PARTS = ("head", "torso", "arms", "legs")
 _last: dict[str, object] = {}
 
 
-def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, dict[str, Array]] | None:
-    """Times [s] after the cut and, for each part of the body, the mean deviation [deg] from the destination.
+@dataclass(frozen=True)
+class DecayPreview:
+    """Deviations from the destination after a cut. times: (F,) [s]. parts: for each part of the body the mean deviation
+    (F,) [deg]; compared: the same with the method to compare with, None without one. methods: the label of the method,
+    and of that one; of an automatic choice those that were chosen."""
 
-    For the transition in the scene's settings; None if it cannot be made. The last result is cached until the settings
-    or the keys of the actions change.
+    times: Array
+    parts: Mapping[str, Array]
+    compared: Mapping[str, Array] | None
+    methods: tuple[str, str]
+
+
+def preview(scene: bpy.types.Scene, armature: bpy.types.Object) -> DecayPreview | None:
+    """The decay of the transition in the scene's settings, its profile included; None if it cannot be made.
+
+    The last result is cached until the settings or the keys of the actions change.
     """
     settings = scene.lookat_pd_transition
     data = armature.animation_data
@@ -37,14 +52,15 @@ def decays(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Array, d
     except LookAtError:
         return None
     numbers = (settings.source_frame, settings.destination_frame, settings.use_auto_blend, settings.blend)
-    key = (armature.name, settings.method, settings.damping_ratio, dt, *numbers, *contents)
+    how = (settings.method, settings.compare, settings.damping_ratio, profile_settings.used(settings))
+    key = (armature.name, *how, dt, *numbers, *contents)
     if _last.get("key") != key:
         try:
-            decays = _decays(armature, source, destination, settings, dt)
+            found = _preview(armature, source, destination, settings, dt)
         except LookAtError:
-            decays = None
-        _last.update(key=key, decays=decays)
-    return _last["decays"]  # type: ignore[return-value]
+            found = None
+        _last.update(key=key, found=found)
+    return _last["found"]  # type: ignore[return-value]
 
 
 def _content(armature: bpy.types.Object, action: bpy.types.Action) -> tuple[str, int]:
@@ -59,7 +75,7 @@ def _content(armature: bpy.types.Object, action: bpy.types.Action) -> tuple[str,
     return action.name, number
 
 
-def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, dict[str, Array]]:
+def _preview(armature, source, destination, settings, dt: float) -> DecayPreview:
     cut, enter = settings.source_frame, settings.destination_frame
     count = int(np.ceil(LONGEST / dt))
     after = _rotations(armature, destination, enter + np.arange(count))
@@ -67,20 +83,34 @@ def _decays(armature, source, destination, settings, dt: float) -> tuple[Array, 
     seconds = None if settings.use_auto_blend else settings.blend
     if seconds is None:
         seconds = splice.blend_time(before, after, dt, 1.0)
-    blend = splice.Blend(seconds, settings.method, damping_ratio=settings.damping_ratio)
-    blend, going_on = splice.with_method(blend, before, after, dt), None
-    if blend.how.plays_both:
-        going_on = _rotations(armature, source, cut + np.arange(count), list(after.raw))
-    blended = splice.splice(before, after, dt, blend, going_on)
+    profile = blend_profiles.fitted(profiles.read_text(profile_settings.used(settings)), armature)
+    going_on = None
     parts = _parts(armature)
+    found: list[Mapping[str, Array]] = []
+    labels = []
+    for method in (settings.method, settings.compare):
+        if methods.of_identifier(method) is None:
+            continue
+        blend = splice.Blend(seconds, method, profile, settings.damping_ratio)
+        blend = splice.with_method(blend, before, after, dt)
+        if going_on is None and (blend.how.plays_both or profile.source_time() > 0.0):
+            going_on = _rotations(armature, source, cut + np.arange(count), list(after.raw))
+        found.append(_deviations(splice.splice(before, after, dt, blend, going_on), after, parts))
+        labels.append(blend.how.label)
+    times = dt * np.arange(1, count + 1)
+    return DecayPreview(times, found[0], found[1] if len(found) > 1 else None, (labels[0], labels[-1]))
+
+
+def _deviations(blended: Clip, after: Clip, parts: Mapping[str, str]) -> dict[str, Array]:
+    """The mean deviation (F,) [deg] of each part of the body; of "" if the body has none of them."""
     off: dict[str, list[Array]] = {}
     for channel, raw in blended.raw.items():
         here, there = (channels.to_quaternion(a, channel.mode) for a in (raw, after.raw[channel]))
         angle = np.degrees(rotation.distance(here, there))
         off.setdefault(parts.get(channel.bone, ""), []).append(angle)
     means = {part: np.mean(off[part], axis=0) for part in PARTS if part in off}
-    everything = np.mean([angle for angles in off.values() for angle in angles], axis=0) if off else np.zeros(count)
-    return dt * np.arange(1, count + 1), means or {"": everything}
+    everything = [angle for angles in off.values() for angle in angles]
+    return means or {"": np.mean(everything, axis=0) if everything else np.zeros(len(after.frames))}
 
 
 def _rotations(armature, action, frames: Array, wanted: list[Channel] | None = None) -> Clip:

@@ -6,6 +6,7 @@ difference the smaller of their two speeds, across it the mean. The travel of th
 the second cycle starts where the first one ends.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import bpy
@@ -70,8 +71,7 @@ def loop(
     from the first by them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which
     repeated F-curves cannot represent. Raises LookAtError before any change.
     """
-    if ends not in SHARES:
-        raise InvalidArgument("Ends {ends!r} are unknown; use {known}.", ends=ends, known=", ".join(SHARES))
+    check_ends(ends)
     editable.check_armature(armature)
     if assign:
         sequence.check_may_play(armature)
@@ -98,12 +98,7 @@ def loop(
         )
     dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
     half = 0.5 * (end - begin) * dt
-    if blend.seconds is not None and not blend.profile.reach(blend.seconds) <= half + 1e-6:
-        raise RigError(
-            "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.",
-            half=half,
-            seconds=blend.profile.reach(blend.seconds),
-        )
+    check_blend(blend, half)
     keyed = sequence.fitting(armature, action, slot).channels
     check_frames(begin, end)
     clip = clips.read(armature, action, slot, np.arange(begin, end + 1), keyed)
@@ -115,7 +110,7 @@ def loop(
     if blend.seconds is None:
         length = splice.blend_time(clip, again.part(slice(1, None)), dt, ground.size)
         blend = replace(blend, seconds=min(blend.profile.longest_blend(half), length))
-    result = _closed(clip, again, ground, travel, dt, blend, ends)
+    result = closed(clip, again, lambda part: ground.place(part, inverse(travel)), dt, blend, ends)
     if in_place:
         result = ground.place(result, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
         travel = Placement.identity()
@@ -134,23 +129,40 @@ def loop(
     return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles)
 
 
-def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: float, blend: Blend, ends: str) -> Clip:
-    """The clip with matching ends except for the travel of the root. again: the clip in the next cycle."""
+def check_ends(ends: str) -> None:
+    if ends not in SHARES:
+        raise InvalidArgument("Ends {ends!r} are unknown; use {known}.", ends=ends, known=", ".join(SHARES))
+
+
+def check_blend(blend: Blend, half: float) -> None:
+    """Raise RigError if a blend is longer than half of the loop [s]."""
+    reach = blend.profile.reach(blend.seconds or 0.0)
+    if blend.seconds is not None and not reach <= half + 1e-6:
+        raise RigError(
+            "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.", half=half, seconds=reach
+        )
+
+
+def closed(clip: Clip, again: Clip, back: Callable[[Clip], Clip], dt: float, blend: Blend, ends: str) -> Clip:
+    """The clip with matching ends except for the travel of the root.
+
+    again: the clip in the next cycle. back: places what is in the next cycle in this one.
+    """
     middle = len(clip.frames) // 2
     start, end = clip.part(slice(0, middle + 1)), clip.part(slice(middle + 1, None))
     # The first half of the next cycle, forwards, and the second half of this one, backwards, from the seam.
     start_from, end_from = _meeting(clip, again, SHARES[ends])
     if ends != "END":
         blended = splice.splice(start_from, again.part(slice(1, middle + 1)), dt, blend)
-        start = ground.place(start_from.part(slice(1, 2)).then(blended), inverse(travel))
+        start = back(start_from.part(slice(1, 2)).then(blended))
     if ends != "START":
         backwards = clip.part(slice(-2, middle, -1))
         blended = splice.splice(end_from, backwards, dt, blend)
         end = end_from.part(slice(1, 2)).then(blended).part(slice(None, None, -1))
-    closed = _connected(start, end, clip)
+    connected = _connected(start, end, clip)
     rows = {channel: blend.profile.row(channel) for channel in clip.raw}
     as_it_is = {c: clip.raw[c] for c, row in rows.items() if row is not None and row.time_factor == 0.0}
-    return Clip(clip.armature, clip.frames, closed | as_it_is)
+    return Clip(clip.armature, clip.frames, connected | as_it_is)
 
 
 def _connected(start: Clip, end: Clip, was: Clip) -> dict[Channel, Array]:

@@ -31,6 +31,7 @@ ROOT_ITEMS = (
     ("ALL", "Position, Height and Heading", "Match the height as well as position and heading"),
 )
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
+COMPARE_ITEMS = (("NONE", "None", "Plot only the method"), *METHOD_ITEMS)
 BLEND_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values() if row.blends)
 """The methods for transitions without a cut."""
 POP_ITEMS = tuple(
@@ -179,6 +180,11 @@ class TransitionSettings(CutRange, Blending, Repeating, FootLocking, bpy.types.P
     )
     destination_frame: IntProperty(
         name="Destination Frame", description="Frame of the destination that plays at the cut", default=1
+    )
+    compare: EnumProperty(
+        name="Compare",
+        description="Method whose decay is plotted too, as dashed lines, with the same blend time",
+        items=COMPARE_ITEMS,
     )
     use_profile: BoolProperty(
         name="Use Profile", description="Let some bones or properties blend differently", default=False

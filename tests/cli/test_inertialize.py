@@ -497,13 +497,7 @@ def test_smooth_pops_with_a_method(call, tools, tmp_path) -> None:
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
 def test_pops_as_seen(call, tools, tmp_path, suffix: str) -> None:
     """A Child Of that takes hold: its pop is in no key, and no action is changed."""
-    hero = opened_clips(tools)
-    prop = bpy.data.objects.new("Prop", None)
-    bpy.context.scene.collection.objects.link(prop)
-    prop.rotation_euler = (0.2, 0.3, 0.4)
-    constraint = hero.pose.bones["chest"].constraints.new("CHILD_OF")
-    constraint.target, constraint.set_inverse_pending = prop, False
-    constraint.inverse_matrix.identity()
+    _, constraint = held(tools)
     for frame, value in ((1, 0.0), (16, 0.0), (17, 1.0)):
         constraint.influence = value
         constraint.keyframe_insert("influence", frame=frame)
@@ -521,6 +515,31 @@ def test_pops_as_seen(call, tools, tmp_path, suffix: str) -> None:
     np.testing.assert_allclose(seen[still], before[still], atol=1e-4)
     row = call("inertialize", source, "--output", output, *words[:-2], 20, 31).row
     assert row["ok"] and row["pops"] == [] and "No pop" in row["warnings"][0]
+
+
+def held(tools):
+    """The prop that holds the chest of the figure, and the constraint."""
+    hero = opened_clips(tools)
+    prop = bpy.data.objects.new("Prop", None)
+    bpy.context.scene.collection.objects.link(prop)
+    prop.rotation_euler = (0.2, 0.3, 0.4)
+    constraint = hero.pose.bones["chest"].constraints.new("CHILD_OF")
+    constraint.target, constraint.set_inverse_pending = prop, False
+    constraint.inverse_matrix.identity()
+    return prop, constraint
+
+
+def test_loop_as_seen(call, tools, tmp_path) -> None:
+    """The chest is held by something that does not return: no key of the clip is changed."""
+    prop, _ = held(tools)
+    for frame, angle in ((1, 0.3), (31, 0.9)):
+        prop.rotation_euler.y = angle
+        prop.keyframe_insert("rotation_euler", index=1, frame=frame)
+    source, output = tools.save(tmp_path / "hero.blend"), tmp_path / "out.blend"
+    words = ("--loop", "--as-seen", "--blend", 0.3, "--range", 1, 31)
+    row = call("inertialize", source, "--output", output, *words).row
+    assert row["error"] is None and row["cuts"] == [31] and row["frames"] == [1, 31] and row["action"] == "Run"
+    assert row["blends"] == [0.3] and row["velocity_jump_deg_per_s"][0] < 200.0
 
 
 def place_of_head(tools, path: Path) -> np.ndarray:
@@ -675,7 +694,8 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--clean-feet", "--profile", "Arms Later"], "--profile means nothing without --to"),
         (["--to", "Walk", "--profile", "Nobody"], "there is no profile 'Nobody'; give a JSON file, or one of"),
         (["--to", "Walk", "--profile", "nowhere.json"], "the profile nowhere.json cannot be read"),
-        (["--loop", "--as-seen"], "--as-seen means nothing without --to"),
+        (["--clean-feet", "--as-seen"], "--as-seen means nothing without --to"),
+        (["--loop", "--as-seen", "--name", "X"], "--name means nothing with --loop --as-seen"),
         (["--smooth-pops", "--as-seen", "--method", "fade"], "--method fade needs two clips"),
         (["--smooth-pops", "--as-seen", "--all-actions"], "--as-seen smooths what the rig plays"),
         (["--smooth-pops", "--as-seen", "--name", "X"], "--name means nothing with --smooth-pops --as-seen"),

@@ -140,6 +140,18 @@ def test_loop_action(hero) -> None:
         bpy.ops.lookat_pd.loop_action(use_range=True, frame_start=5, frame_end=5)
 
 
+def test_loop_as_seen(hero) -> None:
+    """What plays ends as it begins, and no key is changed."""
+    keys, action = scenes.curves(bpy.data.actions["Run"]), hero.animation_data.action
+    options = {"pose_source": "SEEN", "use_range": True, "frame_start": 5, "frame_end": 30, "in_place": True}
+    assert bpy.ops.lookat_pd.loop_action(**options) == {"FINISHED"}
+    assert hero.animation_data.action == action and not scenes.differences(keys, scenes.curves(action))
+    first, last = heads(hero, action, (5, 30))
+    np.testing.assert_allclose(first, last, atol=1e-3)
+    with pytest.raises(RuntimeError, match="half of the loop"):
+        bpy.ops.lookat_pd.loop_action(**options, use_auto_blend=False, blend=5.0)
+
+
 @pytest.fixture
 def walker():
     armature = walking.person()

@@ -111,7 +111,8 @@ def new(note: dict[str, Any]) -> bpy.types.Action:
 
 
 def _name(note: dict[str, Any]) -> str:
-    return f"{NAME} {note['frame']}" + (" feet" if "clips" in note else "")
+    kind = next((word for key, word in (("clips", " feet"), ("loop", " loop")) if key in note), "")
+    return f"{NAME} {note['frame']}{kind}"
 
 
 def write_note(action: bpy.types.Action, note: dict[str, Any]) -> None:

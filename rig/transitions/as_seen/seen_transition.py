@@ -272,8 +272,10 @@ def realize(
         yield 0.3 + 0.7 * (round_ + 1) / _ROUNDS
         if least < close or least > _BETTER * before:
             break
-        used |= error.max(axis=0) > _VISIBLE * close
-        offsets = offsets.corrected(measured, wanted)
+        # What follows from the bones above goes once they are right.
+        expected = _inherited(armature, poses, wanted, measured)
+        used |= pose_tree.distance(wanted, expected).max(axis=0) > _VISIBLE * close
+        offsets = offsets.corrected(expected, wanted)
     if best is not offsets:
         seen_offsets.show(armature, action, frame, best.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
     return frame + count - 1, least
@@ -295,10 +297,16 @@ def _inherited(armature: bpy.types.Object, poses: EvaluatedPoses, wanted: Array,
     inherited = shown.copy()
     for row, name in enumerate(poses.bones):
         bone = armature.pose.bones[name] if name != OBJECT else None
-        while bone is not None and not any(not c.mute and c.influence > 0.0 for c in bone.constraints):
+        while bone is not None and not _is_constrained(bone):
             bone = bone.parent
             if bone is not None and bone.name in rows:
                 above = rows[bone.name]
                 inherited[:, row] = wanted[:, above] @ np.linalg.inv(shown[:, above]) @ shown[:, row]
                 break
     return inherited
+
+
+def _is_constrained(bone: bpy.types.PoseBone) -> bool:
+    """Whether constraints pose a bone, other than those of transitions."""
+    rig = (item for item in bone.constraints if not (item.type == "ACTION" and seen_offsets.is_own(item.action)))
+    return any(not item.mute and item.influence > 0.0 for item in rig)

@@ -9,7 +9,7 @@ from ....lookat_pd import progress
 from ...animation import editable
 from ..blend_profiles import BlendProfile
 from ..splice import Blend
-from . import seen_feet, seen_offsets, seen_transition
+from . import seen_feet, seen_loop, seen_offsets, seen_transition
 from .seen_transition import NothingJumps
 
 
@@ -57,6 +57,9 @@ def _again(
     if "clips" in note:
         locked = yield from seen_feet.lock(scene, armature, seen_feet.clips_of(note))
         return locked.action if locked is not None else None
+    if "loop" in note:
+        ends = int(note["frame"]), int(note["last"])
+        return (yield from seen_loop.closed(scene, armature, *ends, _blend_of(note), **note["loop"])).action
     # Bones that are gone or renamed since are left out.
     bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
     job = seen_transition.blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)

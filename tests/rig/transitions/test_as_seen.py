@@ -16,6 +16,7 @@ join = load("rig.transitions.join")
 pops = load("rig.transitions.pops")
 seen_join = load("rig.transitions.as_seen.seen_join")
 evaluated_pose = load("rig.transitions.as_seen.evaluated_pose")
+seen_loop = load("rig.transitions.as_seen.seen_loop")
 seen_offsets = load("rig.transitions.as_seen.seen_offsets")
 seen_pops = load("rig.transitions.as_seen.seen_pops")
 seen_transition = load("rig.transitions.as_seen.seen_transition")
@@ -323,6 +324,62 @@ def test_a_join_that_fails_leaves_nothing() -> None:
     )
     with pytest.raises(RigError, match="enable Use Result"):
         drain(job)
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+@pytest.mark.parametrize("ends", ["BOTH", "START", "END"])
+def test_a_loop_ends_as_it_begins(ends: str) -> None:
+    """An arm that is held by something that moves: no key of the armature is in it."""
+    armature = hero()
+    child_of(armature, "upper_arm.L").influence = 1.0
+    actions.remove_curves(armature, 'pose.bones["upper_arm.L"].constraints["Child Of"].influence')
+    armature.pose.bones["upper_arm.L"].constraints["Child Of"].influence = 1.0
+    prop = bpy.data.objects["Prop"]
+    for frame, angle in ((1, 0.0), (40, 0.8)):
+        prop.rotation_euler.y = angle
+        prop.keyframe_insert("rotation_euler", index=1, frame=frame)
+    before, keys = shown(armature, range(1, 41)), scenes.curves(armature.animation_data.action)
+    made = drain(seen_loop.closed(bpy.context.scene, armature, 5, 35, splice.Blend(0.4), ends=ends, in_place=True))
+    after = shown(armature, range(1, 41))
+    assert made.error < 1e-4 and not scenes.differences(keys, scenes.curves(armature.animation_data.action))
+    np.testing.assert_allclose(after[34], after[4], atol=2e-4)
+    np.testing.assert_allclose(after[[*range(4), *range(35, 40)]], before[[*range(4), *range(35, 40)]], atol=1e-5)
+    hard = np.concatenate((before[4:34], before[4:10]))
+    soft = np.concatenate((after[4:34], after[4:10]))
+    assert velocity_jumps(soft)[27:32].max() < 0.3 * velocity_jumps(hard)[27:32].max()
+    if ends != "BOTH":
+        # In place, the turn of the hips is taken out.
+        kept, hips = 4 if ends == "END" else 34, evaluated_pose.deforming(armature).index("hips")
+        turns = rotation.from_matrix(np.stack((before[kept], after[kept]))[..., :3, :3])
+        turns = rotation.multiply(rotation.inverse(turns[:, hips, None]), turns[:, hips:])
+        assert rotation.distance(*turns).max() < 1e-3
+    drain(seen_update.update(bpy.context.scene, armature))
+    np.testing.assert_allclose(shown(armature, range(1, 41)), after, atol=1e-5)
+
+
+def test_a_loop_that_travels_goes_on_from_where_it_has_come() -> None:
+    """The last pose is the first one, moved over the ground and turned about the vertical."""
+    armature = character()
+    use(armature, calm(armature, "Walk"))
+    for index, far in ((0, 1.0), (2, -2.0)):
+        for frame in (1, 40):
+            armature.pose.bones["hips"].location[index] = far * frame / 40
+            armature.pose.bones["hips"].keyframe_insert("location", index=index, frame=frame)
+    drain(seen_loop.closed(bpy.context.scene, armature, 5, 35))
+    first, last = shown(armature, (5, 35))
+    row = evaluated_pose.deforming(armature).index("hips")
+    moved = last[row] @ np.linalg.inv(first[row])
+    first, last = first[row:], last[row:]
+    assert np.linalg.norm(moved[:2, 3]) > 0.3
+    np.testing.assert_allclose(moved[2], (0.0, 0.0, 1.0, 0.0), atol=2e-4)
+    np.testing.assert_allclose(last, moved @ first, atol=5e-4)
+
+
+def test_a_loop_needs_five_frames() -> None:
+    armature = hero()
+    before = scenes.snapshot()
+    with pytest.raises(RigError, match="Frames 5 to 8 are too few for a loop"):
+        drain(seen_loop.closed(bpy.context.scene, armature, 5, 8))
     assert not scenes.differences(before, scenes.snapshot())
 
 
