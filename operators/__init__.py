@@ -40,6 +40,7 @@ from . import (
     solve,
     strip_transition,
     targets,
+    travel,
     whole_body,
 )
 
@@ -74,6 +75,7 @@ TRANSITIONS = (
     strip_transition,
     chain_actions,
     library,
+    travel,
     clean_foot_skate,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)

@@ -18,6 +18,7 @@ from . import (
     transitions,
     transitions_as_seen,
     transitions_library,
+    transitions_travel,
 )
 
 MODULES = (
@@ -34,6 +35,7 @@ MODULES = (
     transitions,
     transitions_as_seen,
     transitions_library,
+    transitions_travel,
     ik,
     dynamics,
     dynamics_overlay,

@@ -166,12 +166,12 @@ def comparing(
             if destination == source:
                 here = np.where(np.subtract.outer(np.arange(len(here)), np.arange(len(here))) > spacing, here, np.inf)
             spare = min(room, lengths[destination] // 2)
-            search, options = CutSearch(here, across[:, columns]), {"spacing": spacing, "room": max(spare, 1)}
-            best = search.best(per_pair, **options)
+            search = CutSearch(here, across[:, columns])
+            best = search.best(per_pair, spacing=spacing, room=max(spare, 1))
             if source in leave or destination in enter:
-                every = slice(None)
-                within = {"source": leave.get(source, every), "destination": enter.get(destination, every)}
-                best = dict.fromkeys((*best, *search.best(per_pair, **options, **within)))
+                first, second = leave.get(source, slice(None)), enter.get(destination, slice(None))
+                within = search.best(per_pair, spacing=spacing, room=max(spare, 1), source=first, destination=second)
+                best = list(dict.fromkeys((*best, *within)))
             found += [ClipCut(source, destination, cut.i, cut.j, cut.cost) for cut in best]
         yield (source + 1) / len(lengths)
     exact = _exactly(found, points, contacts, weights, ends)
@@ -186,7 +186,8 @@ clips: (F, J, 3) each, global positions of the same J joints, Z up; dt: their ti
 `best_cut.search`. contacts: of each clip, (F, K). per_pair: number of cuts of each ordered pair of clips. spacing: as
 of `CutSearch.best`; a cut from a clip to itself goes back by more. room: number of frames of the destination after a
 cut, at most half of it. leave, enter: frames i and j, by clip, for which there are cuts in addition to the best ones of
-all frames, because a path begins or ends there. The search is in single precision, the costs are not. Raises InvalidArgument.
+all frames, because a path begins or ends there. The search is in single precision, the costs are not. Raises
+InvalidArgument.
 """
 
 

@@ -14,6 +14,10 @@ from . import foot_bones, foot_contacts, foot_locking
 from .foot_locking import FootLockResult, FootPlan
 
 
+class NotPlanted(RigError):
+    """There is no contact to keep."""
+
+
 def clean(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
@@ -36,7 +40,7 @@ def clean(
             places = foot.touch(samples)
             plans.append(FootPlan(foot_lock.displacements(places, planted, dt, release=release), planted))
         if not any(item.stances for item in plans):
-            raise RigError(
+            raise NotPlanted(
                 "No foot of '{armature}' is planted from frame {first} to {last}; increase Speed or Height, or choose "
                 "other frames.",
                 armature=armature.name,
