@@ -51,8 +51,8 @@ class Turning:
         max=6.2832,
     )
     turn_speed: FloatProperty(
-        name="Turn per Second",
-        description="Turning speed of the character, to the left",
+        name="Turn Speed",
+        description="Angle per second by which the character turns, to the left",
         subtype="ANGLE",
         min=-62.832,
         max=62.832,
