@@ -7,7 +7,6 @@ import pytest
 import kept
 from extension import load
 
-from .. import scenes
 from ..feet import walking
 from .motions import character, poses, use
 from .motions import walk as swaying
@@ -185,7 +184,7 @@ def test_an_object_that_moves_sets_the_pace(walker) -> None:
 def test_what_cannot_be_a_path(walker) -> None:
     empty = bpy.data.objects.new("Empty", None)
     scene().collection.objects.link(empty)
-    before = scenes.snapshot()
+    before = set(bpy.data.actions)
     for path, message in (
         (curve([(0, 0, 0), (0, 0, 2)]), "no length on the ground"),
         (curve([(0, 0, 0), (0.03, 0, 0)]), "shorter than the distance of two frames"),
@@ -196,7 +195,17 @@ def test_what_cannot_be_a_path(walker) -> None:
             drain(path_following.follow(scene(), walker, action(), path))
     with pytest.raises(RigError, match="enter its speed"):
         drain(path_following.follow(scene(), walker, action(), circle(), speed=0.0))
-    assert set(before) and len(bpy.data.actions) == 2
+    assert set(bpy.data.actions) == before
+
+
+@pytest.mark.parametrize("steps", [1, 40])
+def test_nothing_is_left_of_a_path_that_is_cancelled(walker, steps) -> None:
+    before = set(bpy.data.actions)
+    work = path_following.follow(scene(), walker, action(), circle())
+    for _ in range(steps):
+        next(work)
+    work.close()
+    assert set(bpy.data.actions) == before and walker.animation_data.action == action()
 
 
 def test_operators(walker) -> None:
