@@ -1,5 +1,7 @@
 """Transitions: join two actions, find the best cut, smooth pops, make loops."""
 
+from collections.abc import Sequence
+
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
@@ -8,7 +10,6 @@ from ..operators.blending import draw_lock_feet, draw_repeat
 from ..rig.transitions import decay_preview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
-from .buttons import hand_over as _hand_over
 
 _BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio")
 _CUT_RANGE = ("use_cut_range", "source_start", "source_end", "destination_start", "destination_end")
@@ -64,7 +65,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
                 column.prop(settings, f"{name}_start", text=text)
                 column.prop(settings, f"{name}_end", text="End")
         button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
-        _hand_over(settings, button, _CUT_RANGE)
+        hand_over(settings, button, _CUT_RANGE)
 
     @staticmethod
     def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -91,18 +92,24 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
         clips = "source", "destination", "source_frame", "destination_frame", "repeat", "use_until", "until"
-        _hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
+        hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
         column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
         column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
-        _hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
+        hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
-        _hand_over(settings, button, ("root", "lock_feet", *_BLEND))
+        hand_over(settings, button, ("root", "lock_feet", *_BLEND))
         layout.separator()
         layout.operator("lookat_pd.clean_foot_skate", icon="MOD_SIMPLEDEFORM")
+
+
+def hand_over(settings, button, names: Sequence[str]) -> None:
+    """Set the properties of a button from the settings of the panel."""
+    for name in names:
+        setattr(button, name, getattr(settings, name))
 
 
 def _draw_decays(layout: bpy.types.UILayout, times, parts) -> None:

@@ -3,7 +3,7 @@
 import bpy
 
 from ..operators import current, inertialize
-from .buttons import hand_over
+from .transitions import hand_over
 
 _PATH = (
     *("source", "destination", "use_cut_range", "source_start", "source_end", "destination_start", "destination_end"),

@@ -4,7 +4,7 @@ import bpy
 
 from ..operators import current, inertialize
 from ..operators.travel import draw_speed
-from .buttons import hand_over
+from .transitions import hand_over
 
 
 class LOOKAT_PD_PT_transitions_travel(bpy.types.Panel):
