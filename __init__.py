@@ -19,7 +19,7 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.offset_layer import constraints
     from .rig.pd_follow import follow_constraints, follow_live
     from .rig.pd_follow import settings as pd_follow_settings
-    from .rig.transitions import library_settings
+    from .rig.transitions import library_settings, travel_settings
     from .rig.transitions import settings as transition_settings
     from .rig.transitions.as_seen import seen_offsets
 
@@ -29,6 +29,7 @@ def modules() -> tuple[ModuleType, ...]:
         conversation_settings,
         transition_settings,
         library_settings,
+        travel_settings,
         ik_settings,
         body_settings,
         dynamics_settings,

@@ -25,9 +25,11 @@ from ..rig.transitions import (
     join,
     library,
     loop,
+    path_following,
     pops,
     pose_markers,
     sequence,
+    travel,
 )
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.library import Library, LibraryCut, PathEnds
@@ -89,7 +91,7 @@ class Made:
     transition, and places: the two steps whose speeds are compared there. root: bone by which clips were placed.
     missing: bones that the rig lacks. foot_drift: largest distance [units of the world] between two places of a planted
     foot before and after it was locked, None where none was. library: the actions that were compared, path: the cuts
-    among them that were taken.
+    among them that were taken. travel: the speed of a clip that was converted, for the report.
     """
 
     action: bpy.types.Action
@@ -105,6 +107,7 @@ class Made:
     foot_drift: tuple[float, float] | None = None
     library: Library | None = None
     path: list[LibraryCut] = field(default_factory=list)
+    travel: dict[str, float] | None = None
 
 
 def check(rig: bpy.types.Object) -> None:
@@ -122,6 +125,8 @@ def make(
     """Raises LookAtError."""
     if request.mode == "loop":
         return _loop(request, scene, rig)
+    if request.mode in ("in_place", "travel", "along"):
+        return _travelled(request, scene, rig, console)
     if request.mode == "clean_feet":
         return _clean_feet(request, scene, rig)
     if request.mode == "smooth_pops":
@@ -403,3 +408,60 @@ def _clean_feet(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.typ
     slot = rig.animation_data.action_slot
     drift = cleaned.before, cleaned.drift
     return Made(cleaned.action, slot, [clip.action.name], [], [], [], [first], missing=list(missing), foot_drift=drift)
+
+
+def _travelled(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, console: Console) -> Made:
+    """A clip in place, on the move, or along a path."""
+    options, clip = request.options, _take(request, rig)
+    missing = sequence.fitting(rig, clip.action, clip.slot).missing
+    called, covered, feet = clip.action.name, {}, None
+    if request.mode == "in_place":
+        made = travel.in_place(scene, rig, clip.action, options.in_place.upper(), name=options.name or "")
+        speed = made.speed
+    elif request.mode == "travel":
+        made = travel.travelling(scene, rig, clip.action, _speed(options), name=options.name or "")
+        speed = made.speed
+    else:
+        path = scene.objects.get(options.along)
+        if path is None:
+            raise RigError("There is no object '{name}' in the scene; choose a path.", name=options.along)
+        steps = path_following.follow(
+            scene,
+            rig,
+            clip.action,
+            path,
+            speed=options.speed,
+            ease=path_following.EASE if options.ease is None else options.ease,
+            lock_feet=options.lock_feet,
+            name=options.name or f"{called} along",
+        )
+        made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "following the path"))
+        speed = travel.Speed(made.speed)
+        feet = made.feet
+        covered = {"distance": made.distance, "cycles": made.cycles}
+    found = {
+        "speed": speed.speed,
+        "direction_deg": np.degrees(speed.direction),
+        "turn_deg_per_s": np.degrees(speed.turn),
+        **covered,
+    }
+    slot = rig.animation_data.action_slot
+    return Made(
+        made.action,
+        slot,
+        [called],
+        [],
+        [],
+        [],
+        [made.first],
+        missing=list(missing),
+        travel={name: round(float(value), 6) + 0.0 for name, value in found.items()},
+        foot_drift=None if feet is None else (feet.before, feet.drift),
+    )
+
+
+def _speed(options: argparse.Namespace) -> travel.Speed | None:
+    """The speed of the command line, None for that of the feet."""
+    if isinstance(options.travel, str):
+        return None
+    return travel.Speed(options.travel, np.radians(options.direction or 0.0), np.radians(options.turning or 0.0))

@@ -44,6 +44,7 @@ from . import (
     solve,
     strip_transition,
     targets,
+    travel,
     whole_body,
 )
 
@@ -79,6 +80,7 @@ TRANSITIONS = (
     strip_transition,
     chain_actions,
     library,
+    travel,
     clean_foot_skate,
     blend_profile,
 )

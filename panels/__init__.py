@@ -21,6 +21,7 @@ from . import (
     transitions,
     transitions_as_seen,
     transitions_library,
+    transitions_travel,
 )
 
 MODULES = (
@@ -38,6 +39,7 @@ MODULES = (
     blend_profile,
     transitions_as_seen,
     transitions_library,
+    transitions_travel,
     ik,
     ik_ghosts,
     dynamics,

@@ -35,7 +35,7 @@ WITHIN = {
         "gaze": {"pd"},
         "body": {"gaze", "pd"},
         "eyes": {"gaze"},
-        "transitions": {"pd"},
+        "transitions": {"body", "pd"},
         "conversation": set(),
         "ik": set(),
         "dynamics": {"ik", "pd"},

@@ -13,7 +13,15 @@ from ...lookat_pd.progress import drain
 from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
 from ...rig.sampling import scene_time
-from ...rig.transitions import blend_profiles, loop, pose_markers, profile_settings, sequence
+from ...rig.transitions import (
+    blend_profiles,
+    loop,
+    path_following,
+    pose_markers,
+    profile_settings,
+    sequence,
+    travel,
+)
 from ...rig.transitions.as_seen import seen_loop, seen_pops, seen_transition
 from ...rig.transitions.as_seen.seen_transition import SeenTransition
 from .. import arguments as words
@@ -56,11 +64,12 @@ FIELDS = (
     "library",
     "path",
     "plots",
+    "travel",
 )
 """What its report has beside the fields of every verb."""
 EPILOG = """\
-Choose one of --to, --list, --markers, --loop, --smooth-pops and --clean-feet. The result is a new action, which is
-assigned to the rig. A clip list has one entry per clip:
+Choose one of --to, --list, --markers, --loop, --smooth-pops, --clean-feet, --in-place, --travel and --along. The result
+is a new action, which is assigned to the rig. A clip list has one entry per clip:
   [{"clip": "Run"}, {"clip": "Walk", "frame": 10, "at": 40, "blend": 0.3}, {"clip": "Idle", "blend": "auto"}]
 clip: action; frame: frame of the clip at which it starts (default: its first); at: frame of the result at which it
 starts (default: the end of the previous clip); blend: time in seconds, or auto (default: --blend). Timeline markers
@@ -74,8 +83,15 @@ clip with the smallest differences at the cuts.
 range in which pops are detected or feet cleaned."""
 
 _ROOTS = ("none", "position", "heading", "all")
-_MODES = ("to", "list", "markers", "loop", "smooth_pops", "clean_feet")
-_OF_ONE = {"loop": "loop", "smooth_pops": "smooth", "clean_feet": "feet"}
+_MODES = ("to", "list", "markers", "loop", "smooth_pops", "clean_feet", "in_place", "travel", "along")
+_OF_ONE = {
+    "loop": "loop",
+    "smooth_pops": "smooth",
+    "clean_feet": "feet",
+    "in_place": "in place",
+    "travel": "travelling",
+    "along": "along",
+}
 """Ways that make something of each action, and what is added to its name."""
 _MEANT_FOR = {
     "action": ("to", *_OF_ONE),
@@ -92,7 +108,11 @@ _MEANT_FOR = {
     "until": ("to",),
     "as_seen": ("to", "list", "markers", "loop", "smooth_pops"),
     "loop_ends": ("loop",),
-    "lock_feet": ("to", "list", "markers"),
+    "lock_feet": ("to", "list", "markers", "along"),
+    "direction": ("travel",),
+    "turning": ("travel",),
+    "speed": ("along",),
+    "ease": ("along",),
     "root": ("to", "list", "markers"),
     "method": ("to", "list", "markers", "smooth_pops"),
     "damping_ratio": ("to", "list", "markers", "smooth_pops"),
@@ -113,6 +133,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode.add_argument(
         "--clean-feet", action="store_true", help="keep the feet of --action on their places while they are planted"
     )
+    mode.add_argument(
+        "--in-place",
+        choices=tuple(removed.lower() for removed in travel.REMOVED),
+        help="remove the motion of the root of --action over the ground: its mean velocity (even), what is slower than "
+        "a stride (smooth), or all of it",
+    )
+    mode.add_argument(
+        "--travel",
+        type=_travel,
+        metavar="feet|SPEED",
+        help="move --action over the ground with the speed of its planted feet, or in m/s",
+    )
+    mode.add_argument("--along", metavar="OBJECT", help="repeat --action along a curve, or as another object moves")
+    _add_travel_arguments(parser)
     parser.add_argument(
         "--as-seen",
         action="store_true",
@@ -189,6 +223,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", metavar="NAME", help="name of the new action")
 
 
+def _add_travel_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--direction",
+        type=words.number(-360.0, 360.0),
+        metavar="DEG",
+        help="with --travel SPEED: direction of travel from where the character faces, to the left (default: 0)",
+    )
+    parser.add_argument(
+        "--turning",
+        type=words.number(-3600.0, 3600.0),
+        metavar="DEG",
+        help="with --travel SPEED: degrees per second by which the character turns to the left (default: 0)",
+    )
+    parser.add_argument(
+        "--speed",
+        type=words.number(0.0, 1e6),
+        metavar="S",
+        help="with --along: speed of --action in m/s (default: its own or, in place, that of its planted feet)",
+    )
+    parser.add_argument(
+        "--ease",
+        type=words.number(0.0, 60.0),
+        metavar="S",
+        help="with --along: time in seconds over which the heading follows a turn of the path (default: "
+        f"{path_following.EASE:g})",
+    )
+
+
+def _travel(word: str) -> float | str:
+    return "feet" if word == "feet" else words.number(0.0, 1e6)(word)
+
+
 def _listed(items: Iterable[str]) -> str:
     """As a sentence has them: a, b or c."""
     *first, last = items
@@ -246,6 +312,10 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
         raise Misuse(f"--method {how.id} needs two clips or none; choose another method with {flag}")
     if options.library is not None:
         _check_library(options)
+    if isinstance(options.travel, str) and (options.direction is not None or options.turning is not None):
+        raise Misuse("--travel feet measures where the clip goes; leave --direction and --turning out")
+    if options.range is not None and any(_given(options, mode) for mode in ("in_place", "travel", "along")):
+        raise Misuse("--range means nothing for a whole clip; leave it out with --in-place, --travel and --along")
     if options.best_cut and (options.source_frame is not None or options.destination_frame is not None):
         raise Misuse("--best-cut finds the frames itself; leave --source-frame and --destination-frame out")
     if options.until is not None and options.repeat is not None:
@@ -446,6 +516,7 @@ def _fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
     row["methods"] = made.methods
     row["foot_drift"] = None if made.foot_drift is None else [round(drift, 6) for drift in made.foot_drift]
     row["markers"] = [{"frame": frame, "name": name} for frame, name in pose_markers.read(made.action)]
+    row["travel"] = made.travel
     row["root"], row["missing_bones"] = made.root, made.missing
     row["velocity_jump_deg_per_s"] = [None if jump is None else round(jump, 3) for jump in jumps]
     if made.missing:

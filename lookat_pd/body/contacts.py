@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..rotation import Array
 
@@ -29,11 +30,18 @@ def detect(place: Array, dt: float, size: float, detection: Detection) -> list[I
     """
     if len(place) < 3:
         return []
-    speed = np.linalg.norm(np.gradient(place, dt, axis=0), axis=-1) / size
-    touches = speed < detection.speed
-    if detection.height > 0.0:
-        touches &= place[:, 2] - place[:, 2].min() < detection.height * size
-    return intervals(touches, dt)
+    height = detection.height * size if detection.height > 0.0 else np.inf
+    return intervals(touching(place, dt, detection.speed * size, height, place[:, 2].min()), dt)
+
+
+def touching(places: Array, dt: float, speed: float, height: float, floor: float | Array) -> NDArray[np.bool_]:
+    """Whether points (F, ..., 3) of the world are at rest on the ground: (F, ...).
+
+    dt: [s] between points. speed: largest one [length/s]. height: largest one above the floor. floor: height of the
+    ground below each point.
+    """
+    velocity = np.gradient(places, dt, axis=0) if len(places) > 1 else np.zeros_like(places)
+    return (np.linalg.norm(velocity, axis=-1) < speed) & (places[..., 2] - floor < height)
 
 
 def intervals(touches: Array, dt: float) -> list[Interval]:

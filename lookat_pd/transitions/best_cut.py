@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
+from ..body.contacts import touching
 from ..errors import InvalidArgument
 from ..message import Message
 from ..rotation import Array
@@ -187,8 +188,7 @@ def foot_contacts(
     for name, value in (("size", size), ("height", height), ("speed", speed)):
         checks.number(name, value, 1e-9)
     floor = np.quantile(feet[..., 2], 0.05, axis=0) if ground is None else ground
-    low = feet[..., 2] - floor < height * size
-    return low & (np.linalg.norm(_velocity(feet, dt), axis=-1) < speed * size)
+    return touching(feet, dt, speed * size, height * size, floor)
 
 
 def _positions(name: str, positions: ArrayLike) -> Array:

@@ -7,11 +7,16 @@ import bpy
 from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.contacts import Detection
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
 from ..animation.bake_options import BakeOptions
 from ..sampling.sampler import Samples
 from ..sampling.scene_time import seconds_per_frame
 from . import foot_bones, foot_contacts, foot_locking
 from .foot_locking import FootLockResult, FootPlan
+
+
+class NotPlanted(RigError):
+    """There is no contact to keep."""
 
 
 def clean(
@@ -36,12 +41,14 @@ def clean(
             places = foot.touch(samples)
             plans.append(FootPlan(foot_lock.displacements(places, planted, dt, release=release), planted))
         if not any(item.stances for item in plans):
-            raise RigError(
-                "No foot of '{armature}' is planted from frame {first} to {last}; increase Speed or Height, or choose "
-                "other frames.",
-                armature=armature.name,
-                first=options.first,
-                last=options.last,
+            raise NotPlanted(
+                Message(
+                    "No foot of '{armature}' is planted from frame {first} to {last}; increase Speed or Height, or "
+                    "choose other frames.",
+                    armature=armature.name,
+                    first=options.first,
+                    last=options.last,
+                )
             )
         return plans
 

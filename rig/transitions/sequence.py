@@ -142,6 +142,11 @@ def whole_frames(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[
     return int(np.ceil(first - _ROUNDING)), int(np.floor(last + _ROUNDING))
 
 
+def key_ends(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[float, float]:
+    """The first key and the last one, which need not be at whole frames. Raises RigError if there is none."""
+    return _key_ends(action, slot)
+
+
 def _key_ends(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[float, float]:
     curves = actions.curves(action, slot)
     if not any(len(curve.keyframe_points) for curve in curves):

@@ -257,6 +257,37 @@ def test_the_cheapest_path_over_a_library(blend_file, call, tmp_path) -> None:
     assert json.loads((plots / "out.json").read_text()) == {**row["library"], "path": row["path"]}
 
 
+def test_in_place_and_on_the_move(blend_file, call, tmp_path) -> None:
+    still, moving = tmp_path / "still.blend", tmp_path / "moving.blend"
+    row = call("inertialize", blend_file, "--output", still, "--in-place", "even").row
+    assert row["action"] == "Run in place" and row["travel"]["speed"] == pytest.approx(0.12 * RATE, rel=0.01)
+    words = "--action", "Run in place", "--travel", "2.4", "--direction", "90", "--turning", "0"
+    row = call("inertialize", still, "--output", moving, *words).row
+    assert row["travel"] == {"speed": 2.4, "direction_deg": 90.0, "turn_deg_per_s": 0.0} and row["frames"] == [1, 31]
+    hips = bpy.data.objects["Hero"].pose.bones["hips"]
+    places = []
+    for frame in (1, 25):
+        bpy.context.scene.frame_set(frame)
+        places.append(np.array(hips.matrix.translation))
+    # To the left of somebody who faces along -Y.
+    np.testing.assert_allclose((places[1] - places[0])[:2], (2.4, 0.0), atol=1e-3)
+
+
+def test_along_the_motion_of_an_object(blend_file, call, tools, tmp_path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(blend_file))
+    guide = bpy.data.objects.new("Guide", None)
+    bpy.context.scene.collection.objects.link(guide)
+    for frame, x in ((1, 0.0), (49, 4.8)):
+        guide.location = (x, 0.0, 0.0)
+        guide.keyframe_insert("location", frame=frame)
+    path = tools.save(tmp_path / "guide.blend")
+    row = call("inertialize", path, "--action", "Run", "--output", tmp_path / "out.blend", "--along", "Guide").row
+    assert row["action"] == "Run along" and row["frames"] == [1, 49]
+    assert row["travel"]["distance"] == pytest.approx(4.8, rel=0.01)
+    failed = call("inertialize", path, "--action", "Run", "--output", tmp_path / "o.blend", "--along", "Nothing")
+    assert failed.code == 1 and "no object 'Nothing'" in failed.errors[-1]
+
+
 def test_the_library_of_a_file(blend_file, call) -> None:
     outcome = call("inspect", blend_file, "--library", "Run, Wal?")
     assert "library of 2 actions, 2 best cuts" in outcome.out and "Run  -> Walk" in outcome.out
@@ -706,6 +737,9 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--to", "Walk", "--source-range", "1", "9"], "--source-range means nothing without --best-cut"),
         (["--to", "Walk", "--loop-ends", "end"], "--loop-ends means nothing without --loop"),
         (["--to", "Walk", "--best-cut", "--source-frame", "9"], "--best-cut finds"),
+        (["--loop", "--speed", "2"], "--speed means nothing without --along"),
+        (["--travel", "feet", "--turning", "2"], "leave --direction and --turning out"),
+        (["--in-place", "all", "--range", "1", "9"], "--range means nothing for a whole clip"),
         (["--loop", "--library", "*"], "--library means nothing without --to"),
         (["--to", "Walk", "--library", "*", "--repeat", "2"], "--library finds the cuts itself; leave --repeat out"),
         (["--to", "Walk", "--cut-cost", "1"], "--cut-cost means nothing without --library"),

@@ -203,6 +203,8 @@ IN_PLACE = (
     ("kaykit_knight.glb", "Running_A", "Running_Strafe_Left"),
     ("robot_expressive.glb", "Punch", "Running"),
     ("khronos_fox.glb", "Survey", "Run"),
+    ("kaykit_knight.glb", "2H_Melee_Idle", "Running_A"),
+    ("robot_expressive.glb", "Idle", "Running"),
 )
 
 

@@ -109,6 +109,14 @@ def test_a_range_without_frames(hero) -> None:
         built(hero, ends=ends(None, (90, 99)))
 
 
+def test_nothing_is_left_of_a_search_that_is_cancelled(hero) -> None:
+    before = scenes.snapshot()
+    work = library.build(bpy.context.scene, hero, library.choose(hero))
+    next(work)
+    work.close()
+    assert not scenes.differences(before, scenes.snapshot())
+
+
 def test_the_list_and_the_path_of_the_panel(hero) -> None:
     scene = bpy.context.scene
     settings, transition = scene.lookat_pd_library, scene.lookat_pd_transition

@@ -1,0 +1,159 @@
+"""Clips in place, clips that travel, and clips that follow a path."""
+
+import math
+
+import bpy
+from bpy.props import StringProperty
+
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
+from ..rig.transitions import path_following, travel
+from ..rig.transitions.path_following import PathFollowed
+from ..rig.transitions.travel_settings import Eased, Removing, Travelling, Turning
+from ..translations import messages
+from . import current, inertialize
+from .blending import Played
+from .job import ModalJob
+
+
+def _action(operator, context: bpy.types.Context) -> bpy.types.Action:
+    """The action of an operator, or the current one. Raises RigError."""
+    return inertialize.find_action(operator.action or inertialize.current_action(context), "action")
+
+
+class LOOKAT_PD_OT_in_place(current.Explained, Removing, Played, bpy.types.Operator):
+    """Make a copy of the current action in which the character stays in place"""
+
+    bl_idname = "lookat_pd.in_place"
+    bl_label = "Make In Place"
+    why_not = staticmethod(inertialize.why_not)
+
+    action: StringProperty(name="Action", description="Action to change; leave empty for the current action")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)
+        layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+        layout.prop(self, "removed")
+        layout.prop(self, "assign")
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature, action = current.armature(context), _action(self, context)
+        made = travel.in_place(context.scene, armature, action, self.removed, assign=self.assign)
+        current.report_info(
+            self,
+            Message(
+                "'{action}': removed {speed:.2f} m/s and {turn:.1f}° per second from the root.",
+                action=made.action.name,
+                speed=made.speed.speed,
+                turn=math.degrees(made.speed.turn),
+            ),
+        )
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_travelling(current.Explained, Travelling, Turning, Played, bpy.types.Operator):
+    """Make a copy of the current action in which the character moves over the ground"""
+
+    bl_idname = "lookat_pd.travelling"
+    bl_label = "Make Travelling"
+    why_not = staticmethod(inertialize.why_not)
+
+    action: StringProperty(name="Action", description="Action to change; leave empty for the current action")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)
+        layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+        draw_speed(layout, self)
+        layout.prop(self, "assign")
+
+    @current.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature, action = current.armature(context), _action(self, context)
+        speed = None if self.use_feet_speed else travel.Speed(self.speed, self.direction, self.turn_speed)
+        made = travel.travelling(context.scene, armature, action, speed, turns=self.use_feet_turn, assign=self.assign)
+        current.report_info(
+            self,
+            Message(
+                "'{action}' travels at {speed:.2f} m/s, {direction:.0f}° to the left, and turns {turn:.1f}° per "
+                "second.",
+                action=made.action.name,
+                speed=made.speed.speed,
+                direction=math.degrees(made.speed.direction),
+                turn=math.degrees(made.speed.turn),
+            ),
+        )
+        return {"FINISHED"}
+
+
+def draw_speed(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> None:
+    """The speed of a clip that travels, of settings or of an operator."""
+    layout.prop(settings, "use_feet_speed")
+    if settings.use_feet_speed:
+        layout.prop(settings, "use_feet_turn")
+        return
+    column = layout.column(align=True)
+    for name in ("speed", "direction", "turn_speed"):
+        column.prop(settings, name)
+
+
+class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Operator):
+    """Repeat the current action along a path: the character goes as far as its steps do, and faces along the path"""
+
+    bl_idname = "lookat_pd.follow_path"
+    bl_label = "Follow Path"
+    why_not = staticmethod(inertialize.why_not)
+
+    action: StringProperty(name="Action", description="Action to repeat; leave empty for the current action")
+    path: StringProperty(
+        name="Path", description="Curve to follow, or another object with keys on its location, such as an empty"
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = current.prepared(self.layout)
+        layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+        layout.prop_search(self, "path", context.scene, "objects", icon="OBJECT_DATA")
+        layout.prop(self, "use_feet_speed")
+        if not self.use_feet_speed:
+            layout.prop(self, "speed")
+        for name in ("ease", "lock_path_feet", "assign"):
+            layout.prop(self, name)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Following the path: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        path = context.scene.objects.get(self.path)
+        if path is None:
+            raise RigError("There is no object '{name}' in the scene; choose a path.", name=self.path)
+        self.job = path_following.follow(
+            context.scene,
+            current.armature(context),
+            _action(self, context),
+            path,
+            speed=None if self.use_feet_speed else self.speed,
+            ease=self.ease,
+            lock_feet=self.lock_path_feet,
+            assign=self.assign,
+        )
+
+    def finish(self, context: bpy.types.Context, result: PathFollowed) -> None:
+        feet = Message("; {feet} foot contacts locked", feet=result.feet.stances) if result.feet else ""
+        current.report_info(
+            self,
+            Message(
+                "'{action}': {cycles:.1f} cycles over {distance:.2f} m, frames {first} to {last}{feet}.",
+                action=result.action.name,
+                cycles=result.cycles,
+                distance=result.distance,
+                first=result.first,
+                last=result.last,
+                feet=feet,
+            ),
+        )
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_in_place, LOOKAT_PD_OT_travelling, LOOKAT_PD_OT_follow_path)
+)

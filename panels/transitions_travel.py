@@ -1,0 +1,42 @@
+"""Clips in place, clips that travel, and clips that follow a path."""
+
+import bpy
+
+from ..operators import current, inertialize
+from ..operators.travel import draw_speed
+from .transitions import hand_over
+
+
+class LOOKAT_PD_PT_transitions_travel(bpy.types.Panel):
+    bl_label = "Travel"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_parent_id = "LOOKAT_PD_PT_transitions"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return inertialize.why_not(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_travel
+        layout.prop(settings, "removed")
+        button = layout.operator("lookat_pd.in_place", icon="PINNED")
+        hand_over(settings, button, ("removed",))
+        layout.separator()
+        draw_speed(layout, settings)
+        button = layout.operator("lookat_pd.travelling", icon="FORWARD")
+        hand_over(settings, button, ("use_feet_speed", "speed", "direction", "turn_speed", "use_feet_turn"))
+        layout.separator()
+        layout.prop(settings, "path")
+        layout.prop(settings, "ease")
+        layout.prop(settings, "lock_path_feet")
+        row = layout.row()
+        row.enabled = settings.path is not None
+        button = row.operator("lookat_pd.follow_path", icon="CURVE_PATH")
+        button.path = settings.path.name if settings.path is not None else ""
+        hand_over(settings, button, ("use_feet_speed", "speed", "ease", "lock_path_feet"))
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_transitions_travel,))
