@@ -19,7 +19,7 @@ def test_the_head_gives_way_and_comes_back(walk, call, tools, tmp_path) -> None:
     output, plots = tmp_path / "out.blend", tmp_path / "plots"
     words = ("--hit", "5,head,0,5,0", "--hit", "9,neck,3,0,0", "--settle-time", 0.4, "--plots", plots)
     outcome = call("hit", walk, *words, "--output", output)
-    assert outcome.code == 0 and not outcome.errors
+    assert outcome.code == 0, outcome.errors
     row = outcome.row
     assert row["frames"] == [5, 29] and "head" in row["chain"]
     assert [(hit["frame"], hit["bone"]) for hit in row["hits"]] == [(5, "head"), (9, "neck")]
