@@ -21,7 +21,8 @@ _NUDGE = 1e-6
 """Step [rad] of the finite differences."""
 _MINOR = 0.1
 """Rotations about an axis that are smaller than this fraction of those about another axis are not changed."""
-_CONVERGED = 1e-6
+_CONVERGED, _RECENT = 5e-4, 4
+"""The search ends when so many iterations together gain less than this fraction of the cost."""
 _WALL = 30.0
 """Weight of a radian beyond the limits of a joint, relative to all changes of torque."""
 _HARD = 3.0
@@ -47,6 +48,7 @@ def optimized(
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), 1e-6
     yield problem.allowed(numbers)
+    recent = [cost]
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
         places, constraints = problem.constraints(numbers)
@@ -62,7 +64,8 @@ def optimized(
         damping = max(0.1 * damping, 1e-12)
         numbers, cost = tried, cost - gained
         yield problem.allowed(numbers)
-        if gained < _CONVERGED * cost:
+        recent = [*recent[-_RECENT:], cost]
+        if len(recent) > _RECENT and recent[0] - cost < _CONVERGED * cost:
             return
 
 
@@ -222,13 +225,15 @@ class _Problem:
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
         """The errors at the fixed positions (3 f,), and the Jacobian of the hand there (3 f, b 3 a)."""
         samples = np.array([sample for sample, _ in self._fixed])
-        nudges = _NUDGE * np.eye(numbers.size).reshape(numbers.size, *numbers.shape)
+        turns, count = self._turns(numbers, samples), numbers.shape[1]
+        nudges = _NUDGE * self._axes.reshape(count, 1, *turns.shape[1:])
 
         def places(tried: Array) -> Array:
-            return self._arm.points(self._turned(tried, samples))
+            return self._arm.points(self._posed(tried))
 
-        jacobian = (places(numbers + nudges) - places(numbers - nudges)) / (2.0 * _NUDGE)
-        residual = np.stack([place for _, place in self._fixed]) - places(numbers)
+        rates = (places(turns + nudges) - places(turns - nudges)) / (2.0 * _NUDGE)
+        jacobian = self._basis[samples].T[:, None, :, None] * rates
+        residual = np.stack([place for _, place in self._fixed]) - places(turns)
         return residual.ravel(), jacobian.reshape(numbers.size, -1).T
 
     def restored(self, numbers: Array) -> Array:

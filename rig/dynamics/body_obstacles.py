@@ -76,7 +76,7 @@ def of_body(armature: bpy.types.Object, moving: Sequence[str]) -> tuple[BodyPart
     head = next((bone for bone in one("head") if anatomy.names[bone].has(words.HEAD)), None)
     head = head if head is not None else next(iter(one("head")[-1:]), None)
     chest, pelvis = one("upper_trunk"), one("lower_trunk") or one("middle_trunk")
-    parts = []
+    parts: list[tuple[int, Array, Array, float]] = []
     if head is not None:
         # Heads of cartoon characters are large for their height, and so are their bones.
         large = max(1.0, _HEAD_BONE * float((skeleton.tails[head] - skeleton.heads[head]) @ up) / (_HEAD * size))
@@ -87,8 +87,13 @@ def of_body(armature: bpy.types.Object, moving: Sequence[str]) -> tuple[BodyPart
         if bones:
             parts.append((bones[-1], low + begin * spine, low + end * spine, _TRUNK))
     return tuple(
-        BodyPart(skeleton.names[bone], *(_local(skeleton, bone, point) for point in ends), (radius + _LIMB) * size)
-        for bone, *ends, radius in parts
+        BodyPart(
+            skeleton.names[bone],
+            _local(skeleton, bone, start),
+            _local(skeleton, bone, end),
+            (radius + _LIMB) * size,
+        )
+        for bone, start, end, radius in parts
         if not _moves(skeleton, bone, moving)
     )
 
@@ -124,8 +129,9 @@ def sampled(
         ends.append(place)
         radii.append(ball.radius / max(scale, 1e-12))
     orientations, base = (values[frames] for values in body.base_pose(samples))
-    local = (
-        body.unit * rotation.rotate(rotation.inverse(orientations)[:, None], np.stack(points, axis=1) - base[:, None])
-        for points in (starts, ends)
-    )
-    return Obstacles(*local, body.unit * np.array(radii))
+    back = rotation.inverse(orientations)[:, None]
+
+    def local(points: list[Array]) -> Array:
+        return body.unit * rotation.rotate(back, np.stack(points, axis=1) - base[:, None])
+
+    return Obstacles(local(starts), local(ends), body.unit * np.array(radii))
