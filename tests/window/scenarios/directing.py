@@ -130,6 +130,25 @@ def keys_in_animation_editors(hands: Hands) -> Waiting:
 
 
 @script(needs=DIRECTING)
+def keys_moved_to_the_shot(hands: Hands) -> Waiting:
+    """Keys in the clip offer a button that moves them; the look stays, and one undo puts them back."""
+    yield from look_at_ball(hands)
+    hero, path = armature(), 'pose.bones["head"].lookat_pd.use'
+    for frame, value in ((1, True), (20, False), (60, True)):
+        settings().use = value
+        hero.keyframe_insert(path, frame=frame)
+    bpy.ops.ed.undo_push(message="Ready")
+    before = _looks()
+    button = yield from hands.find("lookat_pd.move_keys")
+    hands.look("move-keys")
+    yield from hands.click(button)
+    yield 0.3
+    assert len(armature().data.lookat_pd_shot) and _looks() == before, _looks()
+    yield from hands.undo()
+    assert not len(armature().data.lookat_pd_shot) and _looks() == before, _looks()
+
+
+@script(needs=DIRECTING)
 def directed_by_markers(hands: Hands) -> Waiting:
     """One click sets the list and the keys that the markers tell."""
     yield from look_at_ball(hands)

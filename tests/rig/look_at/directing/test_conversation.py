@@ -213,6 +213,19 @@ def test_made_again_it_replaces_its_own_keys(people) -> None:
     assert [keys_of(item) for item in people] == once
 
 
+def test_a_conversation_belongs_to_the_shot(people) -> None:
+    """Other clips change no look, and editing it later changes no clip."""
+    scenes.animate(people[0])
+    converse(people, (1, "Anna"), (100, "Bo"))
+    before, frames = keys_of(people[0]), range(1, 241, 13)
+    seen_before = looked_at(people, frames)
+    clip = scenes.curves(scenes.animate(people[0], seed=1))
+    assert keys_of(people[0]) == before and looked_at(people, frames) == seen_before
+    converse(people, (1, "Anna"), (60, "Bo"))
+    assert keys_of(people[0]) != before
+    assert not scenes.differences(clip, scenes.curves(people[0].animation_data.action))
+
+
 def test_keys_of_the_animator_win_until_the_next_turn(people) -> None:
     _, bo, cleo = people
     turns = ((1, "Anna"), (60, "Bo"), (120, "Cleo"))
