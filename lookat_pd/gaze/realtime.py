@@ -144,7 +144,7 @@ class RealtimeLookAt:
             self._free, self._since = free, 0.0
         else:
             self._since = since
-        self._run.state = faded
+        self._run.state, self._run.rolled = faded, np.zeros_like(self._run.rolled)
         if not np.any(faded):
             self._free, self._since = faded, 0.0
 

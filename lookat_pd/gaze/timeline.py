@@ -19,6 +19,8 @@ from .turn_distribution import TurnDistribution, TurnLimits, turn_axes, turn_vec
 
 _SETTLED = np.radians(0.08), np.radians(0.5)
 _MOST_OVERSHOOT = 2.0
+_ONE_SIDED = np.array([-11.0, 18.0, -9.0, 2.0]) / 6.0
+"""Of four values, their derivative at the first per step."""
 
 
 @dataclass
@@ -47,6 +49,25 @@ class _Below:
         self.stages.append((stage, states, goals, last.copy()))
 
 
+def _rates(values: Array, dt: float) -> Array:
+    """The derivatives of values (n, ...) every dt seconds. Those of both ends go on into other pieces: cubics there."""
+    if len(values) < 2:
+        return np.zeros_like(values)
+    rates = np.gradient(values, dt, axis=0, edge_order=2 if len(values) > 2 else 1)
+    if len(values) > 3:
+        rates[0] = np.tensordot(_ONE_SIDED, values[:4], 1) / dt
+        rates[-1] = -np.tensordot(_ONE_SIDED, values[:-5:-1], 1) / dt
+    return rates
+
+
+def _at(motion: Array, place: float) -> Array:
+    """The state between samples of a motion (n, ...), at a place that may be a fraction."""
+    first = min(max(int(place), 0), max(len(motion) - 2, 0))
+    if len(motion) == 1:
+        return motion[0]
+    return motion[first] + (place - first) * (motion[first + 1] - motion[first])
+
+
 def _about(axes: Array, vectors: Array) -> Array:
     """(k, n): the sum over b bones of what vectors (n, b, 3) have along axes (k, 3 b)."""
     return axes @ vectors.transpose(1, 2, 0).reshape(-1, len(vectors))
@@ -68,7 +89,8 @@ class _Done:
 class Timeline:
     """One solve in progress. Bones are listed root first here, so that those below a bone are solved before it.
 
-    state: (b, width, 2) of the controllers at the end of the last piece.
+    state: (b, width, 2) of the controllers at the end of the last piece. rolled: (1, width, 2) what levels the head of
+    that of the aiming bone.
     """
 
     def __init__(self, chain: Chain, tuning: Tuning, *, tilts: bool = False) -> None:
@@ -91,6 +113,7 @@ class Timeline:
         )
         self.distributions = [self._distributions(stage.start) for stage in self.stages]
         self.state = np.zeros((len(chain), tuning.width, 2))
+        self.rolled = np.zeros((1, tuning.width, 2))
 
     def begin(
         self,
@@ -119,7 +142,7 @@ class Timeline:
     def again(self, shift: Array) -> None:
         """Solve the same pieces again with another shift (n, 3) of the aiming bone, from rest."""
         done, self._done = self._done, []
-        self.shift, self.state = shift, np.zeros_like(self.state)
+        self.shift, self.state, self.rolled = shift, np.zeros_like(self.state), np.zeros_like(self.rolled)
         for part in done:
             if part.target is None:
                 self._off(part.start, part.end)
@@ -169,6 +192,7 @@ class Timeline:
 
     def _off(self, start: float, end: float) -> None:
         self._done.append(_Done(None, start, end))
+        self.rolled = np.zeros_like(self.rolled)
         window = frames_of(start, end, self.dt)
         origin = window.start * self.dt
         count = window.stop - window.start
@@ -234,19 +258,25 @@ class Timeline:
             # and the aim would overshoot the target.
             ahead = follower.lag[0] * below.turning
             vectors = self._goals(stage, distribution, remaining - ahead[0], pitch - ahead[1])
-            if self.upright is not None and self.chain.level and self.compensates_lag[stage.start]:
+            upright = self.upright if self.chain.level and self.compensates_lag[stage.start] else None
+            if upright is not None and stage is not last_stage:
                 turned = self._reached(distribution, remaining - ahead[0], pitch - ahead[1])
-                vectors = self._leveled(stage, vectors, kinematics.head_rotation, turned, self.upright[window])
+                vectors = self._leveled(stage, vectors, kinematics.head_rotation, turned, upright[window])
             if self.tilt is not None and self.compensates_lag[stage.start]:
                 # To the left, which is against the sense of rotation about the axis ahead.
                 vectors = self._rolled(stage, vectors, -self._share(stage, self.compensates_lag) * self.tilt[window])
             goals = self.tuning.encode(vectors)
             if teleported:
                 goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
-            state = self.state[stage]
+            state = self.state[stage] if upright is None or stage is not last_stage else self.state[stage] - self.rolled
             if settled:
                 state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1)
             states, last = follower.run(goals, start - origin, end - origin, state)
+            if upright is not None and stage is last_stage:
+                piece = start - origin, end - origin
+                roll = self._roll_of(states, kinematics.head_rotation, upright[window], teleported=teleported)
+                added, self.rolled = self._setting_in(follower, roll, piece, settled=settled)
+                states, last, goals = states + added, last + self.rolled, goals + roll
             if before:
                 states[0] = self.states[window.start, stage]
             self._keep(window, start, stage, states, goals)
@@ -303,6 +333,36 @@ class Timeline:
         roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
         remaining = np.arange(len(self.chain)) >= stage.start
         return self._rolled(stage, vectors, self.chain.level * self._share(stage, remaining) * roll)
+
+    def _roll_of(self, states: Array, head: Array, upright: Array, *, teleported: bool) -> Array:
+        """What levels the head as the controllers turn it, in their coordinates (n, 1, width).
+
+        It is added to the states rather than to the goals, so that the head does not lag behind a body that sways.
+        states: (n, 1, width, 2) of the aiming bone. head: (n, 4) its orientation without them. upright: (n, 3).
+        """
+        turn = self.tuning.decode(states[..., 0])[:, 0]
+        roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
+        leveled = rotation.multiply(turn, rotation.exp((self.chain.level * roll)[:, None] * self.forward[-1]))
+        before, after = (self.tuning.encode(rotation.log(q)) for q in (turn, leveled))
+        added = (after - before)[:, None]
+        if teleported:
+            added[-1] = 2.0 * added[-2] - added[-3] if len(added) > 2 else added[-2]
+        return added
+
+    def _setting_in(
+        self, follower: Follower, roll: Array, piece: tuple[float, float], *, settled: bool
+    ) -> tuple[Array, Array]:
+        """What is added to the states of the aiming bone (n, 1, width, 2), and to the last of them.
+
+        roll: (n, 1, width) what levels the head. It sets in as the controllers, which are linear, decay from where they
+        are without it, unless they are `settled`.
+        """
+        motion = np.stack((roll, _rates(roll, follower.dt)), axis=-1)
+        begin, end = (_at(motion, time / follower.dt) for time in piece)
+        if settled:
+            return motion, end
+        lacking, left = follower.run(np.zeros_like(roll), *piece, begin - self.rolled)
+        return motion - lacking, end - left
 
     def _share(self, stage: slice, among: Array) -> float:
         """The share of the bone of a stage in the roll of the bones `among` (b,); all of it where it is alone."""
