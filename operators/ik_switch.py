@@ -13,12 +13,18 @@ from ..translations import messages
 from . import current, job
 
 
+def _bones(context: bpy.types.Context) -> list[str]:
+    """The selected bones that are visible: Rigify leaves controls in hidden collections selected."""
+    armature = current.armature(context)
+    return [bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature]
+
+
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no limb can be switched, as a sentence; None if one can."""
     reason = current.why_no_armature(context)
     if reason is not None:
         return reason
-    bones = [bone.name for bone in current.selected_bones(context)]
+    bones = _bones(context)
     if not bones:
         return "Select a control of the arm or leg"
     try:
@@ -62,7 +68,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context.scene)
-        armature, bones = current.armature(context), [bone.name for bone in current.selected_bones(context)]
+        armature, bones = current.armature(context), _bones(context)
         into = self.into if armature.animation_data is not None and armature.animation_data.action else "NEW"
         options = BakeOptions(self.frame_start, self.frame_end, into)
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)

@@ -6,7 +6,6 @@ import bpy
 import numpy as np
 from bpy_extras import view3d_utils
 from windowed.hands import VIEWPORT, Hands, Waiting
-from windowed.panels import opened
 from windowed.scripts import script
 
 from extension import load
@@ -169,9 +168,9 @@ def hand_of_a_human_dragged_in_ik(hands: Hands) -> Waiting:
     print(f"hand in IK dragged: {1000 * np.median(steps):.0f} ms a step of the mouse, with drawing")
 
 
-@script(needs=("panels.ik", "operators.ik_switch"))
+@script(needs=("operators.ik_switch",))
 def arm_of_a_human_switched_to_fk(hands: Hands) -> Waiting:
-    """The button keys the arm in FK over the range with the same pose; one undo takes it back; Esc leaves all as it
+    """It keys the selected arm in FK over the range with the same pose; one undo takes it back; Esc leaves all as it
     was."""
     hands.window.scene = load("assets.demo.human").build_scene().scene
     human, scene = _human(), _scene()
@@ -187,6 +186,7 @@ def arm_of_a_human_switched_to_fk(hands: Hands) -> Waiting:
     (bone if hasattr(bone, "select") else bone.bone).select = True
     scene.frame_start, scene.frame_end = 10, 40
     scene.frame_set(20)
+    right = float(human.pose.bones["upper_arm_parent.R"]["IK_FK"])
 
     def arm() -> np.ndarray:
         layer = bpy.context.window_manager.windows[0].view_layer
@@ -196,25 +196,23 @@ def arm_of_a_human_switched_to_fk(hands: Hands) -> Waiting:
     def state() -> float:
         return float(_human().pose.bones["upper_arm_parent.L"]["IK_FK"])
 
-    with opened("ik_switch"):
-        yield from hands.sidebar()
-        yield 0.5
-        bpy.ops.ed.undo_push(message="Ready")
-        before = arm()
-        hands.look("ik-fk panel")
-        yield from hands.click((yield from hands.find("lookat_pd.ik_switch")))
-        assert (yield from hands.until(lambda: state() == 1.0, 20.0)), "not switched"
-        yield 0.5
-        assert np.abs(arm() - before).max() < 1e-4
-        hands.look("ik-fk switched")
-        yield from hands.undo()
-        yield 0.3
-        assert state() == 0.0
-        scene = _scene()
-        scene.frame_end = 4000
-        with hands.override():
-            bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", to="FK")
-        yield 0.3
-        yield from hands.key("ESC")
-        yield 0.5
-        assert not hands.window.modal_operators and state() == 0.0
+    bpy.ops.ed.undo_push(message="Ready")
+    before = arm()
+    with hands.override():
+        bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", to="FK")
+    assert (yield from hands.until(lambda: not hands.window.modal_operators, 20.0)), "not switched"
+    yield 0.5
+    assert state() == 1.0 and float(_human().pose.bones["upper_arm_parent.R"]["IK_FK"]) == right
+    assert np.abs(arm() - before).max() < 1e-4
+    hands.look("ik-fk switched")
+    yield from hands.undo()
+    yield 0.3
+    assert state() == 0.0
+    _scene().frame_end = 4000
+    with hands.override():
+        bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", to="FK")
+    yield 0.3
+    assert hands.window.modal_operators
+    yield from hands.key("ESC")
+    yield 0.5
+    assert not hands.window.modal_operators and state() == 0.0
