@@ -21,9 +21,10 @@ from .contacts import Interval, runs
 
 RELEASE = 0.25
 """Time [s] in which a displacement comes before a stance and goes after it."""
-SMOOTH = 0.3
-ONSET = 0.3
+SMOOTH = 0.6
 """Time [s] over which the displacement of the body is smoothed."""
+ONSET = 0.4
+"""Time [s] from the first frame that may change until the body is fully displaced."""
 FREE = -1
 
 

@@ -13,11 +13,16 @@ from .. import scenes
 from .motions import poses, use
 
 animated = load("rig.transitions.animated")
+best_cut = load("rig.transitions.best_cut")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
 splice = load("rig.transitions.splice")
 timeline = load("rig.transitions.sequence")
 root_motion = load("rig.transitions.root_motion")
+foot_bones = load("rig.feet.foot_bones")
+playing = load("rig.animation.playing")
+rotation = load("lookat_pd.rotation")
+sampler = load("rig.sampling.sampler")
 
 FPS = 30
 FILES = ["godot_platformer_robot.glb", "kaykit_knight.glb", "khronos_fox.glb", "m2m_snake.glb", "robot_expressive.glb"]
@@ -167,16 +172,15 @@ def captured(rigs, *names):
     return armatures[0], [item.animation_data.action for item in armatures]
 
 
-@pytest.mark.parametrize(
-    ("names", "up"),
-    [
-        (("fbx/cmu_91_48.fbx", "fbx/cmu_91_50.fbx"), 1),
-        (("bvh/fair1_dab.bvh", "bvh/fair1_zombie.bvh"), 2),
-        (("bvh/cmu_131_01_start_walk_stop.bvh", "bvh/cmu_131_02_start_walk_stop.bvh"), 2),
-    ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+CAPTURED = (
+    ("fbx/cmu_91_48.fbx", "fbx/cmu_91_50.fbx"),
+    ("bvh/fair1_dab.bvh", "bvh/fair1_zombie.bvh"),
+    ("bvh/cmu_131_01_start_walk_stop.bvh", "bvh/cmu_131_02_start_walk_stop.bvh"),
 )
-def test_motion_files_are_joined(rigs, names, up) -> None:
+
+
+@pytest.mark.parametrize("names", CAPTURED, ids=lambda names: names[0])
+def test_motion_files_are_joined(rigs, names) -> None:
     """Clips that came on another armature of the same skeleton; the root does not leap."""
     armature, (a, b) = captured(rigs, *names)
     out, into = 60, 40
@@ -195,6 +199,45 @@ def test_motion_files_are_joined(rigs, names, up) -> None:
         poses(armature, b, [f - out + into for f in late])[:, row]
     )
     np.testing.assert_allclose(moved[0], moved[1], atol=2e-4 * size(armature))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", [0, 12], ids=["best cut", "bad cut"])
+@pytest.mark.parametrize("names", CAPTURED[1:], ids=lambda names: names[0])
+def test_captured_feet_stay_where_they_are_put_down(rigs, names, late) -> None:
+    """Hips accelerate at most 1.2 times as much as in the clips, and knees do not snap."""
+    armature, (a, b) = captured(rigs, *names)
+    use(armature, a)
+    footing = foot_bones.find(armature)
+    out, into = best_cut.find(armature, a, b, count=1, room=15, scene=bpy.context.scene).cuts[0][:2]
+    into += late
+    result = join.join(armature, join.ClipRef(a, out), join.ClipRef(b, into), lock_feet=True)
+    assert result.feet is not None and result.feet.stances
+    clips = (
+        legs_of(armature, footing, a, range(out - 40, out + 20)),
+        legs_of(armature, footing, b, range(into - 5, into + 60)),
+    )
+    hips, knees, size = legs_of(armature, footing, result.action, range(out - 5, min(out + 60, result.last)))
+    # 2 mm of a leg of 0.9 m.
+    assert result.feet.drift < 0.0022 * size and result.feet.drift < 0.1 * result.feet.before
+    assert hips < 1.2 * max(clip[0] for clip in clips)
+    assert knees < 2.0 * max(clip[1] for clip in clips)
+
+
+def legs_of(armature, footing, action, frames) -> tuple[float, float, float]:
+    """The largest acceleration of the hips and step of a knee over frames, and the length of a leg."""
+    sampled = playing.playing(armature, action, action.slots[0])
+    with sampled, sampler.Sampler(bpy.context.scene, armature, footing.sampled) as open_sampler:
+        samples = sampler.run(open_sampler.sample(list(frames)))
+    thighs, shins = ([samples.bones.index(foot.bones[n]) for foot in footing.feet] for n in (0, 1))
+    hips = samples.positions[:, thighs].mean(axis=1)
+    knees = rotation.distance(samples.rotations[:, thighs], samples.rotations[:, shins])
+    size = max(foot.length(samples) for foot in footing.feet)
+    return (
+        float(np.linalg.norm(np.diff(hips, 2, axis=0), axis=-1).max()),
+        float(np.abs(np.diff(knees, axis=0)).max()),
+        size,
+    )
 
 
 IN_PLACE = (
