@@ -9,12 +9,13 @@ def modules() -> tuple[ModuleType, ...]:
     Imported here and not at the top: tools that collect the checkout's Python files read this one without its package.
     """
     from . import cli, operators, panels, translations
+    from .rig.dynamics import hit_settings
     from .rig.dynamics import settings as dynamics_settings
     from .rig.ik import body_settings
     from .rig.ik import settings as ik_settings
     from .rig.live import handlers
     from .rig.look_at import settings as look_at_settings
-    from .rig.look_at.directing import conversation_settings
+    from .rig.look_at.directing import conversation_settings, shot_settings
     from .rig.offset_layer import constraints
     from .rig.pd_follow import follow_constraints, follow_live
     from .rig.pd_follow import settings as pd_follow_settings
@@ -24,6 +25,7 @@ def modules() -> tuple[ModuleType, ...]:
 
     settings = (
         look_at_settings,
+        shot_settings,
         conversation_settings,
         transition_settings,
         library_settings,
@@ -31,6 +33,7 @@ def modules() -> tuple[ModuleType, ...]:
         ik_settings,
         body_settings,
         dynamics_settings,
+        hit_settings,
     )
     # PD Follow before look-ats, which may look at what follows.
     following = pd_follow_settings, follow_constraints, follow_live

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..lookat_pd.checks import shown
 from ..rig.animation.bake_options import LAST_FRAME
@@ -37,7 +38,7 @@ def join_negative_numbers(words: Sequence[str]) -> list[str]:
         word = rest.pop(0)
         if word == "--":
             return [*joined, word, *rest]
-        if word in ("--point", "--via", "--keys") and rest:
+        if word in ("--point", "--via", "--keys", "--hit") and rest:
             word = f"{word}={rest.pop(0)}"
         if word.startswith("--range="):
             joined.append("--range")
@@ -208,6 +209,25 @@ def number(least: float, most: float, *, open_below: bool = False) -> Callable[[
         return value
 
     return convert
+
+
+def pair(form: str, example: str, value: Callable[[str], Any] = str) -> Callable[[str], tuple[str, Any]]:
+    """A type for argparse: NAME=VALUE, where the name may have an equals sign of its own. value: the type of VALUE."""
+
+    def convert(word: str) -> tuple[str, Any]:
+        name, _, rest = word.rpartition("=")
+        if not name or not rest:
+            raise argparse.ArgumentTypeError(f"{shown(word)!r} is not {form}, such as {example}")
+        return name, value(rest)
+
+    return convert
+
+
+def check_once(names: Sequence[str], flag: str, remedy: str) -> None:
+    """Raises Misuse if a bone is given twice."""
+    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    if double is not None:
+        raise Misuse(f"{flag}: bone {shown(double)!r} is given twice; {remedy}")
 
 
 def damping(word: str) -> str | float:

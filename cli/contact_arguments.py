@@ -18,8 +18,6 @@ from . import arguments as words
 from . import baking, rigs
 from .arguments import Misuse
 from .console import Console
-from .effectors import pair
-from .jobs import FileJob
 from .report import Row
 
 FOUND = "found"
@@ -32,14 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--contact",
         action="append",
-        type=_pair,
+        type=words.pair("NAME=found or NAME=A-B", "foot.L=12-30"),
         metavar="NAME=found|A-B,A-B...",
         help="hold bone NAME during detected contacts, or from frame A to B; all bones in one action; repeatable",
     )
     group.add_argument(
         "--surface",
         action="append",
-        type=pair,
+        type=words.pair("NAME=TARGET", "hand.L=Cup"),
         metavar="NAME=TARGET",
         help="what bone NAME touches: an object NAME[:BONE], such as a prop or another character, rather than the "
         "world; repeatable",
@@ -74,9 +72,7 @@ def check(options: argparse.Namespace, others: Sequence[str]) -> None:
     if options.contact and others:
         raise Misuse(f"--contact holds bones where they are; leave out --{others[0]}")
     names = [name for name, _ in options.contact or ()]
-    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
-    if double is not None:
-        raise Misuse(f"--contact: bone {shown(double)!r} is given twice; list its contacts as A-B,A-B")
+    words.check_once(names, "--contact", "list its contacts as A-B,A-B")
     for name, _ in options.surface or ():
         if name not in names:
             raise Misuse(f"--surface {shown(name)}: there is no --contact of that bone")
@@ -104,50 +100,35 @@ def given(options: argparse.Namespace, scene: bpy.types.Scene) -> dict[str, Touc
     found = {}
     for name, word in options.contact:
         target = Target(*rigs.find_target(scene, surfaces[name])) if name in surfaces else None
-        found[name] = Touch(contact(options, intervals("--contact", word)), target)
+        found[name] = touch(options, intervals("--contact", word), target)
     return found
 
 
-def _pair(word: str) -> tuple[str, str]:
-    """NAME=CONTACTS; the name may have an equals sign of its own."""
-    name, sign, value = word.rpartition("=")
-    if not sign or not name or not value:
-        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not NAME=found or NAME=A-B, such as foot.L=12-30")
-    return name, value
-
-
-def contact(options: argparse.Namespace, marked: Sequence[Interval]) -> Contact:
-    return Contact(marked or Detection(options.contact_speed, options.contact_height), options.blend)
+def touch(options: argparse.Namespace, marked: Sequence[Interval], target: Target | None = None) -> Touch:
+    """Contacts with the world or a target. marked: their frames; none where they are detected."""
+    frames = marked or Detection(options.contact_speed, options.contact_height)
+    return Touch(Contact(frames, options.blend), target)
 
 
 def bake(
     options: argparse.Namespace,
-    into: str,
     scene: bpy.types.Scene,
-    job: FileJob,
     rig: bpy.types.Object,
     touches: Mapping[str, Touch],
+    range_: BakeOptions,
     row: Row,
     console: Console,
 ) -> bpy.types.Action:
-    """Clean up onto what the rig plays. into: as of `BakeOptions`."""
-    first, last = options.range or rigs.frame_range(scene, [rig])
-    row["frames"] = [first, last]
-    extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
-    steps = contacts.clean_up_body(
-        scene, rig, touches, BakeOptions(first, last, into), lower_hips=not options.keep_hips
-    )
+    """Clean up onto what the rig plays."""
+    steps = contacts.clean_up_body(scene, rig, touches, range_, lower_hips=not options.keep_hips)
     result = baking.work(steps, console, "baking")
-    action = result.baked.action
-    if job.output.suffix.lower() == ".glb":
-        baking.trim(action, extent, first, last)
-    row["action"] = action.name
+    row["action"] = result.baked.action.name
     if isinstance(result.baked, BodyBakeResult):
         row["chain"] = list(result.baked.bones)
     row["frames_in_reach"] = int(result.baked.in_reach.all(axis=0).sum())
     row["effector_error"], row["largest_effector_error"] = float(np.median(result.slips)), float(result.slips.max())
     fill(row, result)
-    return action
+    return result.baked.action
 
 
 def fill(row: Row, result: ContactsResult) -> None:

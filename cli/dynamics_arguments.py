@@ -14,7 +14,8 @@ from .jobs import FileJob
 from .report import Row
 
 
-def add_body(parser: argparse.ArgumentParser) -> None:
+def add_mass(parser: argparse.ArgumentParser) -> None:
+    """The mass of the body, the limits of its joints, and plots."""
     parser.add_argument(
         "--mass",
         type=words.number(0.0, body_settings.HEAVIEST, open_below=True),
@@ -26,8 +27,19 @@ def add_body(parser: argparse.ArgumentParser) -> None:
         choices=("capsules", "meshes"),
         help="source of the volume of the bones (default: the setting of the file, otherwise capsules)",
     )
-    parser.add_argument("--no-gravity", action="store_true", help="ignore the gravity of the scene")
     parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
+    parser.add_argument(
+        "--plots",
+        type=Path,
+        metavar="FOLDER",
+        help="folder for plots of the curves: JSON, and PNG if matplotlib is installed",
+    )
+
+
+def add_body(parser: argparse.ArgumentParser) -> None:
+    """What moves the body as well."""
+    add_mass(parser)
+    parser.add_argument("--no-gravity", action="store_true", help="ignore the gravity of the scene")
     limits = parser.add_mutually_exclusive_group()
     limits.add_argument(
         "--torque-limit",
@@ -40,12 +52,6 @@ def add_body(parser: argparse.ArgumentParser) -> None:
         type=words.number(0.0, body_settings.STRONGEST, open_below=True),
         metavar="N",
         help="largest torque as a multiple of the torque that holds the limb horizontal",
-    )
-    parser.add_argument(
-        "--plots",
-        type=Path,
-        metavar="FOLDER",
-        help="folder for plots of the curves: JSON, and PNG if matplotlib is installed",
     )
 
 
@@ -85,7 +91,7 @@ def _use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.type
         body.total_mass = options.mass
     if options.shape is not None:
         body.shape = options.shape.upper()
-    if options.torque_limit is not None:
+    if getattr(options, "torque_limit", None) is not None:
         settings.limit, settings.torque = "TORQUE", options.torque_limit
-    if options.strength is not None:
+    if getattr(options, "strength", None) is not None:
         settings.limit, settings.strength = "STRENGTH", options.strength

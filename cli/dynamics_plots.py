@@ -15,9 +15,10 @@ def write(folder: Path, stem: str, curves: Mapping[str, Any]) -> list[str]:
     """Write `stem`.json, and `stem`.png where that can be drawn; the paths written. Raises FileError.
 
     curves: "frames" (F,), "missed" or "costs", and by bone (F,) "torque" [N m] and "speed" [deg/s], or "path" and
-    "straight" (F, 3).
+    "straight" (F, 3), or of hits only "angles" [deg] by bone (F,).
     """
-    return motion_plots.write(folder, stem, curves, _draw_reach if "path" in curves else _draw_interpolation)
+    draw = _draw_reach if "path" in curves else _draw_hits if "angles" in curves else _draw_interpolation
+    return motion_plots.write(folder, stem, curves, draw)
 
 
 def _draw_interpolation(curves: Mapping[str, Any], path: Path) -> None:
@@ -31,6 +32,18 @@ def _draw_interpolation(curves: Mapping[str, Any], path: Path) -> None:
         axes.margins(x=0)
     torques.set_xlabel("frame")
     speeds.legend(loc="upper right", ncols=4)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw_hits(curves: Mapping[str, Any], path: Path) -> None:
+    figure, (axes,), plt = motion_plots.plots(1, 1, (11, 4.5))
+    for bone, values in curves["angles"].items():
+        axes.plot(curves["frames"], values, label=bone, linewidth=1.5)
+    axes.set_ylabel("deviation [°]")
+    axes.set_xlabel("frame")
+    axes.margins(x=0)
+    axes.legend(loc="upper right", ncols=3)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

@@ -16,11 +16,21 @@ from . import arguments as words
 from . import baking, rigs
 from .arguments import Misuse
 from .console import Console
-from .jobs import FileJob
 from .report import Row
 
 FIELDS = ("effectors", "unbalanced")
 """What a report of several effectors has beside the fields of `ik`."""
+
+
+def _priority(word: str) -> str:
+    if word.upper() not in PRIORITIES:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is none of {', '.join(PRIORITIES).lower()}")
+    return word.upper()
+
+
+_placed = words.pair("NAME=TARGET", "hand.L=Cup")
+_weight = words.pair("NAME=W", "hand.L=0.5", words.number(0.0, 1.0))
+_prior = words.pair("NAME=P", "foot.L=high", _priority)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--effector",
         action="append",
-        type=pair,
+        type=_placed,
         metavar="NAME=TARGET",
         help="place bone NAME on an object NAME[:BONE] or a point X,Y,Z; repeatable",
     )
@@ -39,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep bone NAME where it is animated; feet have a high priority; repeatable",
     )
     group.add_argument(
-        "--look", action="append", type=pair, metavar="NAME=TARGET", help="point bone NAME at a target; repeatable"
+        "--look", action="append", type=_placed, metavar="NAME=TARGET", help="point bone NAME at a target; repeatable"
     )
     group.add_argument("--listed", action="store_true", help="take the effectors of the panel, as saved in the file")
     group.add_argument(
@@ -48,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--priority",
         action="append",
-        type=_priority,
+        type=_prior,
         metavar="NAME=P",
         help="priority of an effector: high, normal or low; repeatable",
     )
@@ -86,9 +96,7 @@ def check(options: argparse.Namespace, alone: Sequence[str]) -> None:
     if options.listed and (options.effector or options.pin or options.look):
         raise Misuse("--listed takes the effectors of the file; leave out --effector, --pin and --look")
     names = [name for name, _ in (*(options.effector or ()), *(options.look or ()))] + (options.pin or [])
-    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
-    if double is not None:
-        raise Misuse(f"bone {shown(double)!r} is given twice as an effector; give it once")
+    words.check_once(names, "--effector", "give it once")
     for flag in ("weight", "priority"):
         for name, _ in getattr(options, flag) or ():
             if options.listed or name not in names:
@@ -97,18 +105,14 @@ def check(options: argparse.Namespace, alone: Sequence[str]) -> None:
 
 def bake(
     options: argparse.Namespace,
-    into: str,
     scene: bpy.types.Scene,
-    job: FileJob,
     rig: bpy.types.Object,
+    range_: BakeOptions,
     row: Row,
     console: Console,
 ) -> bpy.types.Action:
-    """Bake onto what the rig plays. into: as of `BakeOptions`."""
-    first, last = options.range or rigs.frame_range(scene, [rig])
-    row["frames"] = [first, last]
-    extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
-    frames = np.arange(first, last + 1)
+    """Bake onto what the rig plays."""
+    frames = np.arange(range_.first, range_.last + 1)
     effectors = body_settings.effectors(rig, frames) if options.listed else _effectors(options, scene, rig)
     tuning = body_settings.tuning(rig) if options.listed else BodyTuning()
     tuning = BodyTuning(
@@ -117,10 +121,8 @@ def bake(
         tuning.ease if options.ease is None else options.ease,
         options.iterations,
     )
-    steps = body_bake.bake(scene, rig, effectors, tuning, BakeOptions(first, last, into))
+    steps = body_bake.bake(scene, rig, effectors, tuning, range_)
     result = baking.work(steps, console, "baking")
-    if job.output.suffix.lower() == ".glb":
-        baking.trim(result.action, extent, first, last)
     _fill(row, result)
     return result.action
 
@@ -178,27 +180,3 @@ def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
         row["warnings"].append(f"Effector '{bone}' was moved by its control '{control}'.")
     for bone, count in missing.items():
         row["warnings"].append(f"'{bone}' does not reach its target at {count} of {len(result.frames)} frames.")
-
-
-def pair(word: str) -> tuple[str, str]:
-    """NAME=VALUE; the name may have an equals sign of its own."""
-    name, sign, value = word.rpartition("=")
-    if not sign or not name or not value:
-        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not NAME=TARGET, such as hand.L=Cup")
-    return name, value
-
-
-def _weight(word: str) -> tuple[str, float]:
-    name, _, value = word.rpartition("=")
-    if not name:
-        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not NAME=W, such as hand.L=0.5")
-    return name, words.number(0.0, 1.0)(value)
-
-
-def _priority(word: str) -> tuple[str, str]:
-    name, _, value = word.rpartition("=")
-    if not name or value.upper() not in PRIORITIES:
-        raise argparse.ArgumentTypeError(
-            f"{shown(word)!r} is not NAME=P with P {', '.join(PRIORITIES).lower()}, such as foot.L=high"
-        )
-    return name, value.upper()

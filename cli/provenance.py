@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import gltf, presets
+from . import gltf, presets, profile_file
 from .console import Console
 from .jobs import FileJob
 from .report import Row, plain, version
@@ -53,6 +53,8 @@ def digest(job: FileJob, options: argparse.Namespace) -> str:
     }
     if getattr(options, "preset", None) is not None:
         settings["preset"] = presets.read(options.preset)
+    if getattr(options, "profile", None) is not None:
+        settings["profile"] = profile_file.read(options.profile)
     known = [options.verb, version(), bpy.app.version_string, job.output.suffix.lower(), _digest_of(job.input)]
     return blake2b(json.dumps([*known, settings], sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
 

@@ -30,6 +30,7 @@ FIELDS = (
     "body",
     "gaze_shifts",
     "conversation",
+    "moved_keys",
     "settled_frames",
     "action",
     "passes",

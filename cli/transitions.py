@@ -13,11 +13,13 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import inertialization, methods
+from ..lookat_pd.transitions.profiles import ProfileRow
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..rig.sampling import scene_time
 from ..rig.transitions import (
     best_cut,
+    blend_profiles,
     chains,
     clips,
     join,
@@ -50,14 +52,16 @@ class TransitionRequest:
     mode: str
     entries: tuple[Entry, ...]
     clip_files: ClipFiles
+    profile: tuple[ProfileRow, ...] = ()
 
-    def blend(self, own: float | str | None = None) -> Blend:
+    def blend(self, rig: bpy.types.Object, own: float | str | None = None) -> Blend:
         """own: what a step says itself."""
         seconds = self.options.blend if own is None else own
         return Blend(
             None if isinstance(seconds, str) else seconds,
             methods.METHODS[self.options.method or methods.default().id].identifier,
-            damping_ratio=1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
+            blend_profiles.fitted(self.profile, rig),
+            1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
         )
 
     def joined(
@@ -70,8 +74,9 @@ class TransitionRequest:
         """What `make` joins with a blend of the keys or, as seen, of the evaluated pose. blends: of
         each cut, by default the same. Raises LookAtError."""
         if not self.options.as_seen:
-            return make(self.blend())
-        return drain(seen_join.joined(scene, rig, make, blends or self.blend()))
+            return make(self.blend(rig))
+        lock_feet = self.options.lock_feet
+        return drain(seen_join.joined(scene, rig, make, blends or self.blend(rig), lock_feet=lock_feet))
 
     @property
     def root(self) -> str:
@@ -162,7 +167,7 @@ def _take(request: TransitionRequest, rig: bpy.types.Object, name: str | None = 
 
 def _along_path(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, console: Console) -> Made:
     """Clips joined along the cheapest path."""
-    options, seconds = request.options, request.blend().seconds
+    options, seconds = request.options, request.blend(rig).seconds
     source, destination = _take(request, rig).action, _take(request, rig, options.to).action
     rigs.use_action(rig, source.name, "NEW")
     room = (_LONGEST_AUTO if seconds is None else seconds) / scene_time.seconds_per_frame(scene)
@@ -179,7 +184,8 @@ def _join(
 ) -> Made:
     """entries: of a clip list or a path, none for two clips and for markers."""
     options = request.options
-    placing = {"root": request.root, "name": options.name or "", "lock_feet": options.lock_feet, "scene": scene}
+    locks_keys = options.lock_feet and not options.as_seen
+    placing = {"root": request.root, "name": options.name or "", "lock_feet": locks_keys, "scene": scene}
     if request.mode == "to" and not entries:
         source, destination = _take(request, rig), _take(request, rig, options.to)
         rigs.use_action(rig, source.action.name, "NEW")
@@ -213,7 +219,7 @@ def _frames(
     (first, last), (begin, end) = (sequence.reach(rig, clip.at(0.0)) for clip in (source, destination))
     if options.best_cut:
         dt = scene_time.seconds_per_frame(scene)
-        seconds = request.blend().seconds
+        seconds = request.blend(rig).seconds
         # What suits the poses is known only when the cut is: as long as it can be, if the clip has as much.
         room = min(_LONGEST_AUTO / dt, 0.5 * (end - begin)) if seconds is None else np.ceil(seconds / dt)
         ranges = options.source_range, options.destination_range
@@ -233,7 +239,7 @@ def _frames(
 
 
 def _from_markers(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> list[Entry]:
-    steps = chains.from_markers(rig, scene, request.blend())
+    steps = chains.from_markers(rig, scene, request.blend(rig))
     return [Entry(step.clip.action.name, step.clip.frame, step.at) for step in steps]
 
 
@@ -280,7 +286,7 @@ def _steps(
                     before=before,
                 )
             before, end = at, at + int(np.floor(last - frame + 1e-6))
-        yield ClipStep(clip.at(frame), at, request.blend(entry.blend))
+        yield ClipStep(clip.at(frame), at, request.blend(rig, entry.blend))
 
 
 @contextlib.contextmanager
@@ -335,7 +341,7 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
     clip = _take(request, rig)
     first, last = options.range or (None, None)
     how = {"ends": (options.loop_ends or "both").upper(), "name": options.name or "", "scene": scene}
-    looped = loop.loop(rig, clip.action, first, last, request.blend().seconds, slot=clip.slot, **how)
+    looped = loop.loop(rig, clip.action, first, last, request.blend(rig), slot=clip.slot, **how)
     end, start = (looped.last - 1, looped.last), (looped.first, looped.first + 1)
     missing = sequence.fitting(rig, clip.action, clip.slot).missing
     return Made(
@@ -351,7 +357,7 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
 
 
 def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object, notes: list[str]) -> Made:
-    options, seconds = request.options, request.blend().seconds
+    options, how = request.options, request.blend(rig)
     clip = _take(request, rig)
     fits = sequence.fitting(rig, clip.action, clip.slot)
     found = pops.by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
@@ -360,12 +366,22 @@ def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.ty
     action, called = clip.action.copy(), clip.action.name
     action.name = options.name or f"{clip.action.name} smooth"
     slot = action.slots[clip.slot.identifier]
-    blends = []
+    blends, used = [], []
     for frame, here in found.items():
         left = (end - frame + 1) * dt
-        blend = None if seconds is None else min(seconds, left)
-        bones = {pop.bone for pop in here}
-        blends.append(pops.smooth(rig, action, int(frame), blend, bones=bones, slot=slot, scene=scene, called=called))
+        blend = None if how.seconds is None else min(how.seconds, how.profile.longest_blend(left))
+        made = pops.smooth(
+            rig,
+            action,
+            int(frame),
+            replace(how, seconds=blend),
+            bones={pop.bone for pop in here},
+            slot=slot,
+            scene=scene,
+            called=called,
+        )
+        blends.append(made.seconds or 0.0)
+        used.append(made.how.id)
     join.use(rig, action, slot)
     if not found:
         notes.append(
@@ -377,7 +393,9 @@ def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.ty
         )
     cuts = [int(frame) for frame in found]
     places = [velocity_jump.across(cut) for cut in cuts]
-    return Made(action, slot, [clip.action.name], cuts, blends, places, [begin], missing=list(fits.missing))
+    return Made(
+        action, slot, [clip.action.name], cuts, blends, places, [begin], missing=list(fits.missing), methods=used
+    )
 
 
 def _clean_feet(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Object) -> Made:

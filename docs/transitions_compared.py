@@ -111,6 +111,7 @@ def characters(folder: Path) -> Iterator[tuple[str, Clips]]:
 
     load().register()
     clips, rigs = load("rig.transitions.clips"), load("cli.rigs")
+    suitable_slot = load("rig.detection.moving_actions").suitable_slot
     for name, every in CHARACTERS.items():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.context.scene.render.fps = FPS
@@ -118,7 +119,7 @@ def characters(folder: Path) -> Iterator[tuple[str, Clips]]:
         armature = rigs.armatures(bpy.context.scene)[0]
         read: Clips = {}
         for action in bpy.data.actions:
-            slot, (first, last) = rigs.suitable_slot(armature, action), action.frame_range
+            slot, (first, last) = suitable_slot(armature, action), action.frame_range
             if slot is None or last - first < SHORTEST:
                 continue
             clip = clips.read(armature, action, slot, np.arange(np.ceil(first), np.floor(last) + 1.0))

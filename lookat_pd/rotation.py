@@ -303,6 +303,19 @@ def from_matrix(m: ArrayLike) -> Array:
     return np.where(q[..., :1] < 0.0, -q, q)
 
 
+def is_uneven(m: ArrayLike, tolerance: float = 1e-5) -> NDArray[np.bool_]:
+    """(...) whether the scale of matrices (..., 3, 3) differs between their axes by more than a part of the largest."""
+    sizes = np.linalg.norm(np.asarray(m, dtype=float), axis=-2)
+    return np.ptp(sizes, axis=-1) > tolerance * sizes.max(axis=-1)
+
+
+def is_sheared(m: ArrayLike, tolerance: float = 1e-5) -> NDArray[np.bool_]:
+    """(...) whether two axes of matrices (..., 3, 3) have a cosine above the tolerance."""
+    m = np.asarray(m, dtype=float)
+    unit = m / np.linalg.norm(m, axis=-2, keepdims=True)
+    return np.abs(np.sum(unit * np.roll(unit, 1, axis=-1), axis=-2)).max(axis=-1) > tolerance
+
+
 def _order(order: str) -> tuple[int, int, int, float]:
     if order not in EULER_ORDERS:
         raise InvalidArgument(

@@ -5,6 +5,7 @@ from . import (
     bake,
     bake_actions,
     best_cut,
+    blend_profile,
     chain_actions,
     chain_edit,
     choose_facing,
@@ -17,6 +18,7 @@ from . import (
     eye_shapes,
     eyes_from_vrm,
     follow,
+    hit,
     ik_bake,
     ik_body,
     ik_contacts,
@@ -29,6 +31,7 @@ from . import (
     loop_action,
     measure_masses,
     mirror,
+    move_keys,
     pd_follow,
     pd_follow_bake,
     preset,
@@ -57,6 +60,7 @@ LOOK_AT = (
     eye_shapes,
     eyes_from_vrm,
     key,
+    move_keys,
     targets,
     directing,
     converse,
@@ -77,10 +81,11 @@ TRANSITIONS = (
     library,
     travel,
     clean_foot_skate,
+    blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
 IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin)
-DYNAMICS = (measure_masses, interpolate_keys, reach)
+DYNAMICS = (measure_masses, interpolate_keys, reach, hit)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
 

@@ -3,7 +3,6 @@
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..lookat_pd.errors import RigError
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
@@ -63,12 +62,7 @@ class LOOKAT_PD_OT_add(current.Explained, bpy.types.Operator):
 
     def _target(self, context: bpy.types.Context) -> bpy.types.Object | None:
         if self.target:
-            target = context.scene.objects.get(self.target)
-            if target is None:
-                raise RigError(
-                    "There is no object '{target}' in the scene; choose one that exists.", target=self.target
-                )
-            return target
+            return current.named_object(context, self.target)
         others = current.other_selected_objects(context)
         return others[0] if others else None
 

@@ -1,20 +1,37 @@
 """Properties of transition operators: the blend time, and whether to assign the result."""
 
 import bpy
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, StringProperty
 
+from ..lookat_pd.transitions import methods, profiles
+from ..rig.transitions import blend_profiles
 from ..rig.transitions.settings import AutoBlend, has_damping
+from ..rig.transitions.splice import Blend
+from . import current
 
 
 class Blended(AutoBlend):
     """Mixin. The operator defines `blend` itself, because its tooltip differs."""
 
     blend: float
+    profile: StringProperty(
+        name="Profile", description="Rows of a blend profile as JSON, for bones that blend differently; empty for none"
+    )
 
     @property
     def seconds(self) -> float | None:
         """The blend time [s]; None for automatic."""
         return None if self.use_auto_blend else self.blend
+
+    def how(self, context: bpy.types.Context) -> Blend:
+        """The settings of the blend. Raises LookAtError."""
+        rows = profiles.read_text(self.profile)
+        return Blend(
+            self.seconds,
+            getattr(self, "method", methods.default().identifier),
+            blend_profiles.fitted(rows, current.armature(context)),
+            getattr(self, "damping_ratio", 1.0),
+        )
 
     def draw_blend(self, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "use_auto_blend")
@@ -41,18 +58,6 @@ def draw_repeat(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> N
     row = row.row()
     row.active = settings.use_until
     row.prop(settings, "until", text="")
-
-
-def draw_lock_feet(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> None:
-    """Whether feet are locked, of settings or of an operator."""
-    row = layout.row()
-    row.enabled = settings.pose_source == "KEYS"
-    row.prop(settings, "lock_feet")
-
-
-def locks_feet(settings: bpy.types.bpy_struct) -> bool:
-    """Whether feet are locked: only where keys are blended, since it changes keys."""
-    return settings.lock_feet and settings.pose_source == "KEYS"
 
 
 class Played:

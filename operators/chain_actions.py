@@ -1,13 +1,11 @@
 """Join several actions according to timeline markers."""
 
-import time
-
 import bpy
 
-from ..rig.transitions import chains, join, splice
-from ..rig.transitions.settings import Blending, FootLocking, blend_time, placement
+from ..rig.transitions import chains, join
+from ..rig.transitions.settings import Blending, blend_time, placement
 from . import current, inertialize
-from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
+from .blending import Played, draw_method
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -18,7 +16,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, FootLocking, Blended, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_actions(Blending, Played, inertialize.Joining, bpy.types.Operator):
     """Join actions into one; each starts at the timeline marker of its name ("Walk", "Walk @ 12")"""
 
     bl_idname = "lookat_pd.chain_actions"
@@ -34,23 +32,13 @@ class LOOKAT_PD_OT_chain_actions(current.Explained, Blending, FootLocking, Blend
         draw_method(layout, self)
         for name in ("use_auto_blend", "blend", "root"):
             layout.prop(self, name)
-        draw_lock_feet(layout, self)
+        layout.prop(self, "lock_feet")
         layout.prop(self, "assign")
 
-    @current.reports_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        started = time.perf_counter()
+    def start(self, context: bpy.types.Context) -> None:
         armature, scene = current.armature(context), context.scene
-        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
-        options = {"root": self.root, "assign": self.assign, "lock_feet": locks_feet(self), "scene": scene}
-        result = inertialize.joined_as(
-            self,
-            context,
-            blend,
-            lambda how: join.chain(armature, chains.from_markers(armature, scene, how), **options),
-        )
-        current.report_info(self, inertialize.summary(result, time.perf_counter() - started))
-        return {"FINISHED"}
+        options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
+        self.start_join(context, lambda how: join.chain(armature, chains.from_markers(armature, scene, how), **options))
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_chain_actions,))

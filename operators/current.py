@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError
+from ..lookat_pd.errors import LookAtError, RigError
 from ..rig.animation import editable
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
@@ -60,6 +60,14 @@ def other_selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]
     """The selected objects that do not belong to the character."""
     item = armature(context)
     return [other for other in context.selected_objects if not targets.belongs_to(other, item)]
+
+
+def named_object(context: bpy.types.Context, name: str) -> bpy.types.Object:
+    """The object of the scene that an operator's option names. Raises RigError."""
+    found = context.scene.objects.get(name)
+    if found is None:
+        raise RigError("There is no object '{target}' in the scene; choose one that exists.", target=name)
+    return found
 
 
 def selected_armatures(context: bpy.types.Context) -> list[bpy.types.Object]:

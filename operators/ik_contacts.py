@@ -84,18 +84,15 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
         what = Detection(settings.contact_speed, settings.contact_height)
         if self.where == "MARKED":
             what = [(self.contact_start, self.contact_end)]
-        surface = ik_setup.contact_surface(settings)
+        touch = contacts.Touch(Contact(what, settings.contact_blend), ik_setup.contact_surface(settings))
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         if contacts.is_body(armature, bones, lower_hips=self.lower_hips):
-            touch = contacts.Touch(Contact(what, settings.contact_blend), surface)
             self.job = contacts.clean_up_body(
                 context.scene, armature, dict.fromkeys(bones, touch), options, lower_hips=self.lower_hips
             )
             return
         chain = ik_setup.contact_chain(armature, bones[0], settings)
-        self.job = contacts.clean_up(
-            context.scene, chain, what, settings.contact_blend, ik_setup.tuning(settings), options, target=surface
-        )
+        self.job = contacts.clean_up(context.scene, chain, touch, ik_setup.tuning(settings), options)
 
     def finish(self, context: bpy.types.Context, result: contacts.ContactsResult) -> None:
         unit = 1000.0 * context.scene.unit_settings.scale_length
@@ -110,24 +107,19 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
                 self, Message("Locked '{bone}' during its contacts at frames {frames}.", bone=bone, frames=named)
             )
         bone, frame, slip, share = result.worst
-        values = {"bone": bone, "frame": frame, "missed": unit * slip, "share": 100.0 * share}
-        if result.lowered.max() > 0.0:
-            current.report_info(
-                self,
-                Message(
-                    "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}; the hips "
-                    "were lowered by up to {lowered:.1f} mm.",
-                    lowered=unit * float(result.lowered.max()),
-                    **values,
-                ),
-            )
-            return
         current.report_info(
             self,
             Message(
-                "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.", **values
+                "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.",
+                bone=bone,
+                frame=frame,
+                missed=unit * slip,
+                share=100.0 * share,
             ),
         )
+        if result.lowered.max() > 0.0:
+            lowered = unit * float(result.lowered.max())
+            current.report_info(self, Message("The hips were lowered by up to {lowered:.1f} mm.", lowered=lowered))
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_contacts,))

@@ -60,6 +60,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._handle: ik_handle.Handle | None = None
         self._selected = bone_selection.selected(current.armature(context))
         self._armature = current.armature(context)
+        self._settings, self._compare = context.scene.lookat_pd_ik, context.scene.lookat_pd_ik.compare
         self._pressed: tuple[int, int] | None = None
         self._complaint = ""
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
@@ -180,6 +181,10 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             return ""
         if kind.startswith(_OF_THE_VIEW):
             return "PASS"
+        if pressed and kind == "C":
+            settings = context.scene.lookat_pd_ik
+            settings.compare = not settings.compare
+            return ""
         if pressed and press(handle, session, kind, shift=event.shift):
             session.move(handle.place)
         return ""
@@ -228,6 +233,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         return {"FINISHED"}
 
     def _restore(self) -> None:
+        self._settings.compare = self._compare
         if self._session is not None:
             self._session.restore()
         bone_selection.select(self._armature, self._selected)
@@ -248,6 +254,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         text, keys = self._header(), self._keys()
         for area in viewports.views(self._window):
             area.header_text_set(text)
+            area.tag_redraw()
 
         def draw(header: bpy.types.Header, context: bpy.types.Context) -> None:
             for icons, what in keys:
@@ -292,6 +299,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         solver = (
             (("MOUSE_MMB_SCROLL",), iface_("Chain Length")),
             (("BLANK1",), iface_("{}: Solver").format(solver_keys())),
+            (("EVENT_C",), iface_("Compare Solvers")),
         )
         return [
             (("EVENT_X", "EVENT_Y", "EVENT_Z"), iface_("Axis")),
@@ -338,6 +346,11 @@ _INTO_THE_SCREEN = Vector((0.0, 0.0, -1.0))
 
 _running: list[LOOKAT_PD_OT_ik_drag] = []
 """The running operator, if any."""
+
+
+def dragged() -> control_drag.Session | None:
+    """The running drag; None if there is none or no bone is taken yet."""
+    return _running[0]._session if _running else None
 
 
 def _let_go() -> None:

@@ -1,21 +1,22 @@
 """Join two actions into one, without a pop at the cut."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import IntProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
-from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import methods
-from ..rig.transitions import join, sequence, splice
+from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
+from ..translations import messages
 from . import current
-from .blending import Blended, Played, draw_lock_feet, draw_method, draw_repeat, locks_feet
+from .blending import Blended, Played, draw_method, draw_repeat
+from .job import ModalJob
 
 _REPEATING = ("repeat", "use_until", "until")
 _BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "damping_ratio")
@@ -34,9 +35,43 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_inertialize(
-    current.Explained, Blending, Repeating, FootLocking, Blended, Played, bpy.types.Operator
-):
+class Joining(Blended, FootLocking, PoseSource, ModalJob):
+    """Mixin of operators that join actions, of keys or of the evaluated pose."""
+
+    @property
+    def locks_keys(self) -> bool:
+        """Whether feet are locked by keys: as seen, what deforms is moved instead."""
+        return self.lock_feet and self.pose_source == "KEYS"
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Joining actions: {percent} %   (Esc cancels)", percent=percent))
+
+    def start_join(self, context: bpy.types.Context, make: Callable[[splice.Blend], join.Joined]) -> None:
+        """Begin with what `make` joins with a blend. Raises LookAtError."""
+        self.job = self.joined(context.scene, current.armature(context), make, self.how(context))
+
+    def joined(
+        self,
+        scene: bpy.types.Scene,
+        armature: bpy.types.Object,
+        make: Callable[[splice.Blend], join.Joined],
+        blend: splice.Blend,
+    ) -> Generator[float, None, join.Joined]:
+        """What `make` joins with a blend, as keys or as seen."""
+        yield 0.0
+        if self.pose_source == "KEYS":
+            return make(blend)
+        return (yield from seen_join.joined(scene, armature, make, blend, lock_feet=self.lock_feet))
+
+    def finish(self, context: bpy.types.Context, result: join.Joined) -> None:
+        current.report_info(self, self.summary(result))
+
+    def summary(self, result: join.Joined) -> str:
+        # The blend time is called `seconds` too.
+        return summary(result, time.perf_counter() - self._started)
+
+
+class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.Operator):
     """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"
@@ -52,11 +87,19 @@ class LOOKAT_PD_OT_inertialize(
         name="Entry Frame", description="Frame of the destination that plays at the cut; its first frame if not set"
     )
 
+    use_dialog: BoolProperty(
+        name="Dialog", description="Show the settings first", default=True, options={"HIDDEN", "SKIP_SAVE"}
+    )
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if not self.use_dialog:
+            return super().invoke(context, event)
         settings = context.scene.lookat_pd_transition
         for name in ("source", "destination", *_BLENDING, *_REPEATING, "lock_feet"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, getattr(settings, name))
+        if not self.properties.is_property_set("profile"):
+            self.profile = profile_settings.used(settings)
         if not self.source:
             self.source = current_action(context)
         if not self.properties.is_property_set("source_frame"):
@@ -79,17 +122,10 @@ class LOOKAT_PD_OT_inertialize(
         column.active = blends(self)
         self.draw_blend(column)
         layout.prop(self, "root")
-        draw_lock_feet(layout, self)
+        layout.prop(self, "lock_feet")
         layout.prop(self, "assign")
 
-    @current.reports_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        started = time.perf_counter()
-        result = self._join(context)
-        current.report_info(self, summary(result, time.perf_counter() - started))
-        return {"FINISHED"}
-
-    def _join(self, context: bpy.types.Context) -> join.Joined:
+    def start(self, context: bpy.types.Context) -> None:
         armature = current.armature(context)
         source = find_action(self.source or current_action(context), "source")
         destination = find_action(self.destination, "destination")
@@ -103,20 +139,10 @@ class LOOKAT_PD_OT_inertialize(
             "repeat": self.repeat,
             "until": self.until if self.use_until else None,
             "assign": self.assign,
-            "lock_feet": locks_feet(self),
+            "lock_feet": self.locks_keys,
             "scene": context.scene,
         }
-        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
-        return joined_as(self, context, blend, lambda how: join.join(armature, *refs, how, **options))
-
-
-def joined_as(
-    settings: PoseSource, context: bpy.types.Context, blend: splice.Blend, make: Callable[[splice.Blend], join.Joined]
-) -> join.Joined:
-    """What `make` joins with a blend of the keys, or of the evaluated pose. Raises LookAtError."""
-    if settings.pose_source == "KEYS":
-        return make(blend)
-    return drain(seen_join.joined(context.scene, current.armature(context), make, blend))
+        self.start_join(context, lambda how: join.join(armature, *refs, how, **options))
 
 
 def current_action(context: bpy.types.Context) -> str:

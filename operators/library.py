@@ -7,30 +7,26 @@ import bpy
 from bpy.props import StringProperty
 
 from ..lookat_pd.message import Message, joined
-from ..rig.transitions import join, library, splice
+from ..rig.transitions import join, library
 from ..rig.transitions.library import LibraryCut
 from ..rig.transitions.library_settings import CutCost, Patterned
-from ..rig.transitions.settings import Blending, CutRange, FootLocking, blend_time, placement
+from ..rig.transitions.settings import Blending, CutRange, blend_time, placement
 from ..translations import messages
 from . import current, inertialize
 from .best_cut import ranges_of, room_of
-from .blending import Blended, Played, draw_lock_feet, draw_method, locks_feet
+from .blending import Played, draw_method
 from .job import ModalJob
 
 
-class _Comparing(ModalJob):
-    """An operator that compares actions."""
-
-    def progress(self, percent: str) -> str:
-        return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
-
-
-class LOOKAT_PD_OT_compare_library(_Comparing, Patterned, bpy.types.Operator):
+class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
     """List the best cut between each two actions of this character"""
 
     bl_idname = "lookat_pd.compare_library"
     bl_label = "Find Best Cuts of All"
     why_not = staticmethod(inertialize.why_not)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         armature, room = current.armature(context), room_of(context, context.scene.lookat_pd_transition)
@@ -56,9 +52,7 @@ class LOOKAT_PD_OT_compare_library(_Comparing, Patterned, bpy.types.Operator):
         )
 
 
-class LOOKAT_PD_OT_join_path(
-    _Comparing, Patterned, CutCost, CutRange, Blending, FootLocking, Blended, Played, bpy.types.Operator
-):
+class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, inertialize.Joining, bpy.types.Operator):
     """Join the actions that lead from the source to the destination with the smallest differences at the cuts"""
 
     bl_idname = "lookat_pd.join_path"
@@ -79,7 +73,7 @@ class LOOKAT_PD_OT_join_path(
         draw_method(layout, self)
         self.draw_blend(layout)
         layout.prop(self, "root")
-        draw_lock_feet(layout, self)
+        layout.prop(self, "lock_feet")
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
@@ -93,11 +87,9 @@ class LOOKAT_PD_OT_join_path(
         ends = library.PathEnds(source, destination, ranges_of(self))
         known = yield from library.build(scene, armature, chosen, room=room_of(context, self), ends=ends)
         path = known.path(ends, self.cut_cost)
-        seconds = None if self.use_auto_blend else self.blend
-        blend = splice.Blend(seconds, self.method, damping_ratio=self.damping_ratio)
-        options = {"root": self.root, "assign": self.assign, "lock_feet": locks_feet(self), "scene": scene}
-        result = inertialize.joined_as(
-            self, context, blend, lambda how: join.chain(armature, known.steps(path, how), **options)
+        options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
+        result = yield from self.joined(
+            scene, armature, lambda how: join.chain(armature, known.steps(path, how), **options), self.how(context)
         )
         return result, path
 
@@ -106,7 +98,7 @@ class LOOKAT_PD_OT_join_path(
         names = joined(" → ", [path[0].source, *(cut.destination for cut in path)])
         current.report_info(
             self,
-            Message("{path}: {result}", path=names, result=inertialize.summary(made, self.seconds)),
+            Message("{path}: {result}", path=names, result=self.summary(made)),
         )
 
 

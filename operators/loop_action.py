@@ -68,7 +68,7 @@ class LOOKAT_PD_OT_loop_action(current.Explained, Blended, Played, bpy.types.Ope
             action,
             self.frame_start if self.use_range else None,
             self.frame_end if self.use_range else None,
-            self.seconds,
+            self.how(context),
             ends=self.ends,
             in_place=self.in_place,
             cycles=self.cycles,

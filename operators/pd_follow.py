@@ -73,12 +73,7 @@ class LOOKAT_PD_OT_pd_follow_add(current.Explained, bpy.types.Operator):
 
     def _target(self, context: bpy.types.Context, found: Owner) -> bpy.types.Object | None:
         if self.target:
-            target = context.scene.objects.get(self.target)
-            if target is None:
-                raise RigError(
-                    "There is no object '{target}' in the scene; choose one that exists.", target=self.target
-                )
-            return target
+            return current.named_object(context, self.target)
         return next((item for item in context.selected_objects if item != found.object), None)
 
 

@@ -8,6 +8,7 @@ from bpy.app.translations import pgettext_tip as tip_
 from bpy.props import StringProperty
 
 from ..lookat_pd.message import Message
+from ..rig.animation import preset_files
 from ..rig.look_at import presets
 from . import current
 
@@ -50,7 +51,7 @@ class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = presets.available().get(self.name)
-        if self.remove_name and path is not None and presets.is_shipped(path):
+        if self.remove_name and path is not None and preset_files.is_shipped(path):
             return current.report_error(
                 self,
                 Message(

@@ -3,13 +3,13 @@
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty
+from bpy.props import IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..rig.sampling import scene_time
-from ..rig.transitions.as_seen import seen_offsets, seen_pops, seen_transition
+from ..rig.transitions.as_seen import seen_offsets, seen_pops, seen_update
 from ..rig.transitions.as_seen.seen_pops import SeenPop
 from ..translations import messages
 from . import current, inertialize
@@ -64,7 +64,7 @@ class LOOKAT_PD_OT_update_seen_transitions(current.Explained, bpy.types.Operator
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        made, gone = drain(seen_transition.update(context.scene, current.armature(context)))
+        made, gone = drain(seen_update.update(context.scene, current.armature(context)))
         text = Message("Updated {count} transitions as seen.", count=len(made))
         if gone:
             text = Message(
@@ -84,11 +84,13 @@ class LOOKAT_PD_OT_remove_seen_transitions(current.Explained, bpy.types.Operator
     why_not = staticmethod(why_no_transitions)
 
     frame: IntProperty(name="Frame", description="Frame of the pop; those at all frames if not set")
+    action: StringProperty(name="Action", description="Action of the only transition to remove; empty for any")
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature, only = current.armature(context), self.properties.is_property_set("frame")
         found = [a for a in seen_offsets.of(armature) if not only or seen_offsets.note_of(a).get("frame") == self.frame]
+        found = [action for action in found if self.action in ("", action.name)]
         if not found:
             raise RigError(
                 "There is no transition as seen at frame {frame}; choose one from the list.", frame=self.frame

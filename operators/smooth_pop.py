@@ -1,19 +1,20 @@
 """Smooth a pop of the animation."""
 
 from collections.abc import Generator, Sequence
+from typing import NamedTuple
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
-from ..lookat_pd.message import Message
+from ..lookat_pd.message import Message, joined
 from ..rig.animation import actions
 from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
 from ..rig.transitions import join, pops
 from ..rig.transitions.as_seen import seen_transition
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
-from ..rig.transitions.splice import Blend
 from ..translations import messages
 from . import current, inertialize
 from .blending import Blended, draw_method
@@ -32,12 +33,22 @@ def why_no_keys(armature: bpy.types.Object) -> str | None:
     return "The action is empty" if actions.is_empty(data.action, data.action_slot) else None
 
 
-def summary(frames: Sequence[float]) -> Message:
-    """Which pops were smoothed, as a sentence."""
-    listed = ", ".join(f"{frame:g}" for frame in frames)
-    if len(frames) == 1:
+class SmoothedPop(NamedTuple):
+    """A pop that was smoothed. method: its label, which for an automatic choice is that of the one that was chosen."""
+
+    frame: float
+    method: str
+
+
+def summary(smoothed: Sequence[SmoothedPop]) -> Message:
+    """Which pops were smoothed and how, as a sentence."""
+    listed = joined(
+        ", ",
+        (Message("{frame:g} ({method})", frame=pop.frame, method=iface_(pop.method)) for pop in smoothed),
+    )
+    if len(smoothed) == 1:
         return Message("Smoothed {pops} pop at frame {frames}.", pops=1, frames=listed)
-    return Message("Smoothed {pops} pops at frame {frames}.", pops=len(frames), frames=listed)
+    return Message("Smoothed {pops} pops at frame {frames}.", pops=len(smoothed), frames=listed)
 
 
 class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator):
@@ -97,10 +108,10 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator)
             self.frame = context.scene.frame_current
         self.job = self._smooth_seen(context) if self.pose_source == "SEEN" else self._smooth_keys(context)
 
-    def finish(self, context: bpy.types.Context, result: Sequence[float]) -> None:
+    def finish(self, context: bpy.types.Context, result: Sequence[SmoothedPop]) -> None:
         current.report_info(self, summary(result))
 
-    def _smooth_keys(self, context: bpy.types.Context) -> Generator[float, None, Sequence[float]]:
+    def _smooth_keys(self, context: bpy.types.Context) -> Generator[float, None, Sequence[SmoothedPop]]:
         """Smooth the keys, and return the frames of the pops. Raises LookAtError, after which nothing has changed."""
         yield 0.0
         armature = current.armature(context)
@@ -122,22 +133,18 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator)
             bpy.data.actions.remove(copy)
         return frames
 
-    def _smooth_seen(self, context: bpy.types.Context) -> Generator[float, None, Sequence[float]]:
+    def _smooth_seen(self, context: bpy.types.Context) -> Generator[float, None, Sequence[SmoothedPop]]:
         """Smooth the evaluated pose, and return the frames of the pops. Raises LookAtError, as `_smooth_keys`."""
         armature = current.armature(context)
         scene, bones = context.scene, self._bones(armature)
         if self.where == "FRAME":
-            yield from seen_transition.blend_at(scene, armature, self.frame, self._how, bones=bones)
-            return [self.frame]
+            seen = yield from seen_transition.blend_at(scene, armature, self.frame, self.how(context), bones=bones)
+            return [SmoothedPop(self.frame, seen.how.label)]
         first, last = scene_time.key_range(scene)
-        made = yield from seen_transition.smooth_all(scene, armature, first, last, self._how, bones=bones)
+        made = yield from seen_transition.smooth_all(scene, armature, first, last, self.how(context), bones=bones)
         if not made:
             raise RigError(_NO_POP)
-        return [pop.frame for pop, _ in made]
-
-    @property
-    def _how(self) -> Blend:
-        return Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+        return [SmoothedPop(pop.frame, seen.how.label) for pop, seen in made]
 
     def _bones(self, armature: bpy.types.Object) -> set[str] | None:
         """The bones to smooth; None for all."""
@@ -152,22 +159,20 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator)
         action: bpy.types.Action,
         slot: bpy.types.ActionSlot,
         called: str,
-    ) -> list[float]:
-        """Smooth and return the frames. called: the action's name in messages."""
-        bones = self._bones(armature)
+    ) -> list[SmoothedPop]:
+        """Smooth the pops. called: the action's name in messages."""
+        bones, blend, scene = self._bones(armature), self.how(context), context.scene
+        options = {"slot": slot, "scene": scene, "called": called}
         if self.where == "FRAME":
-            options = {"bones": bones, "slot": slot, "scene": context.scene, "called": called, "how": self._how}
-            pops.smooth(armature, action, self.frame, self.seconds, **options)
-            return [float(self.frame)]
-        scene = context.scene
+            made = pops.smooth(armature, action, self.frame, blend, bones=bones, **options)
+            return [SmoothedPop(self.frame, made.how.label)]
         found = pops.by_frame(pops.find(armature, action, scene.frame_start, scene.frame_end, slot=slot))
         smoothed = []
         for frame, here in found.items():
             leaping = {pop.bone for pop in here} & (bones if bones is not None else {pop.bone for pop in here})
             if leaping:
-                options = {"bones": leaping, "slot": slot, "scene": scene, "called": called, "how": self._how}
-                pops.smooth(armature, action, int(frame), self.seconds, **options)
-                smoothed.append(frame)
+                made = pops.smooth(armature, action, int(frame), blend, bones=leaping, **options)
+                smoothed.append(SmoothedPop(frame, made.how.label))
         if not smoothed:
             raise RigError(_NO_POP)
         return smoothed

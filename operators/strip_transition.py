@@ -1,16 +1,20 @@
 """Add a transition between two NLA strips."""
 
+from collections.abc import Generator, Sequence
+
 import bpy
 from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
-from ..lookat_pd.progress import drain
-from ..rig.transitions import splice, strips
+from ..rig.transitions import strips
 from ..rig.transitions.as_seen import seen_transition
 from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
+from ..rig.transitions.splice import Blend
+from ..translations import messages
 from . import current, smooth_pop
 from .blending import Blended, draw_method
+from .job import ModalJob
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -27,7 +31,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_strip_transition(current.Explained, PoseSource, Blended, bpy.types.Operator):
+class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, ModalJob, bpy.types.Operator):
     """Add a strip with a transition from the first of two selected strips to the second, without a pop"""
 
     bl_idname = "lookat_pd.strip_transition"
@@ -44,8 +48,10 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, PoseSource, Blended, bpy.
         draw_method(layout, self)
         self.draw_blend(layout)
 
-    @current.reports_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Adding a transition: {percent} %   (Esc cancels)", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
         armature = current.armature(context)
         chosen = strips.selected(armature)
         if len(chosen) != 2:
@@ -54,24 +60,32 @@ class LOOKAT_PD_OT_strip_transition(current.Explained, PoseSource, Blended, bpy.
                 strips=len(chosen),
                 armature=armature.name,
             )
-        blend = splice.Blend(self.seconds, self.method, damping_ratio=self.damping_ratio)
+        self.job = self._join(context.scene, armature, chosen, self.how(context))
+
+    def _join(
+        self,
+        scene: bpy.types.Scene,
+        armature: bpy.types.Object,
+        chosen: Sequence[bpy.types.NlaStrip],
+        blend: Blend,
+    ) -> Generator[float, None, Message]:
+        """Add the transition, and return what was done. Raises LookAtError."""
+        yield 0.0
         if self.pose_source == "SEEN":
-            frame = strips.cut_frame(armature, *chosen)
-            seen = drain(seen_transition.blend_at(context.scene, armature, frame, blend))
-            current.report_info(self, smooth_pop.summary([seen.frame]))
-            return {"FINISHED"}
-        made = strips.join(armature, chosen[0], chosen[1], blend, scene=context.scene)
-        current.report_info(
-            self,
-            Message(
-                "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s).",
-                strip=made.strip.name,
-                first=made.first,
-                last=made.last,
-                blend=made.blend,
-            ),
+            frame = strips.cut_frame(armature, chosen[0], chosen[1])
+            seen = yield from seen_transition.blend_at(scene, armature, frame, blend)
+            return smooth_pop.summary([smooth_pop.SmoothedPop(seen.frame, seen.how.label)])
+        made = strips.join(armature, chosen[0], chosen[1], blend, scene=scene)
+        return Message(
+            "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s).",
+            strip=made.strip.name,
+            first=made.first,
+            last=made.last,
+            blend=made.blend,
         )
-        return {"FINISHED"}
+
+    def finish(self, context: bpy.types.Context, result: Message) -> None:
+        current.report_info(self, result)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_strip_transition,))

@@ -1,6 +1,7 @@
 """Panels, one file each: they show settings and buttons and contain no logic."""
 
 from . import (
+    blend_profile,
     body,
     compare_ghost,
     conversation,
@@ -8,7 +9,9 @@ from . import (
     dynamics,
     dynamics_overlay,
     follow_mark,
+    hit,
     ik,
+    ik_ghosts,
     live_mark,
     look_at,
     menus,
@@ -33,11 +36,14 @@ MODULES = (
     compare_ghost,
     pd_follow,
     transitions,
+    blend_profile,
     transitions_as_seen,
     transitions_library,
     transitions_travel,
     ik,
+    ik_ghosts,
     dynamics,
+    hit,
     dynamics_overlay,
     menus,
 )

@@ -57,16 +57,20 @@ def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     row.prop(eyes, "seed")
 
 
+_EYES = {"LEFT": "L", "RIGHT": "R", "BOTH": "L R"}
+_DIRECTIONS = {"LEFT": "TRIA_LEFT", "RIGHT": "TRIA_RIGHT", "UP": "TRIA_UP", "DOWN": "TRIA_DOWN"}
+
+
 class LOOKAT_PD_UL_eye_shapes(bpy.types.UIList):
     """The shape keys and control bones that turn and close the eyes."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
-        split = layout.split(factor=0.5)
+        # Names are long and the sidebar is narrow: letters and arrows here, words below the list.
+        split = layout.split(factor=0.78)
         icon = "BONE_DATA" if item.control else "SHAPEKEY_DATA"
         split.label(text=item.control or item.shape_key or "…", icon=icon, translate=False)
-        row = split.row(align=True)
-        row.prop(item, "eye", text="")
-        row.prop(item, "direction", text="")
+        direction = _DIRECTIONS.get(item.direction, "HIDE_ON")
+        split.label(text=_EYES[item.eye], icon=direction, translate=False)
 
 
 def _draw_shapes(layout: bpy.types.UILayout, eyes) -> None:
@@ -82,6 +86,8 @@ def _draw_shapes(layout: bpy.types.UILayout, eyes) -> None:
             layout.prop(item, "shape_key", icon="SHAPEKEY_DATA")
         if not item.shape_key:
             layout.prop_search(item, "control", eyes.id_data.pose, "bones", icon="BONE_DATA")
+        layout.prop(item, "eye")
+        layout.prop(item, "direction")
         if item.control:
             layout.prop(item, "axis")
             layout.prop(item, "distance")

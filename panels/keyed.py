@@ -3,6 +3,7 @@
 import bpy
 
 from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at.directing import shot_keys
 
 ICONS = {"NONE": "DECORATE", "ANIMATED": "DECORATE_ANIMATE", "KEYED": "DECORATE_KEYFRAME"}
 
@@ -12,8 +13,9 @@ def draw(
 ) -> None:
     """setting: its name, or the path of one of an item of a list. text: shown instead of its label, untranslated."""
     row = layout.row(align=True)
-    *path, name = setting.split(".")
-    owner = bone.lookat_pd.path_resolve(".".join(path)) if path else bone.lookat_pd
+    # A setting with keys of the shot is driven: what is edited is the property that has the keys.
+    home = shot_keys.home(bone.id_data, bone.name, setting)
+    owner, name = home.settings, home.name
     if text:
         row.prop(owner, name, slider=True, text=text, translate=False)
     else:

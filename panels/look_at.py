@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import bake, bake_actions, current
+from ..operators import bake, bake_actions, current, move_keys
 from ..rig.look_at import compare, facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
-from . import body, directing, keyed, plots, presets, status
+from . import body, controller, directing, keyed, plots, presets, status
 
 
 class LOOKAT_PD_UL_chain(bpy.types.UIList):
@@ -115,15 +115,14 @@ class _Main(_LookAtPanel):
         column.prop(settings, "target")
         if settings.target is not None and settings.target.type == "ARMATURE":
             column.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
-        column.prop(settings, "settle_time", text="Settle Time (s)", slider=True)
-        column.prop(settings, "damping")
-        if settings.damping == "CUSTOM":
-            column.prop(settings, "damping_ratio")
+        controller.draw(column, settings)
         _draw_step_response(column, settings)
         _draw_facing(layout, context, current.look_at_bone(context))
         for name in ("use", "influence"):
             keyed.draw(column, context, current.look_at_bone(context), name)
-
+        if move_keys.why_not(context) is None:
+            # Such keys are those of earlier versions and of scripts.
+            column.operator("lookat_pd.move_keys", icon="ACTION")
         _draw_whole_body(column, settings)
 
     @staticmethod

@@ -10,6 +10,7 @@ _DIRECTING = (
     "lookat_pd.glance",
     "lookat_pd.look_away",
     "lookat_pd.targets_from_markers",
+    "lookat_pd.move_keys",
     "lookat_pd.converse",
 )
 _PD_FOLLOW = ("lookat_pd.pd_follow_add", "lookat_pd.pd_follow_remove", "lookat_pd.pd_follow_offset")

@@ -7,7 +7,7 @@ from ..rig.pd_follow import follow_live
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
-from . import keyed
+from . import controller, keyed
 
 
 class LOOKAT_PD_PT_pd_follow(bpy.types.Panel):
@@ -56,10 +56,7 @@ class LOOKAT_PD_PT_pd_follow(bpy.types.Panel):
 
     @staticmethod
     def _draw_controller(layout: bpy.types.UILayout, settings) -> None:
-        layout.prop(settings, "settle_time", text="Settle Time (s)", slider=True)
-        layout.prop(settings, "damping")
-        if settings.damping == "CUSTOM":
-            layout.prop(settings, "damping_ratio")
+        controller.draw(layout, settings)
         column = layout.column(align=True)
         if settings.use_location:
             column.prop(settings, "max_speed")

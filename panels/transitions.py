@@ -6,8 +6,8 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import current, inertialize
-from ..operators.blending import draw_lock_feet, draw_repeat
-from ..rig.transitions import decay_preview
+from ..operators.blending import draw_repeat
+from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
 
@@ -65,7 +65,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
                 column.prop(settings, f"{name}_start", text=text)
                 column.prop(settings, f"{name}_end", text="End")
         button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
-        hand_over(settings, button, _CUT_RANGE)
+        copy_settings(settings, button, _CUT_RANGE)
 
     @staticmethod
     def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -80,7 +80,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         if has_damping(settings):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
-        draw_lock_feet(layout, settings)
+        layout.prop(settings, "lock_feet")
         found = decay_preview.decays(context.scene, current.armature(context))
         if found is not None:
             _draw_decays(layout, *found)
@@ -89,14 +89,14 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
     def _draw_join(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         row = layout.row()
         row.enabled = bool(settings.destination)
-        row.operator_context = "EXEC_DEFAULT"
         button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
+        button.use_dialog = False
         clips = "source", "destination", "source_frame", "destination_frame", "repeat", "use_until", "until"
         hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
-        column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE")
-        column.operator("lookat_pd.loop_action", icon="FILE_REFRESH")
+        hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ())
+        hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ())
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
         hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
@@ -107,6 +107,12 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
 
 
 def hand_over(settings, button, names: Sequence[str]) -> None:
+    """Set the properties of a button from the settings of the panel, its profile included."""
+    button.profile = profile_settings.used(settings)
+    copy_settings(settings, button, names)
+
+
+def copy_settings(settings, button, names: Sequence[str]) -> None:
     """Set the properties of a button from the settings of the panel."""
     for name in names:
         setattr(button, name, getattr(settings, name))

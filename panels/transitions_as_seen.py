@@ -3,6 +3,7 @@
 import bpy
 
 from ..operators import current, inertialize
+from ..rig.transitions import profile_settings
 from ..rig.transitions.as_seen import seen_offsets, seen_pops
 from ..rig.transitions.settings import POP_ITEMS, has_damping
 from . import status
@@ -66,7 +67,7 @@ class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
             names = seen_pops.label(armature, bones[0]) + (f" + {len(bones) - 1}" if len(bones) > 1 else "")
             row.label(text=f"{note.get('frame')} … {note.get('last')}  {names}", icon="ANIM", translate=False)
             button = row.operator("lookat_pd.remove_seen_transitions", text="", icon="X", emboss=False)
-            button.frame = note.get("frame", 0)
+            button.frame, button.action = note.get("frame", 0), action.name
         row = layout.row(align=True)
         row.operator("lookat_pd.update_seen_transitions", text="Update", icon="FILE_REFRESH")
         row.operator("lookat_pd.remove_seen_transitions", text="Remove All", icon="TRASH")
@@ -75,6 +76,7 @@ class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
 def _set_blend(button, settings, where: str) -> None:
     """Set the properties of a button from the settings of the panel."""
     button.pose_source, button.where = "SEEN", where
+    button.profile = profile_settings.used(settings)
     button.use_auto_blend, button.blend = settings.use_auto_blend, settings.blend
     if settings.method in _METHODS:
         button.method = settings.method

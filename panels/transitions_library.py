@@ -3,7 +3,7 @@
 import bpy
 
 from ..operators import current, inertialize
-from .transitions import hand_over
+from .transitions import copy_settings, hand_over
 
 _PATH = (
     *("source", "destination", "use_cut_range", "source_start", "source_end", "destination_start", "destination_end"),
@@ -37,7 +37,7 @@ class LOOKAT_PD_PT_transitions_library(bpy.types.Panel):
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_library
         layout.prop(settings, "pattern")
         button = layout.operator("lookat_pd.compare_library", icon="VIEWZOOM")
-        hand_over(settings, button, ("pattern",))
+        copy_settings(settings, button, ("pattern",))
         if len(settings.pairs):
             layout.template_list("LOOKAT_PD_UL_library", "", settings, "pairs", settings, "pair_index", rows=5)
         self._draw_path(layout, context, settings)
@@ -52,7 +52,7 @@ class LOOKAT_PD_PT_transitions_library(bpy.types.Panel):
         row = layout.row()
         row.enabled = bool(transition.destination)
         button = row.operator("lookat_pd.join_path", icon="CURVE_PATH")
-        hand_over(settings, button, ("pattern", "cut_cost"))
+        copy_settings(settings, button, ("pattern", "cut_cost"))
         hand_over(transition, button, _PATH)
 
 

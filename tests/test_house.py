@@ -38,7 +38,7 @@ WITHIN = {
         "transitions": {"body", "pd"},
         "conversation": set(),
         "ik": set(),
-        "dynamics": {"ik"},
+        "dynamics": {"ik", "pd"},
     },
     "rig": {
         "animation": set(),
@@ -48,7 +48,7 @@ WITHIN = {
         "feet": {"animation", "detection", "sampling"},
         "transitions": {"animation", "detection", "feet", "offset_layer", "sampling"},
         "ik": {"animation", "detection", "offset_layer", "sampling"},
-        "dynamics": {"animation", "detection", "sampling"},
+        "dynamics": {"animation", "detection", "feet", "sampling"},
         "look_at": {"animation", "detection", "offset_layer", "sampling"},
         "pd_follow": {"animation", "offset_layer", "sampling"},
         "live": {"animation", "look_at", "offset_layer", "sampling"},

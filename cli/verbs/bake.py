@@ -16,6 +16,7 @@ from ...rig.detection import vrm
 from ...rig.look_at import bake
 from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import control_probe, gaze_shifts, layers, vrm_eyes
+from ...rig.look_at.directing import shot_keys
 from ...rig.look_at.directing.conversation import looking_bone
 from ...rig.look_at.presets import apply as apply_preset
 from ...rig.look_at.resolve import LookAt, Schedule
@@ -76,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--gaze", type=Path, metavar="FILE.json", help="targets and the frames from which they are looked at, see below"
     )
     conversation_file.add_arguments(parser, what)
+    what.add_argument(
+        "--move-keys",
+        action="store_true",
+        help="first move the keys of the file's look-ats from the current action to the shot, so that all actions "
+        "follow them",
+    )
     baking.add_controller(parser, "look-ats of the file")
     parser.add_argument(
         "--level-head",
@@ -136,6 +143,8 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
     armatures = list(dict.fromkeys(rig for rig, _ in places))
     if job.source is not None and len(armatures) > 1:
         raise WholeFileNeeded("Several armatures are baked.")
+    if request.options.move_keys:
+        row["moved_keys"] = shot_keys.move(places)
     found = [rig.pose.bones[bone].lookat_pd for rig, bone in places if bone in rig.pose.bones]
     muted = [settings.mute for settings in found]
 

@@ -148,13 +148,27 @@ def _bake_action(
 ) -> bpy.types.Action:
     """Bake onto what the rig plays."""
     options = request.options
-    if effectors.wanted(options):
-        return effectors.bake(options, request.into, scene, job, rig, row, console)
-    touches = _touches(request, scene, rig)
-    if touches:
-        return contact_arguments.bake(options, request.into, scene, job, rig, touches, row, console)
     first, last = options.range or rigs.frame_range(scene, [rig])
     row["frames"] = [first, last]
+    extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
+    range_ = BakeOptions(first, last, request.into)
+    touches = _touches(request, scene, rig)
+    if effectors.wanted(options):
+        action = effectors.bake(options, scene, rig, range_, row, console)
+    elif touches:
+        action = contact_arguments.bake(options, scene, rig, touches, range_, row, console)
+    else:
+        action = _bake_chain(request, scene, rig, range_, row, console)
+    if job.output.suffix.lower() == ".glb":
+        baking.trim(action, extent, first, last)
+    return action
+
+
+def _bake_chain(
+    request: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object, range_: BakeOptions, row: Row, console: Console
+) -> bpy.types.Action:
+    """One effector."""
+    options = request.options
     base, length = options.base or "", options.length
     if length is None and not base:
         base, length = limb(rig, options.bone, at_tip=options.tip), UNDETECTED
@@ -167,21 +181,17 @@ def _bake_action(
         turn_effector=options.orientation != "free" or options.contacts is not None,
     )
     row["chain"] = list(reversed(chain.bones))
-    extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
     tuning = IKTuning(
         options.method.replace("-", "_"),
         options.iterations,
         smoothness=options.smoothness,
         published=options.as_published,
     )
-    steps = _steps(request, scene, chain, tuning, BakeOptions(first, last, request.into))
-    result = baking.work(steps, console, "baking")
+    result = baking.work(_steps(request, scene, chain, tuning, range_), console, "baking")
     if isinstance(result, contacts.ContactsResult):
         contact_arguments.fill(row, result)
         assert isinstance(result.baked, ik_bake.IKBakeResult)
         result = result.baked
-    if job.output.suffix.lower() == ".glb":
-        baking.trim(result.action, extent, first, last)
     _fill(row, result)
     return result.action
 
@@ -194,7 +204,7 @@ def _touches(request: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object) -> d
     if options.contacts is None or options.base is not None or options.length is not None:
         return {}
     if options.bone in rig.pose.bones and contacts.is_body(rig, [options.bone], lower_hips=not options.keep_hips):
-        return {options.bone: contacts.Touch(contact_arguments.contact(options, request.intervals))}
+        return {options.bone: contact_arguments.touch(options, request.intervals)}
     return {}
 
 
@@ -203,8 +213,8 @@ def _steps(
 ) -> Generator[float, None, Any]:
     options = request.options
     if options.contacts is not None:
-        what = request.intervals or contacts.Detection(options.contact_speed, options.contact_height)
-        return contacts.clean_up(scene, chain, what, options.blend, tuning, range_, verify=True)
+        touch = contact_arguments.touch(options, request.intervals)
+        return contacts.clean_up(scene, chain, touch, tuning, range_, verify=True)
     goal = Goal(
         target=_target(scene, options),
         path=_path(request.path) if request.path else None,

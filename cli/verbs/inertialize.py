@@ -13,7 +13,15 @@ from ...lookat_pd.progress import drain
 from ...lookat_pd.transitions import methods, spring
 from ...rig.animation import actions, editable
 from ...rig.sampling import scene_time
-from ...rig.transitions import loop, path_following, pose_markers, sequence, travel
+from ...rig.transitions import (
+    blend_profiles,
+    loop,
+    path_following,
+    pose_markers,
+    profile_settings,
+    sequence,
+    travel,
+)
 from ...rig.transitions.as_seen import seen_pops, seen_transition
 from .. import arguments as words
 from .. import (
@@ -22,6 +30,7 @@ from .. import (
     each_action,
     each_file,
     jobs,
+    profile_file,
     retime,
     rigs,
     scene_files,
@@ -104,8 +113,9 @@ _MEANT_FOR = {
     "speed": ("along",),
     "ease": ("along",),
     "root": ("to", "list", "markers"),
-    "method": ("to", "list", "markers", "as_seen"),
-    "damping_ratio": ("to", "list", "markers", "as_seen"),
+    "method": ("to", "list", "markers", "smooth_pops"),
+    "damping_ratio": ("to", "list", "markers", "smooth_pops"),
+    "profile": ("to", "list", "markers", "loop", "smooth_pops"),
 }
 """Flags that mean something only beside these others."""
 
@@ -195,6 +205,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --method spring: 1 has no overshoot, below 1 overshoots (default: 1)",
     )
     parser.add_argument(
+        "--profile",
+        metavar="FILE|NAME",
+        help="blend profile: JSON with a blend factor, delay or filter for some bones or properties, or the name of a "
+        f"preset: {', '.join(profile_settings.available()).replace('%', '%%') or 'none yet'}",
+    )
+    parser.add_argument(
         "--loop-ends",
         choices=tuple(end.lower() for end in loop.SHARES),
         help="with --loop: what is changed so that the ends meet (default: both, by half of the difference)",
@@ -258,7 +274,7 @@ def _times(word: str) -> int:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    entries = _check(options)
+    entries, profile = _check(options), profile_file.read(options.profile)
     planned = jobs.plan(options.inputs, options.output)
     read = [*options.inputs, *options.clips]
     jobs.check_report(options, [*read, *(job.output for job in planned)])
@@ -266,7 +282,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     mode = next(name for name in _MODES if _given(options, name))
 
     with ClipFiles(options.clips, trust=options.trust_scripts) as clip_files:
-        request = TransitionRequest(options, mode, entries, clip_files)
+        request = TransitionRequest(options, mode, entries, clip_files, profile)
 
         def make(job: FileJob, row: Row) -> None:
             scene = _load(request, job, row, console)
@@ -289,6 +305,10 @@ def _check(options: argparse.Namespace) -> tuple[Entry, ...]:
         raise Misuse("--damping-ratio means nothing without --method spring")
     if options.as_seen:
         _check_as_seen(options)
+    how = methods.METHODS[options.method or methods.default().id]
+    if (options.as_seen or options.smooth_pops) and (not how.blends or how.plays_both):
+        flag = "--as-seen" if options.as_seen else "--smooth-pops"
+        raise Misuse(f"--method {how.id} needs two clips or none; choose another method with {flag}")
     if options.library is not None:
         _check_library(options)
     if isinstance(options.travel, str) and (options.direction is not None or options.turning is not None):
@@ -330,11 +350,6 @@ def _check_as_seen(options: argparse.Namespace) -> None:
         raise Misuse("--name means nothing with --smooth-pops --as-seen, which makes no action")
     if not options.smooth_pops and options.range is not None:
         raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
-    if options.lock_feet:
-        raise Misuse("--lock-feet works on keys; leave it out with --as-seen")
-    how = methods.METHODS[options.method or methods.default().id]
-    if not how.blends or how.plays_both:
-        raise Misuse(f"--method {how.id} needs two clips or none; choose another method with --as-seen")
 
 
 def _given(options: argparse.Namespace, name: str) -> bool:
@@ -370,6 +385,8 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     rig = editable.check_armature(rigs.choose(scene, request.options.rig, row["warnings"]))
     row["rig"] = rig.name
     transitions.check(rig)
+    for unused in blend_profiles.unused(request.profile, rig):
+        row["warnings"].append(f"Row '{unused.pattern}' of the profile names no bone of '{rig.name}'.")
     if request.options.as_seen and job.source is not None:
         raise WholeFileNeeded("The result is in constraints.")
     if request.options.as_seen and request.mode == "smooth_pops":
@@ -429,7 +446,7 @@ def _smooth_as_seen(
     if name is not None:
         rigs.use_action(rig, name, "CURRENT")
     first, last = request.options.range or scene_time.key_range(scene)
-    steps = seen_transition.smooth_all(scene, rig, first, last, request.blend())
+    steps = seen_transition.smooth_all(scene, rig, first, last, request.blend(rig))
     made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "smoothing"))
     console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in made])

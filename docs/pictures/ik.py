@@ -8,6 +8,8 @@ from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
 
+import extension
+
 HAND = "hand_fk.L"
 
 
@@ -45,6 +47,33 @@ def ik(hands: Hands) -> Waiting:
         yield 0.4
         area = hands.area("VIEW_3D")
         hands.keep("ik", area.x, area.y, area.width, area.height)
+        yield from hands.key("ESC")
+
+
+@script(needs=("panels.ik_ghosts", "operators.ik_drag"))
+def ik_ghosts(hands: Hands) -> Waiting:
+    """Four solvers compared while the left hand of the Rigify human is dragged."""
+    armature, scene = rig(), bpy.context.scene
+    armature.pose.bones["upper_arm_parent.L"]["IK_FK"] = 1.0
+    armature.data.bones.active = armature.data.bones[HAND]
+    settings = scene.lookat_pd_ik
+    settings.compare, settings.extent, settings.length, settings.method = True, "LENGTH", 4, "CCD"
+    settings.compared = [row.key in "0145" for row in extension.load("lookat_pd.ik.methods").METHODS.values()]
+    with opened("ik_compare"):
+        yield from hands.sidebar()
+        yield from view(hands, (0.5, 0.0, 1.25), 1.6, (0.42, -1.0, 0.12))
+        hands.area("VIEW_3D").spaces.active.overlay.show_floor = False
+        start = _pixel(hands, (armature.matrix_world @ armature.pose.bones[HAND].matrix).translation)
+        yield from hands.move(start)
+        with hands.override():
+            bpy.ops.lookat_pd.ik_drag("INVOKE_DEFAULT", use_active=True)
+        yield 0.2
+        for part in np.linspace(0.0, 1.0, 6):
+            yield from hands.move((round(start[0] - 120 * part), round(start[1] + 110 * part)))
+            yield 0.1
+        yield 0.4
+        area = hands.area("VIEW_3D")
+        hands.keep("ik_ghosts", area.x, area.y, area.width, area.height)
         yield from hands.key("ESC")
 
 

@@ -166,12 +166,12 @@ def comparing(
             if destination == source:
                 here = np.where(np.subtract.outer(np.arange(len(here)), np.arange(len(here))) > spacing, here, np.inf)
             spare = min(room, lengths[destination] // 2)
-            search = CutSearch(here, across[:, columns])
-            best = search.best(per_pair, spacing=spacing, room=max(spare, 1))
+            search, at_least = CutSearch(here, across[:, columns]), max(spare, 1)
+            best = search.best(per_pair, spacing=spacing, room=at_least)
             if source in leave or destination in enter:
-                first, second = leave.get(source, slice(None)), enter.get(destination, slice(None))
-                within = search.best(per_pair, spacing=spacing, room=max(spare, 1), source=first, destination=second)
-                best = list(dict.fromkeys((*best, *within)))
+                leaves, enters = leave.get(source, slice(None)), enter.get(destination, slice(None))
+                within = search.best(per_pair, spacing=spacing, room=at_least, source=leaves, destination=enters)
+                best = dict.fromkeys((*best, *within))
             found += [ClipCut(source, destination, cut.i, cut.j, cut.cost) for cut in best]
         yield (source + 1) / len(lengths)
     exact = _exactly(found, points, contacts, weights, ends)

@@ -23,6 +23,8 @@ BLEND_ACCELERATION = 25.0
 GLIDE = 0.4
 """Fraction of the blend for which a velocity would persist: an offset of -GLIDE v T moving with v decays within T
 without acceleration or overshoot."""
+HALF_LIVES = (0.05, 1.0)
+"""Shortest and longest half-life [s] that `dead_blend` chooses, as in Unreal Engine."""
 _MOST = 1e300
 """`decay` computes with larger numbers than other solvers."""
 
@@ -154,22 +156,46 @@ def dead_blend(
     duration: ArrayLike,
     *,
     kind: str = "rotation",
-    half_life: float = 0.1,
+    half_life: float | None = None,
 ) -> Array:
     """As `transition`, by dead blending: the source continues with its velocity, which halves every `half_life` [s],
     and is cross-faded into the target. Keeps outward velocity, and is calmer if the poses differ much.
 
-    Source: D. Holden, "Dead Blending", 2023; Unreal Engine 5.3.
+    half_life: None to choose it for each bone: along its difference from the target such that a velocity towards the
+    target comes to rest there, within HALF_LIVES; across the difference, and for a velocity away from the target, the
+    shortest. Source: D. Holden, "Dead Blending", 2023; Unreal Engine 5.3, both of which choose it along fixed axes.
     """
     previous, target = cut.checked(previous, target, kind)
     duration = cut.checked_duration(dt, duration, target)
-    checks.number("half-life", half_life, checks.SHORTEST_STEP, checks.LATEST)
+    if half_life is not None:
+        checks.number("half-life", half_life, checks.SHORTEST_STEP, checks.LATEST)
     result, count = target.copy(), cut.frames_blended(dt, duration, target)
-    rate = np.log(2.0) / half_life
-    distance = -np.expm1(-rate * cut.times(dt, target[:count])) / rate
-    step = distance[..., None] * cut.displacement(previous[0], previous[1], kind) / dt
+    if not count:
+        return result
+    velocity, times = cut.displacement(previous[0], previous[1], kind) / dt, cut.times(dt, target[:count])
+    if half_life is None:
+        step = _coasted_to(previous, target, velocity, times, dt, kind)
+    else:
+        step = _coasted(times, np.asarray(half_life))[..., None] * velocity
     result[:count] = cross_fade(cut.displaced(previous[1], step, kind), target[:count], dt, duration, kind=kind)
     return result
+
+
+def _coasted(times: Array, half_life: Array) -> Array:
+    """How far a velocity of 1 has come that halves every `half_life` [s]."""
+    rate = np.log(2.0) / half_life
+    return -np.expm1(-rate * times) / rate
+
+
+def _coasted_to(previous: Array, target: Array, velocity: Array, times: Array, dt: float, kind: str) -> Array:
+    """How far the source has come (F, B, n) with half-lives by its velocity (B, n) and its distance from the target."""
+    away, length, _ = (cut.vector_offset if kind == "vector" else cut.rotation_offset)(previous, target, dt)
+    towards = -np.sum(velocity * away, axis=-1)
+    with np.errstate(over="ignore"):
+        arrives = np.divide(np.log(2.0) * length, towards, out=np.zeros_like(length), where=towards > 0.0)
+    along = _coasted(times, np.clip(arrives, *HALF_LIVES)) * -towards
+    across = _coasted(times, np.asarray(HALF_LIVES[0]))
+    return along[..., None] * away + across[..., None] * (velocity + towards[..., None] * away)
 
 
 def blend_time(

@@ -71,18 +71,15 @@ def composed(poses: RelativePoses, anchors: Anchors) -> Array:
     return result
 
 
-def is_uneven(matrices: Array, tolerance: float = 1e-5) -> NDArray[np.bool_]:
+def is_uneven(matrices: Array) -> NDArray[np.bool_]:
     """(...) whether the scale of matrices (..., 4, 4) differs between the axes."""
-    sizes = np.linalg.norm(matrices[..., :3, :3], axis=-2)
-    return np.ptp(sizes, axis=-1) > tolerance * sizes.max(axis=-1)
+    return rotation.is_uneven(matrices[..., :3, :3])
 
 
-def is_sheared(matrices: Array, tolerance: float = 1e-5) -> NDArray[np.bool_]:
+def is_sheared(matrices: Array) -> NDArray[np.bool_]:
     """(...) whether the axes of matrices (..., 4, 4) are not at right angles, or are mirrored."""
     axes = matrices[..., :3, :3]
-    unit = axes / np.linalg.norm(axes, axis=-2, keepdims=True)
-    cosines = np.swapaxes(unit, -1, -2) @ unit - np.eye(3)
-    return (np.abs(cosines).max(axis=(-2, -1)) > tolerance) | (np.linalg.det(unit) < 0.0)
+    return rotation.is_sheared(axes) | (np.linalg.det(axes) < 0.0)
 
 
 def split_offset(shown: Array, wanted: Array) -> tuple[Array, Array, Array]:

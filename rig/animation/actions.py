@@ -154,16 +154,16 @@ def is_empty(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
     return not len(curves(action, slot))
 
 
-def key_frames(armature: bpy.types.Object, path: str) -> list[float] | None:
-    """Frames at which the current action has keys for a property; None if it has no F-curve."""
-    data = armature.animation_data
+def key_frames(item: bpy.types.ID, path: str) -> list[float] | None:
+    """Frames at which the current action of an item has keys for a property; None if it has no F-curve."""
+    data = item.animation_data
     if data is None:
         return None
     curve = curves_at(data.action, data.action_slot, path, 1)[0]
     return None if curve is None else [point.co.x for point in curve.keyframe_points]
 
 
-def key_state(item: bpy.types.Object, path: str, frame: int) -> str:
+def key_state(item: bpy.types.ID, path: str, frame: int) -> str:
     """Whether a property is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
     frames = key_frames(item, path)
     return "NONE" if frames is None else "KEYED" if frame in frames else "ANIMATED"

@@ -11,15 +11,18 @@ from ...lookat_pd.skeleton import Skeleton
 from . import vocabulary as words
 from .names import BoneName, read_names
 
+VERTICAL = (0.0, 0.0, 1.0)
 _SYMMETRIC = 1e-3  # of the skeleton's size: how far a mirrored bone may be off
 
 
 @dataclass(frozen=True)
 class Anatomy:
-    """A skeleton with its names read. deform: names of deforming bones, empty where unknown."""
+    """A skeleton with its names read. deform: names of deforming bones, empty where unknown. vertical: the axis of the
+    armature that points up in the world."""
 
     skeleton: Skeleton
     deform: frozenset[str] = frozenset()
+    vertical: tuple[float, float, float] = VERTICAL
 
     @cached_property
     def names(self) -> list[BoneName]:

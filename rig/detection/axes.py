@@ -5,15 +5,16 @@ side, so toes, face, tail, knees and elbows vote on which of the two directions 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
+from . import axis_votes, limb_shapes
 from . import vocabulary as words
-from .anatomy import Anatomy
-from .axis_votes import EYES_OVER_MOUTH, NAMES, SPINE, Vote, forward_votes, perpendicular, up_votes
+from .anatomy import VERTICAL, Anatomy
+from .axis_votes import EYES_OVER_MOUTH, NAMES, SPINE, Vote, perpendicular
 from .limb_pairs import HORIZONTAL, hind_legs, on_all_fours
 
 # Characters are built upright on the armature's axes: what is off by less is posture, or an uneven rest pose.
@@ -26,7 +27,6 @@ _NO_STANCE = np.cos(np.radians(120.0))
 _ALONG = np.cos(np.radians(8.0))
 _DOUBT = 0.7
 """The weight of votes that leaves a confidence of one half where no vote is against."""
-VERTICAL = (0.0, 0.0, 1.0)
 CERTAIN = 0.5
 """A confidence below this is reported."""
 
@@ -50,25 +50,36 @@ class Axes:
 
     @property
     def against(self) -> tuple[str, ...]:
-        """The sources that say otherwise."""
-        votes = [vote.source for vote in self.forward_votes if vote.direction @ self.forward < 0.0]
-        return tuple(dict.fromkeys([*votes, *(v.source for v in self.up_votes if v.direction @ self.up < HORIZONTAL)]))
+        """The sources that say otherwise: splayed legs agree if all of them together do."""
+        sources = [source for source, v in _together(self.forward_votes) if v @ self.forward < 0.0]
+        sources += [source for source, v in _together(self.up_votes) if v @ self.up < HORIZONTAL]
+        return tuple(dict.fromkeys(sources))
+
+
+def _together(votes: tuple[Vote, ...]) -> list[tuple[str, Array]]:
+    """What the votes of each source are together, unit vectors (3,)."""
+    sums: dict[str, Array] = {}
+    for vote in votes:
+        sums[vote.source] = sums.get(vote.source, 0.0) + vote.weight * vote.direction
+    return [(source, rotation.normalize(v)) for source, v in sums.items()]
 
 
 def read(
     anatomy: Anatomy,
     line: list[int],
-    vertical: Array | None = None,
     mesh_normal: Callable[[], Array | None] = lambda: None,
 ) -> Axes:
     """Forward and up with the votes for them. line: the head and its ancestors, head first.
 
-    vertical: the armature's axis (3,) that points up in the world. mesh_normal: gives the normal (3,) of the plane in
-    which the character's mesh is symmetric; used only where neither names nor bones distinguish left from right.
+    mesh_normal: gives the normal (3,) of the plane in which the character's mesh is symmetric; used only where neither
+    names nor bones distinguish left from right.
     """
-    vertical = np.array(VERTICAL) if vertical is None else vertical
+    vertical = np.array(anatomy.vertical)
     left, paired = _sideways(anatomy, mesh_normal)
-    votes_up = up_votes(anatomy, line, left)
+    votes_up = axis_votes.up_votes(anatomy, line, left)
+    shaped = [] if votes_up else limb_shapes.find(anatomy)
+    if shaped:
+        votes_up = axis_votes.shape_up_votes(anatomy, line, left, shaped)
     if votes_up:
         up, trust = _up(votes_up, left, vertical)
     else:
@@ -80,7 +91,9 @@ def read(
         up = _upright(along, left if paired else perpendicular(left, along))
         trust = 0.9 if up @ vertical > HORIZONTAL else 0.4
     forward = _straight(rotation.cross(perpendicular(left, up), up), up)
-    votes = forward_votes(anatomy, line, up)
+    votes = axis_votes.forward_votes(anatomy, line, up)
+    if shaped:
+        votes = axis_votes.shape_forward_votes(anatomy, line, up, shaped)
     if paired:
         votes.insert(0, Vote(NAMES, forward, 1.0))
     elif not votes:
@@ -105,6 +118,25 @@ def _certainty(votes: list[Vote], forward: Array) -> float:
     spread = sum(vote.weight for vote in votes)
     lead = max(sum(said), 0.0)
     return lead / (lead + _DOUBT) * lead / spread
+
+
+def also(found: Axes, vote: Vote) -> Axes:
+    """The axes with one more vote on forward, which may turn them round; as they are if it is across."""
+    along = float(vote.direction @ found.forward)
+    if not found.forward_votes:
+        axis = nearest_axis(vote.direction)
+        if abs(axis @ found.up) > 1e-6 or axis @ vote.direction < HORIZONTAL:
+            return found
+        return replace(found, forward=axis, confidence=_certainty([vote], axis), forward_votes=(vote,), other=None)
+    if abs(along) < HORIZONTAL:
+        return found
+    trust = min(found.confidence / max(_certainty(list(found.forward_votes), found.forward), 1e-9), 1.0)
+    votes = [*found.forward_votes, vote]
+    turned = sum(v.weight * float(v.direction @ found.forward) for v in votes) < 0.0
+    forward = -found.forward if turned else found.forward
+    other = None if turned else found.other
+    confidence = trust * _certainty(votes, forward)
+    return replace(found, forward=forward, confidence=confidence, forward_votes=tuple(votes), other=other)
 
 
 def is_stance(anatomy: Anatomy, line: list[int]) -> bool:
@@ -247,7 +279,7 @@ def _swims(anatomy: Anatomy, line: list[int], along: Array) -> bool:
 
 def _swimmer(anatomy: Anatomy, line: list[int], along: Array, left: Array | None) -> Axes:
     """Forward and up of a body without legs with a horizontal spine."""
-    votes = (Vote(SPINE, along, 1.0),)
+    votes = (Vote(SPINE, along, 1.0 if axis_votes.is_called(anatomy, line[0]) else 0.5),)
     mouth = anatomy.center(anatomy.named(words.MOUTH))
     if left is not None:
         up = rotation.cross(along, left)

@@ -7,17 +7,20 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
+from . import limb_shapes
 from . import vocabulary as words
 from .anatomy import Anatomy
 from .limb_pairs import HORIZONTAL, front_pairs, hind_pairs, mean_limb, on_all_fours
+from .limb_shapes import LegPair
 
 _BENT = np.radians(3.0)  # a straighter joint does not show its direction of bending
 
 NAMES, FACE, EARS, TOES = Message("left and right"), Message("face"), Message("ears"), Message("toes")
 SOLES, TAIL, SPINE, KNEES = Message("feet"), Message("tail"), Message("spine"), Message("knees")
 ELBOWS, CLIP, LEGS = Message("elbows"), Message("animation"), Message("legs")
+TRAVEL = Message("steps")
 FRONT_LEGS, EYES_OVER_MOUTH = Message("front legs"), Message("eyes above the mouth")
-SOURCES = (NAMES, FACE, EARS, TOES, SOLES, TAIL, SPINE, KNEES, ELBOWS, CLIP, LEGS, FRONT_LEGS, EYES_OVER_MOUTH)
+SOURCES = (NAMES, FACE, EARS, TOES, SOLES, TAIL, SPINE, KNEES, ELBOWS, CLIP, TRAVEL, LEGS, FRONT_LEGS, EYES_OVER_MOUTH)
 """The parts of a rig that vote, as users see them."""
 
 
@@ -83,6 +86,50 @@ def forward_votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
         (KNEES, None if low and not fours else _bend(anatomy, anatomy.legs), 0.7),
         (ELBOWS, None if fours else _from(np.zeros(3), _bend(anatomy, anatomy.arms)), 0.5),
     ]
+    return _doubting_knees(_level_votes(found, up))
+
+
+def shape_up_votes(anatomy: Anatomy, line: list[int], left: Array, legs: list[LegPair]) -> list[Vote]:
+    """What a body whose names say nothing of limbs shows about up, perpendicular to its left: its legs, its spine."""
+    votes = [(LEGS, pair.begin - pair.end, 2.0 / len(legs)) for pair in legs]
+    mean = sum(begin for begin in (pair.begin for pair in legs)) / len(legs)
+    spine = anatomy.skeleton.heads[line[0]] - mean
+    down = sum(pair.begin - pair.end for pair in legs)
+    if len(legs) == 1 and spine @ down > HORIZONTAL * np.linalg.norm(spine) * np.linalg.norm(down):
+        votes.append((SPINE, spine, 1.0))
+    return [
+        Vote(source, perpendicular(v, left), weight)
+        for source, v, weight in votes
+        if np.linalg.norm(v - (v @ left) * left) > 0.2 * np.linalg.norm(v)
+    ]
+
+
+def shape_forward_votes(anatomy: Anatomy, line: list[int], up: Array, legs: list[LegPair]) -> list[Vote]:
+    """What a body whose names say nothing of limbs shows about forward: feet, its knees, the head before its legs.
+
+    Which end of a level body is the head is known by its name, or shown by bones in pairs on it.
+    """
+    head = line[0]
+    called = is_called(anatomy, head)
+    paired = sum(bool(anatomy.names[bone].side) or bone in anatomy.mirror[1] for bone in anatomy.below(head)) > 1
+    spine = anatomy.skeleton.heads[head] - sum(pair.begin for pair in legs) / len(legs)
+    low = len(legs) > 1 or spine @ up < HORIZONTAL * np.linalg.norm(spine)
+    bones = [bone for pair in legs for leg in pair.legs for bone in leg]
+    found: list[tuple[str, Array | None, float]] = [
+        (SOLES, limb_shapes.feet(anatomy, legs), 1.2),
+        (SPINE, spine if low else None, 1.5 if called else 1.2 if paired else 0.5),
+        (KNEES, _bend(anatomy, bones) if len(legs) == 1 and not low else None, 0.5),
+    ]
+    return _doubting_knees(_level_votes(found, up))
+
+
+def is_called(anatomy: Anatomy, head: int) -> bool:
+    """Whether names show which bone is the head, rather than the shape of the skeleton."""
+    return anatomy.names[head].has(words.HEAD | words.NECK | words.CHEST | words.SPINE)
+
+
+def _level_votes(found: list[tuple[str, Array | None, float]], up: Array) -> list[Vote]:
+    """Votes of the directions that are not all but vertical."""
     votes = []
     for source, direction, weight in found:
         if direction is None or not np.any(direction):
@@ -91,8 +138,12 @@ def forward_votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
         level = direction - (direction @ up) * up
         if np.linalg.norm(level) > 0.2:
             votes.append(Vote(source, rotation.normalize(level), weight))
+    return votes
+
+
+def _doubting_knees(votes: list[Vote]) -> list[Vote]:
+    """Knees bend forward, but not those of birds and of many machines, whose feet are used instead."""
     feet = [vote.direction for vote in votes if vote.source in (TOES, SOLES)]
-    # Knees bend forward, but not those of birds and of many machines, whose feet are used instead.
     return [
         replace(vote, weight=0.2) if vote.source == KNEES and any(d @ vote.direction < 0.0 for d in feet) else vote
         for vote in votes

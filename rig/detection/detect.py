@@ -11,10 +11,14 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from . import axes, limb_pairs
 from . import vocabulary as words
-from .anatomy import Anatomy
+from .anatomy import VERTICAL, Anatomy
 from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
 
 LONGEST_CHAIN = 10
+_AS_HIGH = 0.1
+"""Of a skeleton's size: ends that differ by less in height count as equally high."""
+_ON_GROUND = 0.2
+"""Of a skeleton's height: no head is lower, unless there is nothing else."""
 
 
 @dataclass(frozen=True)
@@ -28,19 +32,19 @@ class RigHints:
 
     follows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     deform: frozenset[str] = frozenset()
-    vertical: tuple[float, float, float] = axes.VERTICAL
+    vertical: tuple[float, float, float] = VERTICAL
     mesh_normal: Callable[[], Array | None] = lambda: None
 
 
 def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:
     """Name of the bone to aim with. Raises RigError where nothing looks like a head."""
-    anatomy = Anatomy(skeleton, hints.deform)
+    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
     return source(skeleton.names[_head(anatomy)], skeleton, hints)
 
 
 def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> list[ChainDefault]:
     """The bones that share the turn of `head`, head first, down to the pelvis."""
-    anatomy = Anatomy(skeleton, hints.deform)
+    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
     body = skeleton.index(_follower(head, skeleton, hints))
     line = [body, *skeleton.ancestors(body)]
     if is_rigify(skeleton) and source(head, skeleton, hints) == words.RIGIFY_CONTROLS[0][0]:
@@ -59,18 +63,18 @@ def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, 
 
 def read_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> axes.Axes:
     """The same with the votes for them and a confidence."""
-    anatomy = Anatomy(skeleton, hints.deform)
+    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
     try:
         head = _head(anatomy)
     except RigError:
-        return axes.Axes(np.array([0.0, -1.0, 0.0]), np.array(axes.VERTICAL), 0.0)
+        return axes.Axes(np.array([0.0, -1.0, 0.0]), np.array(VERTICAL), 0.0)
     line = [head, *skeleton.ancestors(head)]
-    return axes.read(anatomy, line, np.array(hints.vertical), hints.mesh_normal)
+    return axes.read(anatomy, line, hints.mesh_normal)
 
 
 def is_stance(skeleton: Skeleton, hints: RigHints = RigHints()) -> bool:
     """Whether the character stands in this pose, rather than having its bones all along one axis."""
-    anatomy = Anatomy(skeleton, hints.deform)
+    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
     try:
         head = _head(anatomy)
     except RigError:
@@ -157,17 +161,35 @@ def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], le
 
 
 def _ends_by_symmetry(anatomy: Anatomy) -> list[int]:
-    """Ends of the chains in the middle of a skeleton whose names say nothing, the highest first."""
-    skeleton = anatomy.skeleton
-    axis, images = anatomy.mirror
-    up = 1 if axis == 2 else 2
+    """Ends of the chains in the middle of a skeleton whose names say nothing: with bones in pairs on it, the highest;
+    of those about as high the shortest first, because tails and abdomens are longer than heads."""
+    skeleton, images = anatomy.skeleton, anatomy.mirror[1]
     middle = [bone for bone in range(len(skeleton)) if bone not in images and skeleton.parents[bone] >= 0]
     ends = [bone for bone in middle if not set(skeleton.children[bone]) & set(middle)]
-    return sorted(
-        (bone for bone in ends if len(images) >= 4 or len(ends) == 1),
-        key=lambda bone: (bool(set(anatomy.below(bone)) & images.keys()), skeleton.heads[bone][up]),
-        reverse=True,
-    )
+    if not ends or (len(images) < 4 and len(ends) > 1):
+        return []
+    heights = skeleton.heads @ np.array(anatomy.vertical)
+    # What is on the ground in front of a character are controls.
+    low = float(heights.min()) + _ON_GROUND * float(np.ptp(heights))
+    ends = [bone for bone in ends if heights[bone] > low] or ends
+    high = float(heights[ends].max()) - _AS_HIGH * anatomy.size
+
+    def merit(bone: int) -> tuple[float, ...]:
+        paired = bool(set(anatomy.below(bone)) & images.keys())
+        return paired, min(float(heights[bone]), high), -_branch_length(anatomy, bone, middle)
+
+    return sorted(ends, key=merit, reverse=True)
+
+
+def _branch_length(anatomy: Anatomy, end: int, middle: Sequence[int]) -> float:
+    """How long the chain is from where it parts from the others of the middle to the tail of its end."""
+    skeleton = anatomy.skeleton
+    first, among = end, set(middle)
+    for bone in skeleton.ancestors(end):
+        if bone not in among or len(among & set(skeleton.children[bone])) > 1:
+            break
+        first = bone
+    return float(np.linalg.norm(skeleton.tails[end] - skeleton.heads[first]))
 
 
 def _places(anatomy: Anatomy, line: Sequence[int]) -> list[tuple[int, str]]:

@@ -11,7 +11,7 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from . import axes, detect, limb_pairs
 from . import vocabulary as words
-from .anatomy import Anatomy
+from .anatomy import VERTICAL, Anatomy
 
 _IN_LINE = np.cos(np.radians(5.0))
 _STUB = 0.5  # of the bone after it
@@ -34,23 +34,25 @@ class Lines:
     footless: list[list[str]]
 
 
-def find(skeleton: Skeleton, deform: frozenset[str] = frozenset()) -> Lines:
-    """The limbs of a skeleton. deform: names of the deforming bones; empty where unknown.
+def find(
+    skeleton: Skeleton, deform: frozenset[str] = frozenset(), vertical: tuple[float, float, float] = VERTICAL
+) -> Lines:
+    """The limbs of a skeleton. deform, vertical: as of `Anatomy`.
 
     They are kept by the content of the skeleton, because several parts of the body are looked for in one after the
     other.
     """
     arrays = (skeleton.parents, skeleton.rotations, skeleton.heads, skeleton.tails)
-    key = tuple(skeleton.names), tuple(array.tobytes() for array in arrays), deform
+    key = tuple(skeleton.names), tuple(array.tobytes() for array in arrays), deform, vertical
     if key not in _kept:
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        _kept[key] = _find(skeleton, deform)
+        _kept[key] = _find(Anatomy(skeleton, deform, vertical))
     return _kept[key]
 
 
-def _find(skeleton: Skeleton, deform: frozenset[str]) -> Lines:
-    anatomy = Anatomy(only(skeleton, Anatomy(skeleton, deform).flesh))
+def _find(whole: Anatomy) -> Lines:
+    anatomy = Anatomy(only(whole.skeleton, whole.flesh), vertical=whole.vertical)
     known = bool(anatomy.legs or anatomy.arms)
     hind, front = (_distinct(anatomy, lines) for lines in (_named(anatomy) if known else _nameless(anatomy)))
     standing = [line for line in hind if _leg(anatomy, line)]
@@ -133,17 +135,21 @@ def _nameless(anatomy: Anatomy) -> tuple[list[list[int]], list[list[int]]]:
     left, ground = rotation.cross(up, forward), float(np.min(skeleton.heads @ up))
     arms, legs = anatomy.limbs(spine)
 
-    def pairs(place: int | None) -> list[list[int]]:
+    def pairs(place: int | None, fewest: int) -> list[list[int]]:
         begin = [] if not place else [bone for bone in skeleton.children[spine[place]] if bone in images]
-        paths = [path for path in (_down(anatomy, bone, set(images)) for bone in begin) if len(path) > 2]
+        paths = [path for path in (_down(anatomy, bone, set(images)) for bone in begin) if len(path) >= fewest]
         longest = max(map(len, paths), default=0)
         paths = [path for path in paths if len(path) == longest]
         if len(paths) % 2:
             return []
         return sorted(paths, key=lambda path: -float(skeleton.heads[path[0]] @ left))
 
-    hind = [path for path in pairs(legs) if float(skeleton.heads[path[-1]] @ up) - ground < _LEVEL * anatomy.size]
-    front = pairs(arms) if hind else []
+    hind = []
+    for path in pairs(legs, fewest=2):
+        end = skeleton.heads[path[-1]] if len(path) > 2 else limb_pairs.end_of_limb(anatomy, path[0], path[-1])
+        if float(end @ up) - ground < _LEVEL * anatomy.size:
+            hind.append(path)
+    front = pairs(arms, fewest=3) if hind else []
     return hind, front if len(front) == 2 else []
 
 
@@ -222,6 +228,8 @@ def _stands(anatomy: Anatomy, line: Sequence[int], hind: Sequence[Sequence[int]]
 def head_of(anatomy: Anatomy) -> int | None:
     """The bone that looks; None where there is none."""
     try:
-        return anatomy.skeleton.index(detect.find_head(anatomy.skeleton, detect.RigHints(deform=anatomy.deform)))
+        return anatomy.skeleton.index(
+            detect.find_head(anatomy.skeleton, detect.RigHints(deform=anatomy.deform, vertical=anatomy.vertical))
+        )
     except RigError:
         return None

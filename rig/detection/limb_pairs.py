@@ -104,15 +104,15 @@ def _limbs(anatomy: Anatomy, mine: list[int], upper: frozenset[str], ends: froze
         if feet:
             return [(skeleton.heads[top], np.mean(skeleton.heads[feet], axis=0))]
         deepest = max(mine, key=depth.__getitem__)
-        return [(skeleton.heads[top], _end(anatomy, top, deepest))]
+        return [(skeleton.heads[top], end_of_limb(anatomy, top, deepest))]
     limbs = []
     for top in distinct:
         deepest = max((bone for bone in mine if bone in below[top]), key=depth.__getitem__)
-        limbs.append((skeleton.heads[top], _end(anatomy, top, deepest)))
+        limbs.append((skeleton.heads[top], end_of_limb(anatomy, top, deepest)))
     return limbs
 
 
-def _end(anatomy: Anatomy, top: int, bone: int) -> Array:
+def end_of_limb(anatomy: Anatomy, top: int, bone: int) -> Array:
     """Where the last bone of a limb ends (3,): its furthest child or its own tail, unless that leads elsewhere."""
     skeleton = anatomy.skeleton
     head, below = skeleton.heads[bone], anatomy.below(bone)

@@ -80,7 +80,7 @@ class ArmBones:
 def find_eyes(armature: bpy.types.Object) -> list[EyeBone]:
     """The eyes: none, one or two, left first."""
     rig = _Rig(armature)
-    anatomy = Anatomy(rig.body, rig.deform)
+    anatomy = rig.anatomy
     bones = face.eyes(anatomy, lines.head_of(anatomy))
     return list(dict.fromkeys(rig.eye(rig.body.names[bone]) for bone in bones))
 
@@ -88,14 +88,14 @@ def find_eyes(armature: bpy.types.Object) -> list[EyeBone]:
 def find_lids(armature: bpy.types.Object) -> list[str]:
     """The bones that close the eyes, left first; none where more than one is needed for an eye."""
     rig = _Rig(armature)
-    lids = [rig.control(rig.body.names[bone]) for bone in face.upper_lids(Anatomy(rig.body, rig.deform))]
+    lids = [rig.control(rig.body.names[bone]) for bone in face.upper_lids(rig.anatomy)]
     return lids if all(lids) else []
 
 
 def find_lid_points(armature: bpy.types.Object) -> list[LidPoints]:
     """The controls along the lids of each eye, left first; none where one of the upper lids does not move freely."""
     rig = _Rig(armature)
-    anatomy = Anatomy(rig.body, rig.deform)
+    anatomy = rig.anatomy
     eyes = find_eyes(armature)
     found = []
     for side in face.lid_points(anatomy):
@@ -207,8 +207,12 @@ class _Rig:
             self.body, self.deform = replace(part, names=names), frozenset()
 
     @cached_property
+    def anatomy(self) -> Anatomy:
+        return Anatomy(self.body, self.deform, self.hints.vertical)
+
+    @cached_property
     def lines(self) -> lines.Lines:
-        return lines.find(self.body, self.deform)
+        return lines.find(self.body, self.deform, self.hints.vertical)
 
     def control(self, name: str) -> str:
         """What turns a bone of the body; "" where that is not known."""

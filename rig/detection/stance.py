@@ -19,7 +19,7 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton, forward
 from ..animation import actions, channels
 from ..sampling import own_data
-from . import axes, axis_votes, detect, rest
+from . import axes, axis_votes, detect, limb_chains, rest, travel
 from .anatomy import Anatomy
 from .axes import Axes
 from .axis_votes import Vote
@@ -94,10 +94,12 @@ def _action(armature: bpy.types.Object) -> tuple[bpy.types.Action | None, bpy.ty
 def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Stance:
     plain, hints = rest.skeleton(armature), rest.hints(armature)
     stands, found = detect.is_stance(plain, hints), detect.read_axes(plain, hints)
+    if stands and found.confidence < axes.CERTAIN and action is not None:
+        found = _with_steps(armature, plain, hints, found, (action, slot))
     unanswered = Stance(plain, found if stands else replace(found, confidence=_UNKNOWN * found.confidence))
     line = _line(plain, hints)
-    clip = None if action is None else _clip(armature, plain, action, slot)
-    anatomy = Anatomy(plain, hints.deform)
+    clip = None if action is None else _clip(armature, plain, action, slot, _sampled(action))
+    anatomy = Anatomy(plain, hints.deform, hints.vertical)
     if line is None or clip is None or _constrained(armature, plain, anatomy, line):
         return unanswered
     mean = _mean(plain, anatomy, line, clip, np.array(hints.vertical))
@@ -125,6 +127,32 @@ def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy
     vote = Vote(axis_votes.CLIP, moving.forward, 2.0 * steady)
     sure = moving.confidence * max(steady, 0.0) if steady > 0.0 else 0.0
     return Stance(snapped, replace(moving, confidence=sure, forward_votes=(*moving.forward_votes, vote)), at_rest=False)
+
+
+def _with_steps(
+    armature: bpy.types.Object,
+    plain: Skeleton,
+    hints: detect.RigHints,
+    found: Axes,
+    clip: tuple[bpy.types.Action, bpy.types.ActionSlot | None],
+) -> Axes:
+    """Doubtful axes with a vote of the steps in a clip, if it has some that keys alone make."""
+    legs = limb_chains.find(plain, hints.deform, hints.vertical).legs
+    bones = {name for leg in legs for name in leg if name}
+    bones |= {plain.names[above] for name in bones for above in plain.ancestors(plain.index(name))}
+    first, last = clip[0].frame_range
+    if not legs or last - first <= 1.0 or is_constrained(armature, bones):
+        return found
+    times = np.linspace(first, last - 1.0, 2 * _FRAMES)
+    before, after = (_clip(armature, plain, *clip, times + later) for later in (0.0, 1.0))
+    if before is None or after is None:
+        return found
+    trunk = int(plain.parents[plain.index(legs[0][0])])
+    if trunk < 0:
+        return found
+    feet = [plain.index(leg[2]) for leg in legs]
+    ahead = travel.direction(plain, trunk, feet, found.up, before, after)
+    return found if ahead is None else axes.also(found, Vote(axis_votes.TRAVEL, ahead, 1.5))
 
 
 def _as_seen(found: Axes, ahead: Array, up: Array) -> Axes:
@@ -173,12 +201,20 @@ def _across(anatomy: Anatomy, places: Array) -> list[tuple[int, int]]:
     return found
 
 
+def _sampled(action: bpy.types.Action) -> Array:
+    """The frames (F,) at which an action is read."""
+    first, last = action.frame_range
+    return np.linspace(first, last, _FRAMES) if last > first else np.array([first])
+
+
 def _clip(
-    armature: bpy.types.Object, skeleton: Skeleton, action: bpy.types.Action, slot: bpy.types.ActionSlot | None
+    armature: bpy.types.Object,
+    skeleton: Skeleton,
+    action: bpy.types.Action,
+    slot: bpy.types.ActionSlot | None,
+    frames: Array,
 ) -> tuple[Array, Array] | None:
     """Orientations (F, n, 4) and positions (F, n, 3) of all bones, as the keys of the action alone have them."""
-    first, last = action.frame_range
-    frames = np.linspace(first, last, _FRAMES) if last > first else np.array([first])
     curves = {(curve.data_path, curve.array_index): curve for curve in actions.curves(action, slot)}
     basis = np.tile(rotation.IDENTITY, (len(frames), len(skeleton), 1))
     moved = np.zeros((len(frames), len(skeleton), 3))

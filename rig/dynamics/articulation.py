@@ -1,7 +1,7 @@
 """From an armature to an articulated body: rotating bones become joints, the bones that move with them become their
 mass."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -99,17 +99,26 @@ def seen(armature: bpy.types.Object, joints: Sequence[str], heavy: Sequence[str]
 
 
 def build(
-    armature: bpy.types.Object, sampler: Sampler, samples: Samples, joints: Sequence[str], masses: Masses, unit: float
+    armature: bpy.types.Object,
+    sampler: Sampler,
+    samples: Samples,
+    joints: Sequence[str],
+    masses: Masses,
+    unit: float,
+    lines: Mapping[str, Sequence[str]] | None = None,
 ) -> Articulation:
     """The body of these joints in the pose of the rig at the first frame of `samples`. Raises LookAtError.
 
-    Bones that are not joints, such as helpers, are part of the rigid body of their joint.
+    Bones that are not joints, such as helpers, are part of the rigid body of their joint. lines: the bones above each
+    joint, the nearest first, where not the rotations that a rig passes on decide what hangs on what.
     """
     bones = (*joints, *(name for name in masses.bones if name not in joints))
     if bone_attachment.is_plain(armature, bones):
         moves = bone_attachment.by_parents(armature, joints, bones)
     else:
         moves = bone_attachment.by_turning(sampler, armature, joints, bones, samples)
+    if lines is not None:
+        moves[: len(joints)] = [[above == name or above in lines[name] for above in joints] for name in joints]
     order = [int(n) for n in np.argsort(moves[: len(joints)].sum(axis=1), kind="stable")]
     turning = tuple(joints[n] for n in order)
     moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]

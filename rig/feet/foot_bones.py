@@ -73,7 +73,8 @@ def find(armature: bpy.types.Object) -> Footing:
             "No leg with two bones and a foot was found on '{armature}'; disable Lock Feet, or choose another rig.",
             armature=armature.name,
         )
-    head = limb_chains.head_of(Anatomy(skeleton, rest.hints(armature).deform))
+    hints = rest.hints(armature)
+    head = limb_chains.head_of(Anatomy(skeleton, hints.deform, hints.vertical))
     above = skeleton.names[head] if head is not None else legs[0].upper
     handles = [foot.control for foot in feet if foot.control]
     return Footing(feet, limbs.find_hips_control(armature, [above], handles) or "")

@@ -106,7 +106,7 @@ class _Work:
         with ExitStack() as baking, Sampler(self.scene, armature, footing.sampled, located=True) as sampler:
             first = yield from subrange(sample_frames(sampler, frames), 0.0, 0.4)
             plans = self.plan(first)
-            goal = _Goal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
+            goal = LegGoal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
             work = baking.enter_context(BakeTransaction(armature))
             now, passes, error = first, 0, np.inf
             best = goal.pose()
@@ -127,8 +127,8 @@ class _Work:
                 goal.restore(best)
                 self._write(work, frames, first, goal)
             action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
-        before, count = _drift(footing, first, plans), sum(len(plan.stances) for plan in plans)
-        return FootLockResult(action, _drift(footing, now, plans), before, count, passes)
+        before, count = largest_drift(footing, first, plans), sum(len(plan.stances) for plan in plans)
+        return FootLockResult(action, largest_drift(footing, now, plans), before, count, passes)
 
     @staticmethod
     def _check(footing: Footing, error: float) -> None:
@@ -140,7 +140,7 @@ class _Work:
             foot=footing.feet[0].bones[2],
         )
 
-    def _write(self, work: BakeTransaction, frames: Array, first: Samples, goal: "_Goal") -> None:
+    def _write(self, work: BakeTransaction, frames: Array, first: Samples, goal: "LegGoal") -> None:
         changed = np.flatnonzero(goal.changing)
         some = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(frames)))
         for bone, offsets in goal.turns.items():
@@ -157,7 +157,7 @@ class _Work:
             work.write(bone, LOCATION, frames[some], (raw + own)[some], raw[some])
 
 
-class _Goal:
+class LegGoal:
     """Where the legs are to be, and what moves them there.
 
     turns: offsets (F, 4) by bone; moves: displacements (F, 3) in armature space by bone.
@@ -255,7 +255,7 @@ def _legs(feet: Sequence[Foot], samples: Samples) -> legs.Leg:
     return legs.Leg(*joints, *turns)
 
 
-def _drift(footing: Footing, samples: Samples, plans: Sequence[FootPlan]) -> float:
+def largest_drift(footing: Footing, samples: Samples, plans: Sequence[FootPlan]) -> float:
     """The largest distance between two places of a point while it touches."""
     largest = 0.0
     for foot, plan in zip(footing.feet, plans, strict=True):

@@ -199,14 +199,15 @@ class _Work:
         if chosen.all():
             return chain_solve.solve(self.chain, seen, objectives, tuning, dt=seconds_per_frame(self.scene))
         offsets, error = rotation.identity(len(chosen), len(self.chain.bones)), np.zeros(len(chosen))
-        iterations = np.zeros(len(chosen), dtype=int)
+        iterations, rotations = np.zeros(len(chosen), dtype=int), seen.local
         if chosen.any():
             # Smoothing would treat frames as adjacent that are not.
             found = chain_solve.solve(
                 self.chain, seen.take(chosen), objectives.take(chosen), replace(tuning, smoothness=0.0)
             )
             offsets[chosen], error[chosen], iterations[chosen] = found.offsets, found.error, found.iterations
-        return Turns(offsets, error, iterations)
+            rotations[chosen] = found.rotations
+        return Turns(offsets, error, iterations, rotations)
 
     def _write(self, work: BakeTransaction, offsets: Array) -> None:
         for n, (name, (mode, raw)) in enumerate(self._first.raw.items()):

@@ -73,12 +73,14 @@ def in_reach(seen: Seen, objectives: Objectives) -> Array:
 
 @dataclass(frozen=True)
 class Turns:
-    """The result: local offsets (F, b, 4) of the bones, errors of the effector (F,), numbers of iterations (F,), and,
-    if requested, the errors (1 + iterations, F) after each."""
+    """The result: local offsets (F, b, 4) of the bones, errors of the effector (F,), numbers of iterations (F,), the
+    rotations (F, n, 4) of the joints relative to the one before, and, if requested, the errors (1 + iterations, F)
+    after each."""
 
     offsets: Array
     error: Array
     iterations: Array
+    rotations: Array
     history: Array | None = None
 
 
@@ -99,7 +101,7 @@ def solve(
         evened = _allowed(chain, start, rotation.multiply(origin, evened))
         found = _solve(chain, seen, objectives, tuning, evened, history=history)
     offsets = _in_channels(chain, seen, objectives, start, found.rotations)
-    return Turns(offsets, found.error, found.iterations, found.history)
+    return Turns(offsets, found.error, found.iterations, found.rotations, found.history)
 
 
 def _solve(

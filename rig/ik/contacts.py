@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.body.contacts import Detection, Interval
+from ...lookat_pd.body.contacts import Interval
 from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.rotation import Array
 from ..animation import bake_options
@@ -74,20 +74,17 @@ class ContactsResult:
 def clean_up(
     scene: bpy.types.Scene,
     chain: JointChain,
-    contacts: Sequence[Interval] | Detection,
-    blend: float,
+    touch: Touch,
     tuning: IKTuning,
     options: BakeOptions,
     *,
-    target: Target | None = None,
     verify: bool = False,
 ) -> Generator[float, None, ContactsResult]:
     """Hold the effector of a chain during contacts, given or detected; yields the completed fraction. Raises RigError.
 
-    blend: seconds of the transitions in and out. target: what it touches, None for the world. Otherwise as
-    `bake.bake_goal`.
+    Otherwise as `bake.bake_goal`.
     """
-    contact = Contact(contacts, blend).checked(options.first, options.last)
+    contact, target = touch.contact.checked(options.first, options.last), touch.target
     if target is not None and target.object is not None:
         targets.check_exists(chain.armature, target.object, target.bone)
     planting = _Planting(chain, contact, target, seconds_per_frame(scene), options)

@@ -4,6 +4,7 @@ A limb in FK is dragged by its FK controls. In IK its IK control is moved, and t
 the limb.
 """
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
@@ -20,6 +21,7 @@ from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
 from . import drag
 from .chain_solve import IKTuning
+from .method_ghosts import MethodGhost
 
 _PASSES = 3
 _SWITCHED = 0.5
@@ -145,6 +147,10 @@ class ControlDrag:
     def lengthen(self, by: int) -> bool:
         """The rig decides about the chain; returns False."""
         return False
+
+    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
+        """None: the rig's own inverse kinematics solves."""
+        return []
 
     def restore(self) -> None:
         """Restore the initial pose."""

@@ -4,6 +4,7 @@ Each solve starts from the initial pose, so that the result does not depend on t
 Nothing is kept until `keep`; `restore` restores the initial pose.
 """
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
@@ -20,7 +21,9 @@ from ..animation.channels import channel
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..offset_layer import constraints as offsets
 from ..sampling import suspend
+from . import method_ghosts
 from .chain_solve import IKTuning, Objectives, solve
+from .method_ghosts import MethodGhost
 from .pose import Seen, evaluated, raw_channel
 
 _CORRECTIONS = 4
@@ -56,6 +59,8 @@ class DragSession:
         self.error, self.iterations, self.seconds, self.length_changed = 0.0, 0, 0.0, False
         self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
         self._target: Array | None = None
+        self._objectives: Objectives | None = None
+        self._ghosts: dict[tuple[str, ...], list[MethodGhost]] = {}
         self.chain = self._resolve(length, base)
         self._pins: list[tuple[JointChain, Objectives]] = []
         self._open = ExitStack()
@@ -160,6 +165,8 @@ class DragSession:
             self._seen.effector_rotation if self._keeps else None,
             None if self.pole is None else self._local(np.array(self._pole_place()))[None],
         )
+        self._objectives = objectives
+        self._ghosts.clear()
         began = perf_counter()
         found = solve(self.chain, self._seen, objectives, self.tuning)
         self.seconds = perf_counter() - began
@@ -177,6 +184,17 @@ class DragSession:
             self._put(seen, solve(chain, seen, stays, self.tuning).offsets[0])
         if self._pins:
             self.view_layer.update()
+
+    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
+        """The chain as these methods solve it for the last point; none before the first one."""
+        if self._objectives is None:
+            return []
+        key = tuple(names)
+        if key not in self._ghosts:
+            self._ghosts[key] = method_ghosts.solved(
+                self.chain, self._seen, self._objectives, self.tuning, self._world, names
+            )
+        return self._ghosts[key]
 
     def _correct(self, objectives: Objectives, turns: Array) -> None:
         """If constraints act on the chain: evaluate the result and correct it."""

@@ -1,5 +1,6 @@
 """The convergence of the solver from the current pose, for the panel."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -7,8 +8,9 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
-from . import setup
+from . import method_ghosts, setup
 from .chain_solve import Objectives, solve
+from .method_ghosts import MethodGhost
 from .pose import evaluated
 
 _SHOWN = 60
@@ -53,16 +55,19 @@ class Convergence:
 
     def solve(self) -> Array:
         """Distance from the target (1 + iterations,) as a fraction of the chain's length."""
-        pole = None if self.pole is None else self._local(self.pole)[None]
-        tuning = setup.tuning(self.settings)
-        found = solve(
-            self.chain, self.seen, Objectives(self.target[None], self._orientation(), pole), tuning, history=True
-        )
+        found = solve(self.chain, self.seen, self._objectives(), setup.tuning(self.settings), history=True)
         assert found.history is not None
         return found.history[: _SHOWN + 1, 0] / float(self.seen.reach[0])
 
-    def _orientation(self) -> Array | None:
-        return self.seen.effector_rotation if self.settings.orientation == "KEEP" and self.chain.at_tip else None
+    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
+        """The chain as these methods solve it."""
+        tuning = setup.tuning(self.settings)
+        return method_ghosts.solved(self.chain, self.seen, self._objectives(), tuning, self.world, names)
+
+    def _objectives(self) -> Objectives:
+        keeps = self.settings.orientation == "KEEP" and self.chain.at_tip
+        pole = None if self.pole is None else self._local(self.pole)[None]
+        return Objectives(self.target[None], self.seen.effector_rotation if keeps else None, pole)
 
 
 def convergence(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Convergence | None:

@@ -6,7 +6,15 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 import math
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    BoolVectorProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from ...lookat_pd.ik import methods
 from ..detection import body_joints
@@ -161,6 +169,17 @@ class IKSettings(bpy.types.PropertyGroup):
         description="Run the solver as published, to compare: without overshoot beyond the target, which speeds up "
         "convergence, and with one sweep of the particles",
         default=False,
+    )
+    compare: BoolProperty(
+        name="Compare Solvers",
+        description="Show where up to four solvers place the chain, each in its color, while dragging or at this frame",
+        default=False,
+    )
+    compared: BoolVectorProperty(
+        name="Compared Solver",
+        description="Show this solver in the comparison; at most four at once",
+        size=len(methods.METHODS),
+        default=[row.key in "0123" for row in methods.METHODS.values()],
     )
     iterations: IntProperty(
         name="Iterations",

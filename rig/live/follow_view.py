@@ -31,9 +31,8 @@ def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: 
     world = np.array(evaluated.matrix_world)
     _check(look_at, scene.frame_current, matrices, world)
     axes = matrices[:, :3, :3]
-    sizes = np.linalg.norm(axes, axis=-2)
     rotations = rotation.from_matrix(axes)
-    sheared = bool(shear.sheared(axes[None], sizes[None])[0])
+    sheared = bool(shear.sheared(axes[None])[0])
     if sheared:
         # The pose is judged by where the aim axis points.
         rotations[:1] = shear.aimed(rotations[:1], axes[:1], look_at.chain.forward[0])

@@ -30,7 +30,6 @@ class PlayheadSolve:
     """The look-ats of a scene, solved over frames around the playhead. tracks: of those that were out of date."""
 
     def __init__(self, whole: SceneSolve, frames: tuple[int, int]) -> None:
-        self.frames = frames
         self._parts = {solve: _part(solve) for solve in whole.solves}
         self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
         self._scene_solve.trust()
@@ -44,7 +43,7 @@ class PlayheadSolve:
         }
 
     def steps(self) -> Iterator[float]:
-        """Solve. What fails here fails for the whole range too, and is told there."""
+        """Solve. What fails here fails for the whole range too, and is reported there."""
         yield from self._scene_solve.steps(list(self._parts.values()), _ignore)
         for solve, part in self._parts.items():
             if solve.kept.cut_down is None:

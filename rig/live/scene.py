@@ -13,6 +13,7 @@ from ..look_at import constraint_sync, mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.body import blink, shape_table
 from ..look_at.body import settings as body_settings
+from ..look_at.directing import shot_keys
 from ..look_at.resolve import LookAt
 from ..look_at.scene_solve import SceneSolve
 from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
@@ -29,6 +30,8 @@ _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 and how often it is looked at while slices of work make changes themselves."""
 _OWN = {"OBJECT", "ACTION"}
 """Kinds of data that are changed when a track is shown."""
+_KEYED = ("ACTION", "ARMATURE")
+"""Kinds of data that are changed where keys of the shot are."""
 _STRUCTURE = ("SCENE", "COLLECTION")
 """Kinds of data that are changed where relations between others are."""
 _NONE: tuple[set, set] = set(), set()
@@ -61,6 +64,8 @@ class LiveScene:
         self.keyed: dict[Key, frozenset[str]] = {}
         self.editing: frozenset[int] = frozenset()
         self.prints: dict[tuple[str, str], bytes] = {}
+        self.clips: dict[int, tuple[int, int]] = {}
+        """Which action each rig has played when its keys of the shot were last looked at."""
         self.reach: dict[Key, tuple[set, set]] = {}
         self.watched: frozenset[int] = frozenset()
         """Session identifiers of all data that the motions depend on; none where that is more than can be listed."""
@@ -224,6 +229,11 @@ class LiveScene:
             reach[key] = set(body), set(targets)
         own = {}
         for armature in constraint_sync.live_armatures(scene):
+            clip = _clip(armature)
+            if touched is None or not touched.isdisjoint(_KEYED) or self.clips.get(armature.session_uid) != clip:
+                # Keys may have come or gone in an animation editor, or another clip has keys of its own.
+                shot_keys.mend(armature)
+                self.clips[armature.session_uid] = clip
             everything.update({fingerprint.identity(item): item for item in (armature, armature.data)})
             own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
         for key, solve in self.solves.items():
@@ -485,6 +495,14 @@ def _editing(scene: bpy.types.Scene) -> frozenset[int]:
 
 def _edit_mode() -> bool:
     return getattr(bpy.context, "mode", "OBJECT") == "EDIT_ARMATURE"
+
+
+def _clip(armature: bpy.types.Object) -> tuple[int, int]:
+    """What tells the action that an armature plays from others."""
+    data = armature.animation_data
+    if data is None or data.action is None:
+        return 0, 0
+    return data.action.session_uid, data.action_slot_handle
 
 
 def _keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:

@@ -25,6 +25,7 @@ from . import resolve as look_at
 from .body import blink_bake
 from .body.blink import Lid
 from .body.response import BodyResponse
+from .directing import shot_keys
 from .resolve import LookAt
 from .scene_solve import SceneSolve
 from .solve import LookAtSolve
@@ -129,6 +130,9 @@ def _mute(look_ats: Sequence[LookAt]) -> None:
 
 def _solves(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[LookAtSolve]:
     """What is to be solved: live look-ats of the scene that are not baked, and then those that are."""
+    for armature in {*constraint_sync.live_armatures(scene), *(item.armature for item in look_ats)}:
+        # The clip may be another one than at the last live update.
+        shot_keys.mend(armature)
     others = constraint_sync.other_live(scene, {(item.armature, item.bone) for item in look_ats})
     used: dict[bpy.types.Object, set[int]] = {}
     solves = []

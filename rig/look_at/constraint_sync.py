@@ -9,6 +9,7 @@ from ...lookat_pd.errors import LookAtError
 from ..offset_layer import constraints as offsets
 from . import resolve as look_at
 from .body import blink
+from .directing import shot_keys
 from .resolve import LookAt
 
 _CHOSEN = (("body", "mover"), ("eyes", "left"), ("eyes", "right"))
@@ -50,6 +51,7 @@ def sync(armature: bpy.types.Object) -> list[LiveLookAt]:
     Names of bones that were renamed are mended in the settings. Not for a rig in edit mode.
     """
     _follow_renames(armature)
+    shot_keys.mend(armature)
     found, used = [], set()
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd

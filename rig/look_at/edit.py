@@ -15,7 +15,7 @@ from ..detection import detect, rest, stance
 from ..sampling import targets
 from ..sampling.targets import Target
 from . import constraint_sync
-from .directing import setting_keys
+from .directing import setting_keys, shot_keys
 from .resolve import exists_on, face
 from .saved_settings import VERSION
 
@@ -58,6 +58,7 @@ def remove(armature: bpy.types.Object, bone: str) -> None:
     unkeyed_pose.bring_back(armature, bone)
     actions.remove_curves(armature, f"{settings_path(bone)}.")
     unset(armature.pose.bones[bone].lookat_pd)
+    shot_keys.tidy(armature)
     constraint_sync.sync(armature)
 
 
@@ -83,22 +84,30 @@ def settings_path(bone: str) -> str:
 
 def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> str:
     """Whether a setting is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
-    return actions.key_state(armature, f"{settings_path(bone)}.{setting}", frame)
+    home = shot_keys.home(armature, bone, setting)
+    return actions.key_state(home.owner, home.path, frame)
 
 
 def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> None:
     """Key a setting at a frame, or delete the key that is there. Raises RigError."""
-    setting_keys.check(armature)
+    setting_keys.check(armature, bone)
     try:
         armature.pose.bones[bone].lookat_pd.path_resolve(setting)
     except ValueError:
         raise RigError(
             "A look-at has no setting '{setting}'; use a name such as use, influence or active_target.", setting=setting
         ) from None
-    path = f"{settings_path(bone)}.{setting}"
+    shot_keys.own(armature, bone)
     if key_state(armature, bone, setting, frame) == "KEYED":
-        armature.keyframe_delete(path, frame=frame)
-    elif setting in setting_keys.CONVERSED:
+        home = shot_keys.home(armature, bone, setting)
+        home.owner.keyframe_delete(home.path, frame=frame)
+        shot_keys.tidy(armature)
+        return
+    found = shot_keys.home(armature, bone, setting)
+    if found.owner != armature:
+        # What a script or a slider has set is shown by the setting itself.
+        found.set(shot_keys.in_object(armature, bone, setting).value)
+    if setting in setting_keys.CONVERSED:
         setting_keys.insert(armature, bone, setting, frame)
     else:
         setting_keys.key(armature, bone, setting, frame)

@@ -9,19 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ...lookat_pd.pd.second_order import DAMPING_RATIOS
+from ..offset_layer.controller_settings import HIGHEST_RATIO, SETTLE_TIMES, damping_ratio
 
-_TIMES = 0.01, 60.0
-_HIGHEST_RATIO = 20.0
-LOWEST_K_P, HIGHEST_K_P = ((2.0 * pi / time) ** 2 for time in reversed(_TIMES))
-HIGHEST_K_D = 2.0 * _HIGHEST_RATIO * sqrt(HIGHEST_K_P)
+LOWEST_K_P, HIGHEST_K_P = ((2.0 * pi / time) ** 2 for time in reversed(SETTLE_TIMES))
+HIGHEST_K_D = 2.0 * HIGHEST_RATIO * sqrt(HIGHEST_K_P)
 _DIGITS = 6
 """Decimal digits in which a gain that was typed is found again, although its settings have single precision."""
-
-
-def damping_ratio(settings: Any) -> float:
-    """The damping ratio that a look-at has by its choice of damping."""
-    return DAMPING_RATIOS.get(settings.damping, settings.damping_ratio)
 
 
 def of(settle_time: float, ratio: float) -> tuple[float, float]:
@@ -68,7 +61,7 @@ def set_k_d(settings: Any, gain: float) -> None:
     """Set a custom damping ratio."""
     if not isfinite(gain) or _same(gain, k_d(settings)):
         return
-    settings.damping_ratio = min(_decimal(gain) / (2.0 * sqrt(k_p(settings))), _HIGHEST_RATIO)
+    settings.damping_ratio = min(_decimal(gain) / (2.0 * sqrt(k_p(settings))), HIGHEST_RATIO)
     if settings.damping != "CUSTOM":
         settings.damping = "CUSTOM"
 

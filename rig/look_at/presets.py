@@ -13,6 +13,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import FileError
+from ..animation import preset_files
+from ..animation.preset_files import shown_name as shown_name
 from .body import shape_table
 
 SETTINGS = (
@@ -40,7 +42,6 @@ TABLE = (SHAPE_MAP, "eyes.control_order")
 """What a preset contains where there is such a table."""
 SUBFOLDER = "lookat_pd"
 """Below each of Blender's preset folders: the user's own, and those that come with extensions."""
-_SHIPPED = Path(__file__).resolve().parents[2] / "assets"
 _HEAD = "import bpy\n\nlook_at = bpy.context.active_pose_bone.lookat_pd\n\n"
 _NAME = "look_at"
 _LONGEST_FILE = 1_000_000
@@ -52,15 +53,7 @@ _LARGEST = 1e9
 
 def available() -> dict[str, Path]:
     """Name to file of every preset there is, those that come with the add-on first; a user's own wins over these."""
-    found: dict[str, Path] = {}
-    for folder in reversed(bpy.utils.preset_paths(SUBFOLDER)):
-        found |= {shown_name(path): path for path in sorted(Path(folder).glob("*.py"))}
-    return found
-
-
-def shown_name(path: Path) -> str:
-    """A preset's name as menus show it."""
-    return bpy.path.display_name(path.name, title_case=False)
+    return preset_files.available(SUBFOLDER, ".py")
 
 
 def about(path: Path) -> str:
@@ -219,14 +212,9 @@ def _is_table(text: str) -> bool:
     return True
 
 
-def is_shipped(path: Path) -> bool:
-    """Whether a preset comes with the add-on."""
-    return path.is_relative_to(_SHIPPED)
-
-
 def register() -> None:
-    bpy.utils.register_preset_path(str(_SHIPPED))
+    bpy.utils.register_preset_path(str(preset_files.SHIPPED))
 
 
 def unregister() -> None:
-    bpy.utils.unregister_preset_path(str(_SHIPPED))
+    bpy.utils.unregister_preset_path(str(preset_files.SHIPPED))

@@ -13,10 +13,11 @@ from ...lookat_pd.pd.followers import Tuning
 from ...lookat_pd.skeleton import Skeleton
 from ..animation.editable import check_bones
 from ..detection import detect, rest, stance
+from ..offset_layer.controller_settings import damping_ratio
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
-from . import facing, gains, mixing
+from . import facing, mixing
 from . import world_up as upward
 from .body import body_rig, layers
 from .body.blink import Lid
@@ -127,7 +128,7 @@ def tuning(settings) -> Tuning:
     """The controller's tuning as a look-at's settings give it."""
     return Tuning(
         settle_time=settings.settle_time,
-        damping_ratio=gains.damping_ratio(settings),
+        damping_ratio=damping_ratio(settings),
         integrator=settings.integrator.lower(),
         method=settings.method.lower(),
         max_speed=settings.max_speed,

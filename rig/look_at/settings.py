@@ -17,10 +17,10 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...lookat_pd.pd import integrators
+from ..offset_layer.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, settle_time
 from . import gains, saved_settings, world_up
 from .body import settings as body_settings
-from .body.settings import EDITABLE, changed, needs_others
+from .body.settings import keyable, needs_others
 from .chain_settings import LookAtChainBone
 
 AIM_AXES = {
@@ -31,8 +31,7 @@ AIM_AXES = {
     "POS_Z": (0.0, 0.0, 1.0),
     "NEG_Z": (0.0, 0.0, -1.0),
 }
-_SETTLE_TIME = 0.6
-_K_P = gains.round_k_p(_SETTLE_TIME)
+_K_P = gains.round_k_p(SETTLE_TIME)
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
@@ -70,10 +69,10 @@ TUNING = (
 """Settings that change how the chain moves, but not what it consists of or what it looks at."""
 
 
-def _glance(name: str, description: str) -> object:
+def _glance(setting: str, name: str, description: str) -> object:
     return FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable(setting),
         name=name,
         description=description,
         default=0.0,
@@ -94,7 +93,7 @@ class LookAtUnkeyed(bpy.types.PropertyGroup):
     values: FloatVectorProperty(override=EDITABLE, name="Unkeyed Pose", size=4, options={"HIDDEN"})
 
 
-class LookAtSettings(bpy.types.PropertyGroup):
+class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     """A look-at: the bone it stands on is the one that aims."""
 
     exists: BoolProperty(
@@ -108,6 +107,8 @@ class LookAtSettings(bpy.types.PropertyGroup):
     version: IntProperty(override=EDITABLE, name="Version", options={"HIDDEN"})
     # Which of the rig's constraints are this look-at's own; 0 for none.
     number: IntProperty(override=EDITABLE, name="Number", options={"HIDDEN"})
+    # Which item of the armature's data has its keys of the shot, counted from 1; 0 for none.
+    shot: IntProperty(override=EDITABLE, name="Shot", options={"HIDDEN"})
     mute: BoolProperty(
         override=EDITABLE,
         name="Mute",
@@ -127,7 +128,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     use: BoolProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("use"),
         name="Look",
         description="Look at the target; insert keys to turn to the target and back to the animation",
         default=True,
@@ -135,7 +136,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     influence: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("influence"),
         name="Influence",
         description="Amount of the look-at that is added to the animation",
         default=1.0,
@@ -144,56 +145,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
         subtype="FACTOR",
         options={"ANIMATABLE"},
     )
-    settle_time: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Settle Time",
-        description="Time in seconds until the head has settled on the target; the bones below it take longer",
-        default=_SETTLE_TIME,
-        min=0.01,
-        soft_min=0.1,
-        soft_max=3.0,
-        max=60.0,
-        step=1,
-        precision=2,
-        options=set(),
-    )
-    damping: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Damping",
-        description="Damping of the motion as it reaches the target",
-        items=(
-            ("CRITICAL", "Critical", "Settle as fast as possible without overshoot"),
-            ("RESPONSIVE", "Responsive", "Settle earlier, with a slight overshoot"),
-            ("CUSTOM", "Custom", "Set the damping ratio directly"),
-        ),
-        default="CRITICAL",
-        options=set(),
-    )
-    damping_ratio: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Damping Ratio",
-        description=(
-            "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly"
-        ),
-        default=1.0,
-        min=0.0,
-        soft_min=0.2,
-        soft_max=2.0,
-        max=20.0,
-        options=set(),
-    )
-    integrator: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Integrator",
-        description="Method of integrating the controller over time",
-        items=tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
-        default=integrators.default().identifier,
-        options=set(),
-    )
+    settle_time: settle_time("Time in seconds until the head has settled on the target; the bones below it take longer")
     method: EnumProperty(
         override=EDITABLE,
         update=changed,
@@ -361,7 +313,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     targets_index: IntProperty(override=EDITABLE, name="Highlighted Target", options={"HIDDEN"})
     active_target: IntProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("active_target"),
         name="Active Target",
         description=(
             "Number of the current target: 0 is the main target, 1 the first additional target; insert keys to switch"
@@ -371,17 +323,19 @@ class LookAtSettings(bpy.types.PropertyGroup):
         options={"ANIMATABLE"},
     )
     glance_yaw: _glance(
+        "glance_yaw",
         "Glance Sideways",
         "Angle to the left by which the eyes look beside the target; beyond 15° the head takes part, as it does "
         "without eyes",
     )
     glance_pitch: _glance(
+        "glance_pitch",
         "Glance Up",
         "Angle up by which the eyes look beside the target; beyond 15° the head takes part, as it does without eyes",
     )
     eyes_closed: BoolProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("eyes_closed"),
         name="Eyes Closed",
         description="Close the eyelids; insert a key to close them and one to open them for a blink",
         default=False,
@@ -389,7 +343,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     nod: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("nod"),
         name="Nod",
         description="Angle by which the head nods, every 0.6 seconds, for as long as it is above 0; insert keys",
         default=0.0,
@@ -401,7 +355,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     tilt: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("tilt"),
         name="Tilt",
         description="Angle by which the head leans to its left shoulder; insert keys, which the head follows smoothly",
         default=0.0,
@@ -422,7 +376,7 @@ class LookAtSettings(bpy.types.PropertyGroup):
     )
     target_weight: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("target_weight"),
         name="Weight",
         description="Weight of the main target in the mix; insert keys to change it over time",
         default=1.0,

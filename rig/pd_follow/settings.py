@@ -16,12 +16,9 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...lookat_pd.pd import integrators
 from ...lookat_pd.pd.offsets import Controller
-from ...lookat_pd.pd.second_order import DAMPING_RATIOS
+from ..offset_layer.controller_settings import EDITABLE, ControllerSettings, changed, damping_ratio, settle_time
 
-EDITABLE = {"LIBRARY_OVERRIDABLE"}
-"""Editable on a library override as well."""
 AXES = {
     "POS_X": ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
     "NEG_X": ((-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
@@ -35,18 +32,13 @@ listeners: list[Callable[[], None]] = []
 """Called when what follows, or what it follows, may be another."""
 
 
-def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Request an evaluation, which Blender does not start when a setting changes."""
-    settings.id_data.update_tag(refresh={"OBJECT"})
-
-
 def _is_other(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     for listener in listeners:
         listener()
-    _changed(settings, context)
+    changed(settings, context)
 
 
-class PDFollowSettings(bpy.types.PropertyGroup):
+class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
     """What an object or a bone follows, and how."""
 
     exists: BoolProperty(
@@ -75,7 +67,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     use_location: BoolProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Location",
         description="Follow in location",
         default=True,
@@ -83,7 +75,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     turn: EnumProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Rotation",
         description="How the rotation follows",
         items=(
@@ -96,7 +88,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     aim_axis: EnumProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Aim Axis",
         description="Own axis that is pointed at the target",
         items=(
@@ -113,7 +105,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     keep_offset: BoolProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Keep Offset",
         description="Stay as far from the target as when the offset was set; otherwise go to the target itself",
         default=True,
@@ -121,69 +113,20 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     # The target in the world when the offset was set.
     target_location: FloatVectorProperty(
-        override=EDITABLE, update=_changed, name="Target Location", size=3, options={"HIDDEN"}
+        override=EDITABLE, update=changed, name="Target Location", size=3, options={"HIDDEN"}
     )
     target_rotation: FloatVectorProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Target Rotation",
         size=4,
         default=(1.0, 0.0, 0.0, 0.0),
         options={"HIDDEN"},
     )
-    settle_time: FloatProperty(
-        override=EDITABLE,
-        update=_changed,
-        name="Settle Time",
-        description="Time in seconds until it has settled at the target",
-        default=0.6,
-        min=0.01,
-        soft_min=0.1,
-        soft_max=3.0,
-        max=60.0,
-        step=1,
-        precision=2,
-        options=set(),
-    )
-    damping: EnumProperty(
-        override=EDITABLE,
-        update=_changed,
-        name="Damping",
-        description="Damping of the motion as it reaches the target",
-        items=(
-            ("CRITICAL", "Critical", "Settle as fast as possible without overshoot"),
-            ("RESPONSIVE", "Responsive", "Settle earlier, with a slight overshoot"),
-            ("CUSTOM", "Custom", "Set the damping ratio directly"),
-        ),
-        default="CRITICAL",
-        options=set(),
-    )
-    damping_ratio: FloatProperty(
-        override=EDITABLE,
-        update=_changed,
-        name="Damping Ratio",
-        description=(
-            "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly"
-        ),
-        default=1.0,
-        min=0.0,
-        soft_min=0.2,
-        soft_max=2.0,
-        max=20.0,
-        options=set(),
-    )
-    integrator: EnumProperty(
-        override=EDITABLE,
-        update=_changed,
-        name="Integrator",
-        description="Method of integrating the controller over time",
-        items=tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
-        default=integrators.default().identifier,
-        options=set(),
-    )
+    settle_time: settle_time("Time in seconds until it has settled at the target")
     max_speed: FloatProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Speed Limit",
         description="Largest speed per second of the motion that is added; 0 for no limit",
         default=0.0,
@@ -195,7 +138,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     max_turn: FloatProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Turn Limit",
         description="Largest angular speed per second of the rotation that is added; 0 for no limit",
         default=0.0,
@@ -207,7 +150,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     feed_forward: FloatProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Anticipation",
         description="Part of the lag behind a moving target that is removed; at 1 it keeps up with it",
         default=0.0,
@@ -218,7 +161,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     use: BoolProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Follow",
         description="Follow the target; insert keys to go to the target and back to the animation",
         default=True,
@@ -226,7 +169,7 @@ class PDFollowSettings(bpy.types.PropertyGroup):
     )
     influence: FloatProperty(
         override=EDITABLE,
-        update=_changed,
+        update=changed,
         name="Influence",
         description="Amount of the motion that is added to the animation",
         default=1.0,
@@ -251,7 +194,7 @@ def values(settings: PDFollowSettings) -> tuple:
 def controller(settings: PDFollowSettings) -> Controller:
     return Controller(
         settings.settle_time,
-        DAMPING_RATIOS.get(settings.damping, settings.damping_ratio),
+        damping_ratio(settings),
         settings.integrator.lower(),
         settings.max_speed or None,
         settings.max_turn or None,

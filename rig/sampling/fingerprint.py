@@ -184,6 +184,11 @@ def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]]) -> Iterator[obj
         yield from _object(item, animated)
     elif isinstance(item, bpy.types.Armature):
         yield from _armature(item)
+        for n, shot in enumerate(getattr(item, "lookat_pd_shot", ())):
+            # Settings of look-ats follow these, with keys or without.
+            yield from _simple(shot, f"lookat_pd_shot[{n}].", animated)
+            for k, target in enumerate(shot.targets):
+                yield from _simple(target, f"lookat_pd_shot[{n}].targets[{k}].", animated)
     elif isinstance(item, bpy.types.Scene):
         yield _scene(item)
     else:

@@ -394,7 +394,7 @@ class Sampler:
             sizes = np.linalg.norm(pose[..., :3, :3], axis=-2)
         self._check(samples.frames[block], pose, sizes, record.scales[:count], world, points)
         rotations = rotation.from_matrix(pose[..., :3, :3])
-        sheared = shear.sheared(pose[..., :3, :3], sizes)
+        sheared = shear.sheared(pose[..., :3, :3])
         if sheared.any():
             samples.sheared = True
             if self._aim is not None:

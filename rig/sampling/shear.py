@@ -1,18 +1,18 @@
 """Bones whose axes are sheared: scaled unevenly, or not square, as below a bone that is scaled unevenly."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 
 _SHEAR = 1e-4
+"""Above the rounding of poses that Blender evaluates through several parents."""
 
 
-def sheared(axes: Array, sizes: Array) -> Array:
-    """Frames (F,) at which any of the bones' axes (F, b, 3, 3), of these sizes (F, b, 3), differ or are not square."""
-    unit = axes / sizes[..., None, :]
-    askew = np.abs(np.sum(unit * np.roll(unit, 1, axis=-1), axis=-2)).max(axis=(1, 2))
-    return (askew > _SHEAR) | ((sizes.max(axis=-1) / sizes.min(axis=-1)).max(axis=-1) > 1.0 + _SHEAR)
+def sheared(axes: Array) -> NDArray[np.bool_]:
+    """Frames (F,) at which any of the bones' axes (F, b, 3, 3) differ in size or are not square."""
+    return (rotation.is_sheared(axes, _SHEAR) | rotation.is_uneven(axes, _SHEAR)).any(axis=-1)
 
 
 def aimed(q: Array, axes: Array, aim: Array) -> Array:

@@ -104,7 +104,7 @@ class ComparedBody:
     def __init__(self, armature: bpy.types.Object, used: Sequence[sequence.Used]) -> None:
         self.armature = armature
         skeleton, hints = rest.skeleton(armature), rest.hints(armature)
-        anatomy = Anatomy(skeleton, hints.deform)
+        anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
         heads = skeleton.heads
         self.size = 0.5 * (float(np.linalg.norm(np.ptp(heads, axis=0))) or 1.0)
         joints = [skeleton.names[bone] for bone in anatomy.flesh]

@@ -93,7 +93,8 @@ def _rotations(armature, action, frames: Array, wanted: list[Channel] | None = N
 def _parts(armature: bpy.types.Object) -> dict[str, str]:
     """Part of the body by bone."""
     skeleton = rest.skeleton(armature)
-    anatomy = Anatomy(skeleton, rest.hints(armature).deform)
+    hints = rest.hints(armature)
+    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
     legs, arms = set(anatomy.legs), set(anatomy.arms)
     parts = {}
     for bone, name in enumerate(skeleton.names):

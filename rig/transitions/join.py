@@ -29,7 +29,7 @@ class Joined:
     automatic choice is the one that was chosen.
 
     root: the bone that places clips, "" for the object or none; missing: bones of the actions that the armature lacks.
-    feet: what locking the feet did, None where they are not locked or not planted.
+    feet: what locking the feet did, None where they are not locked or not planted. played: the clips as they play.
     """
 
     action: bpy.types.Action
@@ -44,6 +44,7 @@ class Joined:
     methods: tuple[str, ...] = ()
     begins: tuple[float, ...] = ()
     feet: FootLockResult | None = None
+    played: tuple[PlayedClip, ...] = ()
 
 
 def join(
@@ -128,7 +129,7 @@ def chain(
     action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
     locked = None
     if lock_feet and len(steps) > 1:
-        locked = _with_locked_feet(scene, armature, action, slot, played, dt)
+        locked = _with_locked_feet(scene, armature, action, slot, _clips(played), dt)
     if assign:
         use(armature, action, slot)
     missing = {bone for item in used for bone in item.contents.missing}
@@ -146,6 +147,7 @@ def chain(
         tuple(played.methods),
         tuple(step.clip.frame for step in steps),
         locked,
+        tuple(_clips(played)),
     )
 
 
@@ -154,19 +156,31 @@ def _with_locked_feet(
     armature: bpy.types.Object,
     action: bpy.types.Action,
     slot: bpy.types.ActionSlot,
-    played: ClipSequence,
+    clips: Sequence[PlayedClip],
     dt: float,
 ) -> FootLockResult | None:
     """Keep the feet on their places through the transitions of a new action; it is removed again if that fails."""
-    clips = [
-        PlayedClip(item.action, item.slot, item.first, item.last, step.clip.frame, step.at, blend)
-        for item, step, blend in zip(played.used, played.steps, (0.0, *played.blends), strict=True)
-    ]
     try:
         return feet.lock_feet(scene, armature, action, slot, clips, dt)
     except BaseException:
         bpy.data.actions.remove(action)
         raise
+
+
+def _clips(played: ClipSequence) -> list[PlayedClip]:
+    """The clips as they play, with how long their transitions last."""
+    return [
+        PlayedClip(
+            item.action,
+            item.slot,
+            item.first,
+            item.last,
+            step.clip.frame,
+            step.at,
+            step.blend.profile.reach(blend) if blend else 0.0,
+        )
+        for item, step, blend in zip(played.used, played.steps, (0.0, *played.blends), strict=True)
+    ]
 
 
 def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) -> None:

@@ -66,11 +66,61 @@ class PlayedClip:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """A clip with its samples, and the contacts of the points of each foot as frames of the result."""
+    """A clip, the places (F, P, 3) of the points of each foot, and their contacts as frames of the result."""
 
     clip: PlayedClip
-    samples: Samples
+    places: list[Array]
     contacts: list[list[list[Interval]]]
+
+
+@dataclass(frozen=True)
+class FootHold:
+    """What holds the feet of clips that are joined: which of them are planted when. first, last: the frames of the
+    result that may change; begin: the first cut."""
+
+    known: Sequence[_Sampled]
+    planted: Sequence[Sequence[FootStance]]
+    first: int
+    last: int
+    begin: int
+    dt: float
+
+    @classmethod
+    def of(
+        cls,
+        scene: bpy.types.Scene,
+        armature: bpy.types.Object,
+        footing: Footing,
+        clips: Sequence[PlayedClip],
+        dt: float,
+        detection: Detection | None = None,
+    ) -> "FootHold | None":
+        """None if nothing is planted at a transition. dt: [s] per frame."""
+        known = [_sample(scene, armature, footing, clip, dt, detection or Detection()) for clip in clips]
+        planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
+        if not any(planted):
+            return None
+        begin = clips[1].at
+        release = int(np.ceil((foot_lock.RELEASE + foot_lock.SMOOTH) / dt)) + 1
+        last = min(max(stance.last for found in planted for stance in found) + release, clips[-1].end)
+        return cls(known, planted, begin - 2, last, begin, dt)
+
+    def plan(self, feet: Sequence[Foot], samples: Samples) -> list[FootPlan]:
+        """Where the feet go from how they are blended. feet: as they are named in the samples, in the same order."""
+        cuts = [item.clip.at - self.first for item in self.known[1:] if item.clip.at <= self.last]
+        unmoved = [frame for cut in cuts for frame in (cut - 2, cut - 1)]
+        plans = []
+        for number, (foot, found) in enumerate(zip(feet, self.planted, strict=True)):
+            places = foot.touch(samples)
+            size = foot.length(samples)
+            landings = [_landing(item, number, size, places, self) for item in found]
+            stances = [landing.stance for landing in landings if landing is not None]
+            moved = foot_lock.displacements(places, stances, self.dt, begin=self.begin - self.first, unmoved=unmoved)
+            for landing in landings:
+                if landing is not None:
+                    landing.lift(moved)
+            plans.append(FootPlan(moved, stances))
+        return plans
 
 
 def lock_feet(
@@ -87,33 +137,18 @@ def lock_feet(
     dt: [s] per frame. Raises RigError.
     """
     footing = foot_bones.find(armature)
-    known = [_sample(scene, armature, footing, clip, dt, detection or Detection()) for clip in clips]
-    planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
-    if not any(planted):
+    hold = FootHold.of(scene, armature, footing, clips, dt, detection)
+    if hold is None:
         return None
-    begin = clips[1].at
-    first = begin - 2
-    release = int(np.ceil((foot_lock.RELEASE + foot_lock.SMOOTH) / dt)) + 1
-    last = min(max(stance.last for found in planted for stance in found) + release, clips[-1].end)
-    cuts = [clip.at - first for clip in clips[1:] if clip.at <= last]
-    unmoved = [frame for cut in cuts for frame in (cut - 2, cut - 1)]
-
-    def plan(samples: Samples) -> list[FootPlan]:
-        plans = []
-        for foot, found in zip(footing.feet, planted, strict=True):
-            places = foot.touch(samples)
-            landings = [_landing(item, samples, foot, places, known, first, dt) for item in found]
-            stances = [landing.stance for landing in landings if landing is not None]
-            moved = foot_lock.displacements(places, stances, dt, begin=begin - first, unmoved=unmoved)
-            for landing in landings:
-                if landing is not None:
-                    landing.lift(moved)
-            plans.append(FootPlan(moved, stances))
-        return plans
-
+    options = BakeOptions(hold.first, hold.last, "CURRENT")
     with playing(armature, action, slot):
         steps = foot_locking.lock(
-            scene, armature, footing, plan, BakeOptions(first, last, "CURRENT"), begin=begin - first
+            scene,
+            armature,
+            footing,
+            lambda samples: hold.plan(footing.feet, samples),
+            options,
+            begin=hold.begin - hold.first,
         )
         return drain(steps)
 
@@ -131,7 +166,7 @@ def _sample(
         samples = run(sampler.sample(frames.tolist()))
     found = foot_contacts.find_contacts(footing, samples, dt, detection)
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in found]
-    return _Sampled(clip, samples, shifted)
+    return _Sampled(clip, [foot.touch(samples) for foot in footing.feet], shifted)
 
 
 def _planted(known: Sequence[_Sampled], foot: int, dt: float) -> list[FootStance]:
@@ -195,22 +230,15 @@ class _Landing:
             moved[frames, 2] += self.step * (4.0 * t * (1.0 - t)) ** 2
 
 
-def _landing(
-    stance: FootStance,
-    samples: Samples,
-    foot: Foot,
-    places: Array,
-    known: Sequence[_Sampled],
-    first: int,
-    dt: float,
-) -> _Landing | None:
+def _landing(stance: FootStance, number: int, size: float, places: Array, hold: FootHold) -> _Landing | None:
     """A stance from the frame at which the blended foot has come down, or has made a step; None if it never does.
 
-    places: (F, P, 3) of the points of the blended foot.
+    number, size, places: which foot, the length of its leg, and the places (F, P, 3) of the points of the blended foot.
     """
+    known, first, dt = hold.known, hold.first, hold.dt
     anchor = None if stance.anchor is None else stance.anchor - first
     here = FootStance(stance.first - first, stance.last - first, stance.touching, anchor)
-    size, catch = foot.length(samples), int(_CATCH / dt)
+    catch = int(_CATCH / dt)
     clip = max((item for item in known if item.clip.at <= stance.last), key=lambda item: item.clip.at).clip
     if anchor == here.first:
         settled = min(clip.at + int(np.ceil(clip.blend / dt)) + 1 - first, here.last)
@@ -221,7 +249,7 @@ def _landing(
         if begin >= here.last:
             return None
         return _Landing(here.cut(begin, max(settled, begin + 1), max(settled, begin + 1)), here.first, _STEP * way)
-    there = foot.touch(next(item.samples for item in known if item.clip is clip))
+    there = next(item.places[number] for item in known if item.clip is clip)
     rows = np.arange(stance.first, stance.last + 1) - clip.begin
     touched = places[here.first + np.arange(len(rows)), here.touching]
     # Of the destination only the height counts, which no placement on the ground changes.

@@ -6,7 +6,7 @@ difference the smaller of their two speeds, across it the mean. The travel of th
 the second cycle starts where the first one ends.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -52,7 +52,7 @@ def loop(
     action: bpy.types.Action,
     first: int | None = None,
     last: int | None = None,
-    seconds: float | None = None,
+    blend: Blend = splice.AUTOMATIC,
     *,
     slot: bpy.types.ActionSlot | None = None,
     ends: str = "BOTH",
@@ -64,17 +64,18 @@ def loop(
 ) -> Looped:
     """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first.
 
-    seconds: length of the blend at each end, at most half of the clip; None for automatic. ends: which of them changes,
-    "BOTH" by half of the difference, or "START" or "END" by all of it. in_place: remove the travel
-    of the root on the ground plane and its turn evenly over time; otherwise the last frame differs from the first by
-    them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which repeated F-curves cannot
-    represent. Raises LookAtError before any change.
+    blend: its length at each end is at most half of the clip. Bones with a factor of 0 in its profile stay as they
+    are. ends: which of them changes, "BOTH" by half of the difference, or "START" or "END" by all of it. in_place:
+    remove the travel of the root on the ground plane and its turn evenly over time; otherwise the last frame differs
+    from the first by them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which
+    repeated F-curves cannot represent. Raises LookAtError before any change.
     """
     if ends not in SHARES:
         raise InvalidArgument("Ends {ends!r} are unknown; use {known}.", ends=ends, known=", ".join(SHARES))
     editable.check_armature(armature)
     if assign:
         sequence.check_may_play(armature)
+    blend.profile.check_one_clip()
     slot = slot or actions.find_slot(armature, action)
     begin, end = sequence.whole_frames(action, slot)
     if not begin <= (begin if first is None else first) <= (end if last is None else last) <= end:
@@ -97,9 +98,11 @@ def loop(
         )
     dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
     half = 0.5 * (end - begin) * dt
-    if seconds is not None and not 0.0 <= seconds <= half + 1e-6:
+    if blend.seconds is not None and not blend.profile.reach(blend.seconds) <= half + 1e-6:
         raise RigError(
-            "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.", half=half, seconds=seconds
+            "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.",
+            half=half,
+            seconds=blend.profile.reach(blend.seconds),
         )
     keyed = sequence.fitting(armature, action, slot).channels
     check_frames(begin, end)
@@ -109,9 +112,10 @@ def loop(
     clip.raw.update({c: np.tile(animated.current(armature, c), (len(clip.frames), 1)) for c in added})
     travel = ground.placement(ground.stand(clip, -1), ground.stand(clip, 0), "HEADING")
     again = ground.place(clip, travel)
-    if seconds is None:
-        seconds = min(half, splice.blend_time(clip, again.part(slice(1, None)), dt, ground.size))
-    result = _closed(clip, again, ground, travel, dt, seconds, ends)
+    if blend.seconds is None:
+        length = splice.blend_time(clip, again.part(slice(1, None)), dt, ground.size)
+        blend = replace(blend, seconds=min(blend.profile.longest_blend(half), length))
+    result = _closed(clip, again, ground, travel, dt, blend, ends)
     if in_place:
         result = ground.place(result, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
         travel = Placement.identity()
@@ -127,13 +131,12 @@ def loop(
         _add_cycles(made, made_slot, ground, travel)
     if assign:
         join.use(armature, made, made_slot)
-    return Looped(made, made_slot, begin, end, seconds, turn, cycles)
+    return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles)
 
 
-def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: float, seconds: float, ends: str) -> Clip:
+def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: float, blend: Blend, ends: str) -> Clip:
     """The clip with matching ends except for the travel of the root. again: the clip in the next cycle."""
     middle = len(clip.frames) // 2
-    blend = Blend(seconds)
     start, end = clip.part(slice(0, middle + 1)), clip.part(slice(middle + 1, None))
     # The first half of the next cycle, forwards, and the second half of this one, backwards, from the seam.
     start_from, end_from = _meeting(clip, again, SHARES[ends])
@@ -144,7 +147,10 @@ def _closed(clip: Clip, again: Clip, ground: Ground, travel: Placement, dt: floa
         backwards = clip.part(slice(-2, middle, -1))
         blended = splice.splice(end_from, backwards, dt, blend)
         end = end_from.part(slice(1, 2)).then(blended).part(slice(None, None, -1))
-    return Clip(clip.armature, clip.frames, _connected(start, end, clip))
+    closed = _connected(start, end, clip)
+    rows = {channel: blend.profile.row(channel) for channel in clip.raw}
+    as_it_is = {c: clip.raw[c] for c, row in rows.items() if row is not None and row.time_factor == 0.0}
+    return Clip(clip.armature, clip.frames, closed | as_it_is)
 
 
 def _connected(start: Clip, end: Clip, was: Clip) -> dict[Channel, Array]:

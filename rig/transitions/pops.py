@@ -122,22 +122,22 @@ def smooth(
     armature: bpy.types.Object,
     action: bpy.types.Action,
     frame: int,
-    duration: float | None = None,
+    blend: Blend = splice.AUTOMATIC,
     *,
     bones: Collection[str] | None = None,
     slot: bpy.types.ActionSlot | None = None,
     scene: bpy.types.Scene | None = None,
     called: str = "",
-    how: Blend = splice.AUTOMATIC,
-) -> float:
-    """Smooth the pop before `frame` of an action: the jump from the previous frame decays over `duration` [s].
+) -> Blend:
+    """Smooth the pop before `frame` of an action: the jump from the previous frame decays.
 
     Frames before `frame` and after the blend do not change. Only the given bones get keys; by default those with a pop
-    there, or all if there is none. duration None: automatic, no longer than the action. called: the name of the action
-    in messages, if it is a copy. how: the method and its settings. Returns the length of the blend [s].
-    Raises RigError before any change.
+    there, or all if there is none. An automatic blend is no longer than the action. called: the name of the action in
+    messages, if it is a copy. Returns the blend with its length and, for an automatic choice, the method that was
+    chosen. Raises RigError before any change.
     """
     sequence.check_may_play(armature)
+    blend.profile.check_one_clip()
     slot = slot or actions.find_slot(armature, action)
     called = called or action.name
     last = _check(action, slot, frame, called)
@@ -146,19 +146,23 @@ def smooth(
     before = clips.read(armature, action, slot, (frame - 2, frame - 1), wanted)
     after = clips.read(armature, action, slot, np.arange(frame, last + 1), wanted)
     left = (last - frame + 1) * dt
-    if duration is None:
-        duration = min(left, splice.blend_time(before, after, dt, skeleton_size(armature)))
-    if duration > left + 1e-6:
+    size = skeleton_size(armature)
+    blend = splice.with_method(blend, before, after, dt, size)
+    if blend.seconds is None:
+        length = splice.blend_time(before, after, dt, size)
+        blend = replace(blend, seconds=min(blend.profile.longest_blend(left), length))
+    reach = blend.profile.reach(blend.seconds or 0.0)
+    if reach > left + 1e-6:
         raise RigError(
             "The blend of {duration:g} s is longer than the remaining {left:.2f} s of '{action}' "
             "from frame {frame}; shorten the blend.",
-            duration=duration,
+            duration=reach,
             left=left,
             action=called,
             frame=frame,
         )
-    _replace(action, slot, after, splice.splice(before, after, dt, replace(how, seconds=duration)))
-    return duration
+    _replace(action, slot, after, splice.splice(before, after, dt, blend))
+    return blend
 
 
 def _check(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: int, called: str) -> int:

@@ -215,7 +215,7 @@ def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) ->
     # A transition that another one interrupts may have any length.
     step, item = steps[-1], used[-1]
     left = (np.floor(item.last - step.clip.frame + 1e-6) + 1) * dt
-    length = (step.blend.seconds or 0.0) * step.blend.longest if step.blend.how.blends else 0.0
+    length = step.blend.profile.reach(step.blend.seconds or 0.0) if step.blend.how.blends else 0.0
     if len(steps) > 1 and length > left + 1e-6:
         raise RigError(
             "The blend of {duration:g} s is longer than the remaining {left:.2f} s of '{action}' "
@@ -265,10 +265,7 @@ class ClipSequence:
         result = []
         for n, (step, item) in enumerate(zip(self.steps, self.used, strict=True)):
             begin = step.at - 2 if n == 0 else step.at
-            if n + 1 < len(self.steps):
-                end = self.steps[n + 1].at + self._spare(self.steps[n + 1].blend)
-            else:
-                end = step.at + int(np.floor(item.last - step.clip.frame + 1e-6)) + 1
+            end = self._end(n)
             check_frames(begin, end)
             frames = np.arange(begin, max(end, begin + 1), dtype=float)
             clip = clips.read(self.armature, item.action, item.slot, frames - step.at + step.clip.frame, self.animated)
@@ -276,9 +273,20 @@ class ClipSequence:
             result.append(clip)
         return result
 
-    def _spare(self, blend: Blend) -> int:
-        seconds = blend.longest * (1.0 if blend.seconds is None else blend.seconds)
-        return 1 + (int(np.ceil(seconds / self.dt)) if blend.how.plays_both else 0)
+    def _end(self, number: int) -> int:
+        """The frame of the result before which a clip is read."""
+        if number + 1 == len(self.steps):
+            step = self.steps[number]
+            return step.at + int(np.floor(self.used[number].last - step.clip.frame + 1e-6)) + 1
+        after = self.steps[number + 1]
+        end, profile = after.at + 1, after.blend.profile
+        if after.blend.how.plays_both:
+            seconds = profile.reach(1.0 if after.blend.seconds is None else after.blend.seconds)
+            end += int(np.ceil(seconds / self.dt))
+        if profile.source_time() > 0.0:
+            frames = np.ceil(min(profile.source_time() / self.dt, self._end(number + 1) - after.at))
+            end = max(end, after.at + 1 + int(frames))
+        return end
 
     def _placed(self, read: Sequence[Clip]) -> list[Channel]:
         if self.root == "NONE" or len(read) < 2:
@@ -308,7 +316,8 @@ class ClipSequence:
             glide = Placement(rotation.IDENTITY.copy(), self._glide(self.ground, before, clip, blend))
             clip = self.ground.place(clip, glide)
             self.placements.append(glide.after(onwards).after(placement))
-        going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if blend.how.plays_both else None
+        plays_on = blend.how.plays_both or blend.profile.source_time() > 0.0
+        going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if plays_on else None
         upright = self.ground.upright() if self.ground is not None else None
         return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
 
@@ -342,7 +351,7 @@ class ClipSequence:
         name = ground.root_handle()
         if blend.glide is None or name is None:
             return None
-        frames = blend.glide * (blend.seconds or 0.0) * blend.factors.get(name, 1.0) / self.dt
+        frames = blend.glide * (blend.seconds or 0.0) * blend.profile.factor(name) / self.dt
         # One frame is included already: at the last frame before the cut the root is not yet at the placement.
         return max(frames - 1.0, 0.0)
 
@@ -383,7 +392,7 @@ class ClipSequence:
             return blend
         seconds = splice.blend_time(before, after, self.dt, size)
         most = min(len(after.frames), 0.5 * cycle if cycle > 1 else 1)
-        return replace(blend, seconds=min(seconds, most * self.dt / blend.longest))
+        return replace(blend, seconds=min(seconds, blend.profile.longest_blend(most * self.dt)))
 
 
 def _held(clip: Clip, frames: int) -> Clip:

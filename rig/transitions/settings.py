@@ -18,6 +18,7 @@ from bpy.props import (
 
 from ...lookat_pd.transitions import methods, spring
 from . import sequence
+from .profile_settings import ProfileRowItem
 
 ROOT_ITEMS = (
     ("NONE", "None", "Play the destination at its original position"),
@@ -179,6 +180,15 @@ class TransitionSettings(CutRange, Blending, Repeating, FootLocking, bpy.types.P
     destination_frame: IntProperty(
         name="Destination Frame", description="Frame of the destination that plays at the cut", default=1
     )
+    use_profile: BoolProperty(
+        name="Use Profile", description="Let some bones or properties blend differently", default=False
+    )
+    profile_rows: CollectionProperty(
+        type=ProfileRowItem,
+        name="Profile",
+        description="Rows of the profile; for a bone the first one that fits counts",
+    )
+    profile_index: IntProperty(name="Highlighted Row", options={"HIDDEN"})
     cuts: CollectionProperty(
         type=TransitionCut, name="Found Cuts", description="Candidates for the cut, the best one first"
     )
@@ -216,7 +226,9 @@ def show_pop(settings: TransitionSettings, context: bpy.types.Context) -> None:
         context.scene.frame_set(settings.seen_pops[settings.seen_pop_index].frame)
 
 
-_register, _unregister = bpy.utils.register_classes_factory((TransitionCut, SeenPopItem, TransitionSettings))
+_register, _unregister = bpy.utils.register_classes_factory(
+    (TransitionCut, SeenPopItem, ProfileRowItem, TransitionSettings)
+)
 
 
 def register() -> None:

@@ -1,7 +1,7 @@
 """Splicing clips: the channels of one clip continued by those of another with a decaying difference."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,8 +10,11 @@ from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import inertialization, methods, spring
 from ...lookat_pd.transitions.methods import TransitionMethod
+from ...lookat_pd.transitions.profiles import ProfileRow
 from ..animation import channels
+from . import blend_profiles
 from .animated import Channel
+from .blend_profiles import BlendProfile
 from .clips import Clip
 
 
@@ -19,13 +22,13 @@ from .clips import Clip
 class Blend:
     """Settings of a blend. seconds: its length, None for automatic.
 
-    method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays). factors:
-    factors of the length by bone, default 1. damping_ratio: for methods that have one.
+    method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays). profile: bones
+    and curves that blend differently. damping_ratio: for methods that have one.
     """
 
     seconds: float | None = None
     method: str = methods.default().identifier
-    factors: Mapping[str, float] = field(default_factory=dict)
+    profile: BlendProfile = blend_profiles.NONE
     damping_ratio: float = 1.0
 
     def __post_init__(self) -> None:
@@ -37,11 +40,6 @@ class Blend:
         if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds >= 0.0):
             raise InvalidArgument("The blend time must be 0 or more seconds, not {duration}.", duration=self.seconds)
         checks.number("damping ratio", self.damping_ratio, *spring.DAMPING_RATIOS)
-        for bone, factor in self.factors.items():
-            if not (np.isfinite(factor) and factor >= 0.0):
-                raise InvalidArgument(
-                    "The blend factor of bone '{bone}' must be 0 or more, not {factor}.", bone=bone, factor=factor
-                )
 
     @property
     def how(self) -> TransitionMethod:
@@ -54,11 +52,6 @@ class Blend:
     def glide(self) -> float | None:
         """Fraction of the blend for which the velocity of the difference would persist; None if it does not."""
         return None if self.how.glide is None else self.how.glide(self.damping_ratio)
-
-    @property
-    def longest(self) -> float:
-        """The largest factor."""
-        return max((1.0, *self.factors.values()))
 
 
 AUTOMATIC = Blend()
@@ -108,15 +101,53 @@ def splice(
 ) -> Clip:
     """`after` blended from `before`, both with the same channels; its frames follow directly.
 
-    before: needs at least two frames. going_on: continuation of `before` over the frames of `after`, for a cross-fade.
+    before: needs at least two frames. going_on: continuation of `before` over the frames of `after`, for a cross-fade
+    and for rows of the profile with which the source plays on.
     upright: for locations whose height and ground position decay separately, the matrix (3, 3) of their height.
     blend.seconds must be a number. After the blend, the stored numbers are exactly those of `after`, or another
     representation of the same rotations if that is continuous.
     """
     blend = with_method(blend, before, after, dt)
+    rows = {channel: blend.profile.row(channel) for channel in after.raw}
     raw: dict[Channel, Array] = {}
-    for group in _groups(after.raw):
-        durations = np.array([(blend.seconds or 0.0) * blend.factors.get(channel.bone, 1.0) for channel in group])
+    for start, wanted in _starts(rows, len(after.frames), dt).items():
+        sides = before, after, going_on
+        if start:
+            assert going_on is not None, "the caller reads on where the source plays on"
+            rest = slice(start, None)
+            sides = before.then(going_on.part(slice(0, start))), after.part(rest), going_on.part(rest)
+            raw.update({channel: going_on.raw[channel][:start] for channel in wanted})
+        spliced = _spliced(*sides, wanted, rows, dt, blend, upright)
+        raw.update({c: np.concatenate((raw[c], part)) if start else part for c, part in spliced.items()})
+    return Clip(after.armature, after.frames, {channel: raw[channel] for channel in after.raw})
+
+
+def _starts(rows: Mapping[Channel, ProfileRow | None], frames: int, dt: float) -> dict[int, list[Channel]]:
+    """The channels by the number of frames for which the source plays on."""
+    found: dict[int, list[Channel]] = {}
+    for channel, row in rows.items():
+        start = 0 if row is None else round(min(row.source_time / dt, frames))
+        found.setdefault(start, []).append(channel)
+    return found
+
+
+def _spliced(
+    before: Clip,
+    after: Clip,
+    going_on: Clip | None,
+    wanted: Sequence[Channel],
+    rows: Mapping[Channel, ProfileRow | None],
+    dt: float,
+    blend: Blend,
+    upright: Mapping[Channel, Array] | None,
+) -> dict[Channel, Array]:
+    """The stored numbers of channels, blended from the first frame of `after` on."""
+    if not len(after.frames):
+        return {channel: after.raw[channel] for channel in wanted}
+    factors = {channel: 1.0 if row is None else row.time_factor for channel, row in rows.items()}
+    raw: dict[Channel, Array] = {}
+    for group in _groups(wanted):
+        durations = np.array([(blend.seconds or 0.0) * factors[channel] for channel in group])
         frames = min(len(after.frames), int(np.ceil(durations.max() / dt)) + 2)
         kind, mode = group[0].kind, group[0].mode
         if kind == "switch":
@@ -136,7 +167,7 @@ def splice(
             _continued(mode, stored, target, result, last) if kind == "rotation" else _joined(stored, target, result)
         )
         raw.update({channel: column[:, n] for n, channel in enumerate(group)})
-    return Clip(after.armature, after.frames, {channel: raw[channel] for channel in after.raw})
+    return raw
 
 
 def _groups(wanted: Iterable[Channel]) -> list[list[Channel]]:

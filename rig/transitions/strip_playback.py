@@ -30,7 +30,7 @@ class StripPlayback:
         Raises RigError if a value is not a number.
         """
         keyed = list(keyed)
-        hidden = None if without is None else self._of_copy(without)
+        hidden = None if without is None else self.of_copy(without)
         clip = Clip(self._original, np.asarray(frames, dtype=float))
         clip.raw = {channel: np.empty((len(frames), channel.size)) for channel in keyed}
         try:
@@ -55,7 +55,8 @@ class StripPlayback:
                 )
         return clip
 
-    def _of_copy(self, strip: bpy.types.NlaStrip) -> bpy.types.NlaStrip:
+    def of_copy(self, strip: bpy.types.NlaStrip) -> bpy.types.NlaStrip:
+        """The strip of the copy that corresponds to a strip of the original."""
         pairs = zip(self._original.animation_data.nla_tracks, self._copy.animation_data.nla_tracks, strict=True)
         for track, copied in pairs:
             for own, other in zip(track.strips, copied.strips, strict=True):
@@ -88,7 +89,7 @@ def played(armature: bpy.types.Object, height: int, sharp: Iterable[bpy.types.Nl
             track.mute = track.mute or number > height
         playback = StripPlayback(scene, armature, copy)
         for strip in sharp:
-            own = playback._of_copy(strip)
+            own = playback.of_copy(strip)
             own.use_auto_blend = False
             own.blend_in = own.blend_out = 0.0
         yield playback

@@ -60,6 +60,7 @@ def join(
     change.
     """
     editable.check_armature(armature)
+    blend.profile.check_one_clip()
     a, b = _placed(armature, first), _placed(armature, second)
     _check(armature, a, b)
     dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
@@ -73,14 +74,15 @@ def join(
     blend = splice.with_method(blend, before, after, dt, pops.skeleton_size(armature))
     if blend.seconds is None:
         length = splice.blend_time(before, after, dt, pops.skeleton_size(armature))
-        blend = replace(blend, seconds=min(length, left * dt / blend.longest))
+        blend = replace(blend, seconds=min(length, blend.profile.longest_blend(left * dt)))
     seconds = blend.seconds or 0.0
-    frames = max(1, int(np.ceil(seconds * blend.longest / dt - 1e-6)))
+    reach = blend.profile.reach(seconds)
+    frames = max(1, int(np.ceil(reach / dt - 1e-6)))
     if frames > left:
         raise RigError(
             "The blend of {duration:g} s is longer than the {left:.2f} s that strip '{strip}' "
             "plays; shorten the blend.",
-            duration=seconds * blend.longest,
+            duration=reach,
             left=left * dt,
             strip=second.name,
         )

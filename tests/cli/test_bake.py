@@ -224,6 +224,17 @@ def test_a_mix_of_targets_in_the_file(call, tools, tmp_path) -> None:
     tools.save(source)
     outcome = call("bake", source, "--output", tmp_path / "none.blend")
     assert "weight of 0" in outcome.row["error"] and not (tmp_path / "none.blend").exists()
+    settings = tools.reopen(source).objects["Hero"].pose.bones["head"].lookat_pd
+    settings.target_weight = 1.0
+    walls = bpy.data.collections.new("Walls")
+    body = bpy.data.objects.new("Body", bpy.data.meshes.new("Body"))
+    body.parent = bpy.data.objects["Hero"]
+    bpy.context.scene.collection.children.link(walls)
+    walls.objects.link(body)
+    settings.let_go_behind = walls
+    tools.save(source)
+    outcome = call("bake", source, "--output", tmp_path / "none.blend")
+    assert "'Body' is part of the character" in outcome.row["error"] and not (tmp_path / "none.blend").exists()
 
 
 def test_muted_or_missing_look_ats_are_reported(call, tools, walk, tmp_path) -> None:

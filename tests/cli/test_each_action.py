@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
+from ..rig import scenes
+
 AIM = "--point=0.4,-2,1.7"
 
 
@@ -124,6 +126,32 @@ def test_an_error_names_the_action(tools, call, tmp_path) -> None:
     assert not (tmp_path / "out.blend").exists()
 
 
+def test_all_actions_follow_the_keys_of_the_shot(tools, call, tmp_path) -> None:
+    """Keys in one of the actions are of that one alone, as in files of earlier versions, until they are moved."""
+    hero = tools.make_armature("Hero")
+    hero.animation_data_create()
+    for name in ("Death", "Walk"):
+        sway(hero, name, 0.1, 31)
+    settings = scenes.aim(hero, tools.make_ball())
+    for frame, value in ((1, True), (5, False)):
+        settings.use = value
+        hero.keyframe_insert('pose.bones["head"].lookat_pd.use', frame=frame)
+    settings.use = True
+    shot = tools.save(tmp_path / "shot.blend")
+    differs, moved = {}, {}
+    for words in ((), ("--move-keys",)):
+        out = tmp_path / f"out{len(words)}.blend"
+        row = call("bake", shot, "--output", out, "--all-actions", *words).row
+        assert row["ok"] and len(row["baked"]) == 2
+        moved[words] = row["moved_keys"]
+        head = 'pose.bones["head"].rotation_quaternion'
+        keys = [curves(out, tools, f"{name} look-at")["Hero", head, 2] for name in ("Walk", "Death")]
+        last = [np.frombuffer(one, np.float32)[-1] for one in keys]
+        differs[words] = abs(last[0] - last[1]) > 0.01
+    assert moved == {(): None, ("--move-keys",): 1}
+    assert differs == {(): True, ("--move-keys",): False}
+
+
 def test_keys_go_into_the_actions_themselves(shot, call, tools, tmp_path) -> None:
     out = tmp_path / f"out{shot.suffix}"
     row = call("bake", shot, "--output", out, AIM, "--action", "Walk*", "--into", "current").row
@@ -145,6 +173,7 @@ def test_a_layer_belongs_to_one_action(shot, call, tmp_path) -> None:
         ("inertialize", ["--loop"], "loop"),
         ("inertialize", ["--smooth-pops"], "smooth"),
         ("reach", ["--bone", "foot.L", "--point=0.1,-0.2,0.2", "--duration", "0.2"], "reach"),
+        ("hit", ["--hit", "5,head,0,10,0", "--settle-time", "0.2"], "hit"),
     ],
 )
 def test_other_verbs_take_several_actions_too(shot, call, tools, tmp_path, verb, words, ending) -> None:

@@ -193,7 +193,7 @@ def test_the_effectors_of_the_panel_on_several_actions(shot, call, tmp_path) -> 
         (("--effector", "foot.L=Ball", "--pin", "foot.L"), "given twice"),
         (("--effector", "foot.L=Ball", "--weight", "foot.R=0.5"), "there is no such --effector"),
         (("--effector", "foot.L=Ball", "--weight", "foot.L=2"), "2"),
-        (("--effector", "foot.L=Ball", "--priority", "foot.L=first"), "is not NAME=P"),
+        (("--effector", "foot.L=Ball", "--priority", "foot.L=first"), "is none of high, normal, low"),
         (("--effector", "foot.L=Ball", "--tip"), "--tip is for one effector"),
         (("--listed", "--pin", "foot.L"), "--listed takes the effectors of the file"),
         (("--effector", "foot.L=Nothing"), "no target 'Nothing'"),

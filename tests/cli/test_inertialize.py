@@ -484,6 +484,47 @@ def test_smooth_pops(tools, call, tmp_path) -> None:
     assert row["ok"] and row["cuts"] == [] and "No pop" in row["warnings"][0]
 
 
+def test_blend_profile(call, tools, tmp_path) -> None:
+    """A preset and a file: the head is cut, and a row that names nothing is a warning."""
+    opened_clips(tools)
+    source, output = tools.save(tmp_path / "hero.blend"), tmp_path / "out.blend"
+    rows = tmp_path / "rows.json"
+    rows.write_text('[{"bones": "head", "factor": 0}, {"bones": "chest", "filter": "source"}, {"bones": "wing*"}]')
+    words = ("--action", "Run", "--to", "Walk", "--source-frame", 17, "--blend", 0.4, "--root", "none")
+    row = call("inertialize", source, "--output", output, *words, "--profile", rows).row
+    assert row["error"] is None and row["warnings"] == ["Row 'wing*' of the profile names no bone of 'Hero'."]
+    tools.reopen(output)
+    made, run, walked = (bpy.data.actions[name] for name in (row["action"], "Run", "Walk"))
+    enter = row["clip_frames"][1]
+    path = 'pose.bones["{}"].rotation_quaternion'
+    for bone, clip, begin in (("head", walked, enter), ("chest", run, 17)):
+        for index in range(4):
+            curves = [only_slot_curves(action).find(path.format(bone), index=index) for action in (made, clip)]
+            assert abs(curves[0].evaluate(17)) == pytest.approx(abs(curves[1].evaluate(begin)), abs=1e-6)
+    row = call("inertialize", source, "--output", output, "--loop", "--action", "Run", "--profile", "arms later").row
+    assert row["ok"]
+
+
+def only_slot_curves(action: bpy.types.Action):
+    return action.layers[0].strips[0].channelbag(action.slots[0]).fcurves
+
+
+def test_smooth_pops_with_a_method(call, tools, tmp_path) -> None:
+    opened_clips(tools)
+    source = tools.save(tmp_path / "hero.blend")
+    output = tmp_path / "cut.blend"
+    words = ("--action", "Run", "--to", "Walk", "--source-frame", 17, "--method", "cut", "--root", "none")
+    assert call("inertialize", source, "--output", output, *words).row["ok"]
+    found = {}
+    for method in ("inertial", "spring", "auto"):
+        smooth = tmp_path / f"{method}.blend"
+        row = call("inertialize", output, "--output", smooth, "--smooth-pops", "--method", method).row
+        assert row["error"] is None and row["cuts"] == [17]
+        found[method] = row["methods"]
+    assert found["inertial"] == ["inertial"] and found["spring"] == ["spring"]
+    assert found["auto"][0] in ("inertial", "dead")
+
+
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
 def test_pops_as_seen(call, tools, tmp_path, suffix: str) -> None:
     """A Child Of that takes hold: its pop is in no key, and no action is changed."""
@@ -660,7 +701,11 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--loop", "--root", "all"], "--root means nothing without --to"),
         (["--loop", "--source-frame", "0"], "--source-frame"),
         (["--markers", "--action", "Run"], "--action"),
-        (["--smooth-pops", "--method", "dead"], "--method"),
+        (["--smooth-pops", "--method", "fade"], "--method fade needs two clips"),
+        (["--loop", "--method", "dead"], "--method means nothing without --to"),
+        (["--clean-feet", "--profile", "Arms Later"], "--profile means nothing without --to"),
+        (["--to", "Walk", "--profile", "Nobody"], "there is no profile 'Nobody'; give a JSON file, or one of"),
+        (["--to", "Walk", "--profile", "nowhere.json"], "the profile nowhere.json cannot be read"),
         (["--loop", "--as-seen"], "--as-seen means nothing without --to"),
         (["--smooth-pops", "--as-seen", "--method", "fade"], "--method fade needs two clips"),
         (["--smooth-pops", "--as-seen", "--all-actions"], "--as-seen smooths what the rig plays"),
@@ -878,6 +923,8 @@ def test_lock_feet(call, walkers, tmp_path) -> None:
     free = call("inertialize", walkers, "--output", output, *frames).row
     row = call("inertialize", walkers, "--output", output, *frames, "--lock-feet").row
     assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
+    seen = call("inertialize", walkers, "--output", output, *frames, "--lock-feet", "--as-seen").row
+    assert seen["foot_drift"][0] > 10.0 * seen["foot_drift"][1]
 
 
 def test_clean_feet(call, walkers, tmp_path) -> None:

@@ -35,6 +35,7 @@ VERBS = {
     "inertialize": ["--loop"],
     "interpolate": ["--keys", "1,11,31", "--bone", "head"],
     "reach": ["--bone", "foot.L", "--point=0.2,-0.3,0.3", "--duration", "0.5"],
+    "hit": ["--hit", "5,head,0,10,0"],
     "follow": ["--bone", "head", "--target", "Ball"],
     "inspect": [],
 }
@@ -108,7 +109,7 @@ def test_an_action_over_a_million_frames_is_refused_at_once(call, tmp_path) -> N
     bone.keyframe_insert("rotation_quaternion", frame=1_000_000)
     path = conftest.save(tmp_path / "long.blend")
     for verb, words in VERBS.items():
-        if verb not in ("inspect", "interpolate", "reach"):
+        if verb not in ("inspect", "interpolate", "reach", "hit"):
             outcome = call(verb, path, *words, "--output", tmp_path / "out.blend")
             assert outcome.code == 1
             assert "250000" in outcome.row["error"]
@@ -232,6 +233,7 @@ FLAGS = {
     "--gaze": GIVEN,
     "--path": GIVEN,
     "--list": GIVEN,
+    "--profile": ["Arms Later", "fingers cut", "nobody", *GIVEN],
     "--clips": GIVEN,
     "--settle-time": [*NUMBERS, "0.3"],
     "--damping": [*NUMBERS, "critical"],
@@ -254,6 +256,9 @@ FLAGS = {
     "--contact-height": NUMBERS,
     "--duration": [*NUMBERS, "0.4"],
     "--via": ["0,-2,1@0.5", "0,0,0@2", "0,0,0", "nan,0,0@0.5", "x"],
+    "--hit": ["10,head,0,9,0", "-5,neck,3,0,0", "1,nobody,0,1,0", "1,head,0,0,0", "1,head,nan,0,0", "head,0,1,0", ""],
+    "--hips": [*NUMBERS, "0.5"],
+    "--largest-angle": [*NUMBERS, "20"],
     "--passes": ["0", "2", "-1", "x"],
     "--mass": NUMBERS,
     "--shape": ["capsules", "meshes", "x"],
@@ -304,9 +309,10 @@ FLAGS = {
     "--anticipation": [*NUMBERS, "0.5"],
 }
 BARE = [
-    *("--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json", "--keep-hips"),
-    *("--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--no-gravity", "--no-limits"),
-    *("--no-location", "--no-offset", "--selected", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
+    *("--absolute", "--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json"),
+    *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
+    *("--no-gravity", "--no-limits", "--no-location", "--no-offset", "--selected", "--skip-done", "--smooth-pops"),
+    *("--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 TWO_NUMBERS = {"--range", "--source-range", "--destination-range"}

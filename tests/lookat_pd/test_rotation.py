@@ -402,3 +402,13 @@ def test_vectors_of_any_width_have_products_and_lengths(width: int) -> None:
     a, b = np.random.default_rng(width).normal(size=(2, 5, width))
     assert_allclose(rotation.dot(a, b), np.sum(a * b, axis=-1), atol=1e-12)
     assert_allclose(np.linalg.norm(rotation.normalize(a), axis=-1), 1.0, atol=1e-12)
+
+
+def test_turned_and_evenly_scaled_axes_are_neither_uneven_nor_sheared() -> None:
+    random = np.random.default_rng(0)
+    m = rotation.to_matrix(rotation.normalize(random.normal(size=(20, 4)))) * random.uniform(0.01, 100.0, (20, 1, 1))
+    assert not rotation.is_uneven(m).any() and not rotation.is_sheared(m).any()
+    assert rotation.is_uneven(m * [1.0, 1.0, 1.001]).all() and not rotation.is_sheared(m * [1.0, 1.0, 1.001]).any()
+    below = np.diag([1.0, 2.0, 1.0]) @ m
+    assert rotation.is_sheared(below).all(), "as below a bone that is scaled unevenly"
+    assert not rotation.is_sheared(m * [-1.0, 1.0, 1.0]).any()

@@ -19,6 +19,7 @@ actions = load("rig.animation.actions")
 setting_keys = load("rig.look_at.directing.setting_keys")
 settings_module = load("rig.look_at.directing.conversation_settings")
 markers = load("operators.directing")
+move_keys = load("operators.move_keys")
 
 
 @pytest.fixture
@@ -130,12 +131,25 @@ def test_channels_have_names_in_the_group_of_the_bone(hero) -> None:
     """Animation editors show a channel by its property and the name of the group of properties: Look (head)."""
     bpy.ops.lookat_pd.key(setting="influence")
     bpy.ops.lookat_pd.key(setting="use")
-    data = hero.animation_data
-    for curve in actions.curves(data.action, data.action_slot):
-        assert curve.group.name == "head"
-    assert hero.pose.bones["head"].lookat_pd.name == "head"
+    data = hero.data.animation_data
+    found = actions.curves(data.action, data.action_slot)
+    assert [curve.group.name for curve in found] == ["Look (head)", "Look (head)"]
+    assert hero.data.lookat_pd_shot[0].name == "head"
     look_at_edit.remove(hero, "head")
-    assert hero.pose.bones["head"].lookat_pd.name == ""
+    assert not len(hero.data.lookat_pd_shot)
+
+
+def test_keys_of_the_clip_are_moved_on_request(hero) -> None:
+    assert not bpy.ops.lookat_pd.move_keys.poll()
+    assert move_keys.why_not(bpy.context) == "The current action has no keys of look-ats"
+    settings = hero.pose.bones["head"].lookat_pd
+    for frame, value in ((1, True), (20, False)):
+        settings.use = value
+        hero.keyframe_insert('pose.bones["head"].lookat_pd.use', frame=frame)
+    assert bpy.ops.lookat_pd.move_keys() == {"FINISHED"}
+    hero.animation_data.action = None
+    assert [seen(hero, frame) for frame in (1, 19, 20)] == ["Ball", "Ball", None]
+    assert not bpy.ops.lookat_pd.move_keys.poll()
 
 
 def talking(hero) -> tuple:

@@ -82,6 +82,37 @@ def test_expressions_look_at_the_target(found, tmp_path) -> None:
     assert faces.errors(item, [50, 60], lambda: target).max() < 2.0
 
 
+VERSIONS = {
+    "1.0": {"bones": document(VRMC_vrm=new("bone", 30.0)), "keys": document(VRMC_vrm=new("expression"))},
+    "0.x": {"bones": document(VRM=old("Bone", 30.0)), "keys": document(VRM=old("BlendShape"))},
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_gaze_of_expressions_is_that_of_bones(version, tmp_path) -> None:
+    """Of one character at every frame, although its expressions turn both eyes alike."""
+    armature = bodies.person(moving=False)
+    item = faces.face(armature, faces.BOTH)
+    settings = bodies.look(armature, scenes.ball((0.6, -1.5, 2.0)))
+    settings.eyes.head_share = 0.3
+    scenes.settings_keyed(armature, "head", "use", [(1, False), (20, True), (50, False)])
+    seen = {}
+    for kind in ("bones", "keys"):
+        path = write(tmp_path / f"{kind}.vrm", VERSIONS[version][kind])
+        assert bpy.ops.lookat_pd.eyes_from_vrm(filepath=path) == {"FINISHED"}
+        load("rig.live.handlers").finish(bpy.context.scene)
+        seen[kind] = []
+        for frame in range(15, 60):
+            directions = faces.gaze(item, frame)[1]
+            if kind == "bones":
+                posed = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+                directions = np.array([np.array(posed[eye].matrix)[:3, 1] for eye in bodies.EYES])
+            seen[kind].append(directions)
+    off = np.degrees(faces.rotation.angle_between(np.array(seen["bones"]), np.array(seen["keys"])))
+    assert np.ptp(np.array(seen["keys"]), axis=0).max() > 0.2
+    assert off.max() < 2.0
+
+
 def test_weights_and_scales_of_expressions_become_angles() -> None:
     for found in (document(VRMC_vrm=new("expression", 0.5, 0.5)), document(VRM=old("BlendShape", 0.5, 50.0))):
         seen = vrm.eyes(found)
@@ -95,12 +126,18 @@ def broken(found: dict, **values) -> dict:
     return found
 
 
+BAD = [
+    (document(VRMC_vrm=new("bone"), VRM=old("BlendShape")), "both by bones and by expressions"),
+    (broken(document(VRMC_vrm=new("bone")), inputMaxValue=float("nan")), "not a number above 0"),
+]
+"""Both types at once, and a range that is not a number."""
+
+
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (document(VRMC_vrm=new("bone"), VRM=old("BlendShape")), "both by bones and by expressions"),
+        *BAD,
         (document(), "no VRM data"),
-        (broken(document(VRMC_vrm=new("bone")), inputMaxValue=float("nan")), "not a number above 0"),
         (broken(document(VRMC_vrm=new("bone")), outputScale=-1.0), "not a number above 0"),
         (document(VRMC_vrm=new("expression", 1.0, 0.0)), "weight of a look expression"),
         (document(VRMC_vrm={"lookAt": 3}), "VRM data of the file is broken"),
@@ -120,6 +157,11 @@ def test_what_the_character_has_not_changes_nothing(tmp_path) -> None:
         with pytest.raises(RuntimeError, match=r"has no bone|has a shape key"):
             bpy.ops.lookat_pd.eyes_from_vrm(filepath=write(tmp_path / "a.vrm", found))
         assert eyes.turned_by == "AUTO" and not len(eyes.shapes) and not eyes.left
+    for found, words in BAD:
+        with pytest.raises(RuntimeError, match=words):
+            bpy.ops.lookat_pd.eyes_from_vrm(filepath=write(tmp_path / "a.vrm", found))
+        assert eyes.turned_by == "AUTO" and not len(eyes.shapes) and not eyes.left
+        assert not eyes.is_property_set("yaw_limit")
     (tmp_path / "text.vrm").write_text("no")
     with pytest.raises(RuntimeError, match="not a VRM file"):
         bpy.ops.lookat_pd.eyes_from_vrm(filepath=str(tmp_path / "text.vrm"))

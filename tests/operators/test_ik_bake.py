@@ -107,7 +107,7 @@ def test_contacts_of_both_feet(capfd) -> None:
     before = heads(armature, "foot.R")
     assert bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=12, contact_end=24) == {"FINISHED"}
     said = capfd.readouterr().out
-    assert "Locked 'foot.R' during its contacts at frames 12-24" in said and "the hips were lowered by up to" in said
+    assert "Locked 'foot.R' during its contacts at frames 12-24" in said and "The hips were lowered by up to" in said
     assert slip(before, (12, 24)) > 0.02 and slip(heads(armature, "foot.R"), (12, 24)) < 1e-3
 
 

@@ -19,6 +19,8 @@ drag = load("rig.ik.drag")
 handle = load("rig.ik.handle")
 settings = load("rig.ik.settings")
 setup = load("rig.ik.setup")
+method_ghosts = load("rig.ik.method_ghosts")
+preview = load("rig.ik.preview")
 program = load("cli.program")
 methods = load("lookat_pd.ik.methods")
 
@@ -126,6 +128,54 @@ def test_along_an_axis_digits_are_a_number(dragged, digits) -> None:
     place = held.place.copy()
     press(dragged, digits[1])
     assert session.tuning.method == "particle" and np.array_equal(held.place, place)
+
+
+def test_compared_solvers_are_where_the_hand_would_be(dragged, digits) -> None:
+    """Each ghost ends where a drag with its solver brings the hand, and the drag itself is not changed."""
+    _, session = dragged
+    options = bpy.context.scene.lookat_pd_ik
+    assert method_ghosts.chosen(options) == ()
+    options.compare = True
+    names = method_ghosts.chosen(options)
+    assert names == ("ccd", "particle", "jacobian_euler", "jacobian_quaternion")
+    pose = [bone.matrix_basis.copy() for bone in session.armature.pose.bones]
+    ghosts = session.ghosts(names)
+    assert session.ghosts(names) is ghosts
+    assert [bone.matrix_basis for bone in session.armature.pose.bones] == pose
+    for ghost in ghosts:
+        press(dragged, digits[int(methods.METHODS[ghost.method].key)])
+        joints = [session.armature.pose.bones[name].head for name in session.chain.joints]
+        assert np.abs(ghost.points[:-1] - joints).max() < 1e-5
+        assert np.abs(ghost.points[-1] - hand(session)).max() < 1e-5
+        assert abs(ghost.error - session.error) < 1e-5 and ghost.iterations == session.iterations
+        assert ghost.error == pytest.approx(ghost.share * session.reach) and ghost.seconds > 0.0
+
+
+def test_ghosts_follow_the_mouse(dragged) -> None:
+    _, session = dragged
+    before = session.ghosts(("ccd",))[0].points
+    above = session.place + np.array((0.0, 0.0, 0.1))
+    session.move(above)
+    after = session.ghosts(("ccd",))[0]
+    assert np.abs(after.points[-1] - before[-1]).max() > 0.01
+    assert np.abs(after.points[-1] - above).max() < after.error + 1e-6
+
+
+def test_at_most_four_solvers_are_compared(dragged) -> None:
+    options = bpy.context.scene.lookat_pd_ik
+    options.compare, options.compared = True, [True] * len(methods.METHODS)
+    assert method_ghosts.chosen(options) == ("ccd", "particle", "jacobian_euler", "jacobian_quaternion")
+
+
+def test_solvers_are_compared_at_the_frame(hero) -> None:  # noqa: F811
+    options = bpy.context.scene.lookat_pd_ik
+    options.target, options.compare = bpy.data.objects["Ball"], True
+    bpy.context.view_layer.update()
+    found = preview.convergence(bpy.context.scene, hero, "hand").ghosts(method_ghosts.chosen(options))
+    assert len(found) == 4
+    for ghost in found:
+        assert np.linalg.norm(ghost.points[-1] - np.array(options.target.location)) < ghost.error + 1e-6
+        assert ghost.share < 1e-3
 
 
 def hand(session) -> np.ndarray:

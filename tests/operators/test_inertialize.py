@@ -11,6 +11,9 @@ from ..rig.feet import walking
 from ..rig.transitions.motions import character, heads, use, walk
 
 actions = load("rig.animation.actions")
+chains = load("rig.transitions.chains")
+seen_join = load("rig.transitions.as_seen.seen_join")
+seen_offsets = load("rig.transitions.as_seen.seen_offsets")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
 splice = load("rig.transitions.splice")
@@ -146,9 +149,15 @@ def walker():
     return armature
 
 
-def test_locked_feet(walker) -> None:
+@pytest.mark.parametrize("pose_source", ["KEYS", "SEEN"])
+def test_locked_feet(walker, pose_source) -> None:
     assert bpy.ops.lookat_pd.inertialize(
-        source="Slow", source_frame=31, destination="Fast", destination_frame=31, lock_feet=True
+        source="Slow",
+        source_frame=31,
+        destination="Fast",
+        destination_frame=31,
+        lock_feet=True,
+        pose_source=pose_source,
     ) == {"FINISHED"}
     made = walker.animation_data.action
     assert made.name == "Slow > Fast"
@@ -170,3 +179,28 @@ def test_clean_foot_skate(walker) -> None:
 def test_foot_skate_needs_an_action(walker) -> None:
     walker.animation_data.action = None
     assert not bpy.ops.lookat_pd.clean_foot_skate.poll()
+
+
+@pytest.mark.parametrize("name", ["inertialize", "chain_actions"])
+def test_a_join_as_seen_that_is_stopped_leaves_nothing(hero, name) -> None:
+    """Esc closes the job: the armature plays what it played, and no transition is left."""
+    scene = bpy.context.scene
+    for frame, marker in ((1, "Run"), (21, "Walk")):
+        scene.timeline_markers.new(marker, frame=frame)
+    before = scenes.snapshot()
+    blend = splice.Blend(0.3)
+    refs = [join.ClipRef(bpy.data.actions[action], 21) for action in ("Run", "Walk")]
+
+    def make(how):
+        if name == "inertialize":
+            return join.join(hero, *refs, how)
+        return join.chain(hero, chains.from_markers(hero, scene, how))
+
+    job = seen_join.joined(scene, hero, make, blend)
+    assert 0.0 <= next(job) < 1.0 and hero.animation_data.action.name == "Run > Walk"
+    job.close()
+    assert not scenes.differences(before, scenes.snapshot())
+    # The operator works through the same job.
+    options = {} if name == "chain_actions" else {"source_frame": 21, "destination": "Walk"}
+    assert getattr(bpy.ops.lookat_pd, name)(pose_source="SEEN", **options) == {"FINISHED"}
+    assert len(seen_offsets.of(hero)) == 1

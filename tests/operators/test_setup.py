@@ -233,7 +233,8 @@ def test_keyed_use_is_seen_when_scrubbing(hero) -> None:
     assert not settings(hero).use
 
 
-def test_key_on_a_linked_action_is_refused(hero, tmp_path) -> None:
+def test_a_linked_clip_can_be_directed(hero, tmp_path) -> None:
+    """The keys belong to the shot."""
     bpy.ops.lookat_pd.add()
     other = make("Other")
     other.pose.bones["head"].keyframe_insert("location", frame=1)
@@ -247,8 +248,12 @@ def test_key_on_a_linked_action_is_refused(hero, tmp_path) -> None:
     data.action = bpy.data.actions["Clip", path]
     data.action_slot = data.action.slots[0]
     bpy.context.view_layer.objects.active = hero
-    with pytest.raises(RuntimeError, match="Clip"):
-        bpy.ops.lookat_pd.key(setting="use")
+    for frame, value in ((1, True), (10, False)):
+        bpy.context.scene.frame_set(frame)
+        settings(hero).use = value
+        assert bpy.ops.lookat_pd.key(setting="use") == {"FINISHED"}
+    bpy.context.scene.frame_set(5)
+    assert settings(hero).use
 
 
 # Presets

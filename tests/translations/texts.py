@@ -92,6 +92,8 @@ def _of_classes() -> Iterator[tuple[str, str]]:
     for path in Path(load().__file__).parent.glob("assets/presets/*/*.py"):
         yield ANY, load("rig.look_at.presets").shown_name(path)
         yield ANY, load("rig.look_at.presets").about(path)
+    for path in Path(load().__file__).parent.glob("assets/presets/*/*.json"):
+        yield ANY, load("rig.animation.preset_files").shown_name(path)
     for kind in (bpy.types.PoseBone, bpy.types.Object, bpy.types.Scene, bpy.types.WindowManager):
         for prop in kind.bl_rna.properties:
             if prop.identifier.startswith("lookat_pd"):

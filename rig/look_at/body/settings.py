@@ -17,16 +17,20 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...offset_layer.controller_settings import EDITABLE, changed
 from ...sampling.targets import Target
+from ..directing import shot_keys
 from . import layers, shape_table
 
-EDITABLE = {"LIBRARY_OVERRIDABLE"}
-"""Editable on a library override as well."""
 
+def keyable(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Context], None]:
+    """The update callback of a setting that can be keyed."""
 
-def changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Request an evaluation, which Blender does not start when a setting changes."""
-    settings.id_data.update_tag(refresh={"OBJECT"})
+    def update(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+        shot_keys.write_through(settings, name)
+        changed(settings, context)
+
+    return update
 
 
 listeners: list[Callable[[], None]] = []
@@ -102,7 +106,7 @@ class LookAtTarget(bpy.types.PropertyGroup):
 
     weight: FloatProperty(
         override=EDITABLE,
-        update=changed,
+        update=keyable("weight"),
         name="Weight",
         description="Weight of this target in the mix; insert keys to change it over time",
         default=1.0,

@@ -223,8 +223,8 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
 def _person(armature: bpy.types.Object, face: str) -> _Person:
     """face: the bone that others look at; detected if there is none of that name."""
     editable.check_armature(armature)
-    setting_keys.check(armature)
     bone = looking_bone(armature)
+    setting_keys.check(armature, bone)
     if face not in armature.pose.bones:
         eyes = limbs.find_eyes(armature)
         # People look each other in the eyes; the head bone starts at the neck.

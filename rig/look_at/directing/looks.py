@@ -121,7 +121,7 @@ def glance(
     Keys in between are deleted, earlier and later frames do not change.
     """
     _check_look(armature, bone, number)
-    setting_keys.check(armature)
+    setting_keys.check(armature, bone)
     begin, end = key_range(scene)[0], frame + max(frames, 1.0)
     wanted = {"use": 1, "active_target": number}
     after = {setting: setting_keys.value(armature, bone, setting, end) for setting in wanted}
@@ -145,7 +145,7 @@ def write_keys(
 ) -> None:
     """Key targets with their start frames, in order of time: numbers, None for no target. Raises RigError."""
     _settings(armature, bone)
-    setting_keys.check(armature)
+    setting_keys.check(armature, bone)
     begin = key_range(scene)[0]
     setting_keys.put(armature, bone, "use", [(frame, number is not None) for frame, number in looks], begin)
     numbers = [(frame, number) for frame, number in looks if number is not None]
@@ -170,7 +170,7 @@ def from_markers(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) 
     markers. Raises RigError before any change.
     """
     _settings(armature, bone)
-    setting_keys.check(armature)
+    setting_keys.check(armature, bone)
     wanted: list[tuple[int, Target | None]] = []
     unknown = []
     for frame, name in markers.read(scene):

@@ -1,6 +1,6 @@
 """Keys of settings of a look-at with constant interpolation: `use`, `active_target`, glances, blinks, nods and tilts.
 
-They are F-curves of the armature's action, in a group named after the bone, and hold each value until the next key.
+They are F-curves of the shot (`shot_keys`), in a group named after the bone, and hold each value until the next key.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,27 +13,20 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ...animation import actions
 from ...animation.keys import CONSTANT, GENERATED, Keys
-from ...sampling import fingerprint
+from . import shot_keys
 
 SWITCHES = ("use", "active_target")
 CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt")
 """Those that a conversation keys."""
 
 
-def check(armature: bpy.types.Object) -> None:
-    """Raise RigError if the settings of look-ats on this armature cannot be keyed."""
-    data = armature.animation_data
-    action = data.action if data else None
-    if data and data.use_tweak_mode:
-        raise RigError(
-            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
-            armature=armature.name,
-        )
-    if action is not None and not action.is_editable:
-        raise RigError(
-            "Action '{action}' is linked from a library; make a copy of it before keying the look-at.",
-            action=action.name,
-        )
+def check(armature: bpy.types.Object, bone: str) -> None:
+    """Raise RigError if the settings of a look-at cannot be keyed."""
+    shot_keys.check(armature)
+    if not shot_keys.in_clip(armature, bone):
+        return
+    shot_keys.check_tweak_mode(armature)
+    shot_keys.check_action(armature.animation_data.action)
 
 
 def name_channels(armature: bpy.types.Object, bone: str) -> None:
@@ -48,8 +41,12 @@ def name_channels(armature: bpy.types.Object, bone: str) -> None:
 
 def key(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
     """Key the current value of a setting, in the group of the bone. setting: its name, or its path as an item's."""
-    name_channels(armature, bone)
-    armature.keyframe_insert(_path(bone, setting), frame=frame, group=bone)
+    home = shot_keys.make(armature, bone, setting)
+    if home.owner == armature:
+        name_channels(armature, bone)
+        armature.keyframe_insert(home.path, frame=frame, group=bone)
+    else:
+        home.owner.keyframe_insert(home.path, frame=frame, group=shot_keys.group(armature, bone))
 
 
 def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
@@ -72,9 +69,9 @@ def put(armature: bpy.types.Object, bone: str, setting: str, keys: Sequence[tupl
     first = keys[0][0]
     if begin < first and not any(frame < first for frame in frames(armature, bone, setting)):
         keys = [(begin, value(armature, bone, setting, begin)), *keys]
-    settings = armature.pose.bones[bone].lookat_pd
+    home = shot_keys.make(armature, bone, setting)
     for frame, number in keys:
-        setattr(settings, setting, number)
+        home.set(number)
         insert(armature, bone, setting, frame)
 
 
@@ -92,14 +89,16 @@ def generate(
     wanted: frames in order, and the values from them on. Keys of other types are kept and hold until the next of the
     `turns`. If there is no earlier key, the current value is keyed at the frame `begin`.
     """
+    shot_keys.own(armature, bone)
     before, curve = value(armature, bone, setting, begin), _curve(armature, bone, setting)
     if curve is None and not wanted:
         return
-    name_channels(armature, bone)
     if curve is None:
         key(armature, bone, setting, begin)
         kept = Keys.dense(np.empty(0), np.empty(0))
     else:
+        if shot_keys.home(armature, bone, setting).owner == armature:
+            name_channels(armature, bone)
         kept = Keys.read(curve)
         within = (kept.frames >= span[0]) & (kept.frames <= span[1])
         kept = kept[~(within & (kept.attributes["type"] == GENERATED))]
@@ -139,10 +138,10 @@ def _giving_way(wanted: Sequence[tuple[float, float]], own: Array, turns: Sequen
 
 
 def value(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> float:
-    """The value of a setting at a frame in the current action, or its current value."""
+    """The value of a setting at a frame by its keys, or its current value."""
     curve = _curve(armature, bone, setting)
     if curve is None or not len(curve.keyframe_points):
-        return _like(armature, bone, setting, getattr(armature.pose.bones[bone].lookat_pd, setting))
+        return _like(armature, bone, setting, shot_keys.home(armature, bone, setting).value)
     return _like(armature, bone, setting, curve.evaluate(frame))
 
 
@@ -153,8 +152,9 @@ def _like(armature: bpy.types.Object, bone: str, setting: str, number: float) ->
 
 
 def frames(armature: bpy.types.Object, bone: str, setting: str) -> list[float]:
-    """Frames of the keys of a setting in the current action."""
-    return actions.key_frames(armature, _path(bone, setting)) or []
+    """Frames of the keys of a setting."""
+    curve = _curve(armature, bone, setting)
+    return [] if curve is None else [point.co.x for point in curve.keyframe_points]
 
 
 def clear(
@@ -165,10 +165,11 @@ def clear(
     begin: float,
     settings: Sequence[str] = SWITCHES,
 ) -> None:
-    """Delete the keys of these settings in the current action, from one frame to another.
+    """Delete the keys of these settings from one frame to another.
 
     A setting without any key left keeps its value at the frame `begin`.
     """
+    shot_keys.own(armature, bone)
     for setting in settings:
         curve = _curve(armature, bone, setting)
         if curve is None:
@@ -179,31 +180,39 @@ def clear(
                 curve.keyframe_points.remove(point)
         curve.update()
         if not len(curve.keyframe_points):
-            data = armature.animation_data
-            actions.channelbag(data.action, data.action_slot).fcurves.remove(curve)
-            setattr(armature.pose.bones[bone].lookat_pd, setting, before)
+            home = shot_keys.home(armature, bone, setting)
+            home.remove_curve()
+            home.set(before)
+    shot_keys.tidy(armature)
 
 
 def show(armature: bpy.types.Object, bone: str, frame: float, names: Sequence[str] = SWITCHES) -> None:
     """Set the settings to their keyed values at a frame: writing keys has left those of the last key."""
     settings = armature.pose.bones[bone].lookat_pd
     for setting in names:
-        setattr(settings, setting, value(armature, bone, setting, frame))
+        home, now = shot_keys.home(armature, bone, setting), value(armature, bone, setting, frame)
+        home.set(now)
+        if home.owner != armature:
+            # Until the next evaluation.
+            setattr(settings, setting, now)
 
 
 def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int | None]) -> None:
-    """Renumber the keys of `active_target` in the current action and in those of NLA strips.
+    """Renumber the keys of `active_target` of the shot, and those in the current action and in those of NLA strips.
 
     moved: gives the new number of an old one, None for a removed target. Its keys are deleted, so the previous target
     continues; before the first key it is the main target. Raises RigError.
     """
-    curves = list(_everywhere(armature, _path(bone, "active_target")))
-    for action, _ in curves:
+    clip = shot_keys.in_object(armature, bone, "active_target")
+    for action, _ in _everywhere(clip.owner, clip.path):
         if not action.is_editable:
             raise RigError(
                 "Action '{action}', which keys the targets, is linked from a library; make a copy of the action.",
                 action=action.name,
             )
+    shot_keys.own(armature, bone)
+    homes = shot_keys.homes(armature, bone, "active_target")
+    curves = [found for home in homes for found in _everywhere(home.owner, home.path)]
     for _, curve in curves:
         points = curve.keyframe_points
         numbers = [moved(int(point.co.y)) for point in points]
@@ -214,13 +223,13 @@ def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int |
             else:
                 points[n].co_ui = points[n].co.x, number or 0
         curve.update()
-    settings = armature.pose.bones[bone].lookat_pd
-    settings.active_target = moved(settings.active_target) or 0
+    for home in homes:
+        home.set(moved(home.value) or 0)
 
 
-def _everywhere(armature: bpy.types.Object, path: str) -> Iterator[tuple[bpy.types.Action, Any]]:
-    """The F-curves of a property in all actions of the armature, each once."""
-    data = armature.animation_data
+def _everywhere(item: bpy.types.ID, path: str) -> Iterator[tuple[bpy.types.Action, Any]]:
+    """The F-curves of a property in all actions of an armature or its data, each once."""
+    data = item.animation_data
     if data is None:
         return
     strips = [strip for track in data.nla_tracks for strip in track.strips]
@@ -232,9 +241,4 @@ def _everywhere(armature: bpy.types.Object, path: str) -> Iterator[tuple[bpy.typ
 
 
 def _curve(armature: bpy.types.Object, bone: str, setting: str) -> Any:
-    data = armature.animation_data
-    return actions.curves_at(data.action, data.action_slot, _path(bone, setting), 1)[0] if data else None
-
-
-def _path(bone: str, setting: str) -> str:
-    return f"{fingerprint.bone_path(bone)}.lookat_pd.{setting}"
+    return shot_keys.home(armature, bone, setting).curve

@@ -69,6 +69,19 @@ def anchors_of(armature: bpy.types.Object, bones: Sequence[str]) -> Anchors:
     return found
 
 
+def resting_like(armature: bpy.types.Object, name: str, bones: Sequence[str]) -> str | None:
+    """The one of the bones that a bone is, or that rests where it does, such as what a mechanism bone deforms."""
+    if name in bones:
+        return name
+    data = armature.data.bones
+    bone = data[name]
+    for other in filter(None, bones):
+        away = np.linalg.norm(np.array(data[other].head_local) - np.array(bone.head_local))
+        if away < _SAME_PLACE * bone.length and _direction(data[other]) @ _direction(bone) > _SAME_DIRECTION:
+            return other
+    return None
+
+
 def _direction(bone: bpy.types.Bone) -> Array:
     vector = np.array(bone.tail_local) - np.array(bone.head_local)
     return vector / max(float(np.linalg.norm(vector)), 1e-12)

@@ -1,51 +1,66 @@
 """Joins as seen: clips are cut hard, and the jump of the evaluated pose decays at each cut."""
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import bpy
+import numpy as np
 
 from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.transitions import methods
+from ...sampling import scene_time
 from .. import join
+from ..blend_profiles import BlendProfile
 from ..join import Joined
+from ..lock_feet import PlayedClip
 from ..splice import Blend
-from . import seen_offsets, seen_transition
-from .seen_transition import NothingJumps
+from . import evaluated_pose, seen_feet, seen_offsets, seen_transition
+from .seen_transition import NothingJumps, SeenTransition
 
 CUT = Blend(0.0, methods.METHODS["cut"].identifier)
 """How clips are joined whose evaluated pose is blended."""
 
 
 def joined(
-    scene: bpy.types.Scene, armature: bpy.types.Object, make: Callable[[Blend], Joined], blends: Blend | Sequence[Blend]
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    make: Callable[[Blend], Joined],
+    blends: Blend | Sequence[Blend],
+    *,
+    lock_feet: bool = False,
 ) -> Generator[float, None, Joined]:
     """What `make` joins with a blend, with the evaluated pose blended at each cut; yields the completed fraction.
 
-    blends: for all cuts, or one for each. The armature has to play the result. Raises LookAtError, after which nothing
-    has changed.
+    blends: for all cuts, or one for each. The armature has to play the result. lock_feet: keep planted feet on their
+    places. Raises LookAtError, after which nothing has changed.
     """
-    for blend in [blends] if isinstance(blends, Blend) else blends:
+    each = [blends] if isinstance(blends, Blend) else list(blends)
+    plain = [replace(blend, profile=blend.profile.without_delays()) for blend in each]
+    for blend in plain:
         seen_transition.check(armature, blend)
     data = armature.animation_data
     before = (data.action, data.action_slot) if data is not None else (None, None)
-    result, made, seconds, used = make(CUT), [], [], []
+    was_kept = before[0] is not None and before[0].use_fake_user
+    # The source plays on in the keys.
+    profile = each[0].profile
+    result, made, seconds, used = make(replace(CUT, profile=profile)), [], [], []
+    locked, part = None, 0.6 if lock_feet else 1.0
     try:
         if armature.animation_data.action != result.action:
             raise RigError("A transition as seen needs the result on the armature; enable Use Result.")
         for n, cut in enumerate(result.cuts):
-            blend = blends if isinstance(blends, Blend) else blends[n]
-            job = seen_transition.blend_at(scene, armature, cut, blend)
-            try:
-                here = yield from progress.subrange(job, n / len(result.cuts), (n + 1) / len(result.cuts))
-            except NothingJumps:
-                seconds.append(0.0)
-                used.append(CUT.how.id)
-                continue
-            made.append(here)
-            seconds.append(here.blend)
-            used.append(here.how.id)
+            blend = plain[min(n, len(plain) - 1)]
+            job = _blend_cut(scene, armature, _jumps(scene, armature, cut, profile, result.last), blend)
+            share = part / len(result.cuts)
+            here = yield from progress.subrange(job, n * share, (n + 1) * share)
+            made += here
+            seconds.append(here[0].blend if here else 0.0)
+            used.append(here[0].how.id if here else CUT.how.id)
+        if lock_feet:
+            clips = _lasting(result.played, (0.0, *seconds), profile)
+            locked = yield from progress.subrange(seen_feet.lock(scene, armature, clips), part, 1.0)
     except BaseException:
         for transition in made:
             seen_offsets.remove(armature, transition.action)
@@ -53,6 +68,48 @@ def joined(
             armature.animation_data.action = None
         else:
             join.use(armature, *before)
+            before[0].use_fake_user = was_kept
         bpy.data.actions.remove(result.action)
         raise
-    return replace(result, blends=tuple(seconds), methods=tuple(used))
+    return replace(result, blends=tuple(seconds), methods=tuple(used), feet=locked)
+
+
+def _lasting(clips: Sequence[PlayedClip], seconds: Sequence[float], profile: BlendProfile) -> list[PlayedClip]:
+    """The clips with transitions that last so long."""
+    return [
+        replace(clip, blend=profile.reach(blend) if blend else 0.0) for clip, blend in zip(clips, seconds, strict=True)
+    ]
+
+
+def _jumps(
+    scene: bpy.types.Scene, armature: bpy.types.Object, cut: int, profile: BlendProfile, last: int
+) -> list[tuple[int, list[str] | None]]:
+    """The frames at which keys jump, the cut and the end of each delay, and the bones that jump then; None for any."""
+    dt = scene_time.seconds_per_frame(scene)
+    found: dict[int, list[str] | None] = {cut: None}
+    for row in profile.rows:
+        if 0.0 < row.source_time < np.inf and cut + round(row.source_time / dt) <= last:
+            own = {bone for bone, mine in profile.bones.items() if mine.source_time == row.source_time}
+            late = [bone for bone in evaluated_pose.deforming(armature) if bone in own]
+            found.setdefault(cut + round(row.source_time / dt), None if row in profile.curves else late)
+    return sorted(found.items(), key=lambda item: item[0])
+
+
+def _blend_cut(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    jumps: Sequence[tuple[int, list[str] | None]],
+    blend: Blend,
+) -> Generator[float, None, list[SeenTransition]]:
+    """Let the jumps at these frames decay, where there are any; removed again if one fails."""
+    made: list[SeenTransition] = []
+    try:
+        for n, (frame, bones) in enumerate(jumps):
+            job = seen_transition.blend_at(scene, armature, frame, blend, bones=bones)
+            with suppress(NothingJumps):
+                made.append((yield from progress.subrange(job, n / len(jumps), (n + 1) / len(jumps))))
+    except BaseException:
+        for transition in made:
+            seen_offsets.remove(armature, transition.action)
+        raise
+    return made

@@ -111,7 +111,7 @@ def new(note: dict[str, Any]) -> bpy.types.Action:
 
 
 def _name(note: dict[str, Any]) -> str:
-    return f"{NAME} {note['frame']}"
+    return f"{NAME} {note['frame']}" + (" feet" if "clips" in note else "")
 
 
 def write_note(action: bpy.types.Action, note: dict[str, Any]) -> None:

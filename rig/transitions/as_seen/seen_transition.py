@@ -7,7 +7,6 @@ bones inherit it from each other or, where constraints of the rig pose them, do 
 
 from collections.abc import Collection, Generator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 import numpy as np
@@ -72,6 +71,7 @@ class NothingJumps(RigError):
 def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ()) -> None:
     """Raise RigError unless the evaluated pose of an armature with these bones can be blended so."""
     editable.check_bones(armature, bones)
+    blend.profile.check_one_clip()
     if not blend.how.blends or blend.how.plays_both:
         raise RigError(
             "{method} needs both clips or none, and the evaluated pose is only one; choose another method.",
@@ -111,13 +111,13 @@ def blend_at(
                 "seconds": asked.seconds,
                 "method": asked.method,
                 "damping_ratio": blend.damping_ratio,
-                "factors": dict(blend.factors),
+                "factors": {bone: row.time_factor for bone, row in blend.profile.bones.items()},
                 "chosen": None if bones is None else sorted(bones),
                 "bones": names,
             }
             action = seen_offsets.new(note)
             try:
-                job = _realize(reader, poses, wanted, cut_at, action, _is_step(poses, between, cut_at, chosen))
+                job = realize(reader, poses, wanted, cut_at, action, _is_step(poses, between, cut_at, chosen))
                 last, error = yield from job
                 seen_offsets.write_note(action, note | {"last": last})
             except BaseException:
@@ -130,7 +130,7 @@ def _frames(frame: int, blend: Blend, dt: float) -> range:
     """Those needed to detect the jump and to blend."""
     near = seen_pops.around(frame)
     seconds = inertialization.BLEND_TIMES[1] if blend.seconds is None else blend.seconds
-    return range(near.start, max(near.stop, frame + int(np.ceil(seconds * blend.longest / dt)) + 2))
+    return range(near.start, max(near.stop, frame + int(np.ceil(blend.profile.reach(seconds) / dt)) + 2))
 
 
 def _deviations(poses: EvaluatedPoses, cut_at: int, dt: float) -> tuple[Array, Array]:
@@ -187,7 +187,7 @@ def _automatic(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], bl
 def _blended(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blend: Blend, dt: float) -> Array:
     """The matrices (F, B, 4, 4) from the cut on that the rig shall have."""
     local, rows = poses.relative(slice(cut_at - 2, None)), np.flatnonzero(chosen)
-    factors = np.array([blend.factors.get(poses.bones[row], 1.0) for row in rows])
+    factors = np.array([blend.profile.factor(poses.bones[row]) for row in rows])
     options = {"damping_ratio": blend.damping_ratio} if blend.how.has_damping else {}
     after = poses.relative(slice(cut_at, None))
     for name, kind in (("locations", "vector"), ("rotations", "rotation"), ("sizes", "vector")):
@@ -234,48 +234,10 @@ def smooth_all(
     return made
 
 
-def update(
-    scene: bpy.types.Scene, armature: bpy.types.Object
-) -> Generator[float, None, tuple[list[SeenTransition], list[int]]]:
-    """Make all transitions of an armature again, for the animation as it is now.
-
-    Returns them, and the frames of those that are gone because nothing jumps there any more. Yields the completed
-    fraction. Raises LookAtError, after which all are as before.
-    """
-    editable.check_bones(armature, ())
-    before = seen_offsets.of(armature)
-    made: list[SeenTransition] = []
-    gone = []
-    with seen_offsets.muted(armature):
-        try:
-            for n, note in enumerate(map(seen_offsets.note_of, before)):
-                try:
-                    # Bones that are gone or renamed since are left out.
-                    bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
-                    job = blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)
-                    made.append((yield from progress.subrange(job, n / len(before), (n + 1) / len(before))))
-                except (NothingJumps, KeyError):
-                    gone.append(int(note.get("frame", 0)))
-        except BaseException:
-            for transition in made:
-                seen_offsets.remove(armature, transition.action)
-            raise
-        for action in before:
-            seen_offsets.remove(armature, action)
-    for transition in made:
-        seen_offsets.name_by_frame(armature, transition.action)
-    return made, gone
-
-
-def _blend_of(note: dict[str, Any]) -> Blend:
-    """The settings of a transition, as they were noted."""
-    return Blend(note["seconds"], note["method"], note["factors"], note["damping_ratio"])
-
-
 # On the rig
 
 
-def _realize(
+def realize(
     reader: PoseReader,
     poses: EvaluatedPoses,
     wanted: Array,
@@ -283,7 +245,11 @@ def _realize(
     action: bpy.types.Action,
     is_step: bool,
 ) -> Generator[float, None, tuple[int, float]]:
-    """Add offsets until the rig is as wanted (F, B, 4, 4); the last frame of the blend, and the remaining error."""
+    """Add offsets until the rig is as wanted (F, B, 4, 4); yields the completed fraction.
+
+    cut_at: the row in `poses` of the first frame of `wanted`. action: a new one that reads them. is_step: as for
+    `seen_offsets.show`. Returns the last frame with an offset, and the remaining error.
+    """
     armature, shown = poses.armature, poses.matrices[cut_at:]
     close = _EXACT * max(1.0, pops.skeleton_size(armature))
     moving = np.flatnonzero(pose_tree.distance(wanted, shown).max(axis=1) > close)

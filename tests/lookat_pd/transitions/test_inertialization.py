@@ -524,6 +524,32 @@ def test_dead_blending_coasts_to_a_stop():
     assert_allclose(here[:, 0, 0], DT + (1.0 - 0.5 ** (t / 0.1)) * 0.1 / np.log(2.0), atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_dead_blending_chooses_the_decay_along_and_across_the_difference(kind):
+    """With an endless blend the source comes to rest: at the target along the way to it, and soon across that way."""
+    soon = inertialization.HALF_LIVES[0] / np.log(2.0)
+    # A small angle, so that rotations add up as vectors do.
+    way, speed = 1e-3, np.array([6e-3, -4e-3, 0.0])
+    for direction, along in ((-1.0, -way), (1.0, speed[0] * soon)):
+        moved = np.array([direction * speed[0], speed[1], 0.0])
+        previous = np.stack((-moved * DT, np.zeros(3)))[:, None] + (way, 0.0, 0.0)
+        target = np.zeros((400, 1, 3))
+        if kind == "rotation":
+            previous, target = rotation.exp(previous), rotation.exp(target)
+        here = inertialization.dead_blend(previous, target, DT, 1e6, kind=kind)[-1, 0]
+        ends = rotation.log(here) if kind == "rotation" else here
+        assert_allclose(ends, (way + along, speed[1] * soon, 0.0), atol=1e-6)
+
+
+def test_dead_blending_swings_out_less_far_than_with_one_half_life():
+    previous = np.array([[[0.5 - 6.0 * DT]], [[0.5]]])
+    here, plain = (
+        inertialization.dead_blend(previous, np.zeros((30, 1, 1)), DT, 0.4, kind="vector", half_life=half_life).max()
+        for half_life in (None, 0.1)
+    )
+    assert 0.5 < here < 0.5 + 0.8 * (plain - 0.5)
+
+
 # The automatic blend time.
 
 

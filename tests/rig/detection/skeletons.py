@@ -258,3 +258,45 @@ def renamed(body, rename: Callable[[str], str]):
     return skeleton.Skeleton(
         [rename(name) for name in body.names], body.parents, body.rotations, body.heads, body.tails
     )
+
+
+def bird():
+    """A bird 0.9 m tall with wings, facing -Y."""
+    rows = line(["Hips", "Spine", "Neck", "Head"], [(0, y, z) for y, z in BIRD])
+    rows += line(["Tail"], [(0, 0.2, 0.5), (0, 0.5, 0.45)], "Hips")
+    for side, x in (("L", 0.1), ("R", -0.1)):
+        legs = [f"{part}_{side}" for part in ("Thigh", "Shin", "Foot", "Toe")]
+        rows += line(legs, [(x, 0.05, 0.45), (x, -0.05, 0.3), (x, 0.1, 0.1), (x, 0, 0.02)], "Hips")
+        wings = [f"Wing{part}_{side}" for part in (1, 2, 3)]
+        rows += line(wings, [(x, 0, 0.6), (4 * x, 0.05, 0.6), (8 * x, 0.1, 0.6)], "Spine")
+    return build(rows)
+
+
+BIRD = ((0.1, 0.5), (-0.05, 0.6), (-0.15, 0.8), (-0.2, 0.9), (-0.35, 0.9))
+
+
+def _sides_alone(body):
+    """Names in a language that is not known, with left and right."""
+    numbers: dict[tuple[str, ...], int] = {}
+
+    def strange(name: str) -> str:
+        read = read_names[body.index(name)]
+        number = numbers.setdefault((*read.key, "" if read.side else name), len(numbers))
+        word = "".join("zqxvwkjh"[(number >> shift) % 8] for shift in (0, 3, 6))
+        return f"{word}.{read.side}" if read.side else word
+
+    read_names = load("rig.detection.names").read_names(body.names)
+    return renamed(body, strange)
+
+
+RENAMED: dict[str, Callable] = {
+    "numbers": lambda body: renamed(body, lambda name: f"Bone.{body.index(name):03d}"),
+    "an unknown language": lambda body: renamed(
+        body, lambda name: "".join("zqxvwkjh"[(body.index(name) >> n) % 8] for n in (0, 3, 6))
+    ),
+    "sides alone": _sides_alone,
+    "a head and numbers": lambda body: renamed(
+        body, lambda name: name if name.lower() == "head" else f"Bone.{body.index(name):03d}"
+    ),
+}
+"""Bodies under names that say little."""

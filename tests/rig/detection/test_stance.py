@@ -11,6 +11,7 @@ from ..look_at.body import bodies
 from . import skeletons, zero_poses
 from .skeletons import CONVENTIONS, human
 
+actions = load("rig.animation.actions")
 axes = load("rig.detection.axes")
 axis_votes = load("rig.detection.axis_votes")
 detect = load("rig.detection.detect")
@@ -165,6 +166,96 @@ def test_backward_knees_do_not_turn_a_robot_round(kind: str) -> None:
     assert off(found.forward, (0, -1, 0)) < 10.0
 
 
+BODIES = {
+    "human": lambda: human(CONVENTIONS["bvh"]),
+    "animal": skeletons.quadruped,
+    "bird": skeletons.bird,
+    "snake": lambda: skeletons.snake(12),
+    **{f"{2 * legs} legs": lambda legs=legs: spider(SPIDERS[0], legs) for legs in (2, 3, 4, 5)},
+    **{f"robot, {kind}": lambda kind=kind: robot(kind) for kind in ROBOTS},
+}
+
+
+@pytest.mark.parametrize("names", skeletons.RENAMED)
+@pytest.mark.parametrize("kind", BODIES)
+def test_whatever_the_names_forward_is_right_or_in_doubt(kind: str, names: str) -> None:
+    found = detect.read_axes(skeletons.RENAMED[names](BODIES[kind]()))
+    assert off(found.up, (0, 0, 1)) < 10.0 or found.confidence < axes.CERTAIN
+    assert off(found.forward, (0, -1, 0)) < 10.0 or found.confidence < axes.CERTAIN
+
+
+@pytest.mark.parametrize("names", ["numbers", "sides alone"])
+@pytest.mark.parametrize("legs", [2, 3, 4, 5])
+def test_legs_without_names_vote_on_up_and_the_short_end_is_the_head(legs: int, names: str) -> None:
+    body = spider(SPIDERS[0], legs)
+    strange = skeletons.RENAMED[names](body)
+    found = detect.read_axes(strange)
+    assert body.names[strange.index(detect.find_head(strange))] == "Head"
+    assert off(found.up, (0, 0, 1)) < 1.0 and off(found.forward, (0, -1, 0)) < 1.0
+    assert {str(vote.source) for vote in found.up_votes} == {"legs"}
+    assert (found.confidence < axes.CERTAIN) == (names == "numbers"), "nothing but its length shows which end it is"
+    assert not found.against, "legs that splay agree together"
+
+
+def test_what_stands_on_the_ground_is_no_head() -> None:
+    """Controls for feet in pairs, with names that say nothing."""
+    body = human(CONVENTIONS["unreal"])
+    strange = skeletons.RENAMED["numbers"](body)
+    assert body.names[strange.index(detect.find_head(strange))] == "head"
+
+
+def walk(armature, body, legs: int, ahead=(0.0, -1.0, 0.0), *, on_the_spot: bool = True) -> None:
+    """Key steps of all legs in a direction."""
+    plain = rest.skeleton(armature)
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for n in range(legs):
+            row = body.names.index(f"Leg{n + 1}_Upper_{side}")
+            bone = armature.pose.bones[plain.names[row]]
+            out = plain.heads[plain.names.index(bone.children[0].children[0].name)] - plain.heads[row]
+            lift = rotation.normalize(rotation.cross(out, (0.0, 0.0, 1.0)))
+            for frame in range(1, 26):
+                phase = 2.0 * np.pi * (frame - 1) / 24.0 + np.pi * ((n + (sign > 0)) % 2)
+                step = 0.25 * np.sin(phase) * np.sign(rotation.cross((0.0, 0.0, 1.0), out) @ np.array(ahead))
+                turn = rotation.multiply(
+                    rotation.about([0.0, 0.0, 1.0], step), rotation.about(lift, 0.15 * max(np.cos(phase), 0.0))
+                )
+                rested = plain.rotations[row]
+                own = rotation.multiply(rotation.inverse(rested), rotation.multiply(turn, rested))
+                bone.rotation_quaternion = own
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+    root = armature.pose.bones[plain.names[body.names.index("Body")]]
+    back = rotation.inverse(plain.rotations[body.names.index("Body")])
+    for frame in (1, 25):
+        root.location = rotation.rotate(back, 0.02 * frame * np.array(ahead) * (not on_the_spot))
+        root.keyframe_insert("location", frame=frame)
+
+
+@pytest.mark.parametrize("on_the_spot", [True, False])
+@pytest.mark.parametrize("degrees", [0.0, 180.0])
+def test_steps_show_which_end_of_a_body_without_names_is_ahead(degrees: float, on_the_spot: bool) -> None:
+    """One whose shape misleads, too: it walks towards its long end."""
+    body = spider(SPIDERS[0], 3)
+    strange = skeletons.RENAMED["numbers"](body)
+    rows = [
+        (name, None if parent < 0 else strange.names[parent], head, tail)
+        for name, parent, head, tail in zip(strange.names, strange.parents, strange.heads, strange.tails, strict=True)
+    ]
+    armature = scenes.figure("Spider", rows)
+    armature.scale = (-0.01, 0.01, 0.01)
+    ahead = rotation.rotate(rotation.about([0.0, 0.0, 1.0], np.radians(degrees)), (0.0, -1.0, 0.0))
+    walk(armature, body, 3, ahead, on_the_spot=on_the_spot)
+    found = stance.of(armature).axes
+    assert off(found.forward, ahead) < 10.0
+    one_key = armature.animation_data.action
+    for curve in actions.curves(one_key, armature.animation_data.action_slot):
+        for key in list(curve.keyframe_points)[:0:-1]:
+            curve.keyframe_points.remove(key)
+    stance.forget()
+    assert stance.of(armature).axes.confidence < axes.CERTAIN, "a pose makes no steps"
+    assert (found.confidence < axes.CERTAIN) == (degrees == 180.0)
+    assert (axis_votes.SPINE in found.against) == (degrees == 180.0)
+
+
 @pytest.mark.parametrize("degrees", [-35.0, 20.0])
 def test_a_head_that_looks_aside_throughout_the_clip_does_not_take_its_forward_along(degrees: float) -> None:
     names = CONVENTIONS["mixamo"]
@@ -193,6 +284,11 @@ def test_the_world_shows_up_on_turned_scaled_and_mirrored_objects(body, scale: t
     found = stance.of(armature).axes
     assert off(found.up, rotation.rotate(turn, (0.0, 0.0, 1.0))) < 10.0
     assert off(found.forward, rotation.rotate(turn, (0.0, -1.0, 0.0))) < 10.0
+    for bone, name in zip(armature.data.bones, skeletons.RENAMED["numbers"](body).names, strict=True):
+        bone.name = f"{name}."
+    found = stance.of(armature).axes
+    assert off(found.up, rotation.rotate(turn, (0.0, 0.0, 1.0))) < 10.0
+    assert off(found.forward, rotation.rotate(turn, (0.0, -1.0, 0.0))) < 10.0 or found.confidence < axes.CERTAIN
 
 
 def test_arms_are_no_legs_whatever_the_zero_pose() -> None:

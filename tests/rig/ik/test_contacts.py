@@ -53,8 +53,7 @@ def run(armature: bpy.types.Object, what: Any, blend: float = 0.2, **options: An
     steps = contacts.clean_up(
         bpy.context.scene,
         chain(armature),
-        what,
-        blend,
+        contacts.Touch(contacts.Contact(what, blend)),
         solving.IKTuning(),
         bake_options.BakeOptions(1, LAST, **options),
     )

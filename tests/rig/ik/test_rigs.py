@@ -223,7 +223,8 @@ def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
     # A leg is 80 cm long.
     metre = float(seen.reach[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
     before = places()
-    steps = contacts.clean_up(bpy.context.scene, chain, contacts.Detection(), 0.15, solving.IKTuning(), range_)
+    touch = contacts.Touch(contacts.Contact(contacts.Detection()))
+    steps = contacts.clean_up(bpy.context.scene, chain, touch, solving.IKTuning(), range_)
     result = scenes.finish(steps)
     after = places()
     assert 2 <= len(result.intervals) <= 6

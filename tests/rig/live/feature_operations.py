@@ -34,6 +34,7 @@ looks = load("rig.look_at.directing.looks")
 moving_actions = load("rig.detection.moving_actions")
 reaching = load("rig.dynamics.reaching")
 setting_keys = load("rig.look_at.directing.setting_keys")
+shot_keys = load("rig.look_at.directing.shot_keys")
 targets = load("rig.sampling.targets")
 LookAtError = load("lookat_pd.errors").LookAtError
 
@@ -84,6 +85,11 @@ class Stage(RuleBasedStateMachine):
         return self.armature(n)
 
 
+def _plays_a_library(armature: bpy.types.Object) -> bool:
+    data = armature.animation_data
+    return data is not None and data.action is not None and data.action.library is not None
+
+
 class FeatureOperations(Stage):
     """What can be done beside editing look-ats, rigs and files."""
 
@@ -123,15 +129,36 @@ class FeatureOperations(Stage):
         name=st.sampled_from(("use", "influence", "glance_yaw", "nod")),
         at=st.integers(1, LAST),
         high=st.booleans(),
+        in_clip=st.booleans(),
     )
-    def key_setting(self, n: int, name: str, at: int, high: bool) -> None:
+    def key_setting(self, n: int, name: str, at: int, high: bool, in_clip: bool) -> None:
         armature, bone = self.look_at_of(n)
         with suppress(LookAtError):
-            setting_keys.check(armature)
+            setting_keys.check(armature, bone)
             prop = armature.pose.bones[bone].lookat_pd.bl_rna.properties[name]
             value = high if prop.type == "BOOLEAN" else (prop.soft_min, prop.soft_max)[high]
             setattr(armature.pose.bones[bone].lookat_pd, name, value)
-            setting_keys.insert(armature, bone, name, at)
+            if not in_clip:
+                setting_keys.insert(armature, bone, name, at)
+            elif not _plays_a_library(armature):
+                armature.keyframe_insert(shot_keys.in_object(armature, bone, name).path, frame=at)
+
+    @precondition(Stage.some_look)
+    @rule(n=whole)
+    def move_keys(self, n: int) -> None:
+        with suppress(LookAtError):
+            shot_keys.move([self.look_at_of(n)])
+
+    @precondition(Stage.some_look)
+    @rule(n=whole)
+    def switch_clip(self, n: int) -> None:
+        """Another action, without keys."""
+        armature, _ = self.look_at_of(n)
+        data = armature.animation_data
+        if data is not None and data.action is not None and not data.use_tweak_mode and data.action.library is None:
+            data.action.use_fake_user = True
+            data.action = bpy.data.actions.new("Clip")
+            data.action_slot = data.action.slots.new(id_type="OBJECT", name=armature.name)
 
     @precondition(Stage.some_look)
     @rule(n=whole, towards=whole, at=st.integers(1, LAST), what=st.sampled_from(("look", "away", "remove", "move")))
@@ -252,7 +279,8 @@ class FeatureOperations(Stage):
             found = ik_chain.resolve(armature, "hand.R", length=2)
             options = bake_options.BakeOptions(1, LAST, into)
             tuning = ik_solving.IKTuning(iterations=5)
-            drain(contacts.clean_up(bpy.context.scene, found, what, 0.1, tuning, options))
+            touch = contacts.Touch(contacts.Contact(what, 0.1))
+            drain(contacts.clean_up(bpy.context.scene, found, touch, tuning, options))
 
     @precondition(lambda self: has_engine())
     @rule(n=whole, bones=st.lists(whole, min_size=1, max_size=2), into=st.sampled_from(INTO))

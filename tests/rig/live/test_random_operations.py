@@ -40,6 +40,7 @@ own_data = load("rig.sampling.own_data")
 pops = load("rig.transitions.pops")
 presets = load("rig.look_at.presets")
 sequence = load("rig.transitions.sequence")
+splice = load("rig.transitions.splice")
 strips = load("rig.transitions.strips")
 LookAtError = load("lookat_pd.errors").LookAtError
 
@@ -296,7 +297,7 @@ class Shot(FeatureOperations):
         data = armature.animation_data
         if data is not None and data.action is not None:
             with suppress(LookAtError):
-                pops.smooth(armature, data.action, frame, 0.2)
+                pops.smooth(armature, data.action, frame, splice.Blend(0.2))
 
     @rule(n=whole, start=st.integers(1, LAST), above=st.booleans())
     def strip(self, n: int, start: int, above: bool) -> None:

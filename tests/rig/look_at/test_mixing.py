@@ -124,10 +124,9 @@ def is_smooth(armature, first: int) -> bool:
 
 
 def bodies_curves(armature) -> list:
-    actions = load("rig.animation.actions")
-    data = armature.animation_data
-    bag = actions.channelbag(data.action, data.action_slot)
-    return [curve for curve in bag.fcurves if curve.data_path.endswith("weight")]
+    data = armature.data.animation_data
+    curves = load("rig.animation.actions").curves(data.action, data.action_slot)
+    return [curve for curve in curves if curve.data_path.endswith("weight")]
 
 
 def test_eyes_look_at_the_mix() -> None:
@@ -145,6 +144,17 @@ def test_eyes_look_at_the_mix() -> None:
     assert abs(aim @ one - aim @ other) < 0.1
 
 
+def assert_bake_refuses(armature, words: str) -> None:
+    """One sentence from the operator, and nothing has changed."""
+    scenes.select(armature, "head")
+    bpy.context.view_layer.objects.active = armature
+    before = armature.animation_data.action, scenes.fingerprint(armature.animation_data.action), len(bpy.data.actions)
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.lookat_pd.bake()
+    after = armature.animation_data.action, scenes.fingerprint(armature.animation_data.action), len(bpy.data.actions)
+    assert after == before and not armature.pose.bones["head"].lookat_pd.mute
+
+
 def test_weights_of_zero_are_one_sentence_and_keyed_ones_let_go(two) -> None:
     armature, settings = two
     weigh(settings, 0.0, 0.0)
@@ -152,6 +162,7 @@ def test_weights_of_zero_are_one_sentence_and_keyed_ones_let_go(two) -> None:
         resolve.resolve(armature, "head")
     live.finish(bpy.context.scene)
     assert "weight of 0" in live.status(bpy.context.scene, armature, "head").error
+    assert_bake_refuses(armature, "weight of 0")
     edit.toggle_key(armature, "head", "target_weight", 1)
     assert np.array_equal(scenes.poses(armature, (20,)), scenes.animated(armature, (20,)))
 
@@ -367,3 +378,6 @@ def test_the_character_is_no_occluder(two) -> None:
     settings.let_go_behind = collection
     with pytest.raises(errors.RigError, match="'Body' is part of the character"):
         resolve.resolve(armature, "head")
+    live.finish(bpy.context.scene)
+    assert "'Body' is part of the character" in live.status(bpy.context.scene, armature, "head").error
+    assert_bake_refuses(armature, "'Body' is part of the character")

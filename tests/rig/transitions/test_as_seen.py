@@ -19,6 +19,7 @@ evaluated_pose = load("rig.transitions.as_seen.evaluated_pose")
 seen_offsets = load("rig.transitions.as_seen.seen_offsets")
 seen_pops = load("rig.transitions.as_seen.seen_pops")
 seen_transition = load("rig.transitions.as_seen.seen_transition")
+seen_update = load("rig.transitions.as_seen.seen_update")
 clock = load("rig.offset_layer.clock")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
@@ -211,14 +212,14 @@ def test_an_update_follows_the_animation() -> None:
     armature = held()
     smooth(armature)
     bpy.data.objects["Prop"].location.x += 0.3
-    drain(seen_transition.update(bpy.context.scene, armature))
+    drain(seen_update.update(bpy.context.scene, armature))
     after = shown(armature)
     seen_offsets.remove(armature)
     smooth(armature)
     np.testing.assert_allclose(after, shown(armature), atol=1e-6)
     # Nothing jumps any more, and so nothing is left.
     armature.pose.bones["upper_arm.L"].constraints["Child Of"].mute = True
-    made, gone = drain(seen_transition.update(bpy.context.scene, armature))
+    made, gone = drain(seen_update.update(bpy.context.scene, armature))
     assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
 
 
@@ -238,7 +239,7 @@ def test_an_update_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(seen_transition, "blend_at", fails_at_last)
     with pytest.raises(RigError):
-        drain(seen_transition.update(bpy.context.scene, armature))
+        drain(seen_update.update(bpy.context.scene, armature))
     assert len(notes) == 2
     assert [seen_offsets.note_of(action) for action in seen_offsets.of(armature)] == notes
     np.testing.assert_array_equal(shown(armature), before)
@@ -248,7 +249,7 @@ def test_an_update_leaves_out_bones_that_are_gone() -> None:
     armature = held()
     smooth(armature, bones=["upper_arm.L"])
     armature.data.bones["upper_arm.L"].name = "arm"
-    made, gone = drain(seen_transition.update(bpy.context.scene, armature))
+    made, gone = drain(seen_update.update(bpy.context.scene, armature))
     assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
 
 
@@ -363,3 +364,38 @@ def layer(armature: bpy.types.Object) -> None:
 @pytest.mark.parametrize("switch", [ik_fk, hand_held, torso_parent, layer])
 def test_on_a_generated_human(switch) -> None:
     check_mended(human_case(switch), POP, range(12, 42))
+
+
+@pytest.mark.slow
+def test_feet_of_a_generated_human_stay_where_its_hips_jump() -> None:
+    """The feet are held by the rig's IK, and each joint blends by itself."""
+    armature, clips = kept.human(), []
+    for name, place in (("Left", 0.0), ("Right", 0.2)):
+        use(armature, None)
+        action, slot = actions.new_action(name, armature)
+        bag = actions.channelbag(action, slot, ensure=True)
+        for index, value in enumerate((place, 0.0, -0.08)):
+            curve = bag.fcurves.new('pose.bones["torso"].location', index=index)
+            for frame, more in ((1, 0.0), (40, 0.03)):
+                curve.keyframe_points.insert(frame, value + more)
+        clips.append(join.ClipRef(action, POP))
+    drift, hips = {}, {}
+    for locked in (False, True):
+        use(armature, clips[0].action)
+        job = seen_join.joined(
+            bpy.context.scene,
+            armature,
+            lambda how: join.join(armature, *clips, how, root="NONE"),
+            splice.Blend(0.5),
+            lock_feet=locked,
+        )
+        assert (drain(job).feet is not None) == locked
+        places = shown(armature, range(14, 41))[..., :3, 3]
+        rows = [evaluated_pose.deforming(armature).index(name) for name in ("DEF-toe.L", "DEF-toe.R", "DEF-spine")]
+        drift[locked] = np.ptp(places[:, rows[:2]], axis=0).max()
+        hips[locked] = np.linalg.norm(np.diff(places[:, rows[2]], 2, axis=0), axis=-1).max()
+        drain(seen_update.update(bpy.context.scene, armature))
+        np.testing.assert_allclose(shown(armature, range(14, 41))[..., :3, 3], places, atol=1e-5)
+        seen_offsets.remove(armature)
+    assert drift[False] > 0.005 and drift[True] < 0.0005
+    assert hips[True] < 1.2 * hips[False]

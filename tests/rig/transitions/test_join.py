@@ -23,6 +23,7 @@ rotation = load("lookat_pd.rotation")
 LookAtError = load("lookat_pd.errors").LookAtError
 RigError = load("lookat_pd.errors").RigError
 
+BlendProfile = load("rig.transitions.blend_profiles").BlendProfile
 Blend, ClipRef, Step = splice.Blend, join.ClipRef, join.ClipStep
 CUT, ENTER, BLEND = 21, 9, 10
 """Frames of the cut in both clips; length of the blend in frames."""
@@ -281,7 +282,8 @@ def test_same_at_24_and_60_frames_a_second(pair) -> None:
 
 def test_factors_shorten_the_blend_of_single_bones(pair) -> None:
     armature, run, stroll = pair
-    blend = Blend(BLEND / 24, factors={"upper_arm.L": 0.0, "head": 0.5})
+    profile = BlendProfile.of_factors({"upper_arm.L": 0.0, "head": 0.5})
+    blend = Blend(BLEND / 24, profile=profile)
     result = join.join(armature, ClipRef(run, CUT), ClipRef(stroll, ENTER), blend, root="NONE")
     out, wanted = stored(armature, result.action, (CUT, CUT + 4)), stored(armature, stroll, (ENTER, ENTER + 4))
     path = 'pose.bones["{}"].rotation_quaternion'
@@ -391,7 +393,7 @@ def test_a_few_missing_bones_are_reported(pair) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"seconds": -1.0}, {"seconds": np.nan}, {"method": "MELT"}, {"factors": {"head": -1}}]
+    "options", [{"seconds": -1.0}, {"seconds": np.nan}, {"method": "MELT"}, {"damping_ratio": -1.0}]
 )
 def test_bad_blends(options) -> None:
     with pytest.raises(LookAtError):
@@ -422,7 +424,7 @@ def test_linked_actions_are_read(pair, tmp_path) -> None:
     assert result.action.library is None and run.library is not None
     use(armature, stroll)
     with pytest.raises(RigError, match="linked"):
-        load("rig.transitions.pops").smooth(armature, stroll, 20, 0.2)
+        load("rig.transitions.pops").smooth(armature, stroll, 20, Blend(0.2))
 
 
 @pytest.mark.parametrize("fps", [24, 60])

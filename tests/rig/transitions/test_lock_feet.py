@@ -1,5 +1,7 @@
 """Lock Feet: what is on the ground stays there through the blend of a join."""
 
+from itertools import product
+
 import bpy
 import numpy as np
 import pytest
@@ -10,7 +12,10 @@ from .. import scenes
 from ..feet import walking
 from .motions import use
 
+drain = load("lookat_pd.progress").drain
 join = load("rig.transitions.join")
+seen_join = load("rig.transitions.as_seen.seen_join")
+seen_offsets = load("rig.transitions.as_seen.seen_offsets")
 splice = load("rig.transitions.splice")
 contacts = load("lookat_pd.body.contacts")
 errors = load("lookat_pd.errors")
@@ -19,51 +24,62 @@ CUT = 31
 
 @pytest.fixture(scope="module")
 def cases():
-    """The joins of a slow walk and a fast one, at a good cut and half a cycle off: with free feet and with locked ones.
-    Each as the places of the toes, the samples, and the number of stances and the drift."""
+    """The joins of a slow walk and a fast one, at a good cut and half a cycle off: of keys and as seen, with free feet
+    and with locked ones. Each as the places of the toes, the samples, and the number of stances and the
+    drift."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     armature = walking.person()
     slow = walking.walk(armature, "Slow", speed=0.6)
     fast = walking.walk(armature, "Fast", speed=0.8)
     found = {}
     for name, enter in (("good", 31), ("bad", 19)):
-        for locked in (False, True):
-            result = join.join(
-                armature,
-                join.ClipRef(slow, CUT),
-                join.ClipRef(fast, enter),
-                splice.Blend(0.3),
-                lock_feet=locked,
-                assign=False,
-            )
+        refs = join.ClipRef(slow, CUT), join.ClipRef(fast, enter)
+        for how, locked in product(("keys", "seen"), (False, True)):
+            blend = splice.Blend(0.3)
+            if how == "seen":
+                result = drain(
+                    seen_join.joined(
+                        bpy.context.scene,
+                        armature,
+                        lambda cut, refs=refs: join.join(armature, *refs, cut),
+                        blend,
+                        lock_feet=locked,
+                    )
+                )
+            else:
+                result = join.join(armature, *refs, blend, lock_feet=locked, assign=False)
             places, samples = walking.toes(armature, result.action, range(1, result.last + 1))
+            seen_offsets.remove(armature)
             # No Blender data: the next test empties the file.
             feet = result.feet and (result.feet.stances, result.feet.drift)
-            found[name, locked] = places, samples, feet
+            found[name, how, locked] = places, samples, feet
     return found
 
 
+@pytest.mark.parametrize("how", ["keys", "seen"])
 @pytest.mark.parametrize("name", ["good", "bad"])
-def test_planted_feet_stay(cases, name) -> None:
-    places, _, (stances, drift) = cases[name, True]
+def test_planted_feet_stay(cases, name, how) -> None:
+    places, _, (stances, drift) = cases[name, how, True]
     assert stances > 0 and drift < 1e-3
-    assert cases[name, False][2] is None
+    assert cases[name, how, False][2] is None
     for foot in range(2):
         for a, b in contacts.detect(places[:, foot], 1.0 / walking.FPS, 0.9, contacts.Detection(speed=0.05)):
             assert walking.drift(places[:, foot], [(a, b)]) < 0.01
 
 
+@pytest.mark.parametrize("how", ["keys", "seen"])
 @pytest.mark.parametrize("name", ["good", "bad"])
-def test_the_source_is_as_animated_and_so_is_the_end(cases, name) -> None:
-    (free, one, _), (locked, other, _) = cases[name, False], cases[name, True]
+def test_the_source_is_as_animated_and_so_is_the_end(cases, name, how) -> None:
+    (free, one, _), (locked, other, _) = cases[name, how, False], cases[name, how, True]
     np.testing.assert_allclose(locked[: CUT - 1], free[: CUT - 1], atol=1e-5)
     np.testing.assert_allclose(locked[-1], free[-1], atol=1e-4)
     assert one.bones == other.bones
 
 
+@pytest.mark.parametrize("how", ["keys", "seen"])
 @pytest.mark.parametrize("name", ["good", "bad"])
-def test_hips_and_knees_move_as_softly_as_before(cases, name) -> None:
-    (_, free, _), (_, locked, _) = cases[name, False], cases[name, True]
+def test_hips_and_knees_move_as_softly_as_before(cases, name, how) -> None:
+    (_, free, _), (_, locked, _) = cases[name, how, False], cases[name, how, True]
     hips = free.bones.index("hips")
     calm, now = (np.linalg.norm(np.diff(s.positions[:, hips], 2, axis=0), axis=-1).max() for s in (free, locked))
     assert now < 1.2 * calm

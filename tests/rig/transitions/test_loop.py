@@ -12,6 +12,7 @@ actions = load("rig.animation.actions")
 join = load("rig.transitions.join")
 loop = load("rig.transitions.loop")
 root_motion = load("rig.transitions.root_motion")
+splice = load("rig.transitions.splice")
 RigError = load("lookat_pd.errors").RigError
 
 MODES = [*((mode,) for mode in scenes.MODES), scenes.MODES]
@@ -61,8 +62,8 @@ def test_travel_is_kept_and_goes_on(modes) -> None:
 def test_the_middle_stays(modes) -> None:
     armature = character(modes)
     action = walk(armature, "Walk", seed=3)
-    loop.loop(armature, action, seconds=0.25)
-    result = loop.loop(armature, action, seconds=0.25)
+    loop.loop(armature, action, blend=splice.Blend(0.25))
+    result = loop.loop(armature, action, blend=splice.Blend(0.25))
     middle = range(8, 35)
     np.testing.assert_allclose(poses(armature, result.action, middle), poses(armature, action, middle), atol=2e-5)
 
@@ -71,15 +72,15 @@ def test_the_middle_stays(modes) -> None:
 def test_one_end_may_stay_as_it_is(ends) -> None:
     armature = character()
     action = walk(armature, "Walk", seed=3)
-    result = loop.loop(armature, action, seconds=0.4, ends=ends, in_place=False)
+    result = loop.loop(armature, action, blend=splice.Blend(0.4), ends=ends, in_place=False)
     stays = range(1, 22) if ends == "END" else range(22, 42)
     np.testing.assert_allclose(poses(armature, result.action, stays), poses(armature, action, stays), atol=2e-5)
     found = poses(armature, result.action, (1, 41))
     moved = found[1] @ np.linalg.inv(found[0])
     body = [bone != "root" for bone in armature.pose.bones.keys()]
     np.testing.assert_allclose(moved[body], np.broadcast_to(moved[hips(armature)], moved[body].shape), atol=5e-5)
-    assert loop.loop(armature, action, seconds=0.4, ends=ends, in_place=True).cycles
-    cycles = loop.loop(armature, action, seconds=0.4, ends=ends, in_place=True).action
+    assert loop.loop(armature, action, blend=splice.Blend(0.4), ends=ends, in_place=True).cycles
+    cycles = loop.loop(armature, action, blend=splice.Blend(0.4), ends=ends, in_place=True).action
     ways = np.diff(poses(armature, cycles, range(30, 60))[:, :, :3, 3], 2, axis=0)
     assert np.median(np.linalg.norm(ways, axis=-1), axis=1)[8:14].max() < 0.06
 
@@ -118,8 +119,7 @@ def test_part_of_a_placement() -> None:
         ({"first": -3}, "are outside the keys of 'Walk', frames 1 to 41"),
         ({"last": 50}, "are outside the keys"),
         ({"first": 60}, "are outside the keys"),
-        ({"seconds": 5.0}, "half"),
-        ({"seconds": -1.0}, "half"),
+        ({"blend": splice.Blend(5.0)}, "half"),
     ],
 )
 def test_bad_input(options, words) -> None:

@@ -75,7 +75,7 @@ def test_smoothing_moves_only_the_blend(modes) -> None:
     rows = list(range(1, POP)), list(range(POP, 42))
     before = [poses(armature, action, frames) for frames in rows]
     kept = stored(armature, action, rows[0])
-    seconds = pops.smooth(armature, action, POP, 0.25)
+    seconds = pops.smooth(armature, action, POP, splice.Blend(0.25)).seconds
     assert seconds == 0.25
     for key, values in stored(armature, action, rows[0]).items():
         np.testing.assert_array_equal(values, kept[key])
@@ -91,7 +91,7 @@ def test_smoothing_moves_only_the_blend(modes) -> None:
 def test_length_of_its_own_and_bones_by_name() -> None:
     armature, action = popping()
     kept = stored(armature, action, range(1, 42))
-    seconds = pops.smooth(armature, action, POP, bones=["neck"])
+    seconds = pops.smooth(armature, action, POP, bones=["neck"]).seconds
     assert 0.1 <= seconds <= 0.6
     changed = {key[0] for key, values in stored(armature, action, range(1, 42)).items() if np.any(values != kept[key])}
     assert changed == {'pose.bones["neck"].rotation_quaternion'}
@@ -102,7 +102,7 @@ def test_length_of_its_own_and_bones_by_name() -> None:
     [
         (1, {}, "outside the keys"),
         (50, {}, "outside the keys"),
-        (40, {"duration": 1.0}, "longer than"),
+        (40, {"blend": splice.Blend(1.0)}, "longer than"),
         (POP, {"bones": ["hand.L"]}, "does not animate the bones"),
     ],
 )
@@ -120,7 +120,7 @@ def test_keys_under_a_modifier_are_left_alone() -> None:
     curve = actions.channelbag(action, action.slots[0]).fcurves.find('pose.bones["neck"].rotation_quaternion', index=1)
     curve.modifiers.new("NOISE")
     with pytest.raises(RigError, match="modifier"):
-        pops.smooth(armature, action, POP, 0.2, bones=["neck"])
+        pops.smooth(armature, action, POP, splice.Blend(0.2), bones=["neck"])
     assert bpy.context.scene is not None
 
 

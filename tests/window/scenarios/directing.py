@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 from character import armature, facing, look_at_ball, pose, select, settings
-from windowed.hands import Hands, Waiting
+from windowed.hands import TIMELINE, Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
 
@@ -70,6 +70,63 @@ def looks_keyed_in_the_panel(hands: Hands) -> Waiting:
         assert _seen(44) == "Ball"
         yield from hands.undo()
         assert not len(settings().targets)
+
+
+def _looks() -> list[bool]:
+    """Whether the character looks at its target at some frames, as Blender plays it."""
+    return [bool(_seen(frame)) for frame in (1, 19, 20, 29, 30, 59, 60, 80)]
+
+
+def _window_of(area: bpy.types.Area) -> bpy.types.Region:
+    return next(region for region in area.regions if region.type == "WINDOW")
+
+
+@script(needs=DIRECTING)
+def keys_in_animation_editors(hands: Hands) -> Waiting:
+    """The keys carry the name of the look-at; they are copied, pasted and deleted there as any others, and undone."""
+    yield from look_at_ball(hands)
+    scene = bpy.context.window_manager.windows[0].scene
+    hands.area("DOPESHEET_EDITOR").ui_type = "DOPESHEET"
+    yield 0.3
+    bpy.ops.ed.undo_push(message="Ready")
+    for frame, name in ((20, "look_away"), (30, "look_here")):
+        scene.frame_set(frame)
+        with hands.override():
+            getattr(bpy.ops.lookat_pd, name)(**({"number": 0} if name == "look_here" else {}))
+    bpy.ops.ed.undo_push(message="Keyed")
+    before = [True, True, False, False, True, True, True, True]
+    assert _looks() == before, _looks()
+    area = hands.area("VIEW_3D")
+    for editor in ("DOPESHEET", "FCURVES"):
+        area.ui_type = editor
+        yield 0.3
+        with bpy.context.temp_override(window=hands.window, area=area, region=_window_of(area)):
+            for _ in range(3):
+                bpy.ops.anim.channels_expand(all=True)
+        yield 0.3
+        hands.look(f"shot-keys-{editor.lower()}")
+    area.ui_type = "VIEW_3D"
+    yield 0.3
+    scene.frame_set(60)
+    yield from hands.move(hands.inside(TIMELINE, 0.5, 0.4))
+    yield from hands.key("A")
+    yield from hands.key("C", ctrl=True)
+    yield from hands.key("V", ctrl=True)
+    yield 0.3
+    pasted = _looks()
+    assert pasted != before, pasted
+    yield from hands.undo()
+    assert _looks() == before, _looks()
+    yield from hands.move(hands.inside(TIMELINE, 0.5, 0.4))
+    yield from hands.key("A")
+    with hands.override(TIMELINE):
+        bpy.ops.action.delete()
+    yield 0.5
+    # With the last key, all that let the settings follow is gone.
+    data = armature().animation_data
+    assert not [driver for driver in (data.drivers if data else ()) if "lookat_pd" in driver.data_path]
+    yield from hands.undo()
+    assert (yield from hands.until(lambda: _looks() == before)), _looks()
 
 
 @script(needs=DIRECTING)

@@ -60,7 +60,7 @@ def eye_shape_table(hands: Hands) -> Waiting:
 
 @script()
 def eye_control_table(hands: Hands) -> Waiting:
-    """Control bones of a face board are detected with a click; the row shows where they go and in which order."""
+    """Control bones of a face board are detected with a click; the fields below it show where they go."""
     from rig.look_at.body import boards
 
     for item in list(bpy.data.objects):

@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 from bpy_extras import view3d_utils
 from character import armature, pose, select
+from overlay import _picture
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
@@ -186,6 +187,37 @@ def drag_along_an_axis_by_a_number(hands: Hands) -> Waiting:
     assert not hands.window.modal_operators, "letting the button go keeps"
     after = sum(len(curve.keyframe_points) for curve in action.layers[0].strips[0].channelbags[0].fcurves)
     assert after > keys
+
+
+@script(needs=(*DRAG, "panels.ik_ghosts"))
+def solvers_compared_in_a_drag(hands: Hands) -> Waiting:
+    """C shows where the solvers place the arm and hides it again, in the viewport and in the panel; Enter keeps the
+    choice, Esc restores it, and the arm is where it is without the comparison."""
+    yield from _begin(hands)
+    yield from _take(hands)
+    yield from _lead(hands, (-0.15, 0.0, 0.05))
+    held, without = pose(), (yield from _picture(hands))
+    yield from hands.key("C")
+    yield 0.3
+    assert _settings().compare
+    shown = yield from _picture(hands)
+    assert (np.abs(shown - without) > 8).any(axis=-1).sum() > 300, "no ghosts"
+    assert np.array_equal(pose(), held)
+    hands.look("compared")
+    yield from hands.key("C")
+    yield 0.3
+    assert not _settings().compare
+    assert (np.abs((yield from _picture(hands)) - without) > 8).any(axis=-1).sum() < 30, "ghosts stay"
+    yield from hands.key("C")
+    yield from hands.key("RET")
+    yield 0.3
+    assert _settings().compare and np.array_equal(pose(), held)
+    yield from _drag_again(hands)
+    yield from _take(hands)
+    yield from hands.key("C")
+    yield from hands.key("ESC")
+    yield 0.3
+    assert _settings().compare
 
 
 @script(needs=DRAG)

@@ -192,9 +192,7 @@ def test_turns_in_order_and_before_the_end(people) -> None:
 
 
 def curve(armature: bpy.types.Object, setting: str) -> bpy.types.FCurve:
-    path = f'pose.bones["head"].lookat_pd.{setting}'
-    data = armature.animation_data
-    return load("rig.animation.actions").curves_at(data.action, data.action_slot, path, 1)[0]
+    return load("rig.look_at.directing.shot_keys").home(armature, "head", setting).curve
 
 
 def keys_of(armature: bpy.types.Object) -> dict[str, list[tuple[float, float, str]]]:

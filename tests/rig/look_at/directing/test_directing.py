@@ -15,6 +15,7 @@ directing = load("rig.look_at.directing.looks")
 targets = load("rig.sampling.targets")
 errors = load("lookat_pd.errors")
 live = load("rig.live.handlers")
+shot_keys = load("rig.look_at.directing.shot_keys")
 look_at_edit = load("rig.look_at.edit")
 Target = load("rig.sampling.targets").Target
 
@@ -43,9 +44,7 @@ def names(armature: bpy.types.Object) -> list[str]:
 
 
 def curve(armature: bpy.types.Object, setting: str):
-    data = armature.animation_data
-    path = f"{look_at_edit.settings_path('head')}.{setting}"
-    return actions.curves_at(data.action, data.action_slot, path, 1)[0]
+    return shot_keys.home(armature, "head", setting).curve
 
 
 def keys(armature: bpy.types.Object, setting: str) -> list[tuple[float, float]]:
@@ -68,6 +67,16 @@ def look(armature: bpy.types.Object, frame: int, number: int | None) -> None:
         directing.look_away(bpy.context.scene, armature, "head", frame)
     else:
         directing.look(bpy.context.scene, armature, "head", number, frame)
+
+
+def look_in_clip(armature: bpy.types.Object, frame: int, number: int) -> None:
+    """A look with its keys in the clip, as files of earlier versions have them."""
+    first = directing.key_range(bpy.context.scene)[0]
+    for at, now in ((first, of(armature).active_target), (frame, number)):
+        of(armature).active_target = now
+        path = f"{look_at_edit.settings_path('head')}.active_target"
+        armature.keyframe_insert(path, frame=at, group="head")
+    curve(armature, "active_target").keyframe_points.foreach_set("interpolation", [0, 0])
 
 
 def markers(**frames: int) -> None:
@@ -154,7 +163,7 @@ def test_each_look_lasts_until_the_next(looks) -> None:
 def test_keys_hold_in_the_bones_group(hero) -> None:
     look(hero, 20, 2)
     for setting in ("use", "active_target"):
-        assert curve(hero, setting).group.name == "head"
+        assert curve(hero, setting).group.name == "Look (head)"
         assert {point.interpolation for point in curve(hero, setting).keyframe_points} == {"CONSTANT"}
 
 
@@ -260,7 +269,7 @@ def test_all_targets_removed(hero) -> None:
 
 
 def test_strips_of_the_nla_know_the_new_numbers(hero) -> None:
-    look(hero, 20, 2)
+    look_in_clip(hero, 20, 2)
     data = hero.animation_data
     strip = data.nla_tracks.new().strips.new("Look", 1, data.action)
     strip.action_slot = data.action_slot
@@ -283,7 +292,7 @@ def linked_action(tmp_path) -> bpy.types.Action:
 
 
 def test_a_linked_action_is_left_alone(hero, tmp_path) -> None:
-    look(hero, 20, 2)
+    look_in_clip(hero, 20, 2)
     data = hero.animation_data
     slot = data.action_slot.identifier
     data.action = linked_action(tmp_path)
@@ -301,9 +310,10 @@ def test_a_linked_action_is_left_alone(hero, tmp_path) -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_tweak_mode_is_no_place_for_keys(hero) -> None:
-    look(hero, 20, 2)
-    data = hero.animation_data
+@pytest.mark.parametrize("where", ["clip", "shot"])
+def test_tweak_mode_is_no_place_for_keys(hero, where) -> None:
+    (look if where == "shot" else look_in_clip)(hero, 20, 2)
+    data = (hero.data if where == "shot" else hero).animation_data
     strip = data.nla_tracks.new().strips.new("Look", 1, data.action)
     strip.action_slot = data.action_slot
     data.action = None

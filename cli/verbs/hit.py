@@ -1,0 +1,164 @@
+"""`hit`: bones give way to impulses and return to their animation, as keys."""
+
+import argparse
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.checks import shown
+from ...rig.dynamics import hit_settings, hitting
+from ...rig.dynamics.hitting import HitRequest, HitResult, HitSpec
+from .. import arguments as words
+from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
+from ..console import Console
+from ..jobs import FileJob
+from ..report import Row
+
+NAME = "hit"
+SUMMARY = "bake hits, to which bones give way before they return to their animation"
+FIELDS = ("hits", "hips_shift", "plots")
+"""What its report has beside the fields of every verb."""
+EPILOG = "The direction of X,Y,Z is that of the hit in world space, and its length the impulse in newton seconds."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    words.add_inputs(parser)
+    words.add_conversion(parser)
+    parser.add_argument(
+        "--hit",
+        type=_hit,
+        action="append",
+        required=True,
+        metavar="FRAME,BONE,X,Y,Z",
+        help="frame, bone and impulse of a hit, such as 24,chest,0,30,0; can be repeated",
+    )
+    parser.add_argument(
+        "--settle-time",
+        type=words.number(hit_settings.SHORTEST, hit_settings.LONGEST),
+        metavar="S",
+        default=hitting.SETTLE,
+        help=f"seconds after which 3 %% of the largest deviation is left (default: {hitting.SETTLE:g})",
+    )
+    parser.add_argument(
+        "--damping",
+        type=words.number(hit_settings.LEAST_DAMPING, hit_settings.MOST_DAMPING),
+        metavar="RATIO",
+        default=1.0,
+        help="damping ratio; below 1 the bones swing past the animation (default: 1)",
+    )
+    parser.add_argument(
+        "--stiffness",
+        type=words.number(0.0, hit_settings.STIFFEST),
+        metavar="N",
+        default=hitting.STIFFNESS,
+        help=f"resistance of the muscles: 0 for a limp body, 1 for a tense one (default: {hitting.STIFFNESS:g})",
+    )
+    parser.add_argument(
+        "--largest-angle",
+        type=words.number(hit_settings.LEAST_ANGLE, hit_settings.MOST_ANGLE),
+        metavar="DEG",
+        default=hitting.LARGEST_ANGLE,
+        help=f"degrees by which hits turn a bone at most (default: {hitting.LARGEST_ANGLE:g})",
+    )
+    parser.add_argument(
+        "--length",
+        type=words.whole,
+        metavar="N",
+        default=0,
+        help="number of bones that give way from the hit bone upwards (default: all up to the hips)",
+    )
+    parser.add_argument(
+        "--hips",
+        type=words.number(0.0, hit_settings.MOST_HIPS),
+        metavar="N",
+        default=hitting.HIPS,
+        help=f"how much of the speed of the whole body moves the hips, while the feet stay (default: {hitting.HIPS:g})",
+    )
+    parser.add_argument(
+        "--no-follow", action="store_true", help="keep head, arms, legs and tail still relative to what is hit"
+    )
+    parser.add_argument(
+        "--absolute", action="store_true", help="do not scale the impulses with the mass and the height of the body"
+    )
+    dynamics_arguments.add_mass(parser)
+    baking.add_into(parser)
+
+
+def _hit(word: str) -> HitSpec:
+    frame, _, rest = word.partition(",")
+    bone, *vector = rest.rsplit(",", 3)
+    if len(vector) != 3 or not bone:
+        raise argparse.ArgumentTypeError(
+            f"{words.shown(word)!r} is not a frame, a bone and an impulse; give FRAME,BONE,X,Y,Z"
+        )
+    x, y, z = words.point(",".join(vector))
+    size = float(np.linalg.norm((x, y, z)))
+    if size > hitting.STRONGEST:
+        raise argparse.ArgumentTypeError(
+            f"{words.shown(word)!r} has an impulse of {shown(size)} N s; give at most {hitting.STRONGEST:g}"
+        )
+    return HitSpec(words.frame(frame), bone, size, (x, y, z) if size else (0.0, 1.0, 0.0))
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    baking.check(options)
+    dynamics_arguments.check(options)
+    if options.range is not None:
+        raise words.Misuse(
+            "--range is not for hits, which last from the first one until the bones are back; leave it out"
+        )
+    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
+
+
+def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
+    into, rig = baking.INTO[options.into], dynamics_arguments.prepare(options, scene, job, row, options.hit[0].bone)
+    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(hitting.BAKED))
+    each_action.run(task, lambda own: _bake(options, scene, job, rig, own, console))
+
+
+def _bake(
+    options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, rig: bpy.types.Object, row: Row, console: Console
+) -> bpy.types.Action:
+    """Bake the hits into what the rig plays."""
+    extent = rigs.frame_range(scene, [rig])
+    request = HitRequest(
+        tuple(options.hit),
+        options.settle_time,
+        options.damping,
+        float(np.radians(options.largest_angle)),
+        options.length,
+        not options.no_follow,
+        options.stiffness,
+        not options.no_limits,
+        not options.absolute,
+        options.hips,
+    )
+    result = baking.work(hitting.start(scene, rig, request, baking.INTO[options.into]), console, "baking")
+    first, last = int(result.frames[0]), int(result.frames[-1])
+    if job.output.suffix.lower() == ".glb":
+        plays = extent if rigs.plays(rig) else (first, last)
+        baking.trim(result.action, plays, first, last)
+    row["frames"], row["action"], row["chain"] = [first, last], result.action.name, list(result.bones)
+    row["hits"] = [_reported(outcome) for outcome in result.outcomes]
+    row["hips_shift"] = result.shift
+    if options.plots is not None:
+        curves = {"frames": result.frames, "angles": _degrees(result)}
+        row["plots"] = dynamics_plots.write(
+            options.plots, dynamics_arguments.plots_name(options, job, result.action), curves
+        )
+    return result.action
+
+
+def _reported(outcome: hitting.HitOutcome) -> dict[str, object]:
+    return {
+        "frame": outcome.frame,
+        "bone": outcome.bone,
+        "impulse": [float(value) for value in outcome.impulse],
+        "factor": outcome.factor,
+        "turned": outcome.joint,
+        "degrees": float(np.degrees(outcome.angle)),
+    }
+
+
+def _degrees(result: HitResult) -> dict[str, np.ndarray]:
+    return {bone: np.degrees(result.angles[:, n]) for n, bone in enumerate(result.tree.bones)}

@@ -1,0 +1,132 @@
+"""Bake hits, with a progress display, and edit their list; Esc cancels without changes."""
+
+import bpy
+import numpy as np
+from bpy.props import IntProperty
+
+from ..lookat_pd.message import Message, joined
+from ..rig.dynamics import hit_settings, hitting, setup
+from ..translations import messages
+from . import current, job
+
+_FEW = 3
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why nothing can be baked, as a sentence; None if it can."""
+    reason = current.why_no_armature(context)
+    if reason is not None:
+        return reason
+    if not len(current.armature(context).lookat_pd_hits.hits):
+        return "Add a hit first"
+    return None
+
+
+def why_no_bone(context: bpy.types.Context) -> str | None:
+    """The reason why no hit can be added, as a sentence; None if it can."""
+    reason = current.why_no_armature(context)
+    if reason is None and current.bone(context) is None:
+        return "Select the bone that is hit"
+    return reason
+
+
+class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
+    """Let the body give way to all hits of the list and return to its animation"""
+
+    bl_idname = "lookat_pd.hit"
+    bl_label = "Bake Hits"
+    why_not = staticmethod(why_not)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        current.prepared(self.layout).prop(self, "into")
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Baking hits: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        armature = current.armature(context)
+        self.job = hitting.start(context.scene, armature, hit_settings.request(armature), self.into)
+
+    def finish(self, context: bpy.types.Context, result: hitting.HitResult) -> None:
+        values = {
+            "hits": len(result.outcomes),
+            "first": int(result.frames[0]),
+            "last": int(result.frames[-1]),
+            "seconds": self.seconds,
+        }
+        if not result.reduced:
+            most = max(result.outcomes, key=lambda outcome: outcome.angle)
+            message = Message(
+                "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); '{bone}' turns most, by {angle:.1f}°.",
+                bone=most.joint,
+                angle=np.degrees(most.angle),
+                **values,
+            )
+            current.report_info(self, message)
+            return
+        named = joined(
+            ", ",
+            (
+                Message("{frame} '{bone}' {factor:.0%}", frame=hit.frame, bone=hit.bone, factor=hit.factor)
+                for hit in result.reduced[:_FEW]
+            ),
+        )
+        message = Message(
+            "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); the largest angle reduces {listed}.",
+            listed=named,
+            **values,
+        )
+        current.report_info(self, message)
+
+
+class LOOKAT_PD_OT_hit_add(current.Explained, bpy.types.Operator):
+    """Add a hit on the active bone: from the other selected object, otherwise along the view"""
+
+    bl_idname = "lookat_pd.hit_add"
+    bl_label = "Add Hit"
+    why_not = staticmethod(why_no_bone)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature = current.armature(context)
+        item = armature.lookat_pd_hits.hits.add()
+        item.frame = setup.key_frame(context.scene)
+        item.bone = current.bone(context).name
+        others = current.other_selected_objects(context)
+        item.source = others[0] if len(others) == 1 else None
+        if context.region_data is not None:
+            # The view looks along its negative Z axis.
+            item.direction = np.round(-np.array(context.region_data.view_rotation.to_matrix())[:, 2], 3)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_hit_remove(bpy.types.Operator):
+    """Remove this hit from the list"""
+
+    bl_idname = "lookat_pd.hit_remove"
+    bl_label = "Remove Hit"
+    bl_options = {"REGISTER", "UNDO"}
+
+    index: IntProperty(name="Index", description="Number of the hit", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.poll(cls, why_not(context))
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        current.armature(context).lookat_pd_hits.hits.remove(self.index)
+        return {"FINISHED"}
+
+
+_register, _unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_hit, LOOKAT_PD_OT_hit_add, LOOKAT_PD_OT_hit_remove)
+)
+
+
+def register() -> None:
+    _register()
+
+
+def unregister() -> None:
+    hitting.forget()
+    _unregister()

@@ -1,0 +1,74 @@
+"""Hits: the list of impulses, how the body gives way, and the angles of the last bake."""
+
+import bpy
+
+from ..operators import current, hit
+from ..rig.dynamics import hitting
+from . import plots
+
+
+class LOOKAT_PD_PT_dynamics_hit(bpy.types.Panel):
+    bl_label = "Hit"
+    bl_parent_id = "LOOKAT_PD_PT_dynamics"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Look-at PD"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return current.why_no_armature(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, armature = current.prepared(self.layout), current.armature(context)
+        settings = armature.lookat_pd_hits
+        for n, item in enumerate(settings.hits):
+            _draw_hit(layout, armature, item, n)
+        layout.operator("lookat_pd.hit_add", icon="ADD")
+        column = layout.column(align=True)
+        column.prop(settings, "settle_time", text="Settle Time (s)")
+        column.prop(settings, "damping_ratio", slider=True)
+        column = layout.column(align=True)
+        column.prop(settings, "stiffness")
+        column.prop(settings, "largest_angle")
+        column.prop(settings, "length")
+        column.prop(settings, "hips")
+        column = layout.column(align=True)
+        column.prop(settings, "use_follow")
+        column.prop(settings, "use_limits")
+        column.prop(settings, "use_relative")
+        reason = hit.why_not(context)
+        if reason is not None:
+            layout.label(text=reason, icon="INFO")
+        row = layout.row()
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.hit", icon="KEYFRAME_HLT")
+        _draw_last(layout, hitting.last(armature))
+
+
+def _draw_hit(layout: bpy.types.UILayout, armature: bpy.types.Object, item: bpy.types.PropertyGroup, n: int) -> None:
+    box = layout.box()
+    row = box.row(align=True)
+    row.prop(item, "frame")
+    row.operator("lookat_pd.hit_remove", text="", icon="X").index = n
+    column = box.column(align=True)
+    column.prop_search(item, "bone", armature.pose, "bones")
+    column.prop(item, "impulse", text="Impulse (N s)")
+    column.prop(item, "source")
+    if item.source is None:
+        column.prop(item, "direction")
+
+
+def _draw_last(layout: bpy.types.UILayout, last: hitting.PlottedHits | None) -> None:
+    """The angles of the bones that turn most."""
+    if last is None:
+        return
+    box = layout.box()
+    box.label(text="Deviation from the Animation")
+    box.template_icon(plots.icon("hits", last.number, lambda: last.curves), scale=4.0)
+    for n, (name, angles) in enumerate(last.curves.items()):
+        colour = plots.ICONS[n % len(plots.ICONS)]
+        box.label(text=f"{name}: {angles.max():.1f}°", icon=colour, translate=False)
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_dynamics_hit,))

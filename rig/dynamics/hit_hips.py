@@ -1,0 +1,104 @@
+"""The hips give way to hits as well: they are displaced, and the feet stay where they are animated."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.body import foot_lock, legs
+from ...lookat_pd.errors import LookAtError
+from ...lookat_pd.rotation import Array
+from ..animation import channels
+from ..animation.bake_transaction import BakeTransaction
+from ..animation.channels import LOCATION
+from ..feet import foot_bones
+from ..feet.foot_bones import Footing
+from ..sampling import sampler as sample
+from ..sampling.bone_location import own_displacement
+from ..sampling.sampler import Sampler, Samples
+
+_LOWERED = 0.07
+"""Time [s] in which the hips may be lowered after the first hit."""
+
+
+@dataclass(frozen=True)
+class HitHips:
+    """The control of the hips and the legs below it."""
+
+    footing: Footing
+
+    @property
+    def sampled(self) -> tuple[str, ...]:
+        return self.footing.sampled
+
+    @property
+    def turned(self) -> tuple[str, ...]:
+        """Bones of legs that turn."""
+        return tuple(bone for foot in self.footing.feet if not foot.control for bone in foot.bones)
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Bones that change their location."""
+        return (self.footing.hips, *(foot.control for foot in self.footing.feet if foot.control))
+
+    def turns(self, bones: Iterable[str]) -> bool:
+        """Whether one of these bones is one of the legs'."""
+        own = {bone for foot in self.footing.feet for bone in foot.bones}
+        return not own.isdisjoint(bones)
+
+    def write(self, work: BakeTransaction, sampler: Sampler, samples: Samples, moves: Array, dt: float) -> Array:
+        """Key the hips, displaced by `moves` (F, 3) in armature space, and the legs; returns the displacement (F, 3),
+        lower where a leg is too short."""
+        feet, hips = self.footing.feet, self.footing.hips
+        animated = _legs(self.footing, samples)
+        up = rotation.normalize(np.linalg.inv(samples.worlds[:, :3, :3])[:, :, 2])
+        low = legs.lowering(animated, _shifted(animated, moves), up, dt) * foot_lock.onset(len(moves), 1, _LOWERED, dt)
+        # Lowered hips return with the displacement.
+        moves = np.where(np.any(moves != 0.0, axis=-1, keepdims=True), moves - low[:, None] * up, 0.0)
+        self._move(work, samples, hips, moves)
+        offsets, _ = legs.replant(animated, _shifted(animated, moves))
+        for n, foot in enumerate(feet):
+            for k, bone in enumerate(() if foot.control else foot.bones):
+                if np.any(offsets[:, n, k] != rotation.IDENTITY):
+                    mode, raw = samples.channel(bone)
+                    work.write(bone, mode, samples.frames, channels.turned(raw, mode, offsets[:, n, k]), raw)
+        if any(foot.control for foot in feet):
+            seen = _legs(self.footing, sample.run(sampler.sample(samples.frames.tolist())))
+            missing = np.asarray(animated.ankle) - seen.ankle
+            missing[np.linalg.norm(missing, axis=-1) < 0.02 * np.linalg.norm(moves, axis=-1).max()] = 0.0
+            for n, foot in enumerate(feet):
+                if foot.control:
+                    self._move(work, samples, foot.control, missing[:, n])
+        return moves
+
+    @staticmethod
+    def _move(work: BakeTransaction, samples: Samples, bone: str, moves: Array) -> None:
+        if np.any(moves):
+            row = samples.bones.index(bone)
+            raw = samples.raw[LOCATION][:, row]
+            own = own_displacement(samples, bone, samples.rotations[:, row], moves)
+            work.write(bone, LOCATION, samples.frames, raw + own, raw)
+
+
+def find(armature: bpy.types.Object, bones: Iterable[str]) -> HitHips | None:
+    """The hips, if the rig has a control for them and legs below it, none of which is among the `bones` that turn."""
+    try:
+        footing = foot_bones.find(armature)
+    except LookAtError:
+        return None
+    found = HitHips(footing)
+    return None if not footing.hips or found.turns(bones) else found
+
+
+def _legs(footing: Footing, samples: Samples) -> legs.Leg:
+    rows = [[samples.bones.index(name) for name in foot.bones] for foot in footing.feet]
+    joints = [samples.positions[:, [row[k] for row in rows]] for k in range(3)]
+    turns = [samples.rotations[:, [row[k] for row in rows]] for k in range(3)]
+    return legs.Leg(*joints, *turns)
+
+
+def _shifted(leg: legs.Leg, moves: Array) -> legs.Leg:
+    moves = moves[:, None]
+    return replace(leg, hip=leg.hip + moves, knee=leg.knee + moves, ankle=leg.ankle + moves)

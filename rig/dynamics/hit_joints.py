@@ -1,0 +1,123 @@
+"""Which bones give way to hits: those that are hit, the bones above them up to the hips, and what hangs on these."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import bpy
+
+from ...lookat_pd.errors import LookAtError, RigError
+from ..animation import editable
+from ..detection import joint_chain, limb_controls, limbs
+from ..detection import vocabulary as words
+from ..detection.limb_controls import LimbControls
+from ..detection.names import read_names
+
+_AXIAL = words.TORSO | words.HEAD | words.NECK | words.TAIL
+_SMALL = words.DIGIT | words.FACE | words.HELPER
+
+
+@dataclass(frozen=True)
+class HitJoints:
+    """Bones that turn by hits. hit: of each hit, the bone that turns for it. line: those and the bones above that give
+    way. followers: bones below these that give way as well. switched: limbs that switch between IK and FK."""
+
+    hit: tuple[str, ...]
+    line: tuple[str, ...]
+    followers: tuple[str, ...]
+    switched: tuple[LimbControls, ...]
+
+    def without(self, switched: Iterable[LimbControls]) -> tuple[str, ...]:
+        """All bones that turn where inverse kinematics poses these limbs. Raises RigError if one of them is hit."""
+        held = {name for limb in switched for name in limb.turned}
+        caught = next((name for name in self.line if name in held), None)
+        if caught is not None:
+            raise RigError(
+                "Bone '{bone}' cannot give way because inverse kinematics poses its limb; switch the limb to FK, or "
+                "hit another bone.",
+                bone=caught,
+            )
+        return (*self.line, *(name for name in self.followers if name not in held))
+
+
+def find(
+    armature: bpy.types.Object | None,
+    bones: Sequence[str],
+    heavy: Sequence[str],
+    *,
+    length: int = 0,
+    follow: bool = True,
+) -> HitJoints:
+    """The bones that give way when `bones` are hit. Raises LookAtError.
+
+    heavy: names of the bones with mass. length: how many bones of each line turn, 0 for all up to the hips. follow:
+    whether what hangs on these, such as head and arms, gives way too.
+    """
+    armature = editable.check_bones(armature, bones)
+    legs = _legs(armature)
+    hit, line = [], dict[str, None]()
+    for bone in bones:
+        control = limb_controls.control_of(armature, bone)
+        if not control:
+            raise RigError(
+                "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone
+            )
+        above = _below_hips(armature, limb_controls.line(armature, control), legs)
+        if not above:
+            raise RigError(
+                "Bone '{bone}' holds the whole body and cannot give way; hit a bone above or below the hips.", bone=bone
+            )
+        hit.append(control)
+        line |= dict.fromkeys(above[: length or None])
+    joint_chain.check_free(armature, list(line)[:1])
+    joint_chain.check_free(armature, list(line))
+    followers = _followers(armature, line, heavy) if follow else []
+    concerned = {*line, *followers}
+    switched = [limb for limb in limb_controls.find(armature) if concerned & set(limb.turned)]
+    return HitJoints(tuple(hit), tuple(line), tuple(followers), tuple(switched))
+
+
+def _legs(armature: bpy.types.Object) -> list[str]:
+    """The first bone of each leg."""
+    with suppress(LookAtError):
+        return [line[0] for line in limbs.limb_lines(armature)[1]]
+    return []
+
+
+def _below_hips(armature: bpy.types.Object, line: Sequence[str], legs: Sequence[str]) -> list[str]:
+    """The bones of a line, its end first, up to the one that carries all legs or, without legs, the first of all."""
+    bones = armature.pose.bones
+
+    def carries(name: str) -> bool:
+        return name not in legs and len(legs) > 1 and all(bones[name] in bones[leg].parent_recursive for leg in legs)
+
+    found = []
+    for name, read in zip(line, read_names(line), strict=True):
+        if name == words.RIGIFY_HIPS or carries(name) or (bones[name].parent is None and read.has(words.ROOT)):
+            break
+        found.append(name)
+    if found and not legs and len(found) > 1 and bones[found[-1]].parent is None:
+        found.pop()
+    return found
+
+
+def _followers(armature: bpy.types.Object, line: Iterable[str], heavy: Sequence[str]) -> list[str]:
+    """Controls below a line that turn something with mass: of the trunk, head, arms, legs and tail if they are known by
+    name, else all but small parts."""
+    limb_bones: set[str] = set()
+    with suppress(LookAtError):
+        for found in limbs.limb_lines(armature):
+            limb_bones.update(name for limb in found for name in limb)
+    controls = dict.fromkeys(control for name in heavy if (control := limb_controls.control_of(armature, name)))
+    names, result = list(controls), []
+    for name, read in zip(names, read_names(names), strict=True):
+        known = name in limb_bones or read.has(_AXIAL | words.COLLAR) or not limb_bones
+        if name in line or not known or read.has(_SMALL):
+            continue
+        bone = armature.pose.bones[name]
+        if not set(limb_controls.line(armature, name)[1:]) & set(line) or all(bone.lock_rotation):
+            continue
+        with suppress(RigError):
+            joint_chain.check_free(armature, [name])
+            result.append(name)
+    return result

@@ -1,0 +1,346 @@
+"""Hits: bones give way to impulses and return to their animation.
+
+`start` returns a generator, so that an operator can show progress and stop at any step: it yields the completed
+fraction. However it ends, by return, error or `close`, either everything is baked or nothing has changed.
+"""
+
+import itertools
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.checks import shown
+from ...lookat_pd.dynamics import hits as law
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.pd.second_order import check_tuning
+from ...lookat_pd.progress import subrange
+from ...lookat_pd.rotation import Array
+from ..animation import actions
+from ..animation.bake_options import check_frames
+from ..animation.bake_transaction import BakeTransaction
+from ..animation.channels import LOCATION
+from ..detection import body_joints, limb_controls
+from ..detection.limb_controls import LimbControls
+from ..sampling import suspend, targets
+from ..sampling.sampler import Sampler, Samples
+from ..sampling.scene_time import seconds_per_frame
+from ..sampling.targets import Target
+from . import articulation as tree
+from . import hit_hips, hit_joints, joint_ranges, masses, meshes
+from .articulation import Articulation
+from .hit_controls import HitControls
+from .hit_joints import HitJoints
+from .masses import Masses
+
+BAKED = " hit"
+SETTLE, IMPULSE, STIFFNESS, HIPS, LARGEST_ANGLE = 0.8, 30.0, 0.25, 1.0, float(np.degrees(law.LARGEST_ANGLE))
+"""Defaults: settle time [s], impulse [N s], stiffness, share of the hips, and largest angle of a joint [degrees]."""
+STRONGEST = 1e6
+"""Largest impulse [N s]."""
+_MASS, _STATURE = 70.0, 1.75
+"""The body [kg, m] for which a relative impulse is meant."""
+_WEIGHED, _SAMPLED = 0.2, 0.8
+"""Completed fractions after measuring masses and after sampling."""
+_SWITCHED = 1e-6
+"""Influence of inverse kinematics from which it poses a limb."""
+_NOTHING = 1e-9
+_FAR = 1e12
+
+
+@dataclass(frozen=True)
+class HitSpec:
+    """One hit. impulse: [N s]. direction: (3,) in the world, of any length. source: where it comes from, instead."""
+
+    frame: int
+    bone: str
+    impulse: float = IMPULSE
+    direction: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    source: Target | None = None
+
+
+@dataclass(frozen=True)
+class HitRequest:
+    """The settings of hits. settle_time: [s]. largest_angle: [rad] of any joint. length: how many bones give way at
+    most from each hit bone upwards, 0 for all up to the hips. follow: whether what hangs on these gives way too.
+    stiffness: of the muscles, 0 for a limp body. limits: whether Blender's joint limits apply. relative: whether
+    impulses are meant for a body of 70 kg and 1.75 m; others get those that turn them by the same angles. hips: how
+    much of the speed that a hit gives to the whole body displaces the hips; the feet stay."""
+
+    hits: tuple[HitSpec, ...]
+    settle_time: float = SETTLE
+    damping_ratio: float = 1.0
+    largest_angle: float = law.LARGEST_ANGLE
+    length: int = 0
+    follow: bool = True
+    stiffness: float = STIFFNESS
+    limits: bool = True
+    relative: bool = True
+    hips: float = HIPS
+
+
+@dataclass(frozen=True)
+class HitOutcome:
+    """What a hit does. impulse: (3,) [N s] in the world, before `factor`: the part of it that the largest angle leaves.
+    joint: the bone that turns most because of it; angle: how far [rad], without limits."""
+
+    frame: int
+    bone: str
+    impulse: Array
+    factor: float
+    joint: str
+    angle: float
+
+
+@dataclass(frozen=True)
+class HitResult:
+    """The result of a bake. frames: (F,) keyed ones. angles: (F, n) [rad] by which the joints deviate from the
+    animation. bones: those with keys. shift: [m], the
+    largest displacement of the hips."""
+
+    tree: Articulation
+    action: bpy.types.Action
+    frames: Array
+    angles: Array
+    bones: tuple[str, ...]
+    outcomes: tuple[HitOutcome, ...]
+    shift: float
+
+    @property
+    def reduced(self) -> tuple[HitOutcome, ...]:
+        """Those that were too strong for the largest angle."""
+        return tuple(outcome for outcome in self.outcomes if outcome.factor < 1.0)
+
+
+@dataclass(frozen=True)
+class PlottedHits:
+    """The last hits for display in a panel; number: a unique one for each bake. curves: by bone, the angles (F,)
+    [degrees] of those that turn most."""
+
+    number: int
+    curves: dict[str, Array]
+
+
+_MOST_CURVES = 3
+_last: dict[int, PlottedHits] = {}
+"""A cache by armature."""
+_numbers = itertools.count()
+
+
+def last(armature: bpy.types.Object) -> PlottedHits | None:
+    """The last hits of this armature; None if there were none since Blender was started."""
+    return _last.get(armature.session_uid)
+
+
+def forget() -> None:
+    """Clear the cache."""
+    _last.clear()
+
+
+def start(
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, into: str = "NEW"
+) -> Generator[float, None, HitResult]:
+    """Check the request and return the generator. Raises LookAtError."""
+    if not request.hits:
+        raise RigError("There is no hit; add one.")
+    check_tuning(request.settle_time, request.damping_ratio)
+    joints = _joints(scene, armature, request, masses.of(scene, armature).bones)
+    for hit in request.hits:
+        _check(armature, hit, joints)
+    actions.check(armature, into)
+    turning = (*joints.line, *joints.followers)
+    shifted = hit_hips.find(armature, turning) if request.hips else None
+    if shifted is not None:
+        turning = (*turning, *shifted.turned)
+        actions.check_curves(armature, dict.fromkeys(shifted.moved, LOCATION), into)
+    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in turning}
+    actions.check_curves(armature, modes, into)
+    for name in joints.line:
+        joint_ranges.check(armature.pose.bones[name])
+    dt = seconds_per_frame(scene)
+    first = min(hit.frame for hit in request.hits)
+    end = max(hit.frame for hit in request.hits) + int(np.ceil(law.ENDS * request.settle_time / dt - 1e-6))
+    check_frames(first, end)
+    return _work(scene, armature, request, np.arange(first, end + 1.0), into)
+
+
+def _joints(scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str]) -> HitJoints:
+    bones = [hit.bone for hit in request.hits]
+    return hit_joints.find(armature, bones, heavy, length=request.length, follow=request.follow)
+
+
+def _check(armature: bpy.types.Object, hit: HitSpec, joints: HitJoints) -> None:
+    if not 0.0 <= hit.impulse <= STRONGEST:
+        raise RigError(
+            "The impulse of the hit on '{bone}' must be from 0 to {most:g} N s, not {impulse}.",
+            bone=hit.bone,
+            most=STRONGEST,
+            impulse=shown(hit.impulse),
+        )
+    if hit.source is None:
+        size = float(np.linalg.norm(hit.direction))
+        if not 0.0 < size < _FAR:
+            raise RigError(
+                "The hit on '{bone}' has no direction; enter a vector that is not zero, or choose an object from which "
+                "it comes.",
+                bone=hit.bone,
+            )
+    elif hit.source.object is not None:
+        targets.check_exists(armature, hit.source.object, hit.source.bone)
+        if targets.rides_on(hit.source.object, hit.source.bone, armature, (*joints.line, *joints.followers)):
+            raise RigError(
+                "'{source}' moves with the bones that are hit; choose another object from which the hit comes.",
+                source=hit.source.label,
+            )
+
+
+def _work(
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, frames: Array, into: str
+) -> Generator[float, None, HitResult]:
+    dt = seconds_per_frame(scene)
+    weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
+    unit = masses.metres(scene, armature)
+    joints = _joints(scene, armature, request, weights.bones)
+    turning = (*joints.line, *joints.followers)
+    switches = [limb.switch[0] for limb in joints.switched]
+    shifted = hit_hips.find(armature, turning) if request.hips else None
+    moved = () if shifted is None else shifted.sampled
+    seen = dict.fromkeys(
+        (
+            *moved,
+            *tree.seen(armature, turning, weights.bones),
+            *(hit.bone for hit in request.hits),
+            *joints.hit,
+            *switches,
+        )
+    )
+    sources = [hit.source for hit in request.hits if hit.source is not None]
+    with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources, located=shifted is not None) as sampler:
+        sampling = _sample(sampler, armature, frames, joints.switched)
+        samples, held = yield from subrange(sampling, _WEIGHED, _SAMPLED)
+        turning = joints.without(limb for limb, is_held in zip(joints.switched, held, strict=True) if is_held)
+        lines = {name: limb_controls.line(armature, name)[1:] for name in turning}
+        body = tree.build(armature, sampler, samples, turning, weights, unit, lines)
+        controls = HitControls(sampler, body, samples)
+        animated = controls.local
+        strength = _relative(armature, weights, unit) if request.relative else 1.0
+        given = _given(request, joints, samples, body, dt, strength)
+        limits = joint_ranges.limits(armature, body.bones, body.fixed, animated) if request.limits else None
+        anatomy = body_joints.posture(armature, body.bones)
+        response = law.respond(
+            body.body,
+            animated,
+            dt,
+            [hit for hit, _ in given],
+            settle_time=request.settle_time,
+            damping_ratio=request.damping_ratio,
+            stiffness=request.stiffness / (1.0 - np.asarray(anatomy.stiffness)),
+            hinges=anatomy.hinges,
+            largest_angle=request.largest_angle,
+            limits=limits,
+        )
+        controls.measure()
+        with BakeTransaction(armature) as work:
+            written = controls.write(work, response.rotations)
+            moves = np.zeros((len(frames), 3))
+            if shifted is not None:
+                moves = request.hips * _moves([i for _, i in given], request, response.factors, samples, dt)
+                moves /= weights.total * unit
+            if np.any(moves):
+                moves = shifted.write(work, sampler, samples, moves, dt)
+                written = (*written, *shifted.moved[:1], *shifted.turned)
+            elif not written and into == "LAYER":
+                # A layer has keys, if only of what is there without it.
+                controls.hold(work)
+            action = work.commit(into, actions.baked_name(armature, into, BAKED))
+    angles = rotation.distance(animated, response.rotations)
+    _last[armature.session_uid] = PlottedHits(next(_numbers), _curves(body.bones, angles))
+    outcomes = _outcomes(request, body, [impulse for _, impulse in given], response)
+    shift = unit * float(np.linalg.norm(moves, axis=-1).max())
+    return HitResult(body, action, frames, angles, written, outcomes, shift)
+
+
+def _sample(
+    sampler: Sampler, armature: bpy.types.Object, frames: Array, switched: Sequence[LimbControls]
+) -> Generator[float, None, tuple[Samples, list[bool]]]:
+    """The rig over all frames, and which of the limbs inverse kinematics poses at any of them."""
+    held, samples = [False] * len(switched), None
+    for k, samples in enumerate(sampler.sample(frames.tolist())):  # noqa: B007
+        depsgraph = sampler.scene.view_layers[0].depsgraph
+        bones = sampler.stand_in(armature).evaluated_get(depsgraph).pose.bones
+        for n, limb in enumerate(switched):
+            constraint = bones[limb.switch[0]].constraints[limb.switch[1]]
+            held[n] |= not constraint.mute and constraint.influence > _SWITCHED
+        yield (k + 1) / len(frames)
+    assert samples is not None
+    return samples, held
+
+
+def _relative(armature: bpy.types.Object, weights: Masses, unit: float) -> float:
+    """The impulse that turns this body as 1 N s turns one of 70 kg and 1.75 m: it grows with mass times length."""
+    bones = [armature.data.bones[name] for name in weights.bones]
+    ends = np.array([point for bone in bones for point in (bone.head_local, bone.tail_local)])
+    return weights.total / _MASS * float(np.ptp(ends, axis=0).max()) * unit / _STATURE
+
+
+def _given(
+    request: HitRequest, joints: HitJoints, samples: Samples, body: Articulation, dt: float, strength: float
+) -> list[tuple[law.Hit, Array]]:
+    """The hits as the solver needs them, each with its impulse (3,) [N s] in the world."""
+    found, sources = [], iter(samples.targets)
+    orientations, _ = body.base_pose(samples)
+    worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
+    for hit, joint in zip(request.hits, joints.hit, strict=True):
+        k = int(np.searchsorted(samples.frames, hit.frame))
+        row, end = samples.bones.index(hit.bone), samples.bones.index(joint)
+        middle = 0.5 * body.armature.data.bones[hit.bone].length * samples.sizes[k, row]
+        point = samples.positions[k, row] + rotation.rotate(samples.rotations[k, row], np.array((0.0, middle, 0.0)))
+        direction = np.array(hit.direction, dtype=float)
+        if hit.source is not None:
+            direction = samples.worlds[k, :3, :3] @ (point - next(sources)[k])
+        size = float(np.linalg.norm(direction))
+        if not _NOTHING < size < _FAR:
+            raise RigError(
+                "The hit on '{bone}' has no direction; enter a vector that is not zero, or choose an object from which "
+                "it comes.",
+                bone=hit.bone,
+            )
+        impulse = strength * hit.impulse / size * direction
+        back = rotation.inverse(rotation.multiply(worlds[k], orientations[k]))
+        local = rotation.rotate(rotation.inverse(samples.rotations[k, end]), point - samples.positions[k, end])
+        time = float(hit.frame - samples.frames[0]) * dt
+        index = body.bones.index(joint)
+        found.append((law.Hit(time, index, body.unit * local, rotation.rotate(back, impulse)), impulse))
+    return found
+
+
+def _moves(impulses: Sequence[Array], request: HitRequest, factors: Array, samples: Samples, dt: float) -> Array:
+    """The displacement (F, 3) in the axes of the armature of 1 kg on which the hits act, on level ground [m]."""
+    total = np.zeros((len(samples.frames), 3))
+    for hit, impulse, factor in zip(request.hits, impulses, factors, strict=True):
+        passed = dt * (samples.frames - hit.frame)
+        response = law.impulse_response(passed, request.settle_time, request.damping_ratio)
+        total += factor * response[:, None] * impulse * (1.0, 1.0, 0.0)
+    return rotation.rotate(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), total)
+
+
+def _outcomes(
+    request: HitRequest, body: Articulation, impulses: Sequence[Array], response: law.HitResponse
+) -> tuple[HitOutcome, ...]:
+    times = np.linspace(0.0, request.settle_time, 201)
+    most = float(np.abs(law.impulse_response(times, request.settle_time, request.damping_ratio)).max())
+    found = []
+    for hit, impulse, velocities, factor in zip(
+        request.hits, impulses, response.velocities, response.factors, strict=True
+    ):
+        angles = most * factor * np.linalg.norm(velocities, axis=-1)
+        joint = int(np.argmax(angles))
+        found.append(HitOutcome(hit.frame, hit.bone, impulse, float(factor), body.bones[joint], float(angles[joint])))
+    return tuple(found)
+
+
+def _curves(bones: Sequence[str], angles: Array) -> dict[str, Array]:
+    order = np.argsort(-angles.max(axis=0), kind="stable")[:_MOST_CURVES]
+    return {bones[int(n)]: np.degrees(angles[:, n]) for n in order}

@@ -1,0 +1,71 @@
+"""The settings of look-ats that the keys of the shot change, stored with the armature's data: `lookat_pd_shot`.
+
+No postponed annotations: Blender reads them.
+"""
+
+import bpy
+from bpy.props import CollectionProperty
+
+from ..body.settings import LookAtTarget
+from ..resolve import KEYABLE
+from ..settings import LookAtSettings
+
+_INSERTED = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+
+
+def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Request an evaluation, which Blender does not start when a setting changes."""
+    settings.id_data.update_tag()
+
+
+def _like(owner: type, names: tuple[str, ...]) -> dict[str, object]:
+    """Properties with the definitions that another group of settings has for them."""
+    found = {}
+    for name in names:
+        definition = owner.__annotations__[name]
+        found[name] = definition.function(**{**definition.keywords, "update": _changed})
+    return found
+
+
+class LookAtShotTarget(bpy.types.PropertyGroup):
+    """The weight of an additional target of a look-at."""
+
+    __annotations__ = _like(LookAtTarget, ("weight",))
+
+
+class LookAtShot(bpy.types.PropertyGroup):
+    """What keys of the shot change of one look-at, whose `shot` is the number of this item, counted from 1.
+
+    Its name is what animation editors show in brackets; an item without a name is not in use.
+    """
+
+    __annotations__ = {
+        **_like(LookAtSettings, (*KEYABLE, "target_weight")),
+        "targets": CollectionProperty(
+            type=LookAtShotTarget,
+            name="Additional Targets",
+            description="Weights of further targets",
+            override=_INSERTED,
+        ),
+    }
+
+
+CLASSES = (LookAtShotTarget, LookAtShot)
+
+
+def register() -> None:
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.Armature.lookat_pd_shot = CollectionProperty(
+        type=LookAtShot,
+        name="Keys of the Shot",
+        description="Settings of look-ats with keys that belong to the shot",
+        override=_INSERTED,
+        options={"HIDDEN"},
+    )
+
+
+def unregister() -> None:
+    del bpy.types.Armature.lookat_pd_shot
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,86 @@
+"""The settings of a controller whose result the offset layer shows: those that look-ats and PD Follow have in common.
+
+No postponed annotations: Blender reads them.
+"""
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty
+
+from ...lookat_pd.pd import integrators
+from ...lookat_pd.pd.second_order import DAMPING_RATIOS
+
+EDITABLE = {"LIBRARY_OVERRIDABLE"}
+"""Editable on a library override as well."""
+SETTLE_TIME = 0.6
+SETTLE_TIMES = 0.01, 60.0
+"""The default and the bounds of a settle time, in seconds."""
+HIGHEST_RATIO = 20.0
+
+
+def changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Request an evaluation, which Blender does not start when a setting changes."""
+    settings.id_data.update_tag(refresh={"OBJECT"})
+
+
+def settle_time(description: str) -> object:
+    lowest, highest = SETTLE_TIMES
+    return FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Settle Time",
+        description=description,
+        default=SETTLE_TIME,
+        min=lowest,
+        soft_min=0.1,
+        soft_max=3.0,
+        max=highest,
+        step=1,
+        precision=2,
+        options=set(),
+    )
+
+
+class ControllerSettings:
+    """Base of a property group that has a controller; the group adds its own `settle_time`."""
+
+    damping: EnumProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Damping",
+        description="Damping of the motion as it reaches the target",
+        items=(
+            ("CRITICAL", "Critical", "Settle as fast as possible without overshoot"),
+            ("RESPONSIVE", "Responsive", "Settle earlier, with a slight overshoot"),
+            ("CUSTOM", "Custom", "Set the damping ratio directly"),
+        ),
+        default="CRITICAL",
+        options=set(),
+    )
+    damping_ratio: FloatProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Damping Ratio",
+        description=(
+            "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly"
+        ),
+        default=1.0,
+        min=0.0,
+        soft_min=0.2,
+        soft_max=2.0,
+        max=HIGHEST_RATIO,
+        options=set(),
+    )
+    integrator: EnumProperty(
+        override=EDITABLE,
+        update=changed,
+        name="Integrator",
+        description="Method of integrating the controller over time",
+        items=tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
+        default=integrators.default().identifier,
+        options=set(),
+    )
+
+
+def damping_ratio(settings: ControllerSettings) -> float:
+    """The damping ratio by the choice of damping."""
+    return DAMPING_RATIOS.get(settings.damping, settings.damping_ratio)

@@ -1,0 +1,146 @@
+"""*Lock Feet* as seen: what deforms is moved so that planted feet stay, over the transitions of the evaluated pose.
+
+When the feet are planted is found in the clips, as for keys. The legs are solved as two bones in the poses that are
+seen, so it does not matter whether the rig bends them with IK or FK; controls and keys stay as they are.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ....lookat_pd import rotation
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.transitions import pose_tree
+from ...feet import foot_bones, foot_locking
+from ...feet.foot_bones import Foot, Footing
+from ...feet.foot_locking import FootLockResult, LegGoal
+from ...sampling import scene_time, suspend
+from ...sampling.sampler import Samples
+from ..lock_feet import FootHold, PlayedClip
+from . import evaluated_pose, seen_offsets, seen_transition
+from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+
+_CUT = 2
+"""Frames before the first cut that are read."""
+
+
+def lock(
+    scene: bpy.types.Scene, armature: bpy.types.Object, clips: Sequence[PlayedClip]
+) -> Generator[float, None, FootLockResult | None]:
+    """Keep the feet on their places through the transitions as seen of these clips, which the armature plays.
+
+    Yields the completed fraction; returns None if nothing is planted. Raises LookAtError before any change.
+    """
+    dt = scene_time.seconds_per_frame(scene)
+    with suspend.suspend_live():
+        known = foot_bones.find(armature)
+        with seen_offsets.muted(armature):
+            hold = FootHold.of(scene, armature, known, clips, dt)
+        yield 0.2
+        if hold is None:
+            return None
+        with PoseReader(scene, armature, evaluated_pose.deforming(armature), hold.begin - 1) as reader:
+            footing = _seen(armature, known, reader.bones, reader.anchors)
+            poses = reader.read(range(hold.first, hold.last + 1))
+            yield 0.4
+            samples = _samples(poses, poses.matrices)
+            plans = hold.plan(footing.feet, samples)
+            goal = LegGoal(samples, footing, plans, dt, _CUT)
+            wanted = _replanted(poses, goal, footing)
+            before = foot_locking.largest_drift(footing, samples, plans)
+            drift = foot_locking.largest_drift(footing, _samples(poses, wanted), plans)
+            note = {
+                "frame": hold.begin,
+                "last": hold.last,
+                "bones": tuple(name for foot in footing.feet for name in foot.bones),
+                "clips": [_noted(clip) for clip in clips],
+            }
+            action = seen_offsets.new(note)
+            try:
+                yield from seen_transition.realize(reader, poses, wanted[_CUT:], _CUT, action, is_step=False)
+            except BaseException:
+                seen_offsets.remove(armature, action)
+                raise
+    return FootLockResult(action, drift, before, sum(len(plan.stances) for plan in plans), 1)
+
+
+def _noted(clip: PlayedClip) -> dict[str, Any]:
+    return {**asdict(replace(clip, action=None, slot=None)), "action": clip.action.name, "slot": clip.slot.identifier}
+
+
+def clips_of(note: dict[str, Any]) -> list[PlayedClip]:
+    """The clips of a transition that locks feet, as they were noted. Raises KeyError if one of them is gone."""
+    found = []
+    for clip in note["clips"]:
+        action = bpy.data.actions[clip["action"]]
+        found.append(PlayedClip(**{**clip, "action": action, "slot": action.slots[clip["slot"]]}))
+    return found
+
+
+def _seen(armature: bpy.types.Object, known: Footing, bones: Sequence[str], anchors: Array) -> Footing:
+    """The feet by the bones that deform. Raises RigError if those of a leg do not."""
+    feet = []
+    for foot in known.feet:
+        names = [evaluated_pose.resting_like(armature, name, bones) for name in foot.bones]
+        upper, lower, seen = (name or "" for name in names)
+        if not (upper and lower and seen):
+            raise RigError(
+                "The leg '{bone}' of '{armature}' moves no bone that deforms; disable Lock Feet, or blend keys.",
+                bone=foot.bones[0],
+                armature=armature.name,
+            )
+        turn = _rest(armature, seen).T @ _rest(armature, foot.bones[2])
+        points = [(turn @ np.array(point)).tolist() for point in foot.points]
+        feet.append(Foot((upper, lower, seen), "", tuple((x, y, z) for x, y, z in points)))
+    tops = {_top(bones.index(foot.bones[0]), anchors) for foot in feet}
+    return Footing(tuple(feet), bones[tops.pop()] if len(tops) == 1 else "")
+
+
+def _rest(armature: bpy.types.Object, bone: str) -> Array:
+    return np.array(armature.data.bones[bone].matrix_local.to_3x3())
+
+
+def _top(row: int, anchors: Array) -> int:
+    """The row of the bone from which, directly or not, a bone is seen, and which is seen from no other."""
+    while anchors[row] >= 0:
+        row = int(anchors[row])
+    return row
+
+
+def _samples(poses: EvaluatedPoses, matrices: Array) -> Samples:
+    """Poses with these matrices (F, B, 4, 4), as samples."""
+    places, turns, sizes = pose_tree.parts(matrices[:, 1:])
+    nothing = np.empty(0)
+    return Samples(
+        frames=poses.frames,
+        bones=poses.bones[1:],
+        modes=(),
+        rotations=turns,
+        positions=places,
+        sizes=sizes.mean(axis=-1),
+        targets=np.empty((0, len(places), 3)),
+        worlds=matrices[:, poses.bones.index(OBJECT)],
+        use=nothing,
+        influence=nothing,
+        active_target=nothing,
+        glance_yaw=nothing,
+        glance_pitch=nothing,
+        eyes_closed=nothing,
+        nod=nothing,
+        tilt=nothing,
+    )
+
+
+def _replanted(poses: EvaluatedPoses, goal: LegGoal, footing: Footing) -> Array:
+    """The matrices (F, B, 4, 4) with the legs turned and the hips moved."""
+    local = poses.relative()
+    for bone, turns in goal.turns.items():
+        row = poses.bones.index(bone)
+        local.rotations[:, row] = rotation.multiply(local.rotations[:, row], turns)
+    if footing.hips:
+        local.locations[:, poses.bones.index(footing.hips)] += goal.moves[footing.hips]
+    return pose_tree.composed(local, poses.anchors)

@@ -1,0 +1,209 @@
+"""Hits: momentum, decay, linearity, frame rates, scale, mirror images, limits, and impulses of any size."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lookat_pd import ik, rotation
+from lookat_pd.dynamics import Body, hits
+from lookat_pd.errors import InvalidArgument
+from lookat_pd.rotation import Array
+
+from . import trees
+
+SETTLE, DT = 0.6, 1.0 / 60.0
+POINT, IMPULSE = np.array([0.02, 0.1, -0.01]), np.array([0.4, -0.2, 0.3])
+
+
+def hit(time: float = 0.1, joint: int = 3, impulse: Array = IMPULSE, point: Array = POINT) -> hits.Hit:
+    return hits.Hit(time, joint, point, impulse)
+
+
+def still(body: Body, frames: int = 121, seed: int = 5) -> Array:
+    return np.broadcast_to(trees.pose(len(body), seed), (frames, len(body), 4)).copy()
+
+
+def swaying(body: Body, frames: int = 121) -> Array:
+    """An animation that goes on, sampled every DT."""
+    turns = np.random.default_rng(1).normal(scale=0.4, size=(len(body), 3))
+    phase = np.sin(2.0 * DT * np.arange(frames))
+    return rotation.multiply(still(body, frames), rotation.exp(phase[:, None, None] * turns))
+
+
+def respond(body: Body, animated: Array, *given: hits.Hit, dt: float = DT, **options: Any) -> hits.HitResponse:
+    return hits.respond(body, animated, dt, given, **{"settle_time": SETTLE, "largest_angle": 3.0, **options})
+
+
+def pointed(body: Body, pose: Array, joint: int, point: Array) -> Array:
+    orientations, places = body.forward(pose)
+    return places[joint] + rotation.rotate(orientations[joint], point)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_change_of_velocity_is_the_inverse_inertia_times_the_jacobian_times_the_impulse(seed: int) -> None:
+    body, pose = trees.body(5, seed), trees.pose(5, seed)
+    jacobian, step = np.zeros((3, 15)), 1e-6
+    for column, turn in enumerate(np.eye(15).reshape(15, 5, 3)):
+        ends = [pointed(body, rotation.multiply(pose, rotation.exp(s * step * turn)), 4, POINT) for s in (1, -1)]
+        jacobian[:, column] = (ends[0] - ends[1]) / (2.0 * step)
+    expected = np.linalg.solve(body.mass_matrix(pose), jacobian.T @ IMPULSE)
+    found = hits.velocity_change(body, pose, hit(joint=4))
+    assert np.allclose(found.ravel(), expected, rtol=1e-5, atol=1e-7 * np.abs(expected).max())
+
+
+def test_the_joints_start_with_that_velocity() -> None:
+    body = trees.body(5, 2)
+    tiny, animated = 1e-5, still(body, 3)
+    response = respond(body, animated, hit(0.0), dt=tiny)
+    turned = rotation.log(rotation.multiply(rotation.inverse(animated[0]), response.rotations[1])) / tiny
+    assert np.allclose(turned, response.velocities[0], rtol=1e-3, atol=1e-3 * np.abs(turned).max())
+
+
+def test_no_impulse_changes_nothing_to_the_bit_and_nothing_moves_before_a_hit() -> None:
+    body = trees.body(5, 0)
+    animated = swaying(body)
+    assert np.array_equal(respond(body, animated, hit(impulse=np.zeros(3))).rotations, animated)
+    moved = respond(body, animated, hit(0.5)).rotations
+    assert np.array_equal(moved[:31], animated[:31]) and not np.allclose(moved[32], animated[32])
+    assert np.array_equal(moved[-10:], animated[-10:]), "after two settle times it is over"
+
+
+def test_the_offset_decays_in_the_settle_time() -> None:
+    """As the step response of all controllers, it is down to a few hundredths."""
+    times = np.linspace(0.0, 2.5 * SETTLE, 2001)
+    response = hits.impulse_response(times, SETTLE)
+    left = response[np.searchsorted(times, SETTLE)] / response.max()
+    assert 0.02 < left < 0.04
+    assert np.all(np.diff(response[np.argmax(response) :]) <= 1e-15), "it comes back once"
+    assert np.allclose(response[times <= SETTLE], (times * np.exp(-2.0 * np.pi * times / SETTLE))[times <= SETTLE])
+    assert np.abs(np.diff(response, 2)).max() < 1e-4, "without a kink, to the end"
+    assert hits.impulse_response(times, SETTLE, 0.4).min() < -0.1 * response.max(), "weakly damped, it swings past"
+
+
+def test_small_impulses_act_in_proportion_and_hits_add_up() -> None:
+    body = trees.body(5, 1)
+    animated = still(body)
+    one, two = hit(0.1, 3, 1e-4 * IMPULSE), hit(0.2, 4, 1e-4 * IMPULSE[::-1])
+    first, second = respond(body, animated, one).offsets, respond(body, animated, two).offsets
+    double = respond(body, animated, hit(0.1, 3, 2e-4 * IMPULSE)).offsets
+    both = respond(body, animated, two, one).offsets
+    size = np.abs(both).max()
+    assert np.allclose(double, 2.0 * first, atol=1e-12 * size)
+    assert np.allclose(both, first + second, atol=1e-3 * size)
+
+
+@pytest.mark.parametrize("fps", [24, 30, 120])
+def test_all_frame_rates_agree(fps: int) -> None:
+    body = trees.body(5, 1)
+    given = hit(0.5), hit(1.0, 4)
+    base = respond(body, still(body, 181), *given)
+    other = respond(body, still(body, 3 * fps + 1), *given, dt=1.0 / fps)
+    assert np.allclose(base.rotations[::60], other.rotations[::fps], atol=1e-9)
+    assert np.allclose(base.factors, other.factors)
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 0.5])
+def test_a_larger_body_turns_alike_by_an_impulse_that_grows_with_mass_times_length(stiffness: float) -> None:
+    body, size = trees.body(4, 3), 2.5
+    grown = Body(
+        body.parents,
+        size * np.asarray(body.offsets),
+        size**3 * np.asarray(body.masses),
+        size * np.asarray(body.centers),
+        size**5 * np.asarray(body.inertias),
+    )
+    pose = trees.pose(4, 1)
+    small = hits.velocity_change(body, pose, hit(), stiffness)
+    large = hits.velocity_change(grown, pose, hit(impulse=size**4 * IMPULSE, point=size * POINT), stiffness)
+    assert np.allclose(large, small, rtol=1e-9)
+
+
+def test_a_mirrored_body_answers_in_the_mirror() -> None:
+    body, pose = trees.body(5, 4), trees.pose(5, 2)
+    across = np.array([-1.0, 1.0, 1.0])
+    turned = np.array([1.0, 1.0, -1.0, -1.0])
+    mirrored = Body(
+        body.parents,
+        across * body.offsets,
+        body.masses,
+        across * body.centers,
+        across[:, None] * np.asarray(body.inertias) * across,
+    )
+    plain = hits.velocity_change(body, pose, hit())
+    image = hits.velocity_change(mirrored, turned * pose, hit(impulse=across * IMPULSE, point=across * POINT))
+    assert np.allclose(image, -across * plain, rtol=1e-9)
+
+
+def test_muscles_resist() -> None:
+    """The stiffer, the less the joints turn, and the less what hangs on the bone that is hit lags behind it."""
+    body, pose = trees.rods([0.3] * 4, [4.0, 3.0, 2.0, 1.0]), trees.pose(4, 0)
+    given = hit(joint=1)
+    found = [np.linalg.norm(hits.velocity_change(body, pose, given, s), axis=-1) for s in (0.0, 0.3, 1.0, 10.0)]
+    sizes = [np.linalg.norm(item) for item in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert found[3][2:].max() < 0.2 * found[3][:2].max()
+    assert found[0][2:].max() > 0.2 * found[0][:2].max()
+
+
+def test_hinges_turn_about_their_axes() -> None:
+    body, pose = trees.body(4, 0), trees.pose(4, 0)
+    hinges = np.zeros((4, 3))
+    hinges[1], hinges[3] = (2.0, 0.0, 0.0), (0.0, 1.0, 1.0)
+    found = hits.velocity_change(body, pose, hit(), hinges=hinges)
+    assert np.allclose(found[1, 1:], 0.0) and np.allclose(rotation.cross(found[3], hinges[3]), 0.0)
+    assert np.abs(found[1]).max() > 0.0
+
+
+def test_limits_hold_and_joints_without_hits_stay() -> None:
+    body = trees.rods([0.3] * 3, [2.0, 1.0, 1.0])
+    animated = np.broadcast_to(rotation.IDENTITY, (60, 3, 4)).copy()
+    limits = ik.Limits(np.zeros((3, 3), bool), np.full((3, 3), -0.1), np.full((3, 3), 0.1))
+    response = respond(body, animated, hit(0.1, 2, 20.0 * IMPULSE), limits=limits)
+    assert limits.excess(response.rotations).max() < 1e-9
+    assert rotation.angle(response.rotations).max() > 0.09
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3, 1e12, 1e30])
+def test_impulses_of_any_size_stay_within_the_largest_angle(size: float) -> None:
+    body, largest = trees.body(5, 1), 0.8
+    response = respond(
+        body,
+        still(body),
+        hit(0.1, 3, size * IMPULSE / np.abs(IMPULSE).max()),
+        hit(0.2, 4, size * np.ones(3)),
+        largest_angle=largest,
+    )
+    assert np.all(np.isfinite(response.rotations)) and np.all((response.factors >= 0.0) & (response.factors <= 1.0))
+    assert np.linalg.norm(response.offsets, axis=-1).max() <= largest * (1.0 + 1e-6)
+    assert size < 2.0 or response.factors.min() < 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"time": -0.1}, "within the animation"),
+        ({"time": 9.0}, "within the animation"),
+        ({"time": np.nan}, "within the animation"),
+        ({"joint": 7}, "joint of a hit"),
+        ({"impulse": np.full(3, np.nan)}, "impulse"),
+        ({"point": np.zeros(2)}, "point of the hit"),
+    ],
+)
+def test_hits_that_cannot_be_are_refused(given: dict[str, Any], words: str) -> None:
+    body = trees.body(5, 0)
+    with pytest.raises(InvalidArgument, match=words):
+        respond(body, still(body), hit(**given))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"settle_time": 0.0}, {"largest_angle": 0.0}, {"largest_angle": np.nan}),
+        *({"stiffness": -1.0}, {"damping_ratio": -1.0}),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
+    body = trees.body(5, 0)
+    with pytest.raises(InvalidArgument):
+        respond(body, still(body), hit(), **options)

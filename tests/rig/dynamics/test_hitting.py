@@ -1,0 +1,255 @@
+"""Hits on rigs: what gives way, what stays, how it ends, control rigs, and what is refused."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+import kept
+from extension import load
+from lookat_pd import rotation
+
+from .. import scenes
+
+actions = load("rig.animation.actions")
+hitting = load("rig.dynamics.hitting")
+errors = load("lookat_pd.errors")
+targets = load("rig.sampling.targets")
+
+ROWS = (
+    *scenes.FIGURE[:-2],
+    ("shin.L", "thigh.L", (0.1, -0.02, 0.5), (0.1, 0, 0.1)),
+    ("shin.R", "thigh.R", (-0.1, -0.02, 0.5), (-0.1, 0, 0.1)),
+    ("foot.L", "shin.L", (0.1, 0, 0.1), (0.1, -0.15, 0)),
+    ("foot.R", "shin.R", (-0.1, 0, 0.1), (-0.1, -0.15, 0)),
+)
+FRAME, BACK = 10, (0.0, 1.0, 0.0)
+
+
+def hero(**options: Any) -> bpy.types.Object:
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, **options)
+    return armature
+
+
+def spec(bone: str = "chest", **changes: Any) -> Any:
+    return hitting.HitSpec(**{"frame": FRAME, "bone": bone, "impulse": 20.0, "direction": BACK, **changes})
+
+
+def run(armature: bpy.types.Object, *hits: Any, into: str = "NEW", **options: Any) -> Any:
+    request = hitting.HitRequest(hits or (spec(),), **options)
+    return scenes.finish(hitting.start(bpy.context.scene, armature, request, into))
+
+
+def turns(armature: bpy.types.Object, frames: Any, bones: Any = None) -> dict[str, Any]:
+    """Orientations (F, 4) of the evaluated bones."""
+    names = bones or [bone.name for bone in armature.pose.bones]
+    found: dict[str, list] = {name: [] for name in names}
+    for frame in frames:
+        bpy.context.scene.frame_set(int(frame))
+        seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        for name in names:
+            found[name].append(np.array(seen.pose.bones[name].matrix.to_quaternion()))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def leaning(armature: bpy.types.Object, bone: str, frame: int) -> Any:
+    """The direction in which a bone points in the world."""
+    bpy.context.scene.frame_set(frame)
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array((seen.matrix_world @ seen.pose.bones[bone].matrix).to_3x3())[:, 1]
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+def test_the_body_gives_way_and_comes_back(into: str) -> None:
+    armature = hero(modes=("QUATERNION", "XYZ", "AXIS_ANGLE"))
+    frames = np.arange(1, 61)
+    before = turns(armature, frames)
+    result = run(armature, into=into, settle_time=0.5)
+    after = turns(armature, frames)
+    away = {name: rotation.distance(before[name], after[name]) for name in before}
+    assert result.frames[0] == FRAME and result.frames[-1] == FRAME + 24
+    for name, angles in away.items():
+        assert angles[frames <= FRAME].max() < 1e-3 and angles[frames >= FRAME + 24].max() < 1e-3, name
+    assert np.degrees(away["chest"].max()) > 3.0
+    assert away["chest"][frames == FRAME + 12] < 0.06 * away["chest"].max()
+    assert all(away[name].max() < 1e-3 for name in ("root", "hips", "foot.L", "foot.R"))
+    legs = {f"{name}.{side}" for name in ("thigh", "shin", "foot") for side in "LR"}
+    assert set(result.bones) - {"hips"} - legs == {
+        "spine",
+        "chest",
+        "neck",
+        "head",
+        *(f"{n}.{s}" for n in ("upper_arm", "hand") for s in "LR"),
+    }
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_hips_shift_and_the_feet_stay(scale: float) -> None:
+    armature = hero()
+    armature.scale, armature.rotation_euler = (scale,) * 3, (0.0, 0.0, 0.5)
+    bpy.context.view_layer.update()
+    frames, names = np.arange(8, 20), ("hips", "foot.L", "foot.R")
+
+    def places() -> np.ndarray:
+        found = np.empty((len(frames), 3, 3))
+        for k, frame in enumerate(frames):
+            bpy.context.scene.frame_set(int(frame))
+            seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            found[k] = [seen.matrix_world @ seen.pose.bones[name].head for name in names]
+        return found
+
+    before = places()
+    result = run(armature)
+    away = places() - before
+    assert 0.01 * scale < np.linalg.norm(away[:, 0], axis=-1).max() == pytest.approx(result.shift, rel=1e-3)
+    assert away[6, 0, 1] > 0.0 and np.abs(away[:3, 0]).max() < 1e-6
+    assert np.linalg.norm(away[:, 1:], axis=-1).max() < 2e-3 * scale
+    armature.animation_data.action = bpy.data.actions["Sway"]
+    still = run(armature, hips=0.0)
+    assert still.shift == 0.0 and "hips" in result.bones and "hips" not in still.bones
+
+
+def test_other_curves_and_what_is_before_stay_to_the_bit() -> None:
+    armature = hero()
+    source = armature.animation_data.action
+    result = run(armature)
+    old, new = (actions.channelbag(action, action.slots[0]).fcurves for action in (source, result.action))
+    for curve in old:
+        found = new.find(curve.data_path, index=curve.array_index)
+        bone = curve.data_path.split('"')[1]
+        off = np.abs([curve.evaluate(frame) - found.evaluate(frame) for frame in range(1, 61)])
+        # A curve between two keys is divided where the hit begins, in single precision.
+        assert off[:FRAME].max() < 1e-6 > off[int(result.frames[-1]) - 1 :].max()
+        assert bone in result.bones or not off.any()
+    chest = new.find(actions.rotation_path("chest", "QUATERNION"), index=1)
+    kinds = {point.type for point in chest.keyframe_points if FRAME < point.co.x < result.frames[-1]}
+    assert kinds == {"GENERATED"}
+
+
+def test_without_impulse_nothing_changes_to_the_bit() -> None:
+    armature = hero()
+    before = turns(armature, range(1, 61))
+    result = run(armature, spec(impulse=0.0))
+    after = turns(armature, range(1, 61))
+    assert result.bones == () and all(np.array_equal(before[name], after[name]) for name in before)
+    assert run(armature, spec(impulse=0.0), into="LAYER").bones == ()
+
+
+@pytest.mark.parametrize("direction", [(0, 1, 0), (0, -1, 0), (1, 0, 0)])
+def test_the_chest_goes_where_it_is_pushed(direction: tuple[float, float, float]) -> None:
+    """Also on an armature that is turned, moved and scaled."""
+    armature = scenes.figure(rows=ROWS)
+    armature.rotation_euler, armature.location, armature.scale = (0.0, 0.0, 0.7), (2.0, 1.0, 0.3), (1.2,) * 3
+    scenes.animate(armature, frames=(1,), size=0.0)
+    bpy.context.view_layer.update()
+    start = leaning(armature, "chest", FRAME)
+    run(armature, spec(direction=direction), settle_time=1.0)
+    moved = leaning(armature, "chest", FRAME + 4) - start
+    assert moved @ np.array(direction) > 0.9 * np.linalg.norm(moved) > 0.02
+
+
+def test_a_hit_from_an_object_is_a_hit_in_its_direction() -> None:
+    armature = hero()
+    ball = scenes.ball((0.3, -2.0, 1.4))
+    first = run(armature, spec(source=targets.Target(ball)))
+    impulse = first.outcomes[0].impulse
+    armature.animation_data.action = bpy.data.actions["Sway"]
+    second = run(armature, spec(direction=tuple(impulse)))
+    assert np.allclose(first.angles, second.angles, atol=1e-6) and impulse[1] > 0.0 > impulse[0]
+
+
+def test_several_hits_fewer_bones_and_the_other_side() -> None:
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, frames=(1,), size=0.0)
+    both = run(armature, spec("hand.L", impulse=0.5), spec("hand.R", frame=20, impulse=0.5), length=2, hips=0.0)
+    assert set(both.bones) == {"hand.L", "upper_arm.L", "hand.R", "upper_arm.R"}
+    angles = dict(zip(both.tree.bones, both.angles.T, strict=True))
+    assert np.allclose(angles["hand.L"][:20], angles["hand.R"][10:30], atol=1e-6), "mirrored, ten frames later"
+    alone = run(armature, spec("chest", impulse=5.0), follow=False, hips=0.0)
+    assert set(alone.bones) == {"spine", "chest"}
+
+
+def test_a_leg_gives_way_below_the_hips() -> None:
+    armature = hero()
+    assert set(run(armature, spec("shin.L", impulse=5.0)).bones) == {"thigh.L", "shin.L", "foot.L"}
+
+
+def test_an_impulse_means_the_same_for_bodies_of_all_sizes() -> None:
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, frames=(1,), size=0.0)
+    small = run(armature, settle_time=0.5)
+    armature.scale = (2.5,) * 3
+    bpy.context.view_layer.update()
+    armature.animation_data.action = bpy.data.actions["Sway"]
+    large = run(armature, settle_time=0.5)
+    assert np.allclose(small.angles, large.angles, atol=1e-5)
+
+
+def test_24_and_60_frames_a_second_agree() -> None:
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, frames=(1,), size=0.0)
+    slow = run(armature, spec(frame=0), settle_time=1.0)
+    armature.animation_data.action = bpy.data.actions["Sway"]
+    bpy.context.scene.render.fps = 60
+    fast = run(armature, spec(frame=0), settle_time=1.0)
+    assert np.allclose(slow.angles[::2], fast.angles[::5], atol=1e-6)
+
+
+def test_a_huge_impulse_is_reduced_and_limits_hold() -> None:
+    armature = hero()
+    result = run(armature, spec(impulse=1e6), largest_angle=0.5)
+    assert [hit.bone for hit in result.reduced] == ["chest"] and 0.0 < result.reduced[0].factor < 1e-2
+    assert np.all(np.isfinite(result.angles)) and result.angles.max() <= 0.5 + 1e-6
+    limited = scenes.figure("Limited", ROWS)
+    scenes.animate(limited, frames=(1,), size=0.0)
+    bone = limited.pose.bones["chest"]
+    bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, -0.02, 0.02
+    held = run(limited)
+    free = run(limited, limits=False)
+    chest = held.tree.bones.index("chest")
+    assert held.angles[:, chest].max() < 0.03 < free.angles[:, chest].max()
+
+
+@pytest.mark.parametrize(
+    ("hits", "words"),
+    [
+        ((), "no hit"),
+        ((spec("hips"),), "holds the whole body"),
+        ((spec("nobody"),), "has no bone"),
+        ((spec(direction=(0.0, 0.0, 0.0)),), "no direction"),
+        ((spec(impulse=-1.0),), "impulse"),
+        ((spec(impulse=float("nan")),), "impulse"),
+        ((spec(frame=2_000_000),), "beyond the frames"),
+    ],
+)
+def test_what_cannot_be_is_refused(hits: tuple, words: str) -> None:
+    armature = hero()
+    with pytest.raises(errors.LookAtError, match=words):
+        scenes.finish(hitting.start(bpy.context.scene, armature, hitting.HitRequest(hits)))
+    assert armature.animation_data.action.name == "Sway" and len(bpy.data.actions) == 1
+
+
+def test_stopping_leaves_nothing_behind() -> None:
+    armature = hero()
+    steps = hitting.start(bpy.context.scene, armature, hitting.HitRequest((spec(),)))
+    next(steps)
+    steps.close()
+    assert armature.animation_data.action.name == "Sway" and len(bpy.data.actions) == 1 == len(bpy.data.scenes)
+
+
+def test_controls_of_a_generated_rig() -> None:
+    """The deforming bones turn as the body gives way, though the head inherits no rotation and the left arm is held."""
+    armature = kept.human()
+    frames, names = (20, 26, 60), ("DEF-spine.003", "DEF-spine.006", "DEF-hand.L", "DEF-foot.L", "DEF-foot.R", "torso")
+    before = turns(armature, frames, names)
+    result = run(armature, spec("chest", frame=20, impulse=30.0))
+    after = turns(armature, frames, names)
+    away = {name: np.degrees(rotation.distance(before[name], after[name])) for name in names}
+    assert away["DEF-spine.003"][1] > 4.0 and away["DEF-spine.006"][1] > 1.0
+    assert away["DEF-foot.L"][1] < 0.2 > away["DEF-foot.R"][1] and away["torso"].max() < 0.02 < result.shift < 0.1
+    assert all(angles[0] < 0.02 and angles[2] < 0.02 for angles in away.values())
+    assert "head" in result.bones and not any(name.startswith(("DEF-", "ORG-", "MCH-")) for name in result.bones)
+    with pytest.raises(errors.LookAtError, match="switch the limb to FK"):
+        run(armature, spec("hand_ik.L", frame=20))
