@@ -4,7 +4,7 @@ import bpy
 
 from ..operators import current, inertialize
 from ..operators.travel import draw_speed
-from .transitions import hand_over
+from .transitions import copy_settings
 
 
 class LOOKAT_PD_PT_transitions_travel(bpy.types.Panel):
@@ -23,11 +23,11 @@ class LOOKAT_PD_PT_transitions_travel(bpy.types.Panel):
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_travel
         layout.prop(settings, "removed")
         button = layout.operator("lookat_pd.in_place", icon="PINNED")
-        hand_over(settings, button, ("removed",))
+        copy_settings(settings, button, ("removed",))
         layout.separator()
         draw_speed(layout, settings)
         button = layout.operator("lookat_pd.travelling", icon="FORWARD")
-        hand_over(settings, button, ("use_feet_speed", "speed", "direction", "turn_speed", "use_feet_turn"))
+        copy_settings(settings, button, ("use_feet_speed", "speed", "direction", "turn_speed", "use_feet_turn"))
         layout.separator()
         layout.prop(settings, "path")
         layout.prop(settings, "ease")
@@ -36,7 +36,7 @@ class LOOKAT_PD_PT_transitions_travel(bpy.types.Panel):
         row.enabled = settings.path is not None
         button = row.operator("lookat_pd.follow_path", icon="CURVE_PATH")
         button.path = settings.path.name if settings.path is not None else ""
-        hand_over(settings, button, ("use_feet_speed", "speed", "ease", "lock_path_feet"))
+        copy_settings(settings, button, ("use_feet_speed", "speed", "ease", "lock_path_feet"))
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_transitions_travel,))
