@@ -119,17 +119,23 @@ def pose_of(armature: bpy.types.Object) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Playing:
-    """What an armature plays and how it is posed, to be restored."""
+    """What an armature plays and how it is posed, to be restored.
+
+    properties: all others that one of its actions animates, such as switches of the rig, by data path. Blender leaves
+    them as they are where an action has no keys for them.
+    """
 
     armature: bpy.types.Object
     action: bpy.types.Action | None
     slot: bpy.types.ActionSlot | None
     pose: dict[str, dict[str, Any]]
+    properties: dict[str, Any]
 
     @classmethod
     def of(cls, armature: bpy.types.Object) -> "Playing":
         data = armature.animation_data
-        return cls(armature, data.action if data else None, data.action_slot if data else None, pose_of(armature))
+        action, slot = (data.action, data.action_slot) if data else (None, None)
+        return cls(armature, action, slot, pose_of(armature), _animated_properties(armature))
 
     def restore(self) -> None:
         data = self.armature.animation_data
@@ -142,6 +148,42 @@ class Playing:
         for bone in self.armature.pose.bones:
             for name, value in self.pose[bone.name].items():
                 setattr(bone, name, value)
+        for path, value in self.properties.items():
+            if _value(self.armature, path) != value:
+                _set(self.armature, path, value)
+
+
+def _animated_properties(armature: bpy.types.Object) -> dict[str, Any]:
+    """Values of what the actions of an armature animate beside its bones, by data path."""
+    bones = _paths(armature)
+    keyed = {path for action in moving(armature) for path in _channels(action, suitable_slot(armature, action))}
+    found = {}
+    for path in sorted(keyed):
+        start, _, name = path.rpartition(".")
+        if start not in bones or name not in TRANSFORM_SIZES:
+            value = _value(armature, path)
+            if value is not None:
+                found[path] = value
+    return found
+
+
+def _value(item: bpy.types.ID, path: str) -> Any:
+    """The value of a property, None if there is no such property any more."""
+    try:
+        value = item.path_resolve(path)
+    except ValueError:
+        return None
+    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+
+def _set(item: bpy.types.ID, path: str, value: Any) -> None:
+    if path.endswith('"]'):
+        start, _, name = path[:-2].rpartition('["')
+        owner = item.path_resolve(start) if start else item
+        owner[bpy.utils.unescape_identifier(name)] = value
+        return
+    start, _, name = path.rpartition(".")
+    setattr(item.path_resolve(start) if start else item, name, value)
 
 
 def check_results(names: list[str], result: Any) -> None:

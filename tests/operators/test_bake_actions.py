@@ -82,6 +82,31 @@ def test_each_checked_action_is_baked_as_if_it_were_the_only_one(hero) -> None:
     assert values(bpy.data.actions["Walk look-at"]) == together
 
 
+def test_keys_of_settings_in_one_action_change_no_other_one(hero) -> None:
+    """An action that switches the look on at its end, or a switch of the rig, leaves the actions after it alone."""
+    hero.pose.bones["chest"]["switch"] = 0.0
+    settings, first, last = hero.pose.bones["head"].lookat_pd, *CLIPS["Run"][:2]
+    hero.animation_data.action = bpy.data.actions["Run"]
+    for frame, use, switch in ((first, False, 1.0), (last, True, 0.0)):
+        settings.use, hero.pose.bones["chest"]["switch"] = use, switch
+        hero.keyframe_insert('pose.bones["head"].lookat_pd.use', frame=frame)
+        hero.pose.bones["chest"].keyframe_insert('["switch"]', frame=frame)
+    made = []
+    for names in (["Walk"], ["Run", "Walk"]):
+        hero.animation_data.action = bpy.data.actions["Walk"]
+        settings.use, hero.pose.bones["chest"]["switch"], settings.mute = True, 0.0, False
+        for bone in hero.pose.bones:
+            bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+        chosen = [bpy.data.actions[name] for name in names]
+        for _ in bake_actions.bake_actions(bpy.context.scene, hero, ["head"], chosen):
+            # As a redraw of the window does.
+            bpy.context.scene.frame_set(1)
+        made.append(values(bpy.data.actions["Walk look-at"]))
+        for name in names:
+            bpy.data.actions.remove(bpy.data.actions[f"{name} look-at"])
+    assert made[0] == made[1]
+
+
 def test_a_bake_that_ends_early_leaves_nothing(hero) -> None:
     before = state(hero)
     for steps in (1, 3, 30):
