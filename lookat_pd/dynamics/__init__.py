@@ -6,6 +6,7 @@ Units are metres, kilograms, seconds and radians; quaternions are w, x, y, z.
 from .body import Body, RootMotion
 from .engine import available, reason
 from .forward import Trajectory, simulate
+from .hits import Hit, HitResponse, respond
 from .interpolation import Interpolation, interpolate, interpolating, key_velocities
 from .obstacles import Obstacles
 from .reaches import METHODS, Reach, reach, reaching
@@ -13,6 +14,8 @@ from .reaches import METHODS, Reach, reach, reaching
 __all__ = [
     "METHODS",
     "Body",
+    "Hit",
+    "HitResponse",
     "Interpolation",
     "Obstacles",
     "Reach",
@@ -25,5 +28,6 @@ __all__ = [
     "reach",
     "reaching",
     "reason",
+    "respond",
     "simulate",
 ]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..checks import exactly, numbers, shown
+from ..checks import LONGEST_STEP, SHORTEST_STEP, exactly, number, numbers, shown, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..pd import second_order
@@ -84,13 +84,13 @@ def respond(
         raise InvalidArgument(
             "The animation must have the shape (F, {count}, 4), not {shape}.", count=len(body), shape=animated.shape
         )
-    dt = checks.positive("time step", dt, "s")
-    second_order.check_tuning(settle_time, damping_ratio)
-    largest = float(numbers("largest angle", largest_angle))
-    if not 0.0 < largest <= np.pi:
+    dt = time_step(dt)
+    settle_time = number("settle time", settle_time, SHORTEST_STEP, LONGEST_STEP)
+    damping_ratio = number("damping ratio", damping_ratio, 0.0, second_order.MOST_DAMPING)
+    largest = numbers("largest angle", largest_angle)
+    if largest.ndim or not 0.0 < largest <= np.pi:
         raise InvalidArgument(
-            "The largest angle must be above 0° and at most 180°, not {angle}°.",
-            angle=shown(float(np.degrees(largest))),
+            "The largest angle must be above 0° and at most 180°, not {angle}°.", angle=shown(np.degrees(largest))
         )
     times = dt * np.arange(len(animated))
     velocities, factors = np.zeros((len(hits), len(body), 3)), np.ones(len(hits))
@@ -111,7 +111,7 @@ def respond(
         velocities[k] = velocity_change(body, pose, hits[k], stiffness, hinges)
         checked = time + settle_time * _SAMPLES
         rising = impulse_response(checked - time, settle_time, damping_ratio)
-        factors[k] = _allowed(offsets_at(checked, count), rising[:, None, None] * velocities[k], largest)
+        factors[k] = _allowed(offsets_at(checked, count), rising[:, None, None] * velocities[k], float(largest))
     offsets = offsets_at(times, len(hits))
     moved = np.any(offsets != 0.0, axis=-1)
     rotations = rotation.multiply(animated, rotation.exp(offsets))
@@ -128,7 +128,7 @@ def velocity_change(
     n = len(body)
     if not (isinstance(hit.joint, int | np.integer) and 0 <= hit.joint < n):
         raise InvalidArgument(
-            "The joint of a hit must be a number from 0 to {last}, not {joint}.", last=n - 1, joint=hit.joint
+            "The joint of a hit must be a number from 0 to {last}, not {joint}.", last=n - 1, joint=shown(hit.joint)
         )
     resistance = checks.not_negative("stiffness", stiffness, n, body.called)
     point, impulse = exactly("point of the hit", hit.point, 3), exactly("impulse", hit.impulse, 3)
@@ -168,7 +168,7 @@ def _time(hit: Hit, last: float) -> float:
     time = numbers("time of the hit", hit.time)
     if time.ndim or not 0.0 <= time <= last:
         raise InvalidArgument(
-            "A hit must be within the animation, from 0 to {last:g} s, not at {time}.", last=last, time=hit.time
+            "A hit must be within the animation, from 0 to {last:g} s, not at {time}.", last=last, time=shown(hit.time)
         )
     return float(time)
 

@@ -26,7 +26,7 @@ import lookat_pd
 from lookat_pd import checks, conversation, eyes, gaze, ik, pd, rotation, transitions
 from lookat_pd.body import legs
 from lookat_pd.conversation import files
-from lookat_pd.dynamics import Body, Obstacles, RootMotion, interpolate, key_velocities, reach, simulate
+from lookat_pd.dynamics import Body, Hit, Obstacles, RootMotion, interpolate, key_velocities, reach, respond, simulate
 from lookat_pd.dynamics import available as engine_available
 from lookat_pd.errors import FileError, InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt
@@ -368,6 +368,29 @@ def obstacle_arguments(random: np.random.Generator) -> dict[str, Any]:
     return reach_arguments(random) | {"starts": places, "ends": 0.9 * places, "radii": np.array([0.1, 0.2])}
 
 
+def hit_response(**given: Any) -> Any:
+    hit = Hit(*(given.pop(name) for name in ("time", "joint", "point", "impulse")))
+    return with_body(respond)(hits=[hit], **given)
+
+
+def hit_arguments(random: np.random.Generator) -> dict[str, Any]:
+    body = body_arguments(random)
+    n = len(body["parents"])
+    return body | {
+        "animated": unit(random, 12, n),
+        "dt": 1.0 / 24.0,
+        "time": 0.1,
+        "joint": int(random.integers(n)),
+        "point": random.normal(scale=0.1, size=3),
+        "impulse": 10.0 ** random.uniform(-2.0, 3.0) * random.normal(size=3),
+        "settle_time": 0.6,
+        "damping_ratio": 1.0,
+        "stiffness": 0.25,
+        "hinges": random.normal(size=(n, 3)) * (random.uniform(size=(n, 1)) < 0.5),
+        "largest_angle": 1.0,
+    }
+
+
 def simulate_arguments(random: np.random.Generator) -> dict[str, Any]:
     body = body_arguments(random, 0.3)
     n = len(body["parents"])
@@ -629,6 +652,7 @@ CALLS = {
         key_velocities,
         lambda random: {"keys": unit(random, 3, 2), "key_times": np.array([0.0, 0.1, 0.3]), "kinds": ["auto"] * 3},
     ),
+    "hit": Call(hit_response, hit_arguments),
     "reach": Call(with_body(reach), reach_arguments, engine=True),
     "reach around obstacles": Call(reach_around, obstacle_arguments, engine=True),
     "simulate": Call(with_body(simulate), simulate_arguments, engine=True),
