@@ -15,7 +15,8 @@ class Blended(AutoBlend):
 
     blend: float
     profile: StringProperty(
-        name="Profile", description="Rows of a blend profile as JSON, for bones that blend differently; empty for none"
+        name="Blend Profile",
+        description="Rows of a blend profile as JSON, for bones that blend differently; empty for none",
     )
 
     @property

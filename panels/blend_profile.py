@@ -32,7 +32,7 @@ class LOOKAT_PD_PT_profile_presets(PresetPanel, bpy.types.Panel):
 
 
 class LOOKAT_PD_PT_transitions_profile(bpy.types.Panel):
-    bl_label = "Profile"
+    bl_label = "Blend Profile"
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Look-at PD"

@@ -191,7 +191,7 @@ class TransitionSettings(CutRange, Blending, Repeating, FootLocking, bpy.types.P
     )
     profile_rows: CollectionProperty(
         type=ProfileRowItem,
-        name="Profile",
+        name="Blend Profile",
         description="Rows of the profile; for a bone the first one that fits counts",
     )
     profile_index: IntProperty(name="Highlighted Row", options={"HIDDEN"})

@@ -129,7 +129,7 @@ def test_the_engine_is_needed_only_for_what_is_simulated(shot, call, tmp_path, m
     monkeypatch.setattr(engine, "reason", lambda: "The physics engine is missing.")
     output, reach = tmp_path / "out.blend", ("--bone", "foot.L", "--point", "0.15,-0.4,0.3")
     for verb, words in (
-        ("interpolate", ("--bone", THIGH, "--strength", 2)),
+        ("interpolate", ("--bone", THIGH, "--strength", 0.2)),
         ("interpolate", ("--bone", THIGH, "--passive", SHIN)),
         ("reach", (*reach, "--method", "smoothing")),
     ):

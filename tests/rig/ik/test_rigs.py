@@ -17,6 +17,7 @@ goals = load("rig.ik.goals")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
 contacts = load("rig.ik.contacts")
+detection = load("lookat_pd.body.contacts")
 bake = load("rig.look_at.bake")
 sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
@@ -223,7 +224,7 @@ def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
     # A leg is 80 cm long.
     metre = float(seen.reach[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
     before = places()
-    touch = contacts.Touch(contacts.Contact(contacts.Detection()))
+    touch = contacts.Touch(contacts.Contact(detection.Detection()))
     steps = contacts.clean_up(bpy.context.scene, chain, touch, solving.IKTuning(), range_)
     result = scenes.finish(steps)
     after = places()

@@ -20,6 +20,7 @@ compare = load("rig.look_at.compare")
 contacts = load("rig.ik.contacts")
 conversation_settings = load("rig.look_at.directing.conversation_settings")
 conversation_table = load("rig.look_at.directing.conversation_table")
+detection = load("lookat_pd.body.contacts")
 drain = load("lookat_pd.progress").drain
 files = load("lookat_pd.conversation.files")
 follow = load("rig.live.realtime")
@@ -274,7 +275,7 @@ class FeatureOperations(Stage):
     @rule(n=whole, first=st.integers(1, LAST), last=st.integers(1, LAST), into=st.sampled_from(INTO))
     def lock_contact(self, n: int, first: int, last: int, into: str) -> None:
         armature = self.character(n)
-        what = [(first, last)] if first <= last else contacts.Detection()
+        what = [(first, last)] if first <= last else detection.Detection()
         with suppress(LookAtError):
             found = ik_chain.resolve(armature, "hand.R", length=2)
             options = bake_options.BakeOptions(1, LAST, into)
