@@ -45,12 +45,12 @@ def looked_off_by_click(hands: Hands) -> Waiting:
     yield from hands.click((yield from hands.find("lookat_pd.key", across=0.835)))
     paths = [
         curve.data_path
-        for layer in armature().animation_data.action.layers
+        for layer in armature().data.animation_data.action.layers
         for strip in layer.strips
         for bag in strip.channelbags
         for curve in bag.fcurves
     ]
-    assert 'pose.bones["head"].lookat_pd.use' in paths, paths
+    assert paths == ["lookat_pd_shot[0].use"], paths
     yield from hands.undo()
     yield from hands.undo()
     assert settings().use

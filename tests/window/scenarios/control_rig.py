@@ -199,7 +199,8 @@ def arm_of_a_human_switched_to_fk(hands: Hands) -> Waiting:
     bpy.ops.ed.undo_push(message="Ready")
     before = arm()
     with hands.override():
-        bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", to="FK")
+        # With an undo step where it is done at once.
+        bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", True, to="FK")
     assert (yield from hands.until(lambda: not hands.window.modal_operators, 20.0)), "not switched"
     yield 0.5
     assert state() == 1.0 and float(_human().pose.bones["upper_arm_parent.R"]["IK_FK"]) == right
