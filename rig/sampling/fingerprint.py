@@ -289,8 +289,8 @@ def _constraints(stack: Any, path: str, animated: Mapping[str, set[int]]) -> Ite
         if not own_data.is_own_constraint(constraint):
             here = f'{path}constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
             yield from _simple(constraint, here, animated)
-            for target in getattr(constraint, "targets", ()):
-                yield from _simple(target, here, animated)
+            for n, target in enumerate(getattr(constraint, "targets", ())):
+                yield from _simple(target, f"{here}targets[{n}].", animated)
 
 
 def _simple(item: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:

@@ -44,6 +44,19 @@ def scene() -> scenes.Scene:
     variable.name, variable.targets[0].id = "mood", found.armature
     variable.targets[0].data_path = 'pose.bones["chest"]["mood"]'
     driver.expression = "mood * 0.1"
+    parents = found.armature.pose.bones["neck"].constraints.new("ARMATURE")
+    for bone in ("hips", "chest"):
+        target = parents.targets.new()
+        target.target, target.subtarget = found.armature, bone
+    path = f'pose.bones["neck"].constraints["{parents.name}"].targets[1].weight'
+    switch = found.armature.driver_add(path).driver
+    variable = switch.variables.new()
+    variable.name, variable.targets[0].id = "parent", found.armature
+    variable.targets[0].data_path = 'pose.bones["chest"]["parent"]'
+    switch.expression = "parent"
+    for frame, value in ((1, 0.0), (30, 1.0)):
+        found.armature.pose.bones["chest"]["parent"] = value
+        found.armature.keyframe_insert('pose.bones["chest"]["parent"]', frame=frame)
     track = found.armature.animation_data.nla_tracks.new()
     strip = track.strips.new("Under", 1, bpy.data.actions.new("Under"))
     strip.name = "Under"
@@ -152,6 +165,9 @@ SOMETHING: dict[str, Edit] = {
     "rotation mode": lambda s: setattr(s.armature.pose.bones["thigh.L"], "rotation_mode", "XYZ"),
     "constraint": lambda s: setattr(s.armature.pose.bones["neck"].constraints["Limit"], "max_y", 0.3),
     "constraint's influence": lambda s: setattr(s.armature.pose.bones["neck"].constraints["Limit"], "influence", 0.3),
+    "weight of a parent": lambda s: setattr(
+        s.armature.pose.bones["neck"].constraints["Armature"].targets[0], "weight", 0.3
+    ),
     "new constraint": lambda s: s.armature.pose.bones["neck"].constraints.new("COPY_SCALE"),
     "custom property": lambda s: s.armature.pose.bones["chest"].__setitem__("mood", 0.9),
     "driver": lambda s: setattr(s.armature.animation_data.drivers[0].driver, "expression", "mood"),
