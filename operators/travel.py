@@ -139,7 +139,6 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
         )
 
     def finish(self, context: bpy.types.Context, result: PathFollowed) -> None:
-        feet = Message("; {feet} foot contacts locked", feet=result.feet.stances) if result.feet else ""
         current.report_info(
             self,
             Message(
@@ -149,7 +148,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
                 distance=result.distance,
                 first=result.first,
                 last=result.last,
-                feet=feet,
+                feet=inertialize.locked(result.feet),
             ),
         )
 
