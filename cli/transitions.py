@@ -172,10 +172,10 @@ def _along_path(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.typ
     source, destination = _take(request, rig).action, _take(request, rig, options.to).action
     rigs.use_action(rig, source.name, "NEW")
     room = (_LONGEST_AUTO if seconds is None else seconds) / scene_time.seconds_per_frame(scene)
-    ends = PathEnds(source, destination, (options.source_range, options.destination_range))
+    ends = PathEnds(source.name, destination.name, (options.source_range, options.destination_range))
     known = clip_library.compare(scene, rig, options.library, console, ends, int(np.ceil(room)))
     cost = library.CUT_COST if options.cut_cost is None else options.cut_cost
-    path = known.path(ends, cost)
+    path = known.cuts.path(ends, cost)
     entries = [Entry(step.clip.action.name, step.clip.frame, step.at) for step in known.steps(path)]
     return dataclasses.replace(_join(request, scene, rig, entries), library=known, path=path)
 
