@@ -158,6 +158,6 @@ def test_the_graph_of_the_panel(hero) -> None:
     assert len(preview.preview(hero, settings, between, 10.0).path) == 1
     assert preview.preview(hero, settings, library.PathEnds("Clip 1", "Gone"), 0.02).path == ()
     pixels = plots._draw_graph(found.places, [((a, b), 1.0 - rank) for a, b, rank in found.cuts], [[(0, 1)], [(1, 2)]])
-    assert pixels.shape == (plots.HEIGHT, plots.WIDTH, 4) and 0.0 <= pixels.min() and pixels.max() <= 1.0
+    assert pixels.shape == (plots.HEIGHT, plots.WIDTH, 4) and pixels.min() >= 0.0 and pixels.max() <= 1.0
     for colour in plots.COLOURS[:2]:
         assert np.any(np.all(np.isclose(pixels[..., :3], colour), axis=-1) & (pixels[..., 3] > 0.5))
