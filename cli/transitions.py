@@ -26,6 +26,7 @@ from ..rig.transitions import (
     library,
     loop,
     path_following,
+    pop_smoothing,
     pops,
     pose_markers,
     sequence,
@@ -171,10 +172,10 @@ def _along_path(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.typ
     source, destination = _take(request, rig).action, _take(request, rig, options.to).action
     rigs.use_action(rig, source.name, "NEW")
     room = (_LONGEST_AUTO if seconds is None else seconds) / scene_time.seconds_per_frame(scene)
-    ends = PathEnds(source, destination, (options.source_range, options.destination_range))
+    ends = PathEnds(source.name, destination.name, (options.source_range, options.destination_range))
     known = clip_library.compare(scene, rig, options.library, console, ends, int(np.ceil(room)))
     cost = library.CUT_COST if options.cut_cost is None else options.cut_cost
-    path = known.path(ends, cost)
+    path = known.cuts.path(ends, cost)
     entries = [Entry(step.clip.action.name, step.clip.frame, step.at) for step in known.steps(path)]
     return dataclasses.replace(_join(request, scene, rig, entries), library=known, path=path)
 
@@ -360,41 +361,31 @@ def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.ty
     options, how = request.options, request.blend(rig)
     clip = _take(request, rig)
     fits = sequence.fitting(rig, clip.action, clip.slot)
-    found = pops.by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
-    begin, end = sequence.key_range(clip.action, clip.slot)
-    dt = scene_time.seconds_per_frame(scene)
-    action, called = clip.action.copy(), clip.action.name
-    action.name = options.name or f"{clip.action.name} smooth"
-    slot = action.slots[clip.slot.identifier]
-    blends, used = [], []
-    for frame, here in found.items():
-        left = (end - frame + 1) * dt
-        blend = None if how.seconds is None else min(how.seconds, how.profile.longest_blend(left))
-        made = pops.smooth(
-            rig,
-            action,
-            int(frame),
-            replace(how, seconds=blend),
-            bones={pop.bone for pop in here},
-            slot=slot,
-            scene=scene,
-            called=called,
-        )
-        blends.append(made.seconds or 0.0)
-        used.append(made.how.id)
-    join.use(rig, action, slot)
+    found = pops.bones_by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
+    begin, _ = sequence.key_range(clip.action, clip.slot)
+    made = drain(
+        pop_smoothing.smooth(scene, rig, found, how, name=options.name or "", lock_feet=options.lock_feet, shorten=True)
+    )
     if not found:
         notes.append(
             Message(
                 "No pop was found in '{action}'; '{result}' is an unchanged copy.",
                 action=clip.action.name,
-                result=action.name,
+                result=made.action.name,
             )
         )
-    cuts = [int(frame) for frame in found]
-    places = [velocity_jump.across(cut) for cut in cuts]
+    cuts = list(made.blends)
     return Made(
-        action, slot, [clip.action.name], cuts, blends, places, [begin], missing=list(fits.missing), methods=used
+        made.action,
+        made.slot,
+        [clip.action.name],
+        cuts,
+        [used.seconds or 0.0 for used in made.blends.values()],
+        [velocity_jump.across(cut) for cut in cuts],
+        [begin],
+        missing=list(fits.missing),
+        methods=[used.how.id for used in made.blends.values()],
+        foot_drift=None if made.feet is None else (made.feet.before, made.feet.drift),
     )
 
 

@@ -22,7 +22,7 @@ from ...rig.transitions import (
     sequence,
     travel,
 )
-from ...rig.transitions.as_seen import seen_loop, seen_pops, seen_transition
+from ...rig.transitions.as_seen import seen_feet, seen_loop, seen_pops, seen_transition
 from ...rig.transitions.as_seen.seen_transition import SeenTransition
 from .. import arguments as words
 from .. import (
@@ -108,7 +108,7 @@ _MEANT_FOR = {
     "until": ("to",),
     "as_seen": ("to", "list", "markers", "loop", "smooth_pops"),
     "loop_ends": ("loop",),
-    "lock_feet": ("to", "list", "markers", "along"),
+    "lock_feet": ("to", "list", "markers", "smooth_pops", "along"),
     "direction": ("travel",),
     "turning": ("travel",),
     "speed": ("along",),
@@ -453,6 +453,9 @@ def _smooth_as_seen(
     first, last = request.options.range or scene_time.key_range(scene)
     steps = seen_transition.smooth_all(scene, rig, first, last, request.blend(rig))
     made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "smoothing"))
+    if request.options.lock_feet and made:
+        feet = drain(seen_feet.lock_through(scene, rig, [transition for _, transition in made], first, last))
+        row["foot_drift"] = None if feet is None else [round(drift, 6) for drift in (feet.before, feet.drift)]
     console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in made])
     _fill_seen(row, first, last, [pop.frame for pop, _ in made], [transition for _, transition in made], jumps)

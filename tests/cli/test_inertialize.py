@@ -947,6 +947,18 @@ def test_lock_feet(call, walkers, tmp_path) -> None:
     assert seen["foot_drift"][0] > 10.0 * seen["foot_drift"][1]
 
 
+def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> None:
+    """A hard cut is a pop."""
+    cut, output = tmp_path / "cut.blend", tmp_path / "out.blend"
+    frames = ["--to", "Slow", "--source-frame", 31, "--destination-frame", 22, "--method", "cut"]
+    assert call("inertialize", walkers, "--output", cut, *frames).row["ok"]
+    for words in ([], ["--as-seen"]):
+        free = call("inertialize", cut, "--output", output, "--smooth-pops", *words).row
+        row = call("inertialize", cut, "--output", output, "--smooth-pops", "--lock-feet", *words).row
+        assert row["error"] is None and row["cuts"] == free["cuts"] == [31]
+        assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
+
+
 def test_clean_feet(call, walkers, tmp_path) -> None:
     output = tmp_path / "out.blend"
     row = call("inertialize", walkers, "--output", output, "--clean-feet", "--range", 1, 40).row
