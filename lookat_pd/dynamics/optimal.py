@@ -58,13 +58,14 @@ def optimized(
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
         places, constraints = problem.constraints(numbers)
-        for tries in range(_MOST_TRIES):
+        tries = 0
+        while tries < _MOST_TRIES:
             step = _step(values, slopes, places, constraints, damping)
             tried = problem.restored(_moved(numbers, step))
             gained = cost - problem.cost(tried)
             if gained > 0.0:
                 break
-            damping *= _MORE_DAMPING
+            tries, damping = tries + 1, _MORE_DAMPING * damping
         else:
             return
         predicted = cost - 0.5 * float(np.sum((values + slopes @ step) ** 2))
