@@ -106,9 +106,9 @@ class Arm:
         for number in range(count):
             places[..., number, :] = place
             own = local[..., number, :, :]
-            turn = own if turn is None else np.einsum("...ij,...jk->...ik", turn, own)
+            turn = own if turn is None else turn @ own
             axes[..., number, :, :] = turn
-            place = place + np.einsum("...ij,j->...i", turn, self._arms[number])
+            place = place + turn @ self._arms[number]
         jacobian = rotation.cross(np.swapaxes(axes, -1, -2), (place[..., None, :] - places)[..., None, :])
         return place, np.swapaxes(jacobian.reshape(*place.shape[:-1], 3 * count, 3), -1, -2)
 
@@ -191,52 +191,73 @@ class Arm:
         The first starts from the torques that hold the body before the motion, the last ends at those that hold it
         afterwards.
         """
+        return self.differences(self.inverse(*self._states(motion, h)), h)
+
+    def _states(self, motion: Array, h: float) -> tuple[Array, Array, Array]:
+        """Poses (..., N + 3, a, 4), velocities and accelerations (..., N + 3, a, 3) before, after and during a
+        motion."""
         speeds = self.speeds(motion, h)
         ends = motion[..., [0, -1], :, :]
         before, after = speeds[..., :-1, :, :], speeds[..., 1:, :, :]
         still = np.zeros((*ends.shape[:-1], 3))
-        torques = self.inverse(
+        return (
             np.concatenate((ends, motion), axis=-3),
             np.concatenate((still, 0.5 * (before + after)), axis=-3),
             np.concatenate((still, (after - before) / h), axis=-3),
         )
-        return self.differences(torques, h)
 
     def differences(self, torques: Array, h: float) -> Array:
         """`changes` from the torques (..., N + 3, n, 3) before and after a motion, and those at its samples."""
         whole = np.concatenate((torques[..., :1, :, :], torques[..., 2:, :, :], torques[..., 1:2, :, :]), axis=-3)
-        steps = np.diff(whole, axis=-3) * self.weights[:, None] / np.sqrt(h)
-        steps[..., [0, -1], :, :] *= np.sqrt(_JUMP)
-        return steps.reshape(*steps.shape[:-2], -1)
+        steps = np.diff(whole, axis=-3)
+        return steps.reshape(*steps.shape[:-2], -1) * self.scales(steps.shape[-3], h)
+
+    def scales(self, count: int, h: float) -> Array:
+        """The factors (count, 3 n) of changes of torque between samples h seconds apart in the residuals."""
+        result = np.tile(np.repeat(self.weights, 3) / np.sqrt(h), (count, 1))
+        result[[0, -1]] *= np.sqrt(_JUMP)
+        return result
 
     def analysed(self, motion: Array, h: float) -> tuple[float, Array]:
         """The cost of a motion (N + 1, a, 4), and the torques (N + 3, a, 3) of the joints that move, including the
         holding torques before and after, for steps of h seconds: velocities are those of the previous step."""
         speeds = self.speeds(motion, h)
         before, after = speeds[:-1], speeds[1:]
-        ends = motion[[0, -1]]
-        still, change = np.zeros((*ends.shape[:-1], 3)), (after - before) / h
-        torques = self.inverse(
-            np.concatenate((ends, motion, motion)),
-            np.concatenate((still, 0.5 * (before + after), before)),
-            np.concatenate((still, change, change)),
-        )
-        count = len(motion)
-        made = np.concatenate((torques[:1], torques[2 + count :], torques[1:2]))[:, self.joints]
-        return self._converged(_half_square(self.differences(torques[: 2 + count], h)), motion, h), made
+        later = motion, before, (after - before) / h
+        torques, made, *coarse = self._together(self._states(motion, h), later, *self._coarser(motion, h))
+        cost = self._converged(_half_square(self.differences(torques, h)), coarse, h)
+        return cost, np.concatenate((torques[:1], made, torques[1:2]))[:, self.joints]
 
-    def cost(self, motion: Array, h: float) -> float:
-        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s]."""
-        return self._converged(_half_square(self.changes(motion, h)), motion, h)
+    def cost(self, motion: Array, h: float, known: float | None = None) -> float:
+        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s].
 
-    def _converged(self, cost: float, motion: Array, h: float) -> float:
-        """The cost of a motion (N + 1, a, 4), extrapolated from steps of h and 2 h to none (Richardson) if N is even.
+        known: half the sum of the squared `changes`, if it is.
+        """
+        parts = self._coarser(motion, h)
+        if known is not None:
+            return self._converged(known, self._together(*parts), h)
+        torques, *coarse = self._together(self._states(motion, h), *parts)
+        return self._converged(_half_square(self.differences(torques, h)), coarse, h)
+
+    def _together(self, *parts: tuple[Array, Array, Array]) -> list[Array]:
+        """The torques (s, n, 3) of several parts, each poses, velocities and accelerations (s, a, ...)."""
+        if not parts:
+            return []
+        found = self.inverse(*(np.concatenate(kind) for kind in zip(*parts, strict=True)))
+        return np.split(found, np.cumsum([len(pose) for pose, _, _ in parts])[:-1])
+
+    def _coarser(self, motion: Array, h: float) -> list[tuple[Array, Array, Array]]:
+        """Every second sample of a motion (N + 1, a, 4), as for `_together`, if N is even."""
+        return [] if len(motion) < 5 or len(motion) % 2 == 0 else [self._states(motion[::2], 2.0 * h)]
+
+    def _converged(self, cost: float, coarse: list[Array], h: float) -> float:
+        """The cost extrapolated from steps of h and 2 h to none (Richardson), if the torques of `_coarser` are given.
 
         The cost of smooth motions grows with finer steps; that of others is not extrapolated.
         """
-        if len(motion) < 5 or len(motion) % 2 == 0:
-            return cost
-        return cost + max(cost - _half_square(self.changes(motion[::2], 2.0 * h)), 0.0) / 3.0
+        for torques in coarse:
+            cost += max(cost - _half_square(self.differences(torques, 2.0 * h)), 0.0) / 3.0
+        return cost
 
 
 def _half_square(changes: Array) -> float:

@@ -21,6 +21,7 @@ from .engine import Engine
 from .hinges import HingedLimits
 from .law import Motion, smooth_step
 from .muscles import Muscles
+from .reference import Reference
 from .root_path import RootPath
 from .stops import Stops
 
@@ -72,9 +73,6 @@ class Simulation:
         self.body, self.motion, self.gravity, self.given, self.root = body, motion, gravity, disturbances, root
         n = len(body)
         self.engine = engine = Engine(body, gravity, moving_root=root is not None)
-        self.believed = None
-        if disturbances.reference is not None:
-            self.believed = Engine(disturbances.reference, gravity, moving_root=root is not None)
         self.order = engine.order
         extra = 0 if root is None else 6
         self.extra = extra
@@ -93,6 +91,9 @@ class Simulation:
         self.passive = degrees(disturbances.passive, False) & free
         self.hard = degrees(~soft & ~disturbances.passive, True) | ~free
         self.soft = ~self.hard & ~self.passive
+        self.reference = None
+        if disturbances.reference is not None:
+            self.reference = Reference(body, disturbances.reference, engine, gravity, self.soft, extra)
         self.damping = degrees(disturbances.damping, 0.0) * free
         self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0) * free
         self.any_passive = bool(np.any(self.passive))
@@ -137,6 +138,8 @@ class Simulation:
             self.before[: self.extra] = (2.0 * velocity[0] - velocity[min(1, steps - 1)])[: self.extra]
             engine.w[: self.extra] = self.before[: self.extra]
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
+        if self.reference is not None:
+            self.reference.begin(_firmness(h, frequency))
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
         if self.on_course:
             # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
@@ -217,19 +220,11 @@ class Simulation:
     def _law(self, h: float, difference: Array, velocity: Array, frequency: Array) -> Array:
         """Accelerations (nv,) required by the law; `difference` (nv,) is the distance to its undisturbed motion."""
         v = self.engine.w
-        firm = h * frequency * (h * frequency + 2.0)
-        if self.believed is None:
+        firm = _firmness(h, frequency)
+        if self.reference is None:
             return (velocity - v + (v - self.before + h * frequency**2 * difference) / (1.0 + firm)) / h
-        driven = np.flatnonzero(self.soft)
-        self.believed.data.qpos[:] = self.engine.data.qpos
-        self.believed.place()
-        self.engine.factor(np.zeros(len(v)))
-        true, believed = (e.mass_matrix()[np.ix_(driven, driven)] for e in (self.engine, self.believed))
-        ahead = (velocity - self.before + h * frequency**2 * difference)[driven]
-        gap = np.linalg.solve(true + believed * firm[driven], believed @ ahead - true @ (velocity - v)[driven])
-        wanted = (velocity - v) / h
-        wanted[driven] += gap / h
-        return wanted
+        ahead = velocity - self.before + h * frequency**2 * difference
+        return (velocity - v + self.reference.gap(ahead, velocity - v, firm)) / h
 
     def _sorted(self, values: Array) -> Array:
         """Values (s, n, ...) from the order of MuJoCo to that of the body."""
@@ -286,3 +281,8 @@ class Simulation:
         self.engine.q[-len(self.order) :] = pose[self.order]
         speeds = self.engine.w[self.extra :].reshape(-1, 3)
         speeds[:] = rotation.rotate(rotation.inverse(turn[self.order]), speeds)
+
+
+def _firmness(h: float, frequency: Array) -> Array:
+    """The factors of the mass matrix by which implicit feedback resists a change of velocity."""
+    return h * frequency * (h * frequency + 2.0)
