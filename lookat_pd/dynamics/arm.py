@@ -26,7 +26,8 @@ class Arm:
 
     effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), of the torque of each
     joint. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
-    rotations of the a moving joints at intervals of h seconds, at rest before the first and after the last.
+    rotations of the a moving joints at intervals of h seconds. before, after: (a, 3) [rad/s], their constant velocities
+    before the first and after the last sample; None for rest.
     """
 
     body: Body
@@ -37,6 +38,8 @@ class Arm:
     damping: Array
     weights: Array
     limits: Limits | None = None
+    before: Array | None = None
+    after: Array | None = None
 
     @cached_property
     def joints(self) -> list[int]:
@@ -159,11 +162,23 @@ class Arm:
         first, last = (rotation.log(rotation.multiply(rotation.inverse(rest), pose)) for pose in (begin, end))
         return rotation.multiply(rest, rotation.exp(first + part[..., None] * (last - first)))
 
+    @cached_property
+    def outside(self) -> Array:
+        """The velocities (2, a, 3) before and after a motion."""
+        still = np.zeros((len(self.joints), 3))
+        return np.stack([still if found is None else found for found in (self.before, self.after)])
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether it moves before or after a motion."""
+        return bool(np.any(self.outside))
+
     def speeds(self, motion: Array, h: float) -> Array:
-        """Mean velocities (..., N + 2, a, 3) in each step, and in the steps at rest before and after."""
+        """Mean velocities (..., N + 2, a, 3) in each step, and in the steps before and after."""
         moved = rotation.log(rotation.multiply(rotation.inverse(motion[..., :-1, :, :]), motion[..., 1:, :, :]))
         result = np.zeros((*motion.shape[:-3], motion.shape[-3] + 1, *motion.shape[-2:-1], 3))
         result[..., 1:-1, :, :] = moved / h
+        result[..., [0, -1], :, :] = self.outside
         return result
 
     def torques(self, motion: Array, h: float) -> Array:
@@ -188,8 +203,8 @@ class Arm:
     def changes(self, motion: Array, h: float) -> Array:
         """The weighted changes of torque (..., N + 2, 3 n); the cost is half the sum of their squares.
 
-        The first starts from the torques that hold the body before the motion, the last ends at those that hold it
-        afterwards.
+        The first starts from the torques of the body before the motion, at constant velocity or rest; the last ends at
+        those afterwards.
         """
         speeds = self.speeds(motion, h)
         ends = motion[..., [0, -1], :, :]
@@ -197,7 +212,7 @@ class Arm:
         still = np.zeros((*ends.shape[:-1], 3))
         torques = self.inverse(
             np.concatenate((ends, motion), axis=-3),
-            np.concatenate((still, 0.5 * (before + after)), axis=-3),
+            np.concatenate((still + self.outside, 0.5 * (before + after)), axis=-3),
             np.concatenate((still, (after - before) / h), axis=-3),
         )
         return self.differences(torques, h)
@@ -218,7 +233,7 @@ class Arm:
         still, change = np.zeros((*ends.shape[:-1], 3)), (after - before) / h
         torques = self.inverse(
             np.concatenate((ends, motion, motion)),
-            np.concatenate((still, 0.5 * (before + after), before)),
+            np.concatenate((self.outside, 0.5 * (before + after), before)),
             np.concatenate((still, change, change)),
         )
         count = len(motion)

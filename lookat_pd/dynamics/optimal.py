@@ -4,14 +4,16 @@ A joint may rotate only about the axes used on the minimum-jerk path. With all t
 arm about its length, where it has almost no inertia: cheaper, but not how people reach.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from .. import rotation
 from ..rotation import Array
+from . import law
 from .arm import Arm
 from .obstacles import Clearance
+from .paths import drift
 from .smoothing import fitted
 
 _DEGREE = 5
@@ -38,13 +40,15 @@ def optimized(
     fixed: list[tuple[int, Array]],
     passes: int,
     clearance: Clearance | None = None,
+    kept: Sequence[int] = (),
 ) -> Generator[tuple[Array, float], bool | None, None]:
     """Motion (N + 1, a, 4) and cost of each iteration; arguments as for `smoothing.smoothed`.
 
-    clearance: from obstacles that the arm goes around.
+    clearance: from obstacles that the arm goes around. kept: samples whose poses are kept. The motion must have the
+    velocities of the arm at its ends; where the arm moves afterwards, the last pose is to be kept.
     """
     basis = _basis(len(motion))
-    problem = _Problem(arm, h, basis, fixed, motion, clearance)
+    problem = _Problem(arm, h, basis, fixed, motion, clearance, kept)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), 1e-6
     yield problem.allowed(numbers)
@@ -94,14 +98,18 @@ class _Problem:
         fixed: list[tuple[int, Array]],
         motion: Array,
         clearance: Clearance | None,
+        kept: Sequence[int],
     ) -> None:
-        self._clearance = clearance
+        self._clearance, self._kept = clearance, list(kept)
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
         turns = rotation.log(rotation.multiply(rotation.inverse(arm.rest), motion))
-        self._axes = _axes(turns)
-        flat = turns.reshape(len(motion), -1)
-        self._fixed_turns = flat - flat @ self._axes.T @ self._axes
+        outside = np.stack([law.rates(turns[end], arm.outside[end]) for end in (0, -1)])
+        course = drift(outside, len(motion) - 1, h)
+        self._axes = _axes(turns - course)
+        course, flat = course.reshape(len(motion), -1), (turns - course).reshape(len(motion), -1)
+        self._fixed_turns = course + flat - flat @ self._axes.T @ self._axes
         self._wall = _WALL * np.sqrt(arm.cost(motion, h) if clearance is None else clearance.scale)
+        self._wanted = flat[self._kept] @ self._axes.T
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
 
     def _turns(self, numbers: Array, samples: Array | slice) -> Array:
@@ -182,7 +190,7 @@ class _Problem:
         w, dw = 0.5 * (speeds[:-1] + speeds[1:]), np.diff(speeds, axis=0) / h
         ends, still = motion[[0, -1]], np.zeros((2, *w.shape[1:]))
         poses = np.concatenate((ends, motion))
-        w, dw = np.concatenate((still, w)), np.concatenate((still, dw))
+        w, dw = np.concatenate((arm.outside, w)), np.concatenate((still, dw))
         torques = arm.inverse(poses, w, dw)
         by_pose = self._rates(torques, np.concatenate((nudged[:, [0, -1]], nudged), axis=1), w, dw)
         spins = w + _NUDGE * np.eye(w[0].size).reshape(-1, 1, *w.shape[1:])
@@ -223,7 +231,12 @@ class _Problem:
         return (np.concatenate(found) - torques) / _NUDGE
 
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
-        """The errors at the fixed positions (3 f,), and the Jacobian of the hand there (3 f, b 3 a)."""
+        """The errors (c,) at the fixed positions and the kept poses, and the Jacobian (c, b d) of these."""
+        kept = self._wanted - self._basis[self._kept] @ numbers
+        turned = np.einsum("kb,de->kebd", self._basis[self._kept], np.eye(numbers.shape[1]))
+        turned = turned.reshape(kept.size, numbers.size)
+        if not self._fixed:
+            return kept.ravel(), turned
         samples = np.array([sample for sample, _ in self._fixed])
         turns, count = self._turns(numbers, samples), numbers.shape[1]
         nudges = _NUDGE * self._axes.reshape(count, 1, *turns.shape[1:])
@@ -234,7 +247,8 @@ class _Problem:
         rates = (places(turns + nudges) - places(turns - nudges)) / (2.0 * _NUDGE)
         jacobian = self._basis[samples].T[:, None, :, None] * rates
         residual = np.stack([place for _, place in self._fixed]) - places(turns)
-        return residual.ravel(), jacobian.reshape(numbers.size, -1).T
+        jacobian = jacobian.reshape(numbers.size, -1).T
+        return np.concatenate((residual.ravel(), kept.ravel())), np.concatenate((jacobian, turned))
 
     def restored(self, numbers: Array) -> Array:
         """The nearest coefficients for which the hand passes the fixed positions."""
