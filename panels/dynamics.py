@@ -131,6 +131,11 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             if settings.target is not None and settings.target.type == "ARMATURE":
                 column.prop_search(settings, "subtarget", settings.target.pose, "bones")
         column.prop(settings, "duration", text="Duration (s)")
+        column = layout.column(align=True)
+        row = column.row()
+        row.active = settings.method == "OPTIMAL"
+        row.prop(settings, "keep_velocity")
+        column.prop(settings, "follow_goal")
         _draw_vias(layout, settings)
         layout.prop(settings, "method")
         if settings.method == "SMOOTHING":

@@ -78,6 +78,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=settings.BLEND,
         help="seconds of the transition to the animation",
     )
+    parser.add_argument("--from-rest", action="store_true", help="begin at rest, not at the speed of the animation")
+    parser.add_argument(
+        "--no-follow", action="store_true", help="keep the pose after the arrival even if the goal moves on"
+    )
     parser.add_argument("--no-avoid-body", action="store_true", help="let the arm pass through the head and the trunk")
     parser.add_argument(
         "--obstacle",
@@ -139,6 +143,8 @@ def _reach(
         blend=options.blend,
         avoids_body=not options.no_avoid_body,
         obstacles=body_obstacles.of_objects(rigs.find_target(scene, name)[0] for name in options.obstacle),
+        keeps_velocity=not options.from_rest,
+        follows=not options.no_follow,
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":

@@ -40,6 +40,10 @@ REACHED = " reach"
 AFTER = ("animation", "return", "hold")
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
+_BEFORE, _AROUND = np.array([2.0, 1.0]), np.array([-1.0, 1.0])
+"""Frames before the first one of a reach, and around the last one, that show how fast the bones and the goal are."""
+_STILL = 1e-4
+"""Speed [m/s] below which the goal is at rest."""
 _FAR = 1e12
 _TOUCHED = 0.01
 """Depth [m] within an obstacle, which includes the thickness of the arm, above which it is reported."""
@@ -48,11 +52,13 @@ _TOUCHED = 0.01
 @dataclass(frozen=True)
 class ReachRequest:
     """The settings of a reach. first: its first frame. duration: [s]. vias: waypoints, each with its fraction of the
-    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply.
+    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply. keeps_velocity: whether
+    the reach begins with the velocity of the animation, with the method "optimal". follows: whether the effector stays
+    on the goal while its pose is held, where the goal moves relative to the body, and arrives with its velocity.
 
     What follows the arrival, if the animation goes on: after `hold` [s], for `after` "animation" a transition of
     `blend` [s] to the animation, for "return" a reach back to the pose at the start and then that transition; for
-    "hold" the pose is kept to the end of the animation.
+    "hold" the effector stays to the end of the animation.
     """
 
     effector: str
@@ -73,6 +79,8 @@ class ReachRequest:
     blend: float = BLEND
     avoids_body: bool = True
     obstacles: tuple[Ball, ...] = ()
+    keeps_velocity: bool = True
+    follows: bool = True
 
 
 @dataclass(frozen=True)
@@ -208,8 +216,9 @@ def _work(
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
+            beside = run(sampler.sample([*(frames[0] - _BEFORE), *(frames[-1] + _AROUND)]))
             body = tree.build(armature, sampler, samples, chain.joints, weights, unit)
-            solving = _solving(scene, chain, request, samples, len(frames), body, parts, enough)
+            solving = _solving(scene, chain, request, samples, beside, len(frames), body, parts, enough)
             motion, rotations = yield from subrange(solving, _SAMPLED, _SOLVED)
             work = baking.enter_context(BakeTransaction(armature))
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
@@ -231,12 +240,16 @@ def _solving(
     chain: JointChain,
     request: ReachRequest,
     samples: Samples,
+    beside: Samples,
     count: int,
     body: Articulation,
     parts: Sequence[BodyPart],
     enough: Callable[[], bool],
 ) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
-    """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them."""
+    """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them.
+
+    beside: samples of the frames _BEFORE its first and _AROUND its last one.
+    """
     dt = seconds_per_frame(scene)
     duration = dt * (count - 1)
     pose = body.poses(samples)[0]
@@ -264,18 +277,66 @@ def _solving(
         frames = slice(first, first + count)
         return body_obstacles.sampled(body, samples, parts, request.obstacles, frames, 1 + len(request.vias))
 
-    there = dynamics.reaching(body.body, pose, goal, duration, dt, via=vias, obstacles=around(0), **given)
+    optimal = request.method == "optimal"
+    before = _velocities(body.poses(beside)[: len(_BEFORE)], pose, dt) if request.keeps_velocity and optimal else None
+    chased = _relative_speed(body, beside, dt) if request.follows and optimal else None
+    there = dynamics.reaching(
+        body.body,
+        pose,
+        goal,
+        duration,
+        dt,
+        via=vias,
+        obstacles=around(0),
+        velocities=before,
+        goal_velocity=chased,
+        **given,
+    )
     motion = yield from subrange(_until(there, enough), 0.0, 0.5 if returns else 1.0)
-    held = np.repeat(motion.rotations[-1:], min(round(request.hold / dt), len(samples.frames) - count), axis=0)
+    left = len(samples.frames) - count
+    number = left if request.after == "hold" else min(round(request.hold / dt), left)
+    held = np.repeat(motion.rotations[-1:], number, axis=0)
+    if request.follows:
+        path = [body.in_base(samples, samples.targets[0, k], k) for k in range(count, count + number)]
+        held = dynamics.follow(
+            body.body,
+            motion.rotations[-1],
+            np.reshape(path, (-1, 3)),
+            effector=given["effector"],
+            limits=given["limits"],
+        )
     moved = [motion.rotations, held]
     if returns:
-        begin = held[-1] if len(held) else motion.rotations[-1]
+        begin = np.concatenate(moved)[-3:]
         obstacles = around(count + len(held) - 1)
-        back = dynamics.reaching(body.body, begin, motion.path[0], duration, dt, obstacles=obstacles, **given)
+        back = dynamics.reaching(
+            body.body,
+            begin[-1],
+            motion.path[0],
+            duration,
+            dt,
+            obstacles=obstacles,
+            velocities=_velocities(begin[:-1], begin[-1], dt) if chased is not None else None,
+            **given,
+        )
         found = yield from subrange(_until(back, enough), 0.5, 1.0)
         moved.append(_ending(found.rotations, pose)[1:])
     made = np.concatenate(moved)[: len(samples.frames)]
     return motion, _joined(made, body.poses(samples), dt, request)
+
+
+def _velocities(before: Array, pose: Array, dt: float) -> Array:
+    """The velocities (n, 3) [rad/s] in a pose (n, 4) from those (2, n, 4) in the two frames before it, of second order:
+    what follows the pose is replaced, and does not count."""
+    earlier, later = rotation.log(rotation.multiply(rotation.inverse(pose), before))
+    return (-4.0 * later + earlier) / (2.0 * dt)
+
+
+def _relative_speed(body: Articulation, beside: Samples, dt: float) -> Array | None:
+    """The velocity (3,) [m/s] of the goal relative to the base on arrival; None where it is at rest."""
+    places = [body.in_base(beside, beside.targets[0, k], k) for k in range(len(_BEFORE), len(beside.frames))]
+    speed = (places[-1] - places[0]) / (dt * (_AROUND[-1] - _AROUND[0]))
+    return speed if np.linalg.norm(speed) > _STILL else None
 
 
 def _ending(motion: Array, pose: Array) -> Array:
@@ -289,10 +350,7 @@ def _joined(made: Array, animated: Array, dt: float, request: ReachRequest) -> A
     """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4)."""
     if len(made) == len(animated):
         return made
-    rest = animated[len(made) :]
-    if request.after == "hold":
-        return np.concatenate((made, np.repeat(made[-1:], len(rest), axis=0)))
-    return np.concatenate((made, transition(made[-2:], rest, dt, request.blend)))
+    return np.concatenate((made, transition(made[-2:], animated[len(made) :], dt, request.blend)))
 
 
 def _following(

@@ -334,6 +334,16 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         type=bpy.types.Collection,
     )
     vias: CollectionProperty(type=ReachVia)
+    keep_velocity: BoolProperty(
+        name="Keep Velocity",
+        description="Begin the reach at the speed that the bones have in the animation, instead of at rest",
+        default=True,
+    )
+    follow_goal: BoolProperty(
+        name="Follow Goal",
+        description="Arrive at the speed of the goal and stay on it during the hold, if it moves relative to the body",
+        default=True,
+    )
     after: EnumProperty(name="Afterwards", description="What follows the arrival", items=AFTER_ITEMS)
     hold: FloatProperty(
         name="Hold",

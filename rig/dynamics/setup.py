@@ -63,6 +63,8 @@ def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
         blend=s.blend,
         avoids_body=s.avoid_body,
         obstacles=body_obstacles.of_objects(s.obstacles.all_objects) if s.obstacles else (),
+        keeps_velocity=s.keep_velocity,
+        follows=s.follow_goal,
     )
 
 

@@ -195,6 +195,71 @@ def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
     assert result.keyed[0] == 1 and result.keyed[-1] <= 250
 
 
+@pytest.mark.parametrize("after", reaching.AFTER)
+@pytest.mark.parametrize("first", [1, 9])
+def test_no_step_at_an_end_or_after_the_arrival_is_larger_than_those_of_the_clip(after: str, first: int) -> None:
+    armature = hero(size=0.4)
+    clip = steps(armature, 1, 62)
+    result = run(armature, first=first, after=after, hold=0.1)
+    arrival, last = int(result.frames[-1]), int(result.keyed[-1])
+    for frame in (first - 1, arrival, last - 1, last):
+        assert steps(armature, frame, frame + 1)[0] <= clip.max() + 1e-5
+
+
+def test_a_reach_begins_at_the_speed_of_the_animation() -> None:
+    """And one that does not stops the hand."""
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, bones=("arm.L", "forearm.L"), size=0.6)
+    seen = np.array([place(armature, frame) for frame in (9, 10)])
+    speed = seen[1] - seen[0]
+    assert np.linalg.norm(speed) > 0.005
+    for keeps, most in ((True, 0.4), (False, 2.0)):
+        armature.animation_data.action = bpy.data.actions["Sway"]
+        run(armature, first=10, keeps_velocity=keeps)
+        begun = place(armature, 11) - place(armature, 10)
+        change = np.linalg.norm(begun - speed) / np.linalg.norm(speed)
+        assert (change < most) and (change > 0.9 or keeps)
+
+
+def tray(*frames: int, each: float = 0.006) -> bpy.types.Object:
+    """A ball that moves aside at a constant speed from the first frame to the last."""
+    item = scenes.ball(PLACE, "Tray")
+    for frame in frames:
+        item.location = (PLACE[0] - each * (frame - 25), PLACE[1], PLACE[2])
+        item.keyframe_insert("location", frame=frame)
+    for curve in actions.channelbag(item.animation_data.action, item.animation_data.action_slot).fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    return item
+
+
+def spot(item: bpy.types.Object, frame: int) -> Any:
+    bpy.context.scene.frame_set(frame)
+    return np.array(item.matrix_world.translation)
+
+
+def test_the_hand_arrives_with_the_speed_of_its_goal_and_stays_on_it() -> None:
+    armature, goal = hero(size=0.2), tray(1, 50)
+    run(armature, goal=targets.Target(goal), after="hold")
+    for frame in range(25, 61):
+        assert np.linalg.norm(place(armature, frame) - spot(goal, frame)) < 1e-4
+    before, after = (place(armature, frame + 1) - place(armature, frame) for frame in (24, 25))
+    assert np.linalg.norm(after - before) < 0.2 * np.linalg.norm(after)
+
+
+def test_the_hand_stays_on_a_goal_that_rests_while_the_body_moves() -> None:
+    armature = hero(frames=(1, 20, 60), size=0.2)
+    armature.keyframe_insert("location", frame=1)
+    armature.location.x = 0.1
+    armature.keyframe_insert("location", frame=60)
+    run(armature, after="hold")
+    for frame in range(25, 61, 5):
+        assert np.linalg.norm(place(armature, frame) - PLACE) < 1e-4
+    armature.animation_data.action = bpy.data.actions["Sway"]
+    run(armature, after="hold", follows=False)
+    assert np.linalg.norm(place(armature, 60) - PLACE) > 0.05
+
+
 def test_the_animation_goes_on_after_the_transition() -> None:
     armature = hero(size=0.3)
     before = np.array([place(armature, frame) for frame in range(1, 61)])
