@@ -109,9 +109,9 @@ class Arm:
         for number in range(count):
             places[..., number, :] = place
             own = local[..., number, :, :]
-            turn = own if turn is None else np.einsum("...ij,...jk->...ik", turn, own)
+            turn = own if turn is None else turn @ own
             axes[..., number, :, :] = turn
-            place = place + np.einsum("...ij,j->...i", turn, self._arms[number])
+            place = place + turn @ self._arms[number]
         jacobian = rotation.cross(np.swapaxes(axes, -1, -2), (place[..., None, :] - places)[..., None, :])
         return place, np.swapaxes(jacobian.reshape(*place.shape[:-1], 3 * count, 3), -1, -2)
 
@@ -220,9 +220,14 @@ class Arm:
     def differences(self, torques: Array, h: float) -> Array:
         """`changes` from the torques (..., N + 3, n, 3) before and after a motion, and those at its samples."""
         whole = np.concatenate((torques[..., :1, :, :], torques[..., 2:, :, :], torques[..., 1:2, :, :]), axis=-3)
-        steps = np.diff(whole, axis=-3) * self.weights[:, None] / np.sqrt(h)
-        steps[..., [0, -1], :, :] *= np.sqrt(_JUMP)
-        return steps.reshape(*steps.shape[:-2], -1)
+        steps = np.diff(whole, axis=-3)
+        return steps.reshape(*steps.shape[:-2], -1) * self.scales(steps.shape[-3], h)
+
+    def scales(self, count: int, h: float) -> Array:
+        """The factors (count, 3 n) of changes of torque between samples h seconds apart in the residuals."""
+        result = np.tile(np.repeat(self.weights, 3) / np.sqrt(h), (count, 1))
+        result[[0, -1]] *= np.sqrt(_JUMP)
+        return result
 
     def analysed(self, motion: Array, h: float) -> tuple[float, Array]:
         """The cost of a motion (N + 1, a, 4), and the torques (N + 3, a, 3) of the joints that move, including the
@@ -240,9 +245,12 @@ class Arm:
         made = np.concatenate((torques[:1], torques[2 + count :], torques[1:2]))[:, self.joints]
         return self._converged(_half_square(self.differences(torques[: 2 + count], h)), motion, h), made
 
-    def cost(self, motion: Array, h: float) -> float:
-        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s]."""
-        return self._converged(_half_square(self.changes(motion, h)), motion, h)
+    def cost(self, motion: Array, h: float, known: float | None = None) -> float:
+        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s].
+
+        known: half the sum of the squared `changes`, if it is.
+        """
+        return self._converged(_half_square(self.changes(motion, h)) if known is None else known, motion, h)
 
     def _converged(self, cost: float, motion: Array, h: float) -> float:
         """The cost of a motion (N + 1, a, 4), extrapolated from steps of h and 2 h to none (Richardson) if N is even.
