@@ -206,16 +206,20 @@ class Arm:
         The first starts from the torques of the body before the motion, at constant velocity or rest; the last ends at
         those afterwards.
         """
+        return self.differences(self.inverse(*self._states(motion, h)), h)
+
+    def _states(self, motion: Array, h: float) -> tuple[Array, Array, Array]:
+        """Poses (..., N + 3, a, 4), velocities and accelerations (..., N + 3, a, 3) before, after and during a
+        motion."""
         speeds = self.speeds(motion, h)
         ends = motion[..., [0, -1], :, :]
         before, after = speeds[..., :-1, :, :], speeds[..., 1:, :, :]
         still = np.zeros((*ends.shape[:-1], 3))
-        torques = self.inverse(
+        return (
             np.concatenate((ends, motion), axis=-3),
             np.concatenate((still + self.outside, 0.5 * (before + after)), axis=-3),
             np.concatenate((still, (after - before) / h), axis=-3),
         )
-        return self.differences(torques, h)
 
     def differences(self, torques: Array, h: float) -> Array:
         """`changes` from the torques (..., N + 3, n, 3) before and after a motion, and those at its samples."""
@@ -234,32 +238,41 @@ class Arm:
         holding torques before and after, for steps of h seconds: velocities are those of the previous step."""
         speeds = self.speeds(motion, h)
         before, after = speeds[:-1], speeds[1:]
-        ends = motion[[0, -1]]
-        still, change = np.zeros((*ends.shape[:-1], 3)), (after - before) / h
-        torques = self.inverse(
-            np.concatenate((ends, motion, motion)),
-            np.concatenate((self.outside, 0.5 * (before + after), before)),
-            np.concatenate((still, change, change)),
-        )
-        count = len(motion)
-        made = np.concatenate((torques[:1], torques[2 + count :], torques[1:2]))[:, self.joints]
-        return self._converged(_half_square(self.differences(torques[: 2 + count], h)), motion, h), made
+        later = motion, before, (after - before) / h
+        torques, made, *coarse = self._together(self._states(motion, h), later, *self._coarser(motion, h))
+        cost = self._converged(_half_square(self.differences(torques, h)), coarse, h)
+        return cost, np.concatenate((torques[:1], made, torques[1:2]))[:, self.joints]
 
     def cost(self, motion: Array, h: float, known: float | None = None) -> float:
         """Half the integral of the squared, weighted rates of torque [N^2 m^2/s].
 
         known: half the sum of the squared `changes`, if it is.
         """
-        return self._converged(_half_square(self.changes(motion, h)) if known is None else known, motion, h)
+        parts = self._coarser(motion, h)
+        if known is not None:
+            return self._converged(known, self._together(*parts), h)
+        torques, *coarse = self._together(self._states(motion, h), *parts)
+        return self._converged(_half_square(self.differences(torques, h)), coarse, h)
 
-    def _converged(self, cost: float, motion: Array, h: float) -> float:
-        """The cost of a motion (N + 1, a, 4), extrapolated from steps of h and 2 h to none (Richardson) if N is even.
+    def _together(self, *parts: tuple[Array, Array, Array]) -> list[Array]:
+        """The torques (s, n, 3) of several parts, each poses, velocities and accelerations (s, a, ...)."""
+        if not parts:
+            return []
+        found = self.inverse(*(np.concatenate(kind) for kind in zip(*parts, strict=True)))
+        return np.split(found, np.cumsum([len(pose) for pose, _, _ in parts])[:-1])
+
+    def _coarser(self, motion: Array, h: float) -> list[tuple[Array, Array, Array]]:
+        """Every second sample of a motion (N + 1, a, 4), as for `_together`, if N is even."""
+        return [] if len(motion) < 5 or len(motion) % 2 == 0 else [self._states(motion[::2], 2.0 * h)]
+
+    def _converged(self, cost: float, coarse: list[Array], h: float) -> float:
+        """The cost extrapolated from steps of h and 2 h to none (Richardson), if the torques of `_coarser` are given.
 
         The cost of smooth motions grows with finer steps; that of others is not extrapolated.
         """
-        if len(motion) < 5 or len(motion) % 2 == 0:
-            return cost
-        return cost + max(cost - _half_square(self.changes(motion[::2], 2.0 * h)), 0.0) / 3.0
+        for torques in coarse:
+            cost += max(cost - _half_square(self.differences(torques, 2.0 * h)), 0.0) / 3.0
+        return cost
 
 
 def _half_square(changes: Array) -> float:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import rotation
 from ..rotation import Array
-from .body import Body, matrices
+from .body import Body
 
 
 @dataclass(frozen=True)

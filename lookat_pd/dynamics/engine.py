@@ -163,7 +163,7 @@ class Engine:
         self.position, self.q = data.qpos[: self.root_size], data.qpos[self.root_size :].reshape(-1, 4)
         self.w = data.qvel
         self._armature = model.dof_armature
-        self._size, self._found = model.nv, np.zeros((1, model.nv))
+        self._size = model.nv
         self._heavy = 0.0
 
     def place(self) -> None:
@@ -237,15 +237,10 @@ class Engine:
 
     def push(self, torques: Array, h: float) -> None:
         """A step of h seconds under torques (3 m,), with the current diagonal of the mass matrix."""
-        mujoco, model, data, found = self._mujoco, self.model, self.data, self._found
-        self.place()
-        mujoco.mj_rne(model, data, 0, found[0])
-        mujoco.mj_makeM(model, data)
-        mujoco.mj_factorM(model, data)
-        mujoco.mj_solveM(model, data, found, (torques - found[0])[None])
-        found *= h
-        self.w += found[0]
-        mujoco.mj_integratePos(model, data.qpos, self.w, h)
+        model = self.model
+        model.opt.timestep, model.opt.integrator = h, self._mujoco.mjtIntegrator.mjINT_EULER
+        self.data.qfrc_applied[:] = torques
+        self._mujoco.mj_step(model, self.data)
 
     def bare(self, h: float) -> tuple[Any, Any, Any]:
         """Module, model and data of the engine, for steps of h seconds by its integrator."""

@@ -26,6 +26,10 @@ _MINOR = 0.1
 """Rotations about an axis that are smaller than this fraction of those about another axis are not changed."""
 _CONVERGED, _RECENT = 5e-4, 4
 """The search ends when so many iterations together gain less than this fraction of the cost."""
+_DAMPING = 1e-2
+"""Damping of the first step: the fraction by which the diagonal of the system is increased."""
+_MORE_DAMPING, _MOST_TRIES = 5.0, 8
+"""Factor of the damping after a step that gains nothing, and how many are tried."""
 _FIXED = 1e-8
 """Distance from the fixed positions that counts as none, as a fraction of the arm's length."""
 _WALL = 30.0
@@ -51,27 +55,39 @@ def optimized(
     basis = _basis(len(motion))
     problem = _Problem(arm, h, basis, fixed, motion, clearance, kept)
     numbers = problem.restored(problem.first)
-    cost, damping = problem.cost(numbers), 1e-6
+    cost, damping = problem.cost(numbers), _DAMPING
     yield problem.allowed(numbers, cost)
     recent = [cost]
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
         places, constraints = problem.constraints(numbers)
-        for _ in range(8):
+        tries = 0
+        while tries < _MOST_TRIES:
             step = _step(values, slopes, places, constraints, damping)
             tried = problem.restored(_moved(numbers, step))
             gained = cost - problem.cost(tried)
             if gained > 0.0:
                 break
-            damping *= 10.0
+            tries, damping = tries + 1, _MORE_DAMPING * damping
         else:
             return
-        damping = max(0.1 * damping, 1e-12)
+        predicted = cost - 0.5 * float(np.sum((values + slopes @ step) ** 2))
+        damping = max(_damping_factor(gained / max(predicted, 1e-300), tries) * damping, 1e-12)
         numbers, cost = tried, cost - gained
         yield problem.allowed(numbers, cost)
         recent = [*recent[-_RECENT:], cost]
         if len(recent) > _RECENT and recent[0] - cost < _CONVERGED * cost:
             return
+
+
+def _damping_factor(gain: float, tries: int) -> float:
+    """The factor of the damping after a step that gained this fraction of what the linear problem predicted, after
+    steps that gained nothing."""
+    if gain > 0.75 and tries == 0:
+        return 0.1
+    if gain > 0.5:
+        return 0.3
+    return 1.0 if gain > 0.2 else 3.0
 
 
 def _step(values: Array, slopes: Array, places: Array, constraints: Array, damping: float) -> Array:
