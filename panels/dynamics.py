@@ -132,10 +132,15 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
                 column.prop_search(settings, "subtarget", settings.target.pose, "bones")
         column.prop(settings, "duration", text="Duration (s)")
         column = layout.column(align=True)
-        row = column.row()
-        row.active = settings.method == "OPTIMAL"
-        row.prop(settings, "keep_velocity")
         column.prop(settings, "follow_goal")
+        column = column.column(align=True)
+        column.active = settings.method == "OPTIMAL"
+        column.prop(settings, "keep_velocity")
+        if settings.goal == "OBJECT":
+            column.prop(settings, "match_orientation")
+        column.prop(settings, "approach")
+        if settings.approach != "FREE":
+            column.prop(settings, "approach_distance", text="Distance")
         _draw_vias(layout, settings)
         layout.prop(settings, "method")
         if settings.method == "SMOOTHING":

@@ -1,6 +1,6 @@
 """The joints above a hand: its position, its Jacobian, and the torques of a sampled motion."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +27,8 @@ class Arm:
     effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), of the torque of each
     joint. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
     rotations of the a moving joints at intervals of h seconds. before, after: (a, 3) [rad/s], their constant velocities
-    before the first and after the last sample; None for rest.
+    before the first and after the last sample; None for rest. orientation: (4,) of the effector's joint on arrival, in
+    the frame of the roots, which it then moves for; None if any will do.
     """
 
     body: Body
@@ -40,12 +41,13 @@ class Arm:
     limits: Limits | None = None
     before: Array | None = None
     after: Array | None = None
+    orientation: Array | None = None
 
     @cached_property
     def joints(self) -> list[int]:
         """The moving joints: a joint does not move its own origin."""
         chain = self.body.chain(self.effector)
-        return chain if np.any(self.point) else chain[:-1]
+        return chain if np.any(self.point) or self.orientation is not None else chain[:-1]
 
     @cached_property
     def _arms(self) -> list[Array]:
@@ -101,8 +103,28 @@ class Arm:
             found.append(found[-1] + turn @ arm)
         return np.stack(found, axis=-2)
 
+    def orientations(self, motion: Array) -> Array:
+        """The orientations (..., 4) of the last moving joint."""
+        found = motion[..., 0, :]
+        for number in range(1, motion.shape[-2]):
+            found = rotation.multiply(found, motion[..., number, :])
+        return found
+
+    def held(self, pose: Array, place: Array, iterations: int = 12) -> Array:
+        """The nearest pose (a, 4) with the point at a place (3,) and the orientation, if there is one."""
+        if self.orientation is None:
+            return self.follow(pose[None], place[None], iterations)[0][0]
+        # The origin of the last joint comes to where the point then is in its place.
+        wrist = replace(self, point=np.zeros(3))
+        there = place - rotation.rotate(self.orientation, self.point)
+        pose = wrist.follow(pose[None], there[None], iterations)[0][0].copy()
+        above = self.orientations(pose[:-1]) if len(pose) > 1 else rotation.IDENTITY
+        pose[-1] = rotation.multiply(rotation.inverse(above), self.orientation)
+        return self.clamped(pose)
+
     def place(self, motion: Array) -> tuple[Array, Array]:
-        """The same, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own frame."""
+        """The positions (..., 3) of the point, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own
+        frame."""
         count, local = len(self.joints), matrices(motion)
         axes, places = np.empty(local.shape), np.empty((*motion.shape[:-1], 3))
         place, turn = np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3)), None

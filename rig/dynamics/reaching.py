@@ -7,7 +7,7 @@ fraction. However it ends, by return, error or `close`, either everything is bak
 import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -34,7 +34,7 @@ from . import actuation, body_obstacles, masses, meshes
 from . import articulation as tree
 from .articulation import Articulation
 from .body_obstacles import Ball, BodyPart
-from .settings import BLEND, DAMPING
+from .settings import BLEND, DAMPING, DISTANCE
 
 REACHED = " reach"
 AFTER = ("animation", "return", "hold")
@@ -55,6 +55,8 @@ class ReachRequest:
     duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply. keeps_velocity: whether
     the reach begins with the velocity of the animation, with the method "optimal". follows: whether the effector stays
     on the goal while its pose is held, where the goal moves relative to the body, and arrives with its velocity.
+    matches: whether the effector takes the orientation of the goal. approach: from where it comes to the goal, one of
+    APPROACH_ITEMS; distance: length of that line, in units of the scene. Both need the method "optimal".
 
     What follows the arrival, if the animation goes on: after `hold` [s], for `after` "animation" a transition of
     `blend` [s] to the animation, for "return" a reach back to the pose at the start and then that transition; for
@@ -81,6 +83,9 @@ class ReachRequest:
     obstacles: tuple[Ball, ...] = ()
     keeps_velocity: bool = True
     follows: bool = True
+    matches: bool = False
+    approach: str = "FREE"
+    distance: float = DISTANCE
 
 
 @dataclass(frozen=True)
@@ -166,9 +171,16 @@ def start(
         )
     actions.check(armature, into)
     chain = ik_chain.resolve(
-        armature, request.effector, length=request.length, base=request.base, at_tip=request.at_tip
+        armature,
+        request.effector,
+        length=request.length,
+        base=request.base,
+        at_tip=request.at_tip,
+        turn_effector=request.matches,
     )
-    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in chain.joints}
+    if request.matches and request.goal.object is None:
+        raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
+    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in chain.bones}
     actions.check_curves(armature, modes, into)
     for target in (request.goal, *(target for _, target in request.vias)):
         _check_goal(chain, target)
@@ -208,17 +220,22 @@ def _work(
     check_frames(request.first, float(keyed[-1]))
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
-    bones = dict.fromkeys((*tree.seen(armature, chain.joints, weights.bones), chain.effector))
-    parts = body_obstacles.of_body(armature, chain.joints) if request.avoids_body else ()
+    bones = dict.fromkeys((*tree.seen(armature, chain.bones, weights.bones), chain.effector))
+    parts = body_obstacles.of_body(armature, chain.bones) if request.avoids_body else ()
     bones |= dict.fromkeys(part.bone for part in parts)
     balls = request.obstacles
-    followed = [request.goal, *(target for _, target in request.vias), *(ball.target for ball in balls)]
+    goal = request.goal
+    if _needs_axes(request) and goal.object is not None:
+        # The sampler has the axes of a target with a point.
+        goal = replace(goal, point=(0.0, 0.0, 0.0))
+    followed = [goal, *(target for _, target in request.vias), *(ball.target for ball in balls)]
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
             beside = run(sampler.sample([*(frames[0] - _BEFORE), *(frames[-1] + _AROUND)]))
-            body = tree.build(armature, sampler, samples, chain.joints, weights, unit)
-            solving = _solving(scene, chain, request, samples, beside, len(frames), body, parts, enough)
+            axes = _axes(sampler, request, samples, len(frames)) if _needs_axes(request) else None
+            body = tree.build(armature, sampler, samples, chain.bones, weights, unit)
+            solving = _solving(scene, chain, request, samples, beside, axes, len(frames), body, parts, enough)
             motion, rotations = yield from subrange(solving, _SAMPLED, _SOLVED)
             work = baking.enter_context(BakeTransaction(armature))
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
@@ -241,6 +258,7 @@ def _solving(
     request: ReachRequest,
     samples: Samples,
     beside: Samples,
+    axes: Array | None,
     count: int,
     body: Articulation,
     parts: Sequence[BodyPart],
@@ -248,7 +266,7 @@ def _solving(
 ) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
     """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them.
 
-    beside: samples of the frames _BEFORE its first and _AROUND its last one.
+    beside: samples of the frames _BEFORE its first and _AROUND its last one. axes: (K, 3, 3) of the goal in the world.
     """
     dt = seconds_per_frame(scene)
     duration = dt * (count - 1)
@@ -280,6 +298,8 @@ def _solving(
     optimal = request.method == "optimal"
     before = _velocities(body.poses(beside)[: len(_BEFORE)], pose, dt) if request.keeps_velocity and optimal else None
     chased = _relative_speed(body, beside, dt) if request.follows and optimal else None
+    turned = body.turned_in_base(samples, axes) if axes is not None and request.matches else None
+    along = _approach(body, samples, request, axes, count - 1) if request.approach != "FREE" else None
     there = dynamics.reaching(
         body.body,
         pose,
@@ -290,6 +310,8 @@ def _solving(
         obstacles=around(0),
         velocities=before,
         goal_velocity=chased,
+        orientation=None if turned is None else turned[count - 1],
+        approach=along,
         **given,
     )
     motion = yield from subrange(_until(there, enough), 0.0, 0.5 if returns else 1.0)
@@ -304,6 +326,7 @@ def _solving(
             np.reshape(path, (-1, 3)),
             effector=given["effector"],
             limits=given["limits"],
+            orientations=None if turned is None else turned[count : count + number],
         )
     moved = [motion.rotations, held]
     if returns:
@@ -323,6 +346,31 @@ def _solving(
         moved.append(_ending(found.rotations, pose)[1:])
     made = np.concatenate(moved)[: len(samples.frames)]
     return motion, _joined(made, body.poses(samples), dt, request)
+
+
+def _needs_axes(request: ReachRequest) -> bool:
+    return request.matches or request.approach not in ("FREE", "ABOVE")
+
+
+def _axes(sampler: Sampler, request: ReachRequest, samples: Samples, count: int) -> Array:
+    """The axes (K, 3, 3) of the goal in the world, as columns, from its arrival on."""
+    found = np.tile(np.eye(3), (len(samples.frames), 1, 1))
+    if request.goal.object is None:
+        return found
+    held = len(found) if request.matches and request.follows else count
+    for k in range(count - 1, held):
+        matrix = sampler.matrices(sampler.step(float(samples.frames[k])))[0]
+        found[k] = rotation.to_matrix(rotation.from_matrix(matrix[:3, :3]))
+    return found
+
+
+def _approach(body: Articulation, samples: Samples, request: ReachRequest, axes: Array | None, k: int) -> Array:
+    """The vector (3,) [m] in the frame of the base along which the effector comes to the goal at frame `k`."""
+    side = np.array((0.0, 0.0, 1.0))
+    if axes is not None and request.approach != "ABOVE":
+        side = axes[k, :, "XYZ".index(request.approach[-1])] * (-1.0 if request.approach.startswith("NEG") else 1.0)
+    local = np.linalg.solve(samples.worlds[k, :3, :3], -request.distance * side)
+    return body.unit * rotation.rotate(rotation.inverse(body.base_pose(samples)[0][k]), local)
 
 
 def _velocities(before: Array, pose: Array, dt: float) -> Array:

@@ -314,6 +314,46 @@ def test_a_reach_that_moves_at_both_ends_is_the_same_in_reverse_where_nothing_ru
     assert np.abs(back.path[::-1] - there.path).max() < 0.1 * size
 
 
+TURNED = rotation.exp([0.3, -0.2, 1.5])
+"""An orientation of the hand on arrival."""
+NEARER = (0.2, 0.3, 0.2)
+
+
+@pytest.mark.parametrize("goal_velocity", [None, (0.2, -0.1, 0.1)])
+def test_the_hand_takes_an_orientation(goal_velocity: tuple | None) -> None:
+    body = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5])
+    for point in ((0.0, 0.2, 0.0), (0.0, 0.0, 0.0)):
+        found = spatial(NEARER, effector=(2, point), orientation=TURNED, goal_velocity=goal_velocity)
+        turned, places = body.forward(found.rotations)
+        assert rotation.distance(turned[-1, 2], TURNED) < 1e-6
+        assert_allclose(places[-1, 2] + rotation.rotate(TURNED, point), NEARER, atol=1e-6)
+        assert_allclose(found.rotations[0], SPATIAL, atol=1e-9)
+        assert found.cost <= found.costs[0]
+    with pytest.raises(InvalidArgument, match=r"the effector misses it by"):
+        spatial((0.35, 0.35, 0.2), effector=(2, (0.0, 0.2, 0.0)), orientation=TURNED)
+
+
+@pytest.mark.parametrize("orientation", [None, TURNED])
+@pytest.mark.parametrize("approach", [(0.0, 0.0, -0.1), (0.1, 0.0, 0.0)])
+def test_the_hand_comes_in_a_straight_line(approach: tuple, orientation: Array | None) -> None:
+    goal, way = np.array(NEARER), np.array(approach)
+    path = spatial(goal, approach=way, orientation=orientation).path - goal
+    along = path @ way / 0.1
+    beside = np.linalg.norm(path - along[:, None] * way / 0.1, axis=1)
+    first = int(np.flatnonzero(beside > 5e-3)[-1]) + 1
+    assert along[first] < -0.05
+    last = along[first + int(np.argmin(along[first:])) :]
+    assert np.all(np.diff(last) > -5e-4)
+    assert np.linalg.norm(path[-1]) < 1e-6
+
+
+def test_an_orientation_beyond_the_limits_is_refused() -> None:
+    lowest, highest = np.full((3, 3), -3.0), np.full((3, 3), 3.0)
+    lowest[2], highest[2] = -0.1, 0.4
+    with pytest.raises(InvalidArgument, match=r"misses the orientation of its goal by .* degrees"):
+        spatial(orientation=TURNED, limits=ik.Limits(minimum=lowest, maximum=highest))
+
+
 def test_locked_axes_and_limits_stop_a_velocity() -> None:
     limits = ik.Limits(locks=[HINGE, HINGE])
     found = planar(velocities=[[1.0, 1.0, 0.5], [1.0, 0.0, -0.5]], limits=limits)
@@ -386,7 +426,10 @@ HERE = (trees.rods([0.3, 0.3], [2.0, 1.5]).forward(START)[1][1] + 0.0).tolist()
         ({"start": np.zeros((2, 4))}, "unit quaternions"),
         ({"damping": -1.0}, "damping"),
         ({"velocities": np.zeros((1, 3))}, "shape of the velocities"),
-        ({"velocities": np.zeros((2, 3)), "method": "smoothing"}, "at rest at both ends"),
+        ({"velocities": np.zeros((2, 3)), "method": "smoothing"}, "has no velocities"),
+        ({"orientation": (1.0, 0.0, 0.0)}, "orientation"),
+        ({"orientation": np.zeros(4)}, "unit quaternions"),
+        ({"approach": np.zeros(3)}, "no length"),
         ({"goal_velocity": (np.inf, 0.0, 0.0)}, "velocity of the goal"),
         ({"strength": [1.0, 0.0]}, "strength of joint 1"),
         ({"via": [(2.0, (0.3, 0.3, 0.0))]}, "must be between"),

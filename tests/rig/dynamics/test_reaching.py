@@ -260,6 +260,45 @@ def test_the_hand_stays_on_a_goal_that_rests_while_the_body_moves() -> None:
     assert np.linalg.norm(place(armature, 60) - PLACE) > 0.05
 
 
+def turned(item: bpy.types.Object, bone: str, frame: int) -> Any:
+    """The orientation of an object and that of a bone, in the world."""
+    bpy.context.scene.frame_set(frame)
+    armature = bpy.data.objects["Hero"]
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrices = item.matrix_world, seen.matrix_world @ seen.pose.bones[bone].matrix
+    return [rotation.from_matrix(np.array(matrix.to_3x3())) for matrix in matrices]
+
+
+@pytest.mark.parametrize("at_tip", [False, True])
+def test_the_hand_takes_the_orientation_of_its_goal(at_tip: bool) -> None:
+    armature = hero(frames=(1, 20, 60), size=0.1)
+    goal = tray(1, 50, each=0.002)
+    goal.rotation_euler = (0.3, 0.5, -2.0)
+    length = 3 if at_tip else 2
+    run(armature, goal=targets.Target(goal), matches=True, after="hold", at_tip=at_tip, length=length)
+    for frame in (25, 26, 40, 60):
+        assert rotation.distance(*turned(goal, "palm.L", frame)) < 1e-3
+        end = "tail" if at_tip else "head"
+        assert np.linalg.norm(place(armature, frame, end) - spot(goal, frame)) < 2e-4
+    run(hero(frames=(1,)), goal=targets.Target(goal), matches=True)
+
+
+def test_a_point_has_no_orientation() -> None:
+    refused(hero(), "which has no orientation", matches=True)
+
+
+@pytest.mark.parametrize(("approach", "side"), [("ABOVE", (0, 0, 1)), ("NEG_Y", (1, 0, 0)), ("POS_X", (0, 1, 0))])
+def test_the_hand_comes_from_a_side(approach: str, side: tuple[int, int, int]) -> None:
+    armature, goal = hero(frames=(1,)), scenes.ball(PLACE)
+    goal.rotation_euler, goal.scale = (0.0, 0.0, 0.5 * np.pi), (2.0, 2.0, 2.0)
+    result = run(armature, goal=targets.Target(goal), approach=approach, distance=0.08)
+    late = result.path[-6:] - PLACE
+    along = late @ np.array(side, dtype=float)
+    assert np.linalg.norm(late - along[:, None] * side, axis=1).max() < 5e-3
+    assert along[0] > 0.005 and np.all(np.diff(along) < 1e-4)
+    assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
+
+
 def test_the_animation_goes_on_after_the_transition() -> None:
     armature = hero(size=0.3)
     before = np.array([place(armature, frame) for frame in range(1, 61)])
