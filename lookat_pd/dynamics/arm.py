@@ -1,6 +1,6 @@
 """The joints above a hand: its position, its Jacobian, and the torques of a sampled motion."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,9 @@ class Arm:
 
     effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), of the torque of each
     joint. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
-    rotations of the a moving joints at intervals of h seconds, at rest before the first and after the last.
+    rotations of the a moving joints at intervals of h seconds. before, after: (a, 3) [rad/s], their constant velocities
+    before the first and after the last sample; None for rest. orientation: (4,) of the effector's joint on arrival, in
+    the frame of the roots, which it then moves for; None if any will do.
     """
 
     body: Body
@@ -37,12 +39,15 @@ class Arm:
     damping: Array
     weights: Array
     limits: Limits | None = None
+    before: Array | None = None
+    after: Array | None = None
+    orientation: Array | None = None
 
     @cached_property
     def joints(self) -> list[int]:
         """The moving joints: a joint does not move its own origin."""
         chain = self.body.chain(self.effector)
-        return chain if np.any(self.point) else chain[:-1]
+        return chain if np.any(self.point) or self.orientation is not None else chain[:-1]
 
     @cached_property
     def _arms(self) -> list[Array]:
@@ -98,8 +103,28 @@ class Arm:
             found.append(found[-1] + turn @ arm)
         return np.stack(found, axis=-2)
 
+    def orientations(self, motion: Array) -> Array:
+        """The orientations (..., 4) of the last moving joint."""
+        found = motion[..., 0, :]
+        for number in range(1, motion.shape[-2]):
+            found = rotation.multiply(found, motion[..., number, :])
+        return found
+
+    def held(self, pose: Array, place: Array, iterations: int = 12) -> Array:
+        """The nearest pose (a, 4) with the point at a place (3,) and the orientation, if there is one."""
+        if self.orientation is None:
+            return self.follow(pose[None], place[None], iterations)[0][0]
+        # The origin of the last joint comes to where the point then is in its place.
+        wrist = replace(self, point=np.zeros(3))
+        there = place - rotation.rotate(self.orientation, self.point)
+        pose = wrist.follow(pose[None], there[None], iterations)[0][0].copy()
+        above = self.orientations(pose[:-1]) if len(pose) > 1 else rotation.IDENTITY
+        pose[-1] = rotation.multiply(rotation.inverse(above), self.orientation)
+        return self.clamped(pose)
+
     def place(self, motion: Array) -> tuple[Array, Array]:
-        """The same, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own frame."""
+        """The positions (..., 3) of the point, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own
+        frame."""
         count, local = len(self.joints), matrices(motion)
         axes, places = np.empty(local.shape), np.empty((*motion.shape[:-1], 3))
         place, turn = np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3)), None
@@ -159,11 +184,23 @@ class Arm:
         first, last = (rotation.log(rotation.multiply(rotation.inverse(rest), pose)) for pose in (begin, end))
         return rotation.multiply(rest, rotation.exp(first + part[..., None] * (last - first)))
 
+    @cached_property
+    def outside(self) -> Array:
+        """The velocities (2, a, 3) before and after a motion."""
+        still = np.zeros((len(self.joints), 3))
+        return np.stack([still if found is None else found for found in (self.before, self.after)])
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether it moves before or after a motion."""
+        return bool(np.any(self.outside))
+
     def speeds(self, motion: Array, h: float) -> Array:
-        """Mean velocities (..., N + 2, a, 3) in each step, and in the steps at rest before and after."""
+        """Mean velocities (..., N + 2, a, 3) in each step, and in the steps before and after."""
         moved = rotation.log(rotation.multiply(rotation.inverse(motion[..., :-1, :, :]), motion[..., 1:, :, :]))
         result = np.zeros((*motion.shape[:-3], motion.shape[-3] + 1, *motion.shape[-2:-1], 3))
         result[..., 1:-1, :, :] = moved / h
+        result[..., [0, -1], :, :] = self.outside
         return result
 
     def torques(self, motion: Array, h: float) -> Array:
@@ -188,8 +225,8 @@ class Arm:
     def changes(self, motion: Array, h: float) -> Array:
         """The weighted changes of torque (..., N + 2, 3 n); the cost is half the sum of their squares.
 
-        The first starts from the torques that hold the body before the motion, the last ends at those that hold it
-        afterwards.
+        The first starts from the torques of the body before the motion, at constant velocity or rest; the last ends at
+        those afterwards.
         """
         return self.differences(self.inverse(*self._states(motion, h)), h)
 
@@ -202,7 +239,7 @@ class Arm:
         still = np.zeros((*ends.shape[:-1], 3))
         return (
             np.concatenate((ends, motion), axis=-3),
-            np.concatenate((still, 0.5 * (before + after)), axis=-3),
+            np.concatenate((still + self.outside, 0.5 * (before + after)), axis=-3),
             np.concatenate((still, (after - before) / h), axis=-3),
         )
 

@@ -4,7 +4,8 @@ A joint may rotate only about the axes used on the minimum-jerk path. With all t
 arm about its length, where it has almost no inertia: cheaper, but not how people reach.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from . import law
 from .arm import Arm
 from .derivatives import differentiated
 from .obstacles import Clearance
+from .paths import drift
 from .smoothing import fitted
 
 _DEGREE = 5
@@ -37,6 +39,23 @@ _HARD = 3.0
 """Weight of a depth of one length of the arm within an obstacle, relative to a radian beyond a limit."""
 
 
+@dataclass(frozen=True)
+class Line:
+    """A line along which a hand comes to its goal: from sample `first` on through places (N + 1, 3), in a direction
+    (3,)."""
+
+    first: int
+    places: Array
+    direction: Array
+
+    def beside(self, points: Array) -> Array:
+        """How far (..., N + 1, 3) points are beside the line."""
+        away = points - self.places
+        away -= (away @ self.direction)[..., None] * self.direction
+        away[..., : self.first, :] = 0.0
+        return away
+
+
 def optimized(
     arm: Arm,
     motion: Array,
@@ -44,13 +63,17 @@ def optimized(
     fixed: list[tuple[int, Array]],
     passes: int,
     clearance: Clearance | None = None,
+    kept: Sequence[int] = (),
+    line: Line | None = None,
 ) -> Generator[tuple[Array, float], bool | None, None]:
     """Motion (N + 1, a, 4) and cost of each iteration; arguments as for `smoothing.smoothed`.
 
-    clearance: from obstacles that the arm goes around.
+    clearance: from obstacles that the arm goes around. kept: samples whose poses are kept. The motion must have the
+    velocities of the arm at its ends; the last pose must be kept if the arm moves afterwards or has an orientation.
+    line: on which the hand arrives.
     """
     basis = _basis(len(motion))
-    problem = _Problem(arm, h, basis, fixed, motion, clearance)
+    problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), _DAMPING
     yield problem.allowed(numbers, cost)
@@ -112,27 +135,34 @@ class _Problem:
         fixed: list[tuple[int, Array]],
         motion: Array,
         clearance: Clearance | None,
+        kept: Sequence[int],
+        line: Line | None,
     ) -> None:
-        self._clearance = clearance
+        self._clearance, self._kept, self._line = clearance, list(kept), line
+        self._is_free = arm.limits is None and clearance is None and line is None
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
         turns = rotation.log(rotation.multiply(rotation.inverse(arm.rest), motion))
-        self._axes = _axes(turns)
+        outside = np.stack([law.rates(turns[end], arm.outside[end]) for end in (0, -1)])
+        course = drift(outside, len(motion) - 1, h)
+        self._axes = _axes(turns - course)
         self._which = np.argmax(np.abs(self._axes), axis=1) // 3
         self._own = self._axes.reshape(len(self._axes), -1, 3)[np.arange(len(self._axes)), self._which]
         still = np.zeros((1, basis.shape[1]))
         padded = np.concatenate((still, basis[:1], basis, basis[-1:], still))
         self._windows = np.stack([padded[i : i + len(basis) + 1] for i in range(4)], axis=1)
-        self._samples = np.array([sample for sample, _ in fixed])
-        self._places = np.stack([place for _, place in fixed])
-        flat = turns.reshape(len(motion), -1)
-        self._fixed_turns = flat - flat @ self._axes.T @ self._axes
+        passed = [item for item in fixed if item[0] not in kept]
+        self._samples = np.array([sample for sample, _ in passed], dtype=int)
+        self._places = np.array([place for _, place in passed]).reshape(-1, 3)
+        course, flat = course.reshape(len(motion), -1), (turns - course).reshape(len(motion), -1)
+        self._fixed_turns = course + flat - flat @ self._axes.T @ self._axes
+        self._wanted = flat[self._kept] @ self._axes.T
         self._wall = _WALL * np.sqrt(arm.cost(motion, h) if clearance is None else clearance.scale)
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
 
     def _turns(self, numbers: Array, samples: Array | slice) -> Array:
         """Rotation vectors (..., s, a, 3) from the start."""
         turns = self._basis[samples] @ numbers @ self._axes + self._fixed_turns[samples]
-        return turns.reshape(*turns.shape[:-1], -1, 3)
+        return turns.reshape(*turns.shape[:-1], len(self._arm.joints), 3)
 
     def _posed(self, turns: Array) -> Array:
         return rotation.multiply(self._arm.rest, rotation.exp(turns))
@@ -159,6 +189,8 @@ class _Problem:
             found.append(self._wall * self._arm.limits.excess(self._arm.whole(motion)))
         if self._clearance is not None:
             found.append(_HARD * self._wall / self._arm.length * self._clearance.depths(motion))
+        if self._line is not None:
+            found.append(_HARD * self._wall / self._arm.length * self._line.beside(self._arm.points(motion)))
         return np.concatenate(found, axis=-1)
 
     def allowed(self, numbers: Array, cost: float) -> tuple[Array, float]:
@@ -172,7 +204,7 @@ class _Problem:
             motion, off = arm.follow(motion, fitted(arm.points(motion), self._fixed))
             if off > arm.near:
                 return motion, np.inf
-        known = cost if arm.limits is None and self._clearance is None else None
+        known = cost if self._is_free else None
         return motion, arm.cost(motion, self._h, known)
 
     def cost(self, numbers: Array) -> float:
@@ -180,11 +212,10 @@ class _Problem:
 
     def linear(self, numbers: Array) -> tuple[Array, Array]:
         """The residuals (r,) and their Jacobian (r, d b)."""
-        arm, count = self._arm, numbers.shape[1]
-        turns = self._turns(numbers, slice(None))
+        count, turns = numbers.shape[1], self._turns(numbers, slice(None))
         motion = self._posed(turns)
         values, jacobian = self._changes(turns, motion)
-        if arm.limits is not None or self._clearance is not None:
+        if not self._is_free:
             # Each axis of a joint is nudged at all samples at once.
             nudged = self._posed(turns + _NUDGE * self._axes.reshape(count, 1, *turns.shape[1:]))
             beyond = self._beyond(motion)
@@ -201,7 +232,7 @@ class _Problem:
         """
         arm, h, joints = self._arm, self._h, np.array(self._arm.joints)
         speeds, still = arm.speeds(motion, h), np.zeros((1, len(joints), 3))
-        w = np.concatenate((still, 0.5 * (speeds[:-1] + speeds[1:]), still))
+        w = np.concatenate((arm.outside[:1], 0.5 * (speeds[:-1] + speeds[1:]), arm.outside[1:]))
         dw = np.concatenate((still, np.diff(speeds, axis=0) / h, still))
         poses = np.concatenate((motion[:1], motion, motion[-1:]))
         found = differentiated(arm.body, joints, arm.whole(poses), w, dw, arm.gravity)
@@ -237,13 +268,16 @@ class _Problem:
         return result
 
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
-        """The errors at the fixed positions (3 f,), and the Jacobian of the hand there (3 f, d b)."""
+        """The errors (c,) at the fixed positions and in the kept poses, and the Jacobian (c, d b) of these."""
         turns = self._turns(numbers, self._samples)
         place, slopes = self._arm.place(self._posed(turns))
-        slopes = slopes.reshape(*slopes.shape[:-1], -1, 3)[:, :, self._which]
+        slopes = slopes.reshape(*slopes.shape[:-1], turns.shape[1], 3)[:, :, self._which]
         rates = np.einsum("fidc,fdc->fid", slopes, self._tangents(turns))
         jacobian = rates[..., None] * self._basis[self._samples][:, None, None]
-        return (self._places - place).ravel(), jacobian.reshape(-1, numbers.size)
+        kept = self._basis[self._kept]
+        turned = np.einsum("kb,de->kdeb", kept, np.eye(numbers.shape[1])).reshape(-1, numbers.size)
+        errors = np.concatenate(((self._places - place).ravel(), (self._wanted - kept @ numbers).ravel()))
+        return errors, np.concatenate((jacobian.reshape(-1, numbers.size), turned))
 
     def _tangents(self, turns: Array) -> Array:
         """How the joints rotate (s, d, 3), each in its own frame, if rotation vectors (s, a, 3) change along each

@@ -279,6 +279,8 @@ FLAGS = {
     "--at-keys": ["pass", "stop", "x"],
     "--swing-past": [*NUMBERS, "0.2"],
     "--after": ["animation", "return", "hold", "x"],
+    "--approach": ["above", "neg-x", "free", "x"],
+    "--approach-distance": [*NUMBERS, "0.05"],
     "--hold": [*NUMBERS[:4], "0.2"],
     "--inertia": ["true", "reference", "x"],
     "--passive": ["neck", "nobody", ""],
@@ -313,7 +315,7 @@ BARE = [
     *("--absolute", "--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json"),
     *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
     *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--selected", "--skip-done"),
-    *("--smooth-pops", "--tip", "--trust-scripts"),
+    *("--from-rest", "--match-orientation", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 TWO_NUMBERS = {"--range", "--source-range", "--destination-range"}
