@@ -5,7 +5,7 @@ from .settings import DAMPING, TENSION, WEIGHT
 PRESETS = {
     "NATURAL": (
         "Natural",
-        "Passes keys at speed and settles after the last one; loads, such as 5 kg in a hand, show",
+        "Passes keys at speed; loads, such as 5 kg in a hand, show",
         {
             "tension": TENSION,
             "at_keys": "PASS",
@@ -15,7 +15,7 @@ PRESETS = {
             "inertia": "TRUE",
             "weight": WEIGHT,
             "passive": False,
-            "settle": 0.3,
+            "settle": 0.0,
             "joint_damping": DAMPING,
             "method": "OPTIMAL",
         },

@@ -90,7 +90,7 @@ HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.
 DAMPING, BLEND = 0.3, 0.5
 """Friction of a joint [N m s/rad], about that of a relaxed elbow, and the time [s] of a transition to the animation."""
 WEIGHT = 0.25
-"""How much loads show: with 5 kg in it a hand is late by some 20 cm, and arrives on time all the same."""
+"""How much loads show: with 5 kg in it a hand is late by some 15 cm, and arrives on time all the same."""
 TENSION = 4.0
 """Leaves 9 % of the distance at the key: the bones keep moving between keys, at most 1.3 times as fast as along Bezier
 curves."""
