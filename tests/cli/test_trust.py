@@ -313,7 +313,16 @@ FLAGS = {
 BARE = [
     *("--absolute", "--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json"),
     *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
-    *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--selected", "--skip-done"),
+    *(
+        "--no-avoid-body",
+        "--no-gravity",
+        "--no-limits",
+        "--no-location",
+        "--no-offset",
+        "--no-switch",
+        "--selected",
+        "--skip-done",
+    ),
     *("--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
