@@ -19,7 +19,7 @@ from ..rotation import Array
 from .body import Body
 from .engine import Engine
 from .hinges import HingedLimits
-from .law import Motion, smooth_step
+from .law import Motion, late_slope, rates, smooth_step, turning
 from .muscles import Muscles
 from .reference import Reference
 from .root_path import RootPath
@@ -68,12 +68,21 @@ class Simulation:
     """The simulation of a body through the keys of a motion."""
 
     def __init__(
-        self, body: Body, motion: Motion, gravity: Array, disturbances: Disturbances, root: RootPath | None
+        self,
+        body: Body,
+        motion: Motion,
+        gravity: Array,
+        disturbances: Disturbances,
+        root: RootPath | None,
+        *,
+        keeps_speed: bool = False,
     ) -> None:
+        """keeps_speed: whether joints that are strong enough pass their keys at the speed of the motion."""
         self.body, self.motion, self.gravity, self.given, self.root = body, motion, gravity, disturbances, root
         n = len(body)
         self.engine = engine = Engine(body, gravity, moving_root=root is not None)
         self.order = engine.order
+        self.keeps_speed = keeps_speed and disturbances.torque_limit is None
         extra = 0 if root is None else 6
         self.extra = extra
 
@@ -161,7 +170,8 @@ class Simulation:
         if interval < len(self.motion.times) - 1:
             error = rotation.log(rotation.multiply(rotation.inverse(wanted[-1]), poses[-1]))
             left = np.linalg.norm(error, axis=-1)
-            poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, begun)
+            rate = self._rate(interval, times[-1], error)
+            poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, rate, begun)
         return Stretch(times, poses, torques, left)
 
     def _coordinates(self, times: Array, wanted: Array, h: float) -> tuple[Array, Array]:
@@ -233,23 +243,25 @@ class Simulation:
         return result
 
     def _corrected(
-        self, times: Array, poses: Array, torques: Array, clipped: Array, error: Array, begun: Array
+        self, times: Array, poses: Array, torques: Array, clipped: Array, error: Array, rate: Array, begun: Array
     ) -> tuple[Array, Array]:
         """The interval corrected by a quintic towards its key, from where the torques suffice again, if they suffice
-        for that too."""
-        reached = ~self.given.passive & (np.linalg.norm(error, axis=-1) > 0.0)
+        for that too. rate: (n, 3), of the correction at the key."""
+        reached = ~self.given.passive & (np.any(error, axis=-1) | np.any(rate, axis=-1))
         since = np.where(clipped.any(axis=0), len(clipped) - np.argmax(clipped[::-1], axis=0), 0)
         reached &= since < len(clipped)
         for _ in range(4):
             if not np.any(reached):
                 return poses, torques
             begin = times[np.minimum(since, len(clipped) - 1)]
-            part = smooth_step((times[:, None] - begin) / (times[-1] - begin))[0]
-            turn = rotation.exp(-(part * reached)[..., None] * error)
+            share = np.clip((times[:, None] - begin) / (times[-1] - begin), 0.0, 1.0)
+            part, late = smooth_step(share)[0], (times[-1] - begin) * late_slope(share)
+            bend = (part * reached)[..., None] * error + (late * reached)[..., None] * rate
+            turn = rotation.exp(-bend)
             led = rotation.normalize(rotation.multiply(poses, turn))
             needed, over = self._needed(times, led, torques, begun)
             if not np.any(over):
-                self._put(led[-1], turn[-1])
+                self._put(led[-1], turn[-1], reached[:, None] * rate)
                 return led, needed
             if not np.any(reached & over):
                 break
@@ -276,11 +288,21 @@ class Simulation:
         self.engine.q[-len(self.order) :] = pose[self.order]
         self.engine.w[:] = self.before = velocity
 
-    def _put(self, pose: Array, turn: Array) -> None:
-        """Continue from a pose (n, 4) that was rotated by `turn` (n, 4)."""
+    def _put(self, pose: Array, turn: Array, rate: Array) -> None:
+        """Continue from a pose (n, 4) that was rotated by `turn` (n, 4), which changes by -rate (n, 3)."""
         self.engine.q[-len(self.order) :] = pose[self.order]
         speeds = self.engine.w[self.extra :].reshape(-1, 3)
         speeds[:] = rotation.rotate(rotation.inverse(turn[self.order]), speeds)
+        speeds += turning(rotation.log(turn), -rate, np.zeros_like(rate))[0][self.order]
+
+    def _rate(self, interval: int, time: float, error: Array) -> Array:
+        """How fast (n, 3) the correction that ends with `error` changes at the key, for the speed of the motion."""
+        if not self.keeps_speed:
+            return np.zeros_like(error)
+        speeds = np.empty_like(error)
+        speeds[self.order] = self.engine.w[self.extra :].reshape(-1, 3)
+        wanted = self.motion.at(np.array([time]), np.array([interval]))[1][0]
+        return -rates(-error, wanted - rotation.rotate(rotation.exp(error), speeds))
 
 
 def _firmness(h: float, frequency: Array) -> Array:

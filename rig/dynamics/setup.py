@@ -33,6 +33,7 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         passes=s.at_keys == "PASS",
         swing_past=s.swing_past,
         limits=s.use_limits,
+        weight=s.weight,
     )
 
 
