@@ -1,9 +1,9 @@
-"""Writes the table of docs/ik-measured.md: limbs that follow smooth paths on rigs of other makers, baked with default settings.
+"""Writes the table of docs/ik-measured.md: limbs on rigs of other makers that follow smooth paths, default settings.
 
     LOOKAT_PD_RIGS=FOLDER python docs/ik_measured.py [NAME]...    the rows whose file contains one of the names
 
-Every arm, leg and tail follows three closed paths in its reach, in the rest pose and over the longest clip of the file. All
-figures are measured on the evaluated rig. The page says how.
+Every arm, leg and tail follows three closed paths in its reach, in the rest pose and over the longest clip of the file.
+All figures are measured on the evaluated rig. The page says how.
 """
 
 import os
@@ -28,9 +28,7 @@ from standalone import load  # noqa: E402
 bake, body_joints, chains = (
     load(f"rig.{name}") for name in ("ik.bake", "detection.body_joints", "detection.joint_chain")
 )
-bake_options, goals, limbs = (
-    load(f"rig.{name}") for name in ("animation.bake_options", "ik.goals", "detection.limbs")
-)
+bake_options, goals, limbs = (load(f"rig.{name}") for name in ("animation.bake_options", "ik.goals", "detection.limbs"))
 chain_solve, pose, targets = (load(f"rig.{name}") for name in ("ik.chain_solve", "ik.pose", "sampling.targets"))
 errors = load("lookat_pd.errors")
 
@@ -40,7 +38,6 @@ WIDTHS = (0.5, 1.2, 2.2)
 """How far [rad] the three paths lead away from the animated direction of the limb."""
 NEAREST, FARTHEST = 0.4, 0.93
 """Distances of the paths from the base of the limb, as fractions of its length."""
-LARGEST_END, LARGEST_SPEED, LARGEST_ERROR = 60.0, 1.5, 1e-3
 HEAD = """| rig | limb | paths | wrist, ankle | fastest joint | effector |
 |---|---|---|---|---|---|
 """
@@ -71,12 +68,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Motion:
-    """An evaluated chain over F frames: local rotations (F, n, 4), positions (F, n + 1, 3) of joints and effector in the
-    frame of the armature, and rotations (F, 4) of its parent."""
+    """An evaluated chain over F frames: local rotations (F, n, 4), positions (F, n + 1, 3) of joints and effector in
+    the frame of the armature, and rotations (F, 4) of its parent."""
 
     local: Array
     places: Array
     parent: Array
+
+    def hinges(self, joint: int, axis: Array) -> Array:
+        """An axis (3,) of a joint in the frame of the armature (F, 3)."""
+        turned = self.parent
+        for n in range(joint + 1):
+            turned = rotation.multiply(turned, self.local[:, n])
+        return rotation.rotate(turned, np.broadcast_to(axis, turned[:, :3].shape))
 
     @property
     def steps(self) -> Array:
@@ -88,20 +92,25 @@ class Motion:
         return rotation.rotate(rotation.inverse(self.parent), points - self.places[:, 0])
 
 
-def limbs_of(rig: bpy.types.Object) -> Iterator[tuple[str, str, str]]:
-    """The kind, the base and the last bone of each arm, leg and tail."""
+def limbs_of(rig: bpy.types.Object) -> Iterator[tuple[tuple[str, bool], str, str, bool]]:
+    """The row, the base and the last bone of each arm, leg and tail, and whether the tip of that bone is meant."""
     arms, legs = limbs.limb_lines(rig)
     for kind, lines in (("arm", arms), ("leg", legs)):
         for line in lines:
-            if len(line) > 2:
-                # The third bone of a leg is the foot, the last one of an arm the hand.
-                yield kind, line[0], line[-1] if kind == "arm" else line[2]
+            if len(line) == 2:
+                # Hand or foot hang on something else.
+                yield (kind, False), line[0], line[1], True
+                continue
+            # The third bone of a leg is the foot, the last one of an arm the hand.
+            last = line[-1] if kind == "arm" else line[2]
+            yield (kind, False), line[0], last, False
+            yield (kind, True), line[0], last, True
     for bone in rig.pose.bones:
         tail = body_joints.detected(rig, bone.name).part.id == "tail" and not chains.is_mechanism(bone)
         if tail and not any(body_joints.detected(rig, child.name).part.id == "tail" for child in bone.children):
             base = chains.limb(rig, bone.name, at_tip=True)
             if base:
-                yield "tail", base, bone.name
+                yield ("tail", True), base, bone.name, True
 
 
 def watched(rig: bpy.types.Object, chain, frames: range) -> Motion:
@@ -131,6 +140,27 @@ def halves_of(chain, animated: Motion) -> tuple[Array, Array]:
     return np.linalg.norm(places[:, n] - places[:, 0], axis=-1), np.linalg.norm(places[:, -1] - places[:, n], axis=-1)
 
 
+def nearest_of(chain, animated: Motion) -> float:
+    """The smallest distance of the effector from the base within the range of elbow or knee, all else as animated."""
+    n, (upper, lower) = middle(chain, animated), halves_of(chain, animated)
+    hinge, most = np.asarray(chain.posture.hinges)[n], float(np.asarray(chain.posture.maximum)[n])
+    if not hinge.any():
+        return 0.0
+    hinges = animated.hinges(n, hinge)
+    above, own = (animated.places[:, k + 1] - animated.places[:, k] for k in (n - 1, n))
+    end = animated.places[:, -1] - animated.places[:, n]
+    # The bend of the line to the effector is larger than that of the bone by this angle.
+    beyond = signed_angle(hinges, own, end) + signed_angle(hinges, animated.places[:, n] - animated.places[:, 0], above)
+    inner = np.clip(np.pi - most - beyond, 0.0, np.pi)
+    return float(np.sqrt(upper**2 + lower**2 - 2.0 * upper * lower * np.cos(inner)).max())
+
+
+def signed_angle(axes: Array, a: Array, b: Array) -> Array:
+    """The angle (F,) [rad] about axes (F, 3) from a to b (F, 3)."""
+    a, b = (v - np.sum(axes * v, axis=-1, keepdims=True) * axes for v in (a, b))
+    return np.arctan2(np.sum(axes * rotation.cross(a, b), axis=-1), np.sum(a * b, axis=-1))
+
+
 def path(chain, animated: Motion, width: float, random: np.random.Generator) -> Array:
     """A smooth closed path (F, 3) of the effector in the frame of the armature, in reach of the limb."""
     upper, lower = halves_of(chain, animated)
@@ -140,9 +170,7 @@ def path(chain, animated: Motion, width: float, random: np.random.Generator) -> 
     turn = np.sum(waves[:, :3] * sizes * [1.0, 0.4], axis=-1)
     turn *= width / np.linalg.norm(turn, axis=-1).max()
     reach = (upper + lower).min()
-    # Hinges bend by up to 150 degrees.
-    folded = np.sqrt(upper**2 + lower**2 - 2.0 * upper * lower * np.cos(np.radians(30.0))).max()
-    nearest = max(NEAREST * reach, 1.1 * folded)
+    nearest = max(NEAREST * reach, 1.1 * nearest_of(chain, animated))
     far = nearest + (FARTHEST * reach - nearest) * (0.5 + 0.5 * waves[:, 3, 0])
     towards = rotation.normalize(animated.from_base(animated.places[:, -1])[0])
     seen = far[:, None] * rotation.rotate(rotation.exp(turn), towards)
@@ -150,8 +178,8 @@ def path(chain, animated: Motion, width: float, random: np.random.Generator) -> 
 
 
 def needed(chain, animated: Motion, points: Array) -> float:
-    """The largest angle [rad] between two frames that a joint needs: that of the animation, that of the target around the
-    base, and that of the elbow by the law of cosines."""
+    """The largest angle [rad] between two frames that a joint needs: that of the animation, that of the target around
+    the base, and that of the elbow by the law of cosines."""
     seen = animated.from_base(points)
     upper, lower = halves_of(chain, animated)
     turned = rotation.angle_between(seen[1:], seen[:-1])
@@ -170,8 +198,10 @@ def target_on(rig: bpy.types.Object, worlds: Array, points: Array, frames: range
     return item
 
 
-def follow(chain, animated: Motion, worlds: Array, frames: range, width: float, seed: int) -> tuple[float, float, float]:
-    """Bake one path: the offset [°] of the wrist, the factor of the speed, and the error as a fraction of the length."""
+def follow(
+    chain, animated: Motion, worlds: Array, frames: range, width: float, seed: int
+) -> tuple[float, float, float]:
+    """Bake one path: offset [°] of the wrist, factor of the speed, error as a fraction of the length."""
     rig = chain.armature
     points = path(chain, animated, width, np.random.default_rng(seed))
     target = target_on(rig, worlds, points, frames)
@@ -181,9 +211,7 @@ def follow(chain, animated: Motion, worlds: Array, frames: range, width: float, 
     poses = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
     goal = goals.Goal(targets.Target(target))
     try:
-        result = rigs_measured.run(
-            bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options)
-        )
+        rigs_measured.run(bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options))
         baked = watched(rig, chain, frames)
     finally:
         made = data.action
@@ -195,11 +223,11 @@ def follow(chain, animated: Motion, worlds: Array, frames: range, width: float, 
         bpy.data.objects.remove(target)
         for bone in rig.pose.bones:
             bone.matrix_basis = poses[bone.name]
-    del result
     parts = [joint.part.id for joint in body_joints.joints(rig, chain.joints)]
     ends = [part in ("wrist", "ankle") for part in parts]
     off = np.degrees(rotation.distance(animated.local, baked.local)[:, ends])
-    missed = np.linalg.norm(baked.places[:, -1] - points, axis=-1) / sum(half.min() for half in halves_of(chain, animated))
+    length = sum(half.min() for half in halves_of(chain, animated))
+    missed = np.linalg.norm(baked.places[:, -1] - points, axis=-1) / length
     speed = baked.steps.max() / needed(chain, animated, points)
     return float(off.max(initial=0.0)), float(speed), float(missed.max())
 
@@ -207,7 +235,6 @@ def follow(chain, animated: Motion, worlds: Array, frames: range, width: float, 
 def longest_clip(rig: bpy.types.Object) -> Iterator[range]:
     """Have the armature play nothing, and then its longest clip: the frames to measure."""
     data = rig.animation_data
-    playing = None if data is None else (data.action, data.action_slot)
     if data is not None:
         data.action = None
         for track in data.nla_tracks:
@@ -223,7 +250,6 @@ def longest_clip(rig: bpy.types.Object) -> Iterator[range]:
         data.action, data.action_slot = clip, next(s for s in clip.slots if s.target_id_type == "OBJECT")
         first = round(clip.frame_range[0])
         yield range(first, first + FRAMES)
-    del playing
 
 
 def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
@@ -243,16 +269,15 @@ def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
         for frame in frames:
             bpy.context.scene.frame_set(frame)
             worlds.append(np.array(rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
-        for number, (kind, base, last) in enumerate(found):
-            for at_tip in (True,) if kind == "tail" else (False, True):
-                row = rows.setdefault((kind, at_tip), Row())
-                try:
-                    chain = chains.resolve(rig, last, base=base, at_tip=at_tip)
-                    animated = watched(rig, chain, frames)
-                    for n, width in enumerate(WIDTHS):
-                        row.add(*follow(chain, animated, np.array(worlds), frames, width, 10 * number + n))
-                except errors.LookAtError as error:
-                    row.refused.add(str(error))
+        for number, (kind, base, last, at_tip) in enumerate(found):
+            row = rows.setdefault(kind, Row())
+            try:
+                chain = chains.resolve(rig, last, base=base, at_tip=at_tip)
+                animated = watched(rig, chain, frames)
+                for n, width in enumerate(WIDTHS):
+                    row.add(*follow(chain, animated, np.array(worlds), frames, width, 10 * number + n))
+            except errors.LookAtError as error:
+                row.refused.add(str(error))
     return rows
 
 

@@ -3,12 +3,12 @@
 The nearest pose is not continuous everywhere: where a target passes opposite to the animated pose or the line of a
 straight chain, another pose becomes the nearest one. There the rotations are first averaged over a growing time and
 solved again. Where this does not help, because the mean of two poses is like neither of them, each frame continues the
-one before: from that pose, its joints move towards the nearest pose only as fast as `_APPROACH` allows. All frames reach
-their targets as before. The second is numerical continuation: Allgower and Georg 1990.
+one before: from that pose, its joints move towards the nearest pose only as fast as `_APPROACH` allows. All frames
+reach their targets as before. The second is numerical continuation: Allgower and Georg 1990.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,9 +34,12 @@ Solve = Callable[[Array, Array], ik.IKSolution]
 
 @dataclass(frozen=True)
 class Course:
-    """A chain over F frames. start: (F, n, 4), its animated pose. needed: [rad], the largest rotation of a joint from a
-    frame to the next that is needed. solve: of some frames. allowed: the pose (k, n, 4) near another one that is within
-    the limits, of the frames with these indices (k,)."""
+    """A chain over F frames.
+
+    start: (F, n, 4), its animated pose. needed: [rad], the largest rotation of a joint from a frame to the next that
+    animation and target need. solve: of some frames. allowed: the pose (k, n, 4) near another one that is within the
+    limits, of the frames with these indices (k,).
+    """
 
     start: Array
     needed: float
@@ -69,13 +72,26 @@ def needed(start: Array, target: Array, upper: Array, lower: Array) -> float:
 
 def without_snaps(course: Course, found: ik.IKSolution) -> ik.IKSolution:
     """The solution, where needed spread over time: no joint turns much faster than animation and target need."""
-    if len(course.start) < 3 or not course.snaps(found.rotations).any():
+    if len(course.start) < 3:
         return found
-    spread = _spread(course, found)
+    strict = replace(course, needed=min(course.needed, _least(course, found)))
+    if not strict.snaps(found.rotations).any():
+        return found
+    spread = _spread(strict, found)
     if not course.snaps(spread.rotations).any():
         return spread
     continued = _spread(course, _continued(course, found))
     return min((found, spread, continued), key=lambda one: float(_steps(one.rotations).max()))
+
+
+def _least(course: Course, found: ik.IKSolution) -> float:
+    """As `needed`, by the solver: the animated rotation and the smallest one that follows the target from the frame
+    before. A solution with snaps may need more than `needed` says, a chain of many joints less."""
+    turns = rotation.multiply(rotation.inverse(course.start), found.rotations)
+    follow = rotation.multiply(course.start[1:], turns[:-1])
+    least = course.solve(follow, np.arange(1, len(follow) + 1))
+    each = rotation.distance(course.start[1:], course.start[:-1]) + rotation.distance(least.rotations, follow)
+    return max(float(each.max()), _NEARLY_NOTHING)
 
 
 def _spread(course: Course, found: ik.IKSolution) -> ik.IKSolution:
