@@ -295,6 +295,7 @@ FLAGS = {
     "--name": ["Walk", "New", ""],
     "--repeat": ["1", "3", "0", "x", "9" * 30],
     "--until": [*NUMBERS[:4], "40", "9" * 30],
+    "--write-to": ["constraints", "layer", "new", "current", "x"],
     "--loop-ends": ["both", "start", "end", "x"],
     "--conversation": [*GIVEN, "talk.csv"],
     "--speaker": ["Anna=Hero", "Anna=Nobody", "Anna", "=", ""],
