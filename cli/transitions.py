@@ -14,6 +14,7 @@ from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import inertialization, methods
 from ..lookat_pd.transitions.profiles import ProfileRow
+from ..rig.animation import actions
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..rig.sampling import scene_time
@@ -32,7 +33,7 @@ from ..rig.transitions import (
     sequence,
     travel,
 )
-from ..rig.transitions.as_seen import seen_join
+from ..rig.transitions.as_seen import seen_join, seen_keys
 from ..rig.transitions.library import Library, LibraryCut, PathEnds
 from ..rig.transitions.sequence import ClipRef, ClipStep
 from ..rig.transitions.splice import Blend
@@ -42,6 +43,8 @@ from .clip_list import Entry
 from .console import Console
 
 AUTO = "auto"
+WRITE_TO = ("CONSTRAINTS", *actions.INTO)
+"""Where transitions as seen may be written."""
 _LONGEST_AUTO = inertialization.BLEND_TIMES[1]
 
 
@@ -78,6 +81,16 @@ class TransitionRequest:
             return make(self.blend(rig))
         lock_feet = self.options.lock_feet
         return drain(seen_join.joined(scene, rig, make, blends or self.blend(rig), lock_feet=lock_feet))
+
+    def write(self, scene: bpy.types.Scene, rig: bpy.types.Object, *, is_new: bool = False) -> list[str] | None:
+        """Write what was made as seen where it shall be, and return the bones that have keys; None where it stays in
+        constraints. is_new: the action was just made, and needs no copy. Raises LookAtError."""
+        into = (self.options.write_to or WRITE_TO[0]).upper()
+        if not self.options.as_seen or into == WRITE_TO[0]:
+            return None
+        if is_new and into == "NEW":
+            into = "CURRENT"
+        return list(dict.fromkeys(bone for made in drain(seen_keys.write(scene, rig, into)) for bone in made.controls))
 
     @property
     def root(self) -> str:

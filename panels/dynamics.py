@@ -131,6 +131,16 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             if settings.target is not None and settings.target.type == "ARMATURE":
                 column.prop_search(settings, "subtarget", settings.target.pose, "bones")
         column.prop(settings, "duration", text="Duration (s)")
+        column = layout.column(align=True)
+        column.prop(settings, "follow_goal")
+        column = column.column(align=True)
+        column.active = settings.method == "OPTIMAL"
+        column.prop(settings, "keep_velocity")
+        if settings.goal == "OBJECT":
+            column.prop(settings, "match_orientation")
+        column.prop(settings, "approach")
+        if settings.approach != "FREE":
+            column.prop(settings, "approach_distance", text="Distance")
         _draw_vias(layout, settings)
         layout.prop(settings, "method")
         if settings.method == "SMOOTHING":
@@ -165,6 +175,9 @@ def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     column.prop(settings, "use_gravity")
     column.prop(settings, "use_limits")
     column.prop(settings, "inertia")
+    row = column.row()
+    row.active = settings.inertia == "TRUE"
+    row.prop(settings, "weight", slider=True)
     column = layout.column(align=True)
     row = column.row()
     row.active = settings.at_keys == "PASS"

@@ -71,6 +71,7 @@ class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("lookat_pd.update_seen_transitions", text="Update", icon="FILE_REFRESH")
         row.operator("lookat_pd.remove_seen_transitions", text="Remove All", icon="TRASH")
+        layout.operator_menu_enum("lookat_pd.key_seen_transitions", "into", text="Write as Keys", icon="KEY_HLT")
 
 
 def _set_blend(button, settings, where: str) -> None:

@@ -9,6 +9,7 @@ from ...rig.dynamics.reaching import ReachRequest, ReachResult
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
+from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -78,6 +79,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=settings.BLEND,
         help="seconds of the transition to the animation",
     )
+    parser.add_argument(
+        "--match-orientation", action="store_true", help="turn the effector as the target is turned, with optimal"
+    )
+    parser.add_argument(
+        "--approach",
+        choices=tuple(item[0].lower().replace("_", "-") for item in settings.APPROACH_ITEMS),
+        default="free",
+        help="come to the goal from above, or along one of its axes, with optimal (default: free)",
+    )
+    parser.add_argument(
+        "--approach-distance",
+        type=words.number(0.0, 1e6, open_below=True),
+        metavar="D",
+        default=settings.DISTANCE,
+        help="length of the straight line of --approach, in the file's units (default: 0.1)",
+    )
+    parser.add_argument("--from-rest", action="store_true", help="begin at rest, not at the speed of the animation")
+    parser.add_argument(
+        "--no-follow", action="store_true", help="keep the pose after the arrival even if the goal moves on"
+    )
     parser.add_argument("--no-avoid-body", action="store_true", help="let the arm pass through the head and the trunk")
     parser.add_argument(
         "--obstacle",
@@ -102,6 +123,10 @@ def _via(word: str) -> tuple[float, Target]:
 def run(options: argparse.Namespace, console: Console) -> int:
     baking.check(options)
     dynamics_arguments.check(options)
+    if options.match_orientation and options.target is None:
+        raise Misuse("--match-orientation needs --target, whose orientation it is")
+    if options.method == "smoothing" and (options.match_orientation or options.approach != "free"):
+        raise Misuse("--match-orientation and --approach need --method optimal")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
 
@@ -139,6 +164,11 @@ def _reach(
         blend=options.blend,
         avoids_body=not options.no_avoid_body,
         obstacles=body_obstacles.of_objects(rigs.find_target(scene, name)[0] for name in options.obstacle),
+        keeps_velocity=not options.from_rest,
+        follows=not options.no_follow,
+        matches=options.match_orientation,
+        approach=options.approach.upper().replace("-", "_"),
+        distance=options.approach_distance,
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":

@@ -9,7 +9,7 @@ from .forward import Trajectory, simulate
 from .hits import Hit, HitResponse, respond
 from .interpolation import Interpolation, interpolate, interpolating, key_velocities
 from .obstacles import Obstacles
-from .reaches import METHODS, Reach, reach, reaching
+from .reaches import METHODS, Reach, follow, reach, reaching
 
 __all__ = [
     "METHODS",
@@ -22,6 +22,7 @@ __all__ = [
     "RootMotion",
     "Trajectory",
     "available",
+    "follow",
     "interpolate",
     "interpolating",
     "key_velocities",

@@ -1,6 +1,6 @@
 """The joints above a hand: its position, its Jacobian, and the torques of a sampled motion."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,9 @@ class Arm:
 
     effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), of the torque of each
     joint. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
-    rotations of the a moving joints at intervals of h seconds, at rest before the first and after the last.
+    rotations of the a moving joints at intervals of h seconds. before, after: (a, 3) [rad/s], their constant velocities
+    before the first and after the last sample; None for rest. orientation: (4,) of the effector's joint on arrival, in
+    the frame of the roots, which it then moves for; None if any will do.
     """
 
     body: Body
@@ -37,12 +39,15 @@ class Arm:
     damping: Array
     weights: Array
     limits: Limits | None = None
+    before: Array | None = None
+    after: Array | None = None
+    orientation: Array | None = None
 
     @cached_property
     def joints(self) -> list[int]:
         """The moving joints: a joint does not move its own origin."""
         chain = self.body.chain(self.effector)
-        return chain if np.any(self.point) else chain[:-1]
+        return chain if np.any(self.point) or self.orientation is not None else chain[:-1]
 
     @cached_property
     def _arms(self) -> list[Array]:
@@ -98,17 +103,37 @@ class Arm:
             found.append(found[-1] + turn @ arm)
         return np.stack(found, axis=-2)
 
+    def orientations(self, motion: Array) -> Array:
+        """The orientations (..., 4) of the last moving joint."""
+        found = motion[..., 0, :]
+        for number in range(1, motion.shape[-2]):
+            found = rotation.multiply(found, motion[..., number, :])
+        return found
+
+    def held(self, pose: Array, place: Array, iterations: int = 12) -> Array:
+        """The nearest pose (a, 4) with the point at a place (3,) and the orientation, if there is one."""
+        if self.orientation is None:
+            return self.follow(pose[None], place[None], iterations)[0][0]
+        # The origin of the last joint comes to where the point then is in its place.
+        wrist = replace(self, point=np.zeros(3))
+        there = place - rotation.rotate(self.orientation, self.point)
+        pose = wrist.follow(pose[None], there[None], iterations)[0][0].copy()
+        above = self.orientations(pose[:-1]) if len(pose) > 1 else rotation.IDENTITY
+        pose[-1] = rotation.multiply(rotation.inverse(above), self.orientation)
+        return self.clamped(pose)
+
     def place(self, motion: Array) -> tuple[Array, Array]:
-        """The same, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own frame."""
+        """The positions (..., 3) of the point, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own
+        frame."""
         count, local = len(self.joints), matrices(motion)
         axes, places = np.empty(local.shape), np.empty((*motion.shape[:-1], 3))
         place, turn = np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3)), None
         for number in range(count):
             places[..., number, :] = place
             own = local[..., number, :, :]
-            turn = own if turn is None else np.einsum("...ij,...jk->...ik", turn, own)
+            turn = own if turn is None else turn @ own
             axes[..., number, :, :] = turn
-            place = place + np.einsum("...ij,j->...i", turn, self._arms[number])
+            place = place + turn @ self._arms[number]
         jacobian = rotation.cross(np.swapaxes(axes, -1, -2), (place[..., None, :] - places)[..., None, :])
         return place, np.swapaxes(jacobian.reshape(*place.shape[:-1], 3 * count, 3), -1, -2)
 
@@ -159,11 +184,23 @@ class Arm:
         first, last = (rotation.log(rotation.multiply(rotation.inverse(rest), pose)) for pose in (begin, end))
         return rotation.multiply(rest, rotation.exp(first + part[..., None] * (last - first)))
 
+    @cached_property
+    def outside(self) -> Array:
+        """The velocities (2, a, 3) before and after a motion."""
+        still = np.zeros((len(self.joints), 3))
+        return np.stack([still if found is None else found for found in (self.before, self.after)])
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether it moves before or after a motion."""
+        return bool(np.any(self.outside))
+
     def speeds(self, motion: Array, h: float) -> Array:
-        """Mean velocities (..., N + 2, a, 3) in each step, and in the steps at rest before and after."""
+        """Mean velocities (..., N + 2, a, 3) in each step, and in the steps before and after."""
         moved = rotation.log(rotation.multiply(rotation.inverse(motion[..., :-1, :, :]), motion[..., 1:, :, :]))
         result = np.zeros((*motion.shape[:-3], motion.shape[-3] + 1, *motion.shape[-2:-1], 3))
         result[..., 1:-1, :, :] = moved / h
+        result[..., [0, -1], :, :] = self.outside
         return result
 
     def torques(self, motion: Array, h: float) -> Array:
@@ -188,55 +225,76 @@ class Arm:
     def changes(self, motion: Array, h: float) -> Array:
         """The weighted changes of torque (..., N + 2, 3 n); the cost is half the sum of their squares.
 
-        The first starts from the torques that hold the body before the motion, the last ends at those that hold it
-        afterwards.
+        The first starts from the torques of the body before the motion, at constant velocity or rest; the last ends at
+        those afterwards.
         """
+        return self.differences(self.inverse(*self._states(motion, h)), h)
+
+    def _states(self, motion: Array, h: float) -> tuple[Array, Array, Array]:
+        """Poses (..., N + 3, a, 4), velocities and accelerations (..., N + 3, a, 3) before, after and during a
+        motion."""
         speeds = self.speeds(motion, h)
         ends = motion[..., [0, -1], :, :]
         before, after = speeds[..., :-1, :, :], speeds[..., 1:, :, :]
         still = np.zeros((*ends.shape[:-1], 3))
-        torques = self.inverse(
+        return (
             np.concatenate((ends, motion), axis=-3),
-            np.concatenate((still, 0.5 * (before + after)), axis=-3),
+            np.concatenate((still + self.outside, 0.5 * (before + after)), axis=-3),
             np.concatenate((still, (after - before) / h), axis=-3),
         )
-        return self.differences(torques, h)
 
     def differences(self, torques: Array, h: float) -> Array:
         """`changes` from the torques (..., N + 3, n, 3) before and after a motion, and those at its samples."""
         whole = np.concatenate((torques[..., :1, :, :], torques[..., 2:, :, :], torques[..., 1:2, :, :]), axis=-3)
-        steps = np.diff(whole, axis=-3) * self.weights[:, None] / np.sqrt(h)
-        steps[..., [0, -1], :, :] *= np.sqrt(_JUMP)
-        return steps.reshape(*steps.shape[:-2], -1)
+        steps = np.diff(whole, axis=-3)
+        return steps.reshape(*steps.shape[:-2], -1) * self.scales(steps.shape[-3], h)
+
+    def scales(self, count: int, h: float) -> Array:
+        """The factors (count, 3 n) of changes of torque between samples h seconds apart in the residuals."""
+        result = np.tile(np.repeat(self.weights, 3) / np.sqrt(h), (count, 1))
+        result[[0, -1]] *= np.sqrt(_JUMP)
+        return result
 
     def analysed(self, motion: Array, h: float) -> tuple[float, Array]:
         """The cost of a motion (N + 1, a, 4), and the torques (N + 3, a, 3) of the joints that move, including the
         holding torques before and after, for steps of h seconds: velocities are those of the previous step."""
         speeds = self.speeds(motion, h)
         before, after = speeds[:-1], speeds[1:]
-        ends = motion[[0, -1]]
-        still, change = np.zeros((*ends.shape[:-1], 3)), (after - before) / h
-        torques = self.inverse(
-            np.concatenate((ends, motion, motion)),
-            np.concatenate((still, 0.5 * (before + after), before)),
-            np.concatenate((still, change, change)),
-        )
-        count = len(motion)
-        made = np.concatenate((torques[:1], torques[2 + count :], torques[1:2]))[:, self.joints]
-        return self._converged(_half_square(self.differences(torques[: 2 + count], h)), motion, h), made
+        later = motion, before, (after - before) / h
+        torques, made, *coarse = self._together(self._states(motion, h), later, *self._coarser(motion, h))
+        cost = self._converged(_half_square(self.differences(torques, h)), coarse, h)
+        return cost, np.concatenate((torques[:1], made, torques[1:2]))[:, self.joints]
 
-    def cost(self, motion: Array, h: float) -> float:
-        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s]."""
-        return self._converged(_half_square(self.changes(motion, h)), motion, h)
+    def cost(self, motion: Array, h: float, known: float | None = None) -> float:
+        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s].
 
-    def _converged(self, cost: float, motion: Array, h: float) -> float:
-        """The cost of a motion (N + 1, a, 4), extrapolated from steps of h and 2 h to none (Richardson) if N is even.
+        known: half the sum of the squared `changes`, if it is.
+        """
+        parts = self._coarser(motion, h)
+        if known is not None:
+            return self._converged(known, self._together(*parts), h)
+        torques, *coarse = self._together(self._states(motion, h), *parts)
+        return self._converged(_half_square(self.differences(torques, h)), coarse, h)
+
+    def _together(self, *parts: tuple[Array, Array, Array]) -> list[Array]:
+        """The torques (s, n, 3) of several parts, each poses, velocities and accelerations (s, a, ...)."""
+        if not parts:
+            return []
+        found = self.inverse(*(np.concatenate(kind) for kind in zip(*parts, strict=True)))
+        return np.split(found, np.cumsum([len(pose) for pose, _, _ in parts])[:-1])
+
+    def _coarser(self, motion: Array, h: float) -> list[tuple[Array, Array, Array]]:
+        """Every second sample of a motion (N + 1, a, 4), as for `_together`, if N is even."""
+        return [] if len(motion) < 5 or len(motion) % 2 == 0 else [self._states(motion[::2], 2.0 * h)]
+
+    def _converged(self, cost: float, coarse: list[Array], h: float) -> float:
+        """The cost extrapolated from steps of h and 2 h to none (Richardson), if the torques of `_coarser` are given.
 
         The cost of smooth motions grows with finer steps; that of others is not extrapolated.
         """
-        if len(motion) < 5 or len(motion) % 2 == 0:
-            return cost
-        return cost + max(cost - _half_square(self.changes(motion[::2], 2.0 * h)), 0.0) / 3.0
+        for torques in coarse:
+            cost += max(cost - _half_square(self.differences(torques, 2.0 * h)), 0.0) / 3.0
+        return cost
 
 
 def _half_square(changes: Array) -> float:

@@ -244,6 +244,11 @@ class Body:
         inertias = np.asarray(self.inertias)
         return 0.5 * np.trace(inertias, axis1=1, axis2=2)[:, None, None] * np.eye(3) - inertias
 
+    def placed(self, q: Array) -> tuple[Array, Array]:
+        """Matrices (n, ..., 3, 3) and positions (n, ..., 3) of the joints in the world in a pose (n, ..., 4)."""
+        turned = matrices(self._orientations(q))
+        return turned, self._above(self._arms(turned))
+
     def _orientations(self, q: Array, base: Array | None = None) -> Array:
         """Orientations in the world (n, ..., 4) from a pose (n, ..., 4)."""
         result = np.empty(q.shape)

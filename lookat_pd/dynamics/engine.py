@@ -163,8 +163,19 @@ class Engine:
         self.position, self.q = data.qpos[: self.root_size], data.qpos[self.root_size :].reshape(-1, 4)
         self.w = data.qvel
         self._armature = model.dof_armature
-        self._size, self._found = model.nv, np.zeros((1, model.nv))
+        self._size = model.nv
         self._heavy = 0.0
+
+    def weigh(self, body: Body) -> None:
+        """Give the bones the masses of another body with the same joints; the diagonal of `factor` is set to 0."""
+        model, moments, axes = self.model, *body.principal
+        self._armature[:] = 0.0
+        for joint in range(len(body)):
+            bone = model.body(str(joint)).id
+            model.body_mass[bone] = np.asarray(body.masses)[joint]
+            model.body_ipos[bone], model.body_iquat[bone] = np.asarray(body.centers)[joint], axes[joint]
+            model.body_inertia[bone] = moments[joint]
+        self._mujoco.mj_setConst(model, self._mujoco.MjData(model))
 
     def place(self) -> None:
         """Update everything that depends on the state; call it before the other methods."""
@@ -237,15 +248,10 @@ class Engine:
 
     def push(self, torques: Array, h: float) -> None:
         """A step of h seconds under torques (3 m,), with the current diagonal of the mass matrix."""
-        mujoco, model, data, found = self._mujoco, self.model, self.data, self._found
-        self.place()
-        mujoco.mj_rne(model, data, 0, found[0])
-        mujoco.mj_makeM(model, data)
-        mujoco.mj_factorM(model, data)
-        mujoco.mj_solveM(model, data, found, (torques - found[0])[None])
-        found *= h
-        self.w += found[0]
-        mujoco.mj_integratePos(model, data.qpos, self.w, h)
+        model = self.model
+        model.opt.timestep, model.opt.integrator = h, self._mujoco.mjtIntegrator.mjINT_EULER
+        self.data.qfrc_applied[:] = torques
+        self._mujoco.mj_step(model, self.data)
 
     def bare(self, h: float) -> tuple[Any, Any, Any]:
         """Module, model and data of the engine, for steps of h seconds by its integrator."""

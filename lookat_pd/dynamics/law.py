@@ -65,6 +65,11 @@ def smooth_step(t: Array) -> tuple[Array, Array, Array]:
     )
 
 
+def late_slope(t: Array) -> Array:
+    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 1."""
+    return t * t * t * (t * (7.0 - 3.0 * t) - 4.0)
+
+
 @dataclass(frozen=True)
 class Motion:
     """The law's motion through k keys of n joints.
@@ -205,13 +210,16 @@ def rates(e: Array, w: Array) -> Array:
     return w + 0.5 * around + third[..., None] * rotation.cross(e, around)
 
 
+def spinning(e: Array, de: Array) -> Array:
+    """Angular velocity (..., 3) of exp(e), in its own frame, from e and its derivative."""
+    _, _, _, a, b = _series(e)
+    first = rotation.cross(e, de)
+    return de - a[..., None] * first + b[..., None] * rotation.cross(e, first)
+
+
 def turning(e: Array, de: Array, dde: Array) -> tuple[Array, Array]:
     """Angular velocity and acceleration (..., 3) of exp(e), in its own frame, from e and its two derivatives."""
-    square = rotation.dot(e, e)
-    angle = np.sqrt(square)
-    small, safe = angle < _SMALL, np.maximum(angle, _SMALL)
-    a = np.where(small, 0.5 - square / 24.0, (1.0 - np.cos(safe)) / safe**2)
-    b = np.where(small, 1.0 / 6.0 - square / 120.0, (safe - np.sin(safe)) / safe**3)
+    square, small, safe, a, b = _series(e)
     along = rotation.dot(e, de)
     da = along * np.where(small, -1.0 / 12.0 + square / 180.0, (np.sin(safe) / safe - 2.0 * a) / safe**2)
     db = along * np.where(small, -1.0 / 60.0 + square / 1260.0, (a - 3.0 * b) / safe**2)
@@ -221,3 +229,14 @@ def turning(e: Array, de: Array, dde: Array) -> tuple[Array, Array]:
     w = de - a * first + b * twice
     dw = dde - da * first - a * second + db * twice
     return w, dw + b * (rotation.cross(de, first) + rotation.cross(e, second))
+
+
+def _series(e: Array) -> tuple[Array, ...]:
+    """Of rotation vectors (..., 3): the squared angle, whether it is small, the angle or the least that is not, and
+    the factors of the vector products in the derivative of exp(e)."""
+    square = rotation.dot(e, e)
+    angle = np.sqrt(square)
+    small, safe = angle < _SMALL, np.maximum(angle, _SMALL)
+    a = np.where(small, 0.5 - square / 24.0, (1.0 - np.cos(safe)) / safe**2)
+    b = np.where(small, 1.0 / 6.0 - square / 120.0, (safe - np.sin(safe)) / safe**3)
+    return square, small, safe, a, b

@@ -4,14 +4,18 @@ A joint may rotate only about the axes used on the minimum-jerk path. With all t
 arm about its length, where it has almost no inertia: cheaper, but not how people reach.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from .. import rotation
 from ..rotation import Array
+from . import law
 from .arm import Arm
+from .derivatives import differentiated
 from .obstacles import Clearance
+from .paths import drift
 from .smoothing import fitted
 
 _DEGREE = 5
@@ -23,12 +27,33 @@ _MINOR = 0.1
 """Rotations about an axis that are smaller than this fraction of those about another axis are not changed."""
 _CONVERGED, _RECENT = 5e-4, 4
 """The search ends when so many iterations together gain less than this fraction of the cost."""
+_DAMPING = 1e-2
+"""Damping of the first step: the fraction by which the diagonal of the system is increased."""
+_MORE_DAMPING, _MOST_TRIES = 5.0, 8
+"""Factor of the damping after a step that gains nothing, and how many are tried."""
+_FIXED = 1e-8
+"""Distance from the fixed positions that counts as none, as a fraction of the arm's length."""
 _WALL = 30.0
 """Weight of a radian beyond the limits of a joint, relative to all changes of torque."""
 _HARD = 3.0
 """Weight of a depth of one length of the arm within an obstacle, relative to a radian beyond a limit."""
-_FRAMES = 4000
-"""Number of poses that are processed at once."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line along which a hand comes to its goal: from sample `first` on through places (N + 1, 3), in a direction
+    (3,)."""
+
+    first: int
+    places: Array
+    direction: Array
+
+    def beside(self, points: Array) -> Array:
+        """How far (..., N + 1, 3) points are beside the line."""
+        away = points - self.places
+        away -= (away @ self.direction)[..., None] * self.direction
+        away[..., : self.first, :] = 0.0
+        return away
 
 
 def optimized(
@@ -38,35 +63,51 @@ def optimized(
     fixed: list[tuple[int, Array]],
     passes: int,
     clearance: Clearance | None = None,
+    kept: Sequence[int] = (),
+    line: Line | None = None,
 ) -> Generator[tuple[Array, float], bool | None, None]:
     """Motion (N + 1, a, 4) and cost of each iteration; arguments as for `smoothing.smoothed`.
 
-    clearance: from obstacles that the arm goes around.
+    clearance: from obstacles that the arm goes around. kept: samples whose poses are kept. The motion must have the
+    velocities of the arm at its ends; the last pose must be kept if the arm moves afterwards or has an orientation.
+    line: on which the hand arrives.
     """
     basis = _basis(len(motion))
-    problem = _Problem(arm, h, basis, fixed, motion, clearance)
+    problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line)
     numbers = problem.restored(problem.first)
-    cost, damping = problem.cost(numbers), 1e-6
-    yield problem.allowed(numbers)
+    cost, damping = problem.cost(numbers), _DAMPING
+    yield problem.allowed(numbers, cost)
     recent = [cost]
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
         places, constraints = problem.constraints(numbers)
-        for _ in range(8):
+        tries = 0
+        while tries < _MOST_TRIES:
             step = _step(values, slopes, places, constraints, damping)
-            tried = problem.restored(numbers + step.reshape(numbers.shape))
+            tried = problem.restored(_moved(numbers, step))
             gained = cost - problem.cost(tried)
             if gained > 0.0:
                 break
-            damping *= 10.0
+            tries, damping = tries + 1, _MORE_DAMPING * damping
         else:
             return
-        damping = max(0.1 * damping, 1e-12)
+        predicted = cost - 0.5 * float(np.sum((values + slopes @ step) ** 2))
+        damping = max(_damping_factor(gained / max(predicted, 1e-300), tries) * damping, 1e-12)
         numbers, cost = tried, cost - gained
-        yield problem.allowed(numbers)
+        yield problem.allowed(numbers, cost)
         recent = [*recent[-_RECENT:], cost]
         if len(recent) > _RECENT and recent[0] - cost < _CONVERGED * cost:
             return
+
+
+def _damping_factor(gain: float, tries: int) -> float:
+    """The factor of the damping after a step that gained this fraction of what the linear problem predicted, after
+    steps that gained nothing."""
+    if gain > 0.75 and tries == 0:
+        return 0.1
+    if gain > 0.5:
+        return 0.3
+    return 1.0 if gain > 0.2 else 3.0
 
 
 def _step(values: Array, slopes: Array, places: Array, constraints: Array, damping: float) -> Array:
@@ -94,20 +135,34 @@ class _Problem:
         fixed: list[tuple[int, Array]],
         motion: Array,
         clearance: Clearance | None,
+        kept: Sequence[int],
+        line: Line | None,
     ) -> None:
-        self._clearance = clearance
+        self._clearance, self._kept, self._line = clearance, list(kept), line
+        self._is_free = arm.limits is None and clearance is None and line is None
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
         turns = rotation.log(rotation.multiply(rotation.inverse(arm.rest), motion))
-        self._axes = _axes(turns)
-        flat = turns.reshape(len(motion), -1)
-        self._fixed_turns = flat - flat @ self._axes.T @ self._axes
+        outside = np.stack([law.rates(turns[end], arm.outside[end]) for end in (0, -1)])
+        course = drift(outside, len(motion) - 1, h)
+        self._axes = _axes(turns - course)
+        self._which = np.argmax(np.abs(self._axes), axis=1) // 3
+        self._own = self._axes.reshape(len(self._axes), -1, 3)[np.arange(len(self._axes)), self._which]
+        still = np.zeros((1, basis.shape[1]))
+        padded = np.concatenate((still, basis[:1], basis, basis[-1:], still))
+        self._windows = np.stack([padded[i : i + len(basis) + 1] for i in range(4)], axis=1)
+        passed = [item for item in fixed if item[0] not in kept]
+        self._samples = np.array([sample for sample, _ in passed], dtype=int)
+        self._places = np.array([place for _, place in passed]).reshape(-1, 3)
+        course, flat = course.reshape(len(motion), -1), (turns - course).reshape(len(motion), -1)
+        self._fixed_turns = course + flat - flat @ self._axes.T @ self._axes
+        self._wanted = flat[self._kept] @ self._axes.T
         self._wall = _WALL * np.sqrt(arm.cost(motion, h) if clearance is None else clearance.scale)
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
 
     def _turns(self, numbers: Array, samples: Array | slice) -> Array:
         """Rotation vectors (..., s, a, 3) from the start."""
         turns = self._basis[samples] @ numbers @ self._axes + self._fixed_turns[samples]
-        return turns.reshape(*turns.shape[:-1], -1, 3)
+        return turns.reshape(*turns.shape[:-1], len(self._arm.joints), 3)
 
     def _posed(self, turns: Array) -> Array:
         return rotation.multiply(self._arm.rest, rotation.exp(turns))
@@ -134,121 +189,114 @@ class _Problem:
             found.append(self._wall * self._arm.limits.excess(self._arm.whole(motion)))
         if self._clearance is not None:
             found.append(_HARD * self._wall / self._arm.length * self._clearance.depths(motion))
+        if self._line is not None:
+            found.append(_HARD * self._wall / self._arm.length * self._line.beside(self._arm.points(motion)))
         return np.concatenate(found, axis=-1)
 
-    def allowed(self, numbers: Array) -> tuple[Array, float]:
-        """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position."""
+    def allowed(self, numbers: Array, cost: float) -> tuple[Array, float]:
+        """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position.
+
+        cost: half the sum of the squared residuals.
+        """
         arm, motion = self._arm, self.motion(numbers)
         if arm.limits is not None:
             motion = arm.clamped(motion)
             motion, off = arm.follow(motion, fitted(arm.points(motion), self._fixed))
             if off > arm.near:
                 return motion, np.inf
-        return motion, arm.cost(motion, self._h)
+        known = cost if self._is_free else None
+        return motion, arm.cost(motion, self._h, known)
 
     def cost(self, numbers: Array) -> float:
         return 0.5 * float(np.sum(self.changes(numbers) ** 2))
 
     def linear(self, numbers: Array) -> tuple[Array, Array]:
-        """The residuals (r,) and their Jacobian (r, b d).
-
-        The torques at a sample depend on the poses there and at its two neighbors alone: each axis of a joint is nudged
-        at all samples at once.
-        """
-        arm, count = self._arm, numbers.shape[1]
-        turns = self._turns(numbers, slice(None))
+        """The residuals (r,) and their Jacobian (r, d b)."""
+        count, turns = numbers.shape[1], self._turns(numbers, slice(None))
         motion = self._posed(turns)
-        nudged = self._posed(turns + _NUDGE * self._axes.reshape(count, 1, *turns.shape[1:]))
-        torques, slopes = self._torques(motion, nudged)
-        values, jacobian = arm.differences(torques, self._h), arm.differences(slopes, self._h)
-        values, jacobian = values.ravel(), jacobian.reshape(numbers.size, -1)
-        beyond = self._beyond(motion)
-        if beyond.size:
-            steps = (self._beyond(nudged) - beyond) / _NUDGE
+        values, jacobian = self._changes(turns, motion)
+        if not self._is_free:
+            # Each axis of a joint is nudged at all samples at once.
+            nudged = self._posed(turns + _NUDGE * self._axes.reshape(count, 1, *turns.shape[1:]))
+            beyond = self._beyond(motion)
+            steps = np.moveaxis(self._beyond(nudged) - beyond, 0, -1) / _NUDGE
             values = np.concatenate((values, beyond.ravel()))
-            steps = self._basis.T[:, None, :, None] * steps
-            jacobian = np.concatenate((jacobian, steps.reshape(numbers.size, -1)), axis=1)
-        return values, jacobian.T
+            steps = steps[..., None] * self._basis[:, None, None]
+            jacobian = np.concatenate((jacobian, steps.reshape(-1, numbers.size)))
+        return values, jacobian
 
-    def _torques(self, motion: Array, nudged: Array) -> tuple[Array, Array]:
-        """The torques (N + 3, n, 3) before, after and during a motion (N + 1, a, 4), as for `Arm.differences`.
+    def _changes(self, turns: Array, motion: Array) -> tuple[Array, Array]:
+        """The changes of torque (c,) in a motion (N + 1, a, 4), as of the arm, and their Jacobian (c, d b).
 
-        Also their derivatives (b, d, N + 3, n, 3) by the coefficients.
-
-        nudged: (d, N + 1, a, 4), the poses rotated about each axis.
+        The torques at a sample depend on the poses there and at its two neighbors alone.
         """
-        arm, h, joints = self._arm, self._h, self._arm.joints
-        speeds = arm.speeds(motion, h)
-        w, dw = 0.5 * (speeds[:-1] + speeds[1:]), np.diff(speeds, axis=0) / h
-        ends, still = motion[[0, -1]], np.zeros((2, *w.shape[1:]))
-        poses = np.concatenate((ends, motion))
-        w, dw = np.concatenate((still, w)), np.concatenate((still, dw))
-        torques = arm.inverse(poses, w, dw)
-        by_pose = self._rates(torques, np.concatenate((nudged[:, [0, -1]], nudged), axis=1), w, dw)
-        spins = w + _NUDGE * np.eye(w[0].size).reshape(-1, 1, *w.shape[1:])
-        by_speed = self._rates(torques, poses, spins, dw).reshape(len(spins), len(poses), -1)[:, 2:]
-        n = len(arm.body)
-        mass = arm.body.mass_matrix(arm.whole(motion)).reshape(len(motion), 3 * n, n, 3)[:, :, joints]
-        mass = mass.reshape(*mass.shape[:2], -1)
-        # How the velocity of a step changes with the pose at its start and with that at its end.
-        start, end = np.zeros((2, *nudged.shape[:-1], 3))
-        begun, ended = motion[:-1], motion[1:]
-        made = speeds[1:-1]
-        start[:, :-1] = (_between(nudged[:, :-1], ended) / h - made) / _NUDGE
-        end[:, 1:] = (_between(begun, nudged[:, 1:]) / h - made) / _NUDGE
-        start, end = (part.reshape(*part.shape[:2], -1) for part in (start, end))
-        basis = self._basis
-        by_pose = by_pose.reshape(*by_pose.shape[:2], -1)
-        slopes = np.einsum("sb,dsi->bdsi", np.concatenate((basis[[0, -1]], basis)), by_pose)
-        during = slopes[:, :, 2:]
+        arm, h, joints = self._arm, self._h, np.array(self._arm.joints)
+        speeds, still = arm.speeds(motion, h), np.zeros((1, len(joints), 3))
+        w = np.concatenate((arm.outside[:1], 0.5 * (speeds[:-1] + speeds[1:]), arm.outside[1:]))
+        dw = np.concatenate((still, np.diff(speeds, axis=0) / h, still))
+        poses = np.concatenate((motion[:1], motion, motion[-1:]))
+        found = differentiated(arm.body, joints, arm.whole(poses), w, dw, arm.gravity)
+        torques, by_velocity = found.torques, found.by_velocity
+        torques[:, joints] += arm.damping[joints, None] * w
+        degrees = (3 * joints[:, None] + np.arange(3)).ravel()
+        by_velocity[:, degrees, np.arange(degrees.size)] += np.repeat(arm.damping[joints], 3)
+        # How the joints rotate, and how the speed of a step changes with the poses at its begin and end.
+        tangents, steps = self._tangents(turns), h * speeds[1:-1, self._which]
+        begun, ended = -law.rates(-steps, tangents[:-1]) / h, law.rates(steps, tangents[1:]) / h
+        both = np.concatenate((self._wide(begun), self._wide(ended)), axis=-1)
+        half, full = 0.5 * by_velocity[1:-1], found.by_acceleration[1:-1] / h
+        ahead, behind = (half + full)[:-1] @ both, (half - full)[1:] @ both
+        here: Array = found.by_pose @ self._wide(np.concatenate((tangents[:1], tangents, tangents[-1:])))
+        d = here.shape[-1]
+        here[1:-2] += ahead[..., :d]
+        here[2:-1] += behind[..., d:]
+        after, before = np.zeros(here.shape), np.zeros(here.shape)
+        after[1:-2], before[2:-1] = ahead[..., d:], behind[..., :d]
+        # Factors of the basis at the sample before a change, at its begin and end, and at the sample after it.
+        factors = np.stack((-before[:-1], before[1:] - here[:-1], here[1:] - after[:-1], after[1:]), axis=-1)
+        factors *= arm.scales(len(factors), h)[..., None, None]
+        jacobian = factors.reshape(len(factors), -1, 4) @ self._windows
+        changes = arm.differences(torques[[0, -1, *range(1, len(torques) - 1)]], h)
+        return changes.ravel(), jacobian.reshape(changes.size, -1)
 
-        def add(spin: Array, change: Array, samples: slice, shown: Array) -> None:
-            made = np.einsum("csi,dsc->dsi", by_speed[:, samples], spin) + np.einsum(
-                "sic,dsc->dsi", mass[samples], change / h
-            )
-            during[:, :, samples] += np.einsum("sb,dsi->bdsi", shown, made)
-
-        add(0.5 * (start + end), start - end, slice(None), basis)
-        add(0.5 * start[:, :-1], -start[:, :-1], slice(1, None), basis[:-1])
-        add(0.5 * end[:, 1:], end[:, 1:], slice(None, -1), basis[1:])
-        return torques, slopes.reshape(*slopes.shape[:3], n, 3)
-
-    def _rates(self, torques: Array, poses: Array, w: Array, dw: Array) -> Array:
-        """The changes of torques (S, n, 3) for nudged poses or velocities (c, S, a, ...), divided by the nudge."""
-        shape = np.broadcast_shapes(poses.shape[:-1], w.shape[:-1])
-        poses, w = np.broadcast_to(poses, (*shape, 4)), np.broadcast_to(w, (*shape, 3))
-        size = max(1, _FRAMES // len(torques))
-        parts = [slice(begin, begin + size) for begin in range(0, len(poses), size)]
-        found = [self._arm.inverse(poses[part], w[part], np.broadcast_to(dw, w[part].shape)) for part in parts]
-        return (np.concatenate(found) - torques) / _NUDGE
+    def _wide(self, parts: Array) -> Array:
+        """Vectors (s, d, 3) of the joint of each axis as columns (s, 3 a, d) of all joints."""
+        result = np.zeros((len(parts), self._axes.shape[1], parts.shape[1]))
+        columns = np.arange(parts.shape[1])
+        for axis in range(3):
+            result[:, 3 * self._which + axis, columns] = parts[..., axis]
+        return result
 
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
-        """The errors at the fixed positions (3 f,), and the Jacobian of the hand there (3 f, b 3 a)."""
-        samples = np.array([sample for sample, _ in self._fixed])
-        turns, count = self._turns(numbers, samples), numbers.shape[1]
-        nudges = _NUDGE * self._axes.reshape(count, 1, *turns.shape[1:])
+        """The errors (c,) at the fixed positions and in the kept poses, and the Jacobian (c, d b) of these."""
+        turns = self._turns(numbers, self._samples)
+        place, slopes = self._arm.place(self._posed(turns))
+        slopes = slopes.reshape(*slopes.shape[:-1], turns.shape[1], 3)[:, :, self._which]
+        rates = np.einsum("fidc,fdc->fid", slopes, self._tangents(turns))
+        jacobian = rates[..., None] * self._basis[self._samples][:, None, None]
+        kept = self._basis[self._kept]
+        turned = np.einsum("kb,de->kdeb", kept, np.eye(numbers.shape[1])).reshape(-1, numbers.size)
+        errors = np.concatenate(((self._places - place).ravel(), (self._wanted - kept @ numbers).ravel()))
+        return errors, np.concatenate((jacobian.reshape(-1, numbers.size), turned))
 
-        def places(tried: Array) -> Array:
-            return self._arm.points(self._posed(tried))
-
-        rates = (places(turns + nudges) - places(turns - nudges)) / (2.0 * _NUDGE)
-        jacobian = self._basis[samples].T[:, None, :, None] * rates
-        residual = np.stack([place for _, place in self._fixed]) - places(turns)
-        return residual.ravel(), jacobian.reshape(numbers.size, -1).T
+    def _tangents(self, turns: Array) -> Array:
+        """How the joints rotate (s, d, 3), each in its own frame, if rotation vectors (s, a, 3) change along each
+        axis, which is one of a single joint."""
+        return law.spinning(turns[:, self._which], self._own)
 
     def restored(self, numbers: Array) -> Array:
         """The nearest coefficients for which the hand passes the fixed positions."""
         for _ in range(20):
             residual, jacobian = self.constraints(numbers)
-            if np.abs(residual).max() < 1e-10 * self._arm.length:
+            if np.abs(residual).max() < _FIXED * self._arm.length:
                 break
-            numbers = numbers + np.linalg.lstsq(jacobian, residual, rcond=1e-8)[0].reshape(numbers.shape)
+            numbers = _moved(numbers, np.linalg.lstsq(jacobian, residual, rcond=1e-8)[0])
         return numbers
 
 
-def _between(begin: Array, end: Array) -> Array:
-    """Rotation vectors from poses to others."""
-    return rotation.log(rotation.multiply(rotation.inverse(begin), end))
+def _moved(numbers: Array, step: Array) -> Array:
+    """Coefficients (b, d) after a step (d b,)."""
+    return numbers + step.reshape(numbers.T.shape).T
 
 
 def _axes(turns: Array) -> Array:

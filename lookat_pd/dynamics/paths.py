@@ -7,8 +7,12 @@ from ..rotation import Array
 _POWERS = np.arange(6)
 
 
-def minimum_jerk(times: Array, points: Array, t: Array) -> Array:
-    """Positions (m, 3) at times (m,) on the path through points (k, 3) at times (k,), at rest at both ends.
+def minimum_jerk(
+    times: Array, points: Array, t: Array, velocities: tuple[Array | float, Array | float] = (0.0, 0.0)
+) -> Array:
+    """Positions (m, 3) at times (m,) on the path through points (k, 3) at times (k,).
+
+    velocities: at both ends, (3,) each or 0 for rest; the accelerations there are 0.
 
     It is of fifth degree between the points and has four continuous derivatives, which minimizes the integral of the
     squared jerk.
@@ -31,15 +35,31 @@ def minimum_jerk(times: Array, points: Array, t: Array) -> Array:
                 add(segment - 1, derivative, 1.0)
                 add(segment, derivative, 0.0, sign=-1.0)
             else:
-                add(0, derivative, 0.0)
+                add(0, derivative, 0.0, velocities[0] if derivative == 1 else 0.0)
             line += 1
     for derivative in (1, 2):
-        add(count - 1, derivative, 1.0)
+        add(count - 1, derivative, 1.0, velocities[1] if derivative == 1 else 0.0)
         line += 1
     coefficients = np.linalg.solve(rows, right).reshape(count, 6, -1)
     segment = np.clip(np.searchsorted(times, t, side="right") - 1, 0, count - 1)
     part = np.clip((t - times[segment]) / lengths[segment], 0.0, 1.0)
     return np.einsum("mp,mpd->md", part[:, None] ** _POWERS, coefficients[segment])
+
+
+def drift(velocities: Array, count: int, h: float, lengths: tuple[int, int] | None = None) -> Array:
+    """Vectors (N + 1, ..., 3) that are 0 at both ends and have the velocities (2, ..., 3) there, without acceleration.
+
+    count: N, of steps of h seconds. lengths: the numbers of steps at the start and at the end that they take; None for
+    all.
+    """
+    at = np.arange(count + 1.0)
+    found = np.zeros((count + 1, *velocities.shape[1:]))
+    ends = zip(velocities, lengths or (count, count), (at, count - at), (1.0, -1.0), strict=True)
+    for velocity, steps, since, sign in ends:
+        x = np.minimum(since / steps, 1.0)
+        slope = x + x**3 * (-6.0 + x * (8.0 - 3.0 * x))
+        found += np.multiply.outer(sign * steps * h * slope, velocity)
+    return found
 
 
 def _monomials(at: float, derivative: int) -> Array:

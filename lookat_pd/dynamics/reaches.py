@@ -4,13 +4,13 @@ The cost is half the integral of the squared torque changes, sum over joints. So
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..checks import LATEST, SHORTEST_STEP, check_memory, is_one_of, number, shown, time_step, whole
+from ..checks import LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Effector, Limits, solve_tree
 from ..ik.checks import same_joints
@@ -22,8 +22,8 @@ from .body import Body
 from .engine import finished
 from .law import smooth_step
 from .obstacles import TOUCHED, Clearance, Obstacles
-from .optimal import optimized
-from .paths import minimum_jerk
+from .optimal import Line, optimized
+from .paths import drift, minimum_jerk
 from .smoothing import smoothed
 from .splines import Spline
 
@@ -36,14 +36,20 @@ _NUMBERS = 200
 """For each joint at each frame a reach holds at most so many numbers at a time."""
 _HIT = 1e-5
 """Tolerance [m] at the goal."""
+_ALIGNED = 1e-4
+"""Tolerance [rad] of the orientation at the goal."""
 _LAST_STEPS = 50
 """Largest number of final steps from the pose of inverse kinematics to the goal."""
+_BESIDE = 0.005
+"""Distance [m] from the line of an approach that counts as none."""
 _ELBOWS = 16
 """Number of sides on which the elbow may be at the goal."""
 _DEEP = 0.01
 """Depth [m] within an obstacle that counts as much as twice the cost."""
 _TRIES = 3
 """Number of starts that are tried until the result is clear of obstacles."""
+_BRIEF = 1e-3
+"""Time [s] within which limits stop a velocity."""
 _JUMP = 1.0
 """A larger rotation [rad] between two samples is a switch to another pose with the same position of the hand."""
 
@@ -84,8 +90,12 @@ def reaching(
     limits: Limits | None = None,
     strength: ArrayLike | None = None,
     obstacles: Obstacles | None = None,
+    velocities: ArrayLike | None = None,
+    goal_velocity: ArrayLike | None = None,
+    orientation: ArrayLike | None = None,
+    approach: ArrayLike | None = None,
 ) -> Generator[float, bool | None, Reach]:
-    """The motion from the pose start (n, 4), at rest, to one with the hand at goal (3,) [m] after `duration` [s].
+    """The motion from the pose start (n, 4) to one with the hand at goal (3,) [m] after `duration` [s].
 
     The hand is the origin of the joint `effector`, which only its ancestors move; a pair (joint, point (3,)) gives
     another point in the frame of the joint, such as the end of its bone. All other joints keep their pose. Frames are
@@ -99,6 +109,11 @@ def reaching(
     (n,) or one number [N m s/rad], friction in the joints. via: times [s] and positions (3,) of waypoints. limits: of
     the joints. strength: (n,), the torque that counts as 1. obstacles: what the bones of the arm go around, without a
     promise: `clearance` says whether they did. The result may then cost more than the minimum-jerk path through them.
+    velocities: (n, 3) [rad/s] of the joints at the start, each in its own frame; goal_velocity: (3,) [m/s] of the goal
+    on arrival, which the hand then has, too. None: at rest. With goal_velocity the pose on arrival is that of a reach
+    to a goal at rest. orientation: (4,) of the joint `effector` on arrival, in the frame of the roots; the joint then
+    turns, too, and the pose on arrival is the nearest one. approach: (3,) [m], the last part of the path, in a straight
+    line to the goal. These four need the method "optimal".
 
     Yields the completed fraction; sending True ends it with the best motion so far. `reach` takes the same arguments
     and returns the Reach directly. Raises InvalidArgument and, with "smoothing", EngineMissing.
@@ -109,6 +124,10 @@ def reaching(
     if not is_one_of(method, METHODS):
         raise InvalidArgument(
             "Method {method!r} is unknown; use one of {methods}.", method=shown(method), methods=", ".join(METHODS)
+        )
+    if method != "optimal" and any(given is not None for given in (velocities, goal_velocity, orientation, approach)):
+        raise InvalidArgument(
+            "The method smoothing has no velocities, orientation or approach; use optimal, or leave them out."
         )
     passes = whole("number of passes", passes, 0, _MOST_PASSES)
     check_memory(_NUMBERS * n * (duration / dt + 1.0))
@@ -126,6 +145,7 @@ def reaching(
         checks.not_negative("damping", damping, n, body.called),
         1.0 / _strengths(strength, body),
         limits,
+        orientation=None if orientation is None else checks.quaternions("orientation", _four(orientation)),
     )
     if not arm.joints:
         raise InvalidArgument(
@@ -133,51 +153,174 @@ def reaching(
             "down the chain, or a point on its bone.",
             joint=body.called[joint],
         )
+    if velocities is not None:
+        arm = replace(arm, before=_possible(arm, checks.exactly("velocities", velocities, n, 3)))
+    speed = np.zeros(3) if goal_velocity is None else checks.exactly("velocity of the goal", goal_velocity, 3)
     frames = int(np.floor(duration / dt + 1e-6))
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
-    most = _MOST_STEPS * (1 + len(via))
+    most = _MOST_STEPS * (1 + len(via) + (approach is not None))
     steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
     # An even number, for the extrapolation of the cost.
     steps *= 1 + steps % 2
     h = duration / steps
     fixed = _fixed(via, goal, duration, h, steps)
+    line = None
+    if approach is not None:
+        fixed, line = _approached(arm, fixed, checks.exactly("approach", approach, 3), speed, h)
     path, motion = _first(arm, fixed, h, steps)
     clear = None if obstacles is None or not len(obstacles) else Clearance(arm, obstacles, steps, motion, h)
     costs, tries = [arm.cost(motion, h)], [motion]
-    best = Best(clear, motion, costs[0])
+    best = Best(clear, motion, costs[0], line, arm)
     if method == "optimal":
         tries = _starts(arm, motion, fixed, h, clear)
+    chases = bool(np.any(speed))
+    kept = [] if orientation is None else [steps]
     stop = False
     for begun in tries:
         work = smoothed(arm, begun, h, fixed, passes)
         if method == "optimal":
-            work = optimized(arm, begun, h, fixed, passes, clear)
-        for made, (found, cost) in enumerate(work):
-            best = best.better(found, cost)
-            costs.append(cost)
-            stop = bool((yield (made + 1) / max(passes, 1)))
-            if stop:
-                break
+            work = optimized(arm, begun, h, fixed, passes, clear, kept, line)
+        best, stop = yield from _improved(best, work, costs, passes, 0.0, 0.5 if chases else 1.0)
         if stop or best.is_clear:
             break
+    if chases:
+        reached = best.motion
+        arm, path, best = _chasing(arm, best, path, fixed, speed, h)
+        costs = [best.cost]
+        begun = _joined(replace(arm, before=None), reached, fixed, h)
+        best = best.better(begun, arm.cost(begun, h))
+        work = optimized(arm, begun, h, fixed, 1 if stop else passes, clear, [steps], line)
+        best, _ = yield from _improved(best, work, costs, passes, 0.5, 1.0)
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
 
 reach = drained("reach", reaching)
 
 
+def follow(
+    body: Body,
+    start: ArrayLike,
+    path: ArrayLike,
+    *,
+    effector: int | tuple[int, ArrayLike],
+    limits: Limits | None = None,
+    orientations: ArrayLike | None = None,
+) -> Array:
+    """Local rotations (F, n, 4) with the hand on a path (F, 3) [m]: each pose is the one nearest to that before, the
+    first one to `start` (n, 4).
+
+    effector, limits: as for `reach`. orientations: (F, 4) of the joint `effector`, in the frame of the roots. Where a
+    place is out of reach, the hand is as near as it can be. Raises InvalidArgument.
+    """
+    n = len(body)
+    same_joints(limits, n)
+    start, path = checks.quaternions("start", start, n), array("path", path, None, 3)
+    if start.ndim != 2 or path.ndim != 2:
+        raise InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=n)
+    check_memory(_NUMBERS * n * (len(path) + 1.0))
+    arm = Arm(body, start, *_effector(effector, n), np.zeros(3), np.zeros(n), np.ones(n), limits)
+    turned: list[Array | None] = [None] * len(path)
+    if orientations is not None:
+        turned = list(checks.quaternions("orientations", checks.exactly("orientations", orientations, len(path), 4)))
+        arm = replace(arm, orientation=rotation.identity(1)[0])
+    poses = [arm.rest]
+    for place, orientation in zip(path, turned, strict=True):
+        poses.append(replace(arm, orientation=orientation).held(poses[-1], place))
+    return arm.whole(np.stack(poses[1:])) if len(path) else np.zeros((0, n, 4))
+
+
+def _approached(
+    arm: Arm, fixed: list[tuple[int, Array]], approach: Array, speed: Array, h: float
+) -> tuple[list[tuple[int, Array]], Line]:
+    """The fixed positions with the begin of the line (3,) along which the hand comes to the goal, and that line.
+
+    speed: (3,) of the goal.
+    """
+    size = float(np.linalg.norm(approach))
+    if size < _HIT:
+        raise InvalidArgument("The approach has no length; enter a vector in metres, or leave it out.")
+    since, begin = fixed[-2] if len(fixed) > 1 else (0, arm.points(arm.rest))
+    last, goal = fixed[-1]
+    # Parts of equal jerk take times in proportion to the cube roots of their lengths.
+    way, end = (float(np.cbrt(length)) for length in (np.linalg.norm(goal - approach - begin), size))
+    first = since + int(np.clip(round((last - since) * way / (way + end)), 1, last - since - 2))
+    places = goal - h * (last - np.arange(last + 1.0))[:, None] * speed
+    return [*fixed[:-1], (first, places[first] - approach), fixed[-1]], Line(first, places, approach / size)
+
+
+def _four(values: ArrayLike) -> Array:
+    return checks.exactly("orientation", values, 4)
+
+
+def _improved(
+    best: "Best",
+    work: Generator[tuple[Array, float], bool | None, None],
+    costs: list[float],
+    passes: int,
+    begin: float,
+    end: float,
+) -> Generator[float, bool | None, tuple["Best", bool]]:
+    """The best motion of a search, and whether it was stopped; adds the cost of each pass to `costs`.
+
+    begin, end: completed fractions.
+    """
+    for made, (found, cost) in enumerate(work):
+        best = best.better(found, cost)
+        costs.append(cost)
+        if (yield begin + (end - begin) * (made + 1) / max(passes, 1)):
+            return best, True
+    return best, False
+
+
+def _possible(arm: Arm, velocities: Array) -> Array:
+    """The velocities (a, 3) of the moving joints, of those (n, 3) of all, that their limits and locks allow."""
+    turned = rotation.multiply(arm.rest, rotation.exp(_BRIEF * velocities[arm.joints]))
+    return rotation.log(rotation.multiply(rotation.inverse(arm.rest), arm.clamped(turned))) / _BRIEF
+
+
+def _chasing(
+    arm: Arm, best: "Best", path: Array, fixed: list[tuple[int, Array]], speed: Array, h: float
+) -> tuple[Arm, Array, "Best"]:
+    """The arm that afterwards follows a goal with a velocity (3,), from the last pose of the best motion. Also the
+    minimum-jerk path of its hand and the motion along it, as far as it can follow."""
+    pose = best.motion[-1]
+    beside = [arm.held(pose, fixed[-1][1] + step * speed) for step in (-h, h)]
+    back, ahead = (rotation.log(rotation.multiply(rotation.inverse(pose), other)) for other in beside)
+    after = (ahead - back) / (2.0 * h)
+    arm = replace(arm, after=after)
+    times = h * np.array([0, *(sample for sample, _ in fixed)])
+    points = np.stack([arm.points(arm.rest), *(place for _, place in fixed)])
+    start = np.zeros(3) if arm.before is None else arm.place(arm.rest)[1] @ arm.before.ravel()
+    path = minimum_jerk(times, points, h * np.arange(len(path)), (start, speed))
+    led, off = arm.follow(best.motion, path)
+    if off > arm.near:
+        led = best.motion
+        path = arm.points(led)
+    return arm, path, replace(best, motion=led, cost=arm.cost(led, h))
+
+
+def _joining(arm: Arm, fixed: list[tuple[int, Array]], h: float) -> Array:
+    """Rotation vectors (N + 1, a, 3) that give a motion to the fixed positions, at rest at both ends, the velocities of
+    the arm there."""
+    last = fixed[-1][0]
+    return drift(arm.outside, last, h, (fixed[0][0], last - (fixed[-2][0] if len(fixed) > 1 else 0)))
+
+
 def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float, clear: Clearance | None) -> list[Array]:
     """The motions to start from, the most promising first: another one is tried if the result is within an obstacle."""
-    plain = sorted((motion, _by_joints(arm, motion, fixed)), key=lambda start: arm.cost(start, h))
+    plain = sorted((motion, _by_joints(arm, motion, fixed, h)), key=lambda start: arm.cost(start, h))
+    if arm.is_moving:
+        # The other start keeps the velocity of the hand, and not that of each joint.
+        plain = [_by_joints(arm, motion, fixed, h)]
     if clear is None or clear.depth(plain[0]) <= TOUCHED:
         return plain[:1]
     sample, places = clear.detours(plain[0])
-    found = [*plain, *_elbows(arm, motion, fixed), *_around(arm, fixed, len(motion) - 1, sample, places)]
+    found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
     order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
     return order[:_TRIES]
 
 
-def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]]) -> Generator[Array]:
+def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Generator[Array]:
     """Motions (N + 1, a, 4) to the goal with the elbow on other sides: the last pose is rotated about the line from the
     shoulder to the hand."""
     line = fixed[-1][1] - arm.shoulder
@@ -186,9 +329,10 @@ def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]]) -> Generato
         turned = motion.copy()
         turned[-1, 0] = rotation.multiply(rotation.about(axis, np.array(angle)), motion[-1, 0])
         turned[-1] = arm.clamped(turned[-1])
-        if float(np.linalg.norm(arm.points(turned[-1]) - fixed[-1][1])) > _HIT:
-            turned[-1] = _solved(arm, turned[-1], fixed[-1][1])
-        yield _by_joints(arm, turned, fixed)
+        away = float(np.linalg.norm(arm.points(turned[-1]) - fixed[-1][1]))
+        if away > _HIT or arm.orientation is not None:
+            turned[-1] = _solved(arm, turned[-1], fixed[-1][1], arm.orientation)
+        yield _by_joints(arm, turned, fixed, h)
 
 
 def _around(
@@ -201,8 +345,8 @@ def _around(
         times = np.array([0, *(at for at, _ in through)], dtype=float)
         path = minimum_jerk(times, np.stack([begin, *(at for _, at in through)]), np.arange(steps + 1.0))
         poses = [arm.rest]
-        for _, at in through:
-            poses.append(_solved(arm, poses[-1], at))
+        for at, there in through:
+            poses.append(_solved(arm, poses[-1], there, arm.orientation if at == steps else None))
         led, off = arm.follow(_direct(poses, through, rotation.slerp), path)
         if off <= arm.near and not _jumps(led):
             yield led
@@ -215,17 +359,23 @@ def _around(
 
 @dataclass(frozen=True)
 class Best:
-    """The best motion (N + 1, a, 4) so far: the cheapest that is clear of obstacles, else the least deep in one."""
+    """The best motion (N + 1, a, 4) so far: the cheapest that is clear of obstacles and on the line of its approach,
+    else the nearest to that."""
 
     clear: Clearance | None
     motion: Array
     cost: float
+    line: Line | None
+    arm: Arm
 
     @property
     def depth(self) -> float:
-        """How deep [m] it is within an obstacle; 0 if that is nothing."""
+        """How deep [m] it is within an obstacle, and how far from the line of its approach; 0 if that is nothing."""
         deep = 0.0 if self.clear is None else self.clear.depth(self.motion)
-        return 0.0 if deep <= TOUCHED else deep
+        beside = 0.0
+        if self.line is not None:
+            beside = float(np.linalg.norm(self.line.beside(self.arm.points(self.motion)), axis=-1).max())
+        return (0.0 if deep <= TOUCHED else deep) + (0.0 if beside <= _BESIDE else beside)
 
     @property
     def is_clear(self) -> bool:
@@ -233,7 +383,7 @@ class Best:
 
     def better(self, motion: Array, cost: float) -> "Best":
         """This one or another one."""
-        other = Best(self.clear, motion, cost)
+        other = replace(self, motion=motion, cost=cost)
         if not np.isfinite(cost):
             return self
         return other if (other.depth, cost) < (self.depth, self.cost) else self
@@ -276,15 +426,17 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
                 distance=away - arm.length,
             )
     times = h * np.array([0, *(sample for sample, _ in fixed)])
-    path = minimum_jerk(times, np.stack([begin, *(place for _, place in fixed)]), h * np.arange(steps + 1))
+    speed = (arm.place(arm.rest)[1] @ arm.outside[0].ravel(), 0.0)
+    path = minimum_jerk(times, np.stack([begin, *(place for _, place in fixed)]), h * np.arange(steps + 1), speed)
     poses = [arm.rest]
-    for _, place in fixed:
-        poses.append(_solved(arm, poses[-1], place))
-    led, off = arm.follow(_direct(poses, fixed, rotation.slerp), path)
+    for sample, place in fixed:
+        poses.append(_solved(arm, poses[-1], place, arm.orientation if sample == steps else None))
+    _check_orientation(arm, poses[-1], fixed[-1][1])
+    led, off = arm.follow(_joined(arm, _direct(poses, fixed, rotation.slerp), fixed, h), path)
     if off <= arm.near and not _jumps(led):
         return path, led
     # A hinge or limits may block the path although its end is within reach.
-    free = arm.clamped(_direct(poses, fixed, arm.between))
+    free = _joined(arm, _direct(poses, fixed, arm.between), fixed, h)
     points = arm.points(free)
     missed = max(float(np.linalg.norm(points[sample] - place)) for sample, place in fixed)
     if missed <= _HIT and (off > arm.near or not _jumps(free)):
@@ -297,11 +449,37 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
     return path, led
 
 
-def _by_joints(arm: Arm, motion: Array, fixed: list[tuple[int, Array]]) -> Array:
+def _check_orientation(arm: Arm, pose: Array, goal: Array) -> None:
+    """Raise InvalidArgument where a last pose (a, 4) is not at the goal (3,) in the orientation of the arm."""
+    if arm.orientation is None:
+        return
+    away = float(rotation.distance(arm.orientations(pose), arm.orientation))
+    if away > _ALIGNED:
+        raise InvalidArgument(
+            "The effector misses the orientation of its goal by {angle:.3g} degrees; rotate the goal, or allow more "
+            "joints.",
+            angle=np.degrees(away),
+        )
+    missed = float(np.linalg.norm(arm.points(pose) - goal))
+    if missed > _HIT:
+        raise InvalidArgument(
+            "In the orientation of its goal the effector misses it by {missed:.3g} m; rotate the goal, move it closer, "
+            "or choose a longer chain.",
+            missed=missed,
+        )
+
+
+def _by_joints(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Array:
     """The motion (N + 1, a, 4) in which each joint has minimum jerk between the poses of a motion at the fixed
     samples."""
     poses = [motion[0], *(motion[sample] for sample, _ in fixed)]
-    return arm.clamped(_direct(poses, fixed, arm.between))
+    return _joined(arm, _direct(poses, fixed, arm.between), fixed, h)
+
+
+def _joined(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Array:
+    """A motion (N + 1, a, 4) that is at rest at both ends, with the velocities of the arm there instead, and within its
+    limits."""
+    return arm.clamped(rotation.multiply(motion, rotation.exp(_joining(arm, fixed, h))))
 
 
 def _direct(poses: Sequence[Array], fixed: list[tuple[int, Array]], blend: Callable[..., Array]) -> Array:
@@ -323,8 +501,8 @@ def _jumps(motion: Array) -> bool:
     return bool(turned.max() > _JUMP)
 
 
-def _solved(arm: Arm, pose: Array, place: Array) -> Array:
-    """The nearest pose (a, 4) of the moving joints with the hand at a position."""
+def _solved(arm: Arm, pose: Array, place: Array, orientation: Array | None = None) -> Array:
+    """The nearest pose (a, 4) of the moving joints with the hand at a position, and in an orientation (4,)."""
     body, locked = arm.body, np.ones((len(arm.body), 3), dtype=bool)
     locked[arm.joints] = False
     given = arm.limits
@@ -338,12 +516,14 @@ def _solved(arm: Arm, pose: Array, place: Array) -> Array:
         np.asarray(body.parents).tolist(),
         np.asarray(body.offsets),
         arm.whole(pose),
-        [Effector(arm.effector, place, arm.point)],
+        [Effector(arm.effector, place, arm.point, orientation=orientation)],
         tolerance=1e-7,
         limits=limits,
     )
     # At limits and near full stretch that is only approximate; these steps remove the remaining error.
-    return arm.follow(found.rotations[arm.joints][None], place[None], _LAST_STEPS)[0][0]
+    if orientation is None:
+        return arm.follow(found.rotations[arm.joints][None], place[None], _LAST_STEPS)[0][0]
+    return arm.held(found.rotations[arm.joints], place, _LAST_STEPS)
 
 
 def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:

@@ -7,7 +7,7 @@ fraction. However it ends, by return, error or `close`, either everything is bak
 import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -34,12 +34,16 @@ from . import actuation, body_obstacles, masses, meshes
 from . import articulation as tree
 from .articulation import Articulation
 from .body_obstacles import Ball, BodyPart
-from .settings import BLEND, DAMPING
+from .settings import BLEND, DAMPING, DISTANCE
 
 REACHED = " reach"
 AFTER = ("animation", "return", "hold")
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
+_BEFORE, _AROUND = np.array([2.0, 1.0]), np.array([-1.0, 1.0])
+"""Frames before the first one of a reach, and around the last one, that show how fast the bones and the goal are."""
+_STILL = 1e-4
+"""Speed [m/s] below which the goal is at rest."""
 _FAR = 1e12
 _TOUCHED = 0.01
 """Depth [m] within an obstacle, which includes the thickness of the arm, above which it is reported."""
@@ -48,11 +52,15 @@ _TOUCHED = 0.01
 @dataclass(frozen=True)
 class ReachRequest:
     """The settings of a reach. first: its first frame. duration: [s]. vias: waypoints, each with its fraction of the
-    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply.
+    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply. keeps_velocity: whether
+    the reach begins with the velocity of the animation, with the method "optimal". follows: whether the effector stays
+    on the goal while its pose is held, where the goal moves relative to the body, and arrives with its velocity.
+    matches: whether the effector takes the orientation of the goal. approach: from where it comes to the goal, one of
+    APPROACH_ITEMS; distance: length of that line, in units of the scene. Both need the method "optimal".
 
     What follows the arrival, if the animation goes on: after `hold` [s], for `after` "animation" a transition of
     `blend` [s] to the animation, for "return" a reach back to the pose at the start and then that transition; for
-    "hold" the pose is kept to the end of the animation.
+    "hold" the effector stays to the end of the animation.
     """
 
     effector: str
@@ -73,6 +81,11 @@ class ReachRequest:
     blend: float = BLEND
     avoids_body: bool = True
     obstacles: tuple[Ball, ...] = ()
+    keeps_velocity: bool = True
+    follows: bool = True
+    matches: bool = False
+    approach: str = "FREE"
+    distance: float = DISTANCE
 
 
 @dataclass(frozen=True)
@@ -158,9 +171,16 @@ def start(
         )
     actions.check(armature, into)
     chain = ik_chain.resolve(
-        armature, request.effector, length=request.length, base=request.base, at_tip=request.at_tip
+        armature,
+        request.effector,
+        length=request.length,
+        base=request.base,
+        at_tip=request.at_tip,
+        turn_effector=request.matches,
     )
-    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in chain.joints}
+    if request.matches and request.goal.object is None:
+        raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
+    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in chain.bones}
     actions.check_curves(armature, modes, into)
     for target in (request.goal, *(target for _, target in request.vias)):
         _check_goal(chain, target)
@@ -200,16 +220,22 @@ def _work(
     check_frames(request.first, float(keyed[-1]))
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
-    bones = dict.fromkeys((*tree.seen(armature, chain.joints, weights.bones), chain.effector))
-    parts = body_obstacles.of_body(armature, chain.joints) if request.avoids_body else ()
+    bones = dict.fromkeys((*tree.seen(armature, chain.bones, weights.bones), chain.effector))
+    parts = body_obstacles.of_body(armature, chain.bones) if request.avoids_body else ()
     bones |= dict.fromkeys(part.bone for part in parts)
     balls = request.obstacles
-    followed = [request.goal, *(target for _, target in request.vias), *(ball.target for ball in balls)]
+    goal = request.goal
+    if _needs_axes(request) and goal.object is not None:
+        # The sampler has the axes of a target with a point.
+        goal = replace(goal, point=(0.0, 0.0, 0.0))
+    followed = [goal, *(target for _, target in request.vias), *(ball.target for ball in balls)]
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
-            body = tree.build(armature, sampler, samples, chain.joints, weights, unit)
-            solving = _solving(scene, chain, request, samples, len(frames), body, parts, enough)
+            beside = run(sampler.sample([*(frames[0] - _BEFORE), *(frames[-1] + _AROUND)]))
+            axes = _axes(sampler, request, samples, len(frames)) if _needs_axes(request) else None
+            body = tree.build(armature, sampler, samples, chain.bones, weights, unit)
+            solving = _solving(scene, chain, request, samples, beside, axes, len(frames), body, parts, enough)
             motion, rotations = yield from subrange(solving, _SAMPLED, _SOLVED)
             work = baking.enter_context(BakeTransaction(armature))
             for bone, (mode, values, raw) in body.values(samples, rotations).items():
@@ -231,12 +257,17 @@ def _solving(
     chain: JointChain,
     request: ReachRequest,
     samples: Samples,
+    beside: Samples,
+    axes: Array | None,
     count: int,
     body: Articulation,
     parts: Sequence[BodyPart],
     enough: Callable[[], bool],
 ) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
-    """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them."""
+    """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them.
+
+    beside: samples of the frames _BEFORE its first and _AROUND its last one. axes: (K, 3, 3) of the goal in the world.
+    """
     dt = seconds_per_frame(scene)
     duration = dt * (count - 1)
     pose = body.poses(samples)[0]
@@ -264,18 +295,96 @@ def _solving(
         frames = slice(first, first + count)
         return body_obstacles.sampled(body, samples, parts, request.obstacles, frames, 1 + len(request.vias))
 
-    there = dynamics.reaching(body.body, pose, goal, duration, dt, via=vias, obstacles=around(0), **given)
+    optimal = request.method == "optimal"
+    before = _velocities(body.poses(beside)[: len(_BEFORE)], pose, dt) if request.keeps_velocity and optimal else None
+    chased = _relative_speed(body, beside, dt) if request.follows and optimal else None
+    turned = body.turned_in_base(samples, axes) if axes is not None and request.matches else None
+    along = _approach(body, samples, request, axes, count - 1) if request.approach != "FREE" else None
+    there = dynamics.reaching(
+        body.body,
+        pose,
+        goal,
+        duration,
+        dt,
+        via=vias,
+        obstacles=around(0),
+        velocities=before,
+        goal_velocity=chased,
+        orientation=None if turned is None else turned[count - 1],
+        approach=along,
+        **given,
+    )
     motion = yield from subrange(_until(there, enough), 0.0, 0.5 if returns else 1.0)
-    held = np.repeat(motion.rotations[-1:], min(round(request.hold / dt), len(samples.frames) - count), axis=0)
+    left = len(samples.frames) - count
+    number = left if request.after == "hold" else min(round(request.hold / dt), left)
+    held = np.repeat(motion.rotations[-1:], number, axis=0)
+    if request.follows:
+        path = [body.in_base(samples, samples.targets[0, k], k) for k in range(count, count + number)]
+        held = dynamics.follow(
+            body.body,
+            motion.rotations[-1],
+            np.reshape(path, (-1, 3)),
+            effector=given["effector"],
+            limits=given["limits"],
+            orientations=None if turned is None else turned[count : count + number],
+        )
     moved = [motion.rotations, held]
     if returns:
-        begin = held[-1] if len(held) else motion.rotations[-1]
+        begin = np.concatenate(moved)[-3:]
         obstacles = around(count + len(held) - 1)
-        back = dynamics.reaching(body.body, begin, motion.path[0], duration, dt, obstacles=obstacles, **given)
+        back = dynamics.reaching(
+            body.body,
+            begin[-1],
+            motion.path[0],
+            duration,
+            dt,
+            obstacles=obstacles,
+            velocities=_velocities(begin[:-1], begin[-1], dt) if chased is not None else None,
+            **given,
+        )
         found = yield from subrange(_until(back, enough), 0.5, 1.0)
         moved.append(_ending(found.rotations, pose)[1:])
     made = np.concatenate(moved)[: len(samples.frames)]
     return motion, _joined(made, body.poses(samples), dt, request)
+
+
+def _needs_axes(request: ReachRequest) -> bool:
+    return request.matches or request.approach not in ("FREE", "ABOVE")
+
+
+def _axes(sampler: Sampler, request: ReachRequest, samples: Samples, count: int) -> Array:
+    """The axes (K, 3, 3) of the goal in the world, as columns, from its arrival on."""
+    found = np.tile(np.eye(3), (len(samples.frames), 1, 1))
+    if request.goal.object is None:
+        return found
+    held = len(found) if request.matches and request.follows else count
+    for k in range(count - 1, held):
+        matrix = sampler.matrices(sampler.step(float(samples.frames[k])))[0]
+        found[k] = rotation.to_matrix(rotation.from_matrix(matrix[:3, :3]))
+    return found
+
+
+def _approach(body: Articulation, samples: Samples, request: ReachRequest, axes: Array | None, k: int) -> Array:
+    """The vector (3,) [m] in the frame of the base along which the effector comes to the goal at frame `k`."""
+    side = np.array((0.0, 0.0, 1.0))
+    if axes is not None and request.approach != "ABOVE":
+        side = axes[k, :, "XYZ".index(request.approach[-1])] * (-1.0 if request.approach.startswith("NEG") else 1.0)
+    local = np.linalg.solve(samples.worlds[k, :3, :3], -request.distance * side)
+    return body.unit * rotation.rotate(rotation.inverse(body.base_pose(samples)[0][k]), local)
+
+
+def _velocities(before: Array, pose: Array, dt: float) -> Array:
+    """The velocities (n, 3) [rad/s] in a pose (n, 4) from those (2, n, 4) in the two frames before it, of second order:
+    what follows the pose is replaced, and does not count."""
+    earlier, later = rotation.log(rotation.multiply(rotation.inverse(pose), before))
+    return (-4.0 * later + earlier) / (2.0 * dt)
+
+
+def _relative_speed(body: Articulation, beside: Samples, dt: float) -> Array | None:
+    """The velocity (3,) [m/s] of the goal relative to the base on arrival; None where it is at rest."""
+    places = [body.in_base(beside, beside.targets[0, k], k) for k in range(len(_BEFORE), len(beside.frames))]
+    speed = (places[-1] - places[0]) / (dt * (_AROUND[-1] - _AROUND[0]))
+    return speed if np.linalg.norm(speed) > _STILL else None
 
 
 def _ending(motion: Array, pose: Array) -> Array:
@@ -289,10 +398,7 @@ def _joined(made: Array, animated: Array, dt: float, request: ReachRequest) -> A
     """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4)."""
     if len(made) == len(animated):
         return made
-    rest = animated[len(made) :]
-    if request.after == "hold":
-        return np.concatenate((made, np.repeat(made[-1:], len(rest), axis=0)))
-    return np.concatenate((made, transition(made[-2:], rest, dt, request.blend)))
+    return np.concatenate((made, transition(made[-2:], animated[len(made) :], dt, request.blend)))
 
 
 def _following(

@@ -84,11 +84,25 @@ GOAL_ITEMS = (
     ("OBJECT", "Object", "Reach for an object or a bone of an armature, at its position when the effector arrives"),
     ("CURSOR", "3D Cursor", "Reach for the 3D cursor"),
 )
+APPROACH_ITEMS = (
+    ("FREE", "Any Direction", "Come to the goal from wherever the motion costs least"),
+    ("ABOVE", "From Above", "Come to the goal from above"),
+    ("POS_X", "From X", "Come to the goal from the side of its own X axis"),
+    ("NEG_X", "From -X", "Come to the goal from the other side of its own X axis"),
+    ("POS_Y", "From Y", "Come to the goal from the side of its own Y axis"),
+    ("NEG_Y", "From -Y", "Come to the goal from the other side of its own Y axis"),
+    ("POS_Z", "From Z", "Come to the goal from the side of its own Z axis"),
+    ("NEG_Z", "From -Z", "Come to the goal from the other side of its own Z axis"),
+)
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.0
 """Largest mass [kg] and torque [N m], density, strength, stiffness [Hz] and damping ratio, and duration [s]."""
 DAMPING, BLEND = 0.3, 0.5
 """Friction of a joint [N m s/rad], about that of a relaxed elbow, and the time [s] of a transition to the animation."""
+DISTANCE = 0.1
+"""Length [m] of the straight line on which a hand comes to its goal."""
+WEIGHT = 0.25
+"""How much loads show: with 5 kg in it a hand is late by some 15 cm, and arrives on time all the same."""
 TENSION = 4.0
 """Leaves 9 % of the distance at the key: the bones keep moving between keys, at most 1.3 times as fast as along Bezier
 curves."""
@@ -262,6 +276,17 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     inertia: EnumProperty(
         name="Inertia", description="Inertia for which the joints compute their torques", items=INERTIA_ITEMS
     )
+    weight: FloatProperty(
+        name="Weight",
+        description=(
+            "How much the masses of single bones show, such as that of a hand with 5 kg in it: at 0 the joints "
+            "compensate for them, at 1 they apply the torques for the body without them; keys are hit in both cases"
+        ),
+        subtype="FACTOR",
+        default=WEIGHT,
+        min=0.0,
+        max=1.0,
+    )
     passive: BoolProperty(
         name="Passive",
         description=(
@@ -334,6 +359,16 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         type=bpy.types.Collection,
     )
     vias: CollectionProperty(type=ReachVia)
+    keep_velocity: BoolProperty(
+        name="Keep Velocity",
+        description="Begin the reach at the speed that the bones have in the animation, instead of at rest",
+        default=True,
+    )
+    follow_goal: BoolProperty(
+        name="Follow Goal",
+        description="Arrive at the speed of the goal and stay on it during the hold, if it moves relative to the body",
+        default=True,
+    )
     after: EnumProperty(name="Afterwards", description="What follows the arrival", items=AFTER_ITEMS)
     hold: FloatProperty(
         name="Hold",
@@ -350,6 +385,23 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=2.0,
         max=LONGEST,
+    )
+    match_orientation: BoolProperty(
+        name="Match Orientation",
+        description="Turn the effector so that its axes are those of the goal on arrival, and as long as it is held",
+        default=False,
+    )
+    approach: EnumProperty(
+        name="Approach", description="Direction from which the effector comes to the goal", items=APPROACH_ITEMS
+    )
+    approach_distance: FloatProperty(
+        name="Approach Distance",
+        description="Length of the straight line on which the effector comes to the goal",
+        subtype="DISTANCE",
+        default=DISTANCE,
+        min=0.001,
+        soft_max=0.5,
+        max=1e6,
     )
     show_masses: BoolProperty(
         name="Show Masses",

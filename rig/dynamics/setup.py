@@ -33,13 +33,15 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         passes=s.at_keys == "PASS",
         swing_past=s.swing_past,
         limits=s.use_limits,
+        weight=s.weight,
     )
 
 
 def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> JointChain:
     """The chain that reaches with `bone`. Raises LookAtError."""
     s = scene.lookat_pd_dynamics
-    return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP")
+    turns = s.match_orientation and s.method == "OPTIMAL"
+    return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP", turn_effector=turns)
 
 
 def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
@@ -63,6 +65,11 @@ def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
         blend=s.blend,
         avoids_body=s.avoid_body,
         obstacles=body_obstacles.of_objects(s.obstacles.all_objects) if s.obstacles else (),
+        keeps_velocity=s.keep_velocity,
+        follows=s.follow_goal,
+        matches=s.match_orientation and s.method == "OPTIMAL",
+        approach=s.approach if s.method == "OPTIMAL" else "FREE",
+        distance=s.approach_distance,
     )
 
 

@@ -55,6 +55,19 @@ def test_a_range_a_point_a_place_on_the_way_a_glb(shot, call, tools, tmp_path) -
     assert off(tools, output, 30, (0.15, -0.4, 0.3), outcome.row["action"]) < 1e-3
 
 
+def test_the_foot_matches_and_comes_from_above(shot, call, tools, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ("--bone", FOOT, "--target", "Ball", "--match-orientation", "--approach", "above", "--from-rest")
+    outcome = call("reach", shot, *words, "--approach-distance", "0.05", "--no-follow", "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert off(tools, output, 25) < 1e-4
+    hero = next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    seen = hero.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = seen.matrix_world @ seen.pose.bones[FOOT].matrix
+    turned = matrix.to_quaternion().rotation_difference(bpy.data.objects["Ball"].matrix_world.to_quaternion())
+    assert min(turned.angle, 2.0 * np.pi - turned.angle) < 1e-3
+
+
 def test_curves_are_written(shot, call, tmp_path) -> None:
     folder = tmp_path / "plots"
     words = ("--bone", FOOT, "--target", "Ball", "--passes", 3, "--plots", folder, "--output", tmp_path / "out.blend")
@@ -71,6 +84,8 @@ def test_curves_are_written(shot, call, tmp_path) -> None:
         (("--target", "Ball", "--duration", "0"), "out of range"),
         (("--target", "Ball", "--via", "1,2,3"), "a place and a time"),
         (("--target", "Ball", "--via", "1,2,3@2"), "out of range"),
+        (("--point", "0,0,1", "--match-orientation"), "needs --target"),
+        (("--target", "Ball", "--approach", "above", "--method", "smoothing"), "need --method optimal"),
     ],
 )
 def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:

@@ -23,10 +23,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookat_pd
-from lookat_pd import checks, conversation, eyes, gaze, ik, pd, rotation, transitions
+from lookat_pd import checks, conversation, dynamics, eyes, gaze, ik, pd, rotation, transitions
 from lookat_pd.body import legs
 from lookat_pd.conversation import files
-from lookat_pd.dynamics import Body, Hit, Obstacles, RootMotion, interpolate, key_velocities, reach, respond, simulate
+from lookat_pd.dynamics import (
+    Body,
+    Hit,
+    Obstacles,
+    RootMotion,
+    interpolate,
+    key_velocities,
+    reach,
+    respond,
+    simulate,
+)
 from lookat_pd.dynamics import available as engine_available
 from lookat_pd.errors import FileError, InvalidArgument
 from lookat_pd.gaze.realtime import RealtimeLookAt
@@ -358,6 +368,18 @@ def reach_arguments(random: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def moving_arguments(random: np.random.Generator) -> dict[str, Any]:
+    given = reach_arguments(random)
+    n = len(given["parents"])
+    return given | {"method": "optimal", "velocities": random.normal(size=(n, 3)), "goal_velocity": np.full(3, 0.1)}
+
+
+def path_arguments(random: np.random.Generator) -> dict[str, Any]:
+    given = reach_arguments(random)
+    chosen = {name: given[name] for name in (*body_arguments(random), "start", "effector")}
+    return chosen | {"path": random.normal(scale=0.3, size=(4, 3))}
+
+
 def reach_around(**given: Any) -> Any:
     obstacles = Obstacles(given.pop("starts"), given.pop("ends"), given.pop("radii"))
     return with_body(reach)(obstacles=obstacles, **given)
@@ -654,6 +676,8 @@ CALLS = {
     ),
     "hit": Call(hit_response, hit_arguments),
     "reach": Call(with_body(reach), reach_arguments, engine=True),
+    "reach in motion": Call(with_body(reach), moving_arguments),
+    "follow with a hand": Call(with_body(dynamics.follow), path_arguments),
     "reach around obstacles": Call(reach_around, obstacle_arguments, engine=True),
     "simulate": Call(with_body(simulate), simulate_arguments, engine=True),
 }
@@ -760,7 +784,7 @@ def test_the_calls_work_as_they_are(name: str) -> None:
             made += 1
         except InvalidArgument:
             # A goal may be out of reach by chance.
-            assert name in ("reach", "reach around obstacles", "chain")
+            assert name in ("reach", "reach in motion", "reach around obstacles", "chain")
     assert made
 
 

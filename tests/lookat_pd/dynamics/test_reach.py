@@ -261,6 +261,121 @@ def test_a_straight_or_almost_straight_elbow_is_left_smoothly(bend: float, goal:
     assert rotation.angle(found(bend).rotations[-1, 1]) > 0.3
 
 
+SPINS = np.array([[0.4, 0.2, 1.0], [0.0, 0.3, -1.0], [0.0, 0.0, 0.3]])
+"""Velocities of the joints of the arm in space."""
+
+
+def ends(found: Reach, dt: float) -> tuple[Array, Array]:
+    """The velocities of the joints at the start and of the hand at the end, by differences of second order."""
+    q = rotation.log(rotation.multiply(rotation.inverse(found.rotations[0]), found.rotations[1:3]))
+    return (4.0 * q[0] - q[1]) / (2.0 * dt), (3.0 * found.path[-1] - 4.0 * found.path[-2] + found.path[-3]) / (2.0 * dt)
+
+
+@pytest.mark.parametrize("velocities", [None, SPINS, 3.0 * SPINS])
+@pytest.mark.parametrize("goal_velocity", [None, (0.2, -0.1, 0.1)])
+def test_velocities_at_both_ends_are_kept(velocities: Array | None, goal_velocity: tuple | None) -> None:
+    body, dt = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5]), 1.0 / 240.0
+    given = {"effector": (2, (0.0, 0.2, 0.0)), "velocities": velocities, "goal_velocity": goal_velocity}
+    found = reach(body, SPATIAL, (0.3, 0.3, 0.2), 1.0, dt, **given)  # type: ignore[arg-type]
+    begin, end = ends(found, dt)
+    assert_allclose(begin, np.zeros((3, 3)) if velocities is None else velocities, atol=0.02)
+    assert_allclose(end, np.zeros(3) if goal_velocity is None else goal_velocity, atol=2e-3)
+    assert_allclose(found.path[-1], (0.3, 0.3, 0.2), atol=1e-6)
+    assert found.cost <= found.costs[0]
+
+
+def test_a_start_at_rest_is_one_without_velocity() -> None:
+    moving, still = spatial(velocities=np.zeros((3, 3)), goal_velocity=np.zeros(3)), spatial()
+    assert_allclose(moving.rotations, still.rotations, atol=1e-12)
+
+
+def test_a_reach_that_moves_at_both_ends_is_the_same_in_reverse_where_nothing_rubs() -> None:
+    """With the pose on arrival as start and all velocities reversed."""
+    there = spatial(velocities=SPINS, goal_velocity=(0.2, -0.1, 0.1), gravity=(0.0, 0.0, 0.0))
+    body, dt = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5]), 1.0 / 30.0
+    assert there.cost < 1.5 * spatial(velocities=SPINS, gravity=(0.0, 0.0, 0.0)).cost
+    tip = np.array([0.0, 0.2, 0.0])
+    nudged = body.forward(rotation.multiply(SPATIAL, rotation.exp(-1e-6 * SPINS)))
+    begun = body.forward(SPATIAL)
+    ends = [places[2] + rotation.rotate(turned[2], tip) for turned, places in (begun, nudged)]
+    last = rotation.log(rotation.multiply(rotation.inverse(there.rotations[-1]), there.rotations[-2])) / dt
+    back = reach(
+        body,
+        there.rotations[-1],
+        ends[0],
+        1.0,
+        dt,
+        effector=(2, tip),
+        velocities=last,
+        goal_velocity=(ends[1] - ends[0]) / 1e-6,
+        gravity=(0.0, 0.0, 0.0),
+    )
+    size = np.linalg.norm(there.path[-1] - there.path[0])
+    assert np.abs(back.path[::-1] - there.path).max() < 0.1 * size
+
+
+TURNED = rotation.exp([0.3, -0.2, 1.5])
+"""An orientation of the hand on arrival."""
+NEARER = (0.2, 0.3, 0.2)
+
+
+@pytest.mark.parametrize("goal_velocity", [None, (0.2, -0.1, 0.1)])
+def test_the_hand_takes_an_orientation(goal_velocity: tuple | None) -> None:
+    body = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5])
+    for point in ((0.0, 0.2, 0.0), (0.0, 0.0, 0.0)):
+        found = spatial(NEARER, effector=(2, point), orientation=TURNED, goal_velocity=goal_velocity)
+        turned, places = body.forward(found.rotations)
+        assert rotation.distance(turned[-1, 2], TURNED) < 1e-6
+        assert_allclose(places[-1, 2] + rotation.rotate(TURNED, point), NEARER, atol=1e-6)
+        assert_allclose(found.rotations[0], SPATIAL, atol=1e-9)
+        assert found.cost <= found.costs[0]
+    with pytest.raises(InvalidArgument, match=r"the effector misses it by"):
+        spatial((0.35, 0.35, 0.2), effector=(2, (0.0, 0.2, 0.0)), orientation=TURNED)
+
+
+@pytest.mark.parametrize("orientation", [None, TURNED])
+@pytest.mark.parametrize("approach", [(0.0, 0.0, -0.1), (0.1, 0.0, 0.0)])
+def test_the_hand_comes_in_a_straight_line(approach: tuple, orientation: Array | None) -> None:
+    goal, way = np.array(NEARER), np.array(approach)
+    path = spatial(goal, approach=way, orientation=orientation).path - goal
+    along = path @ way / 0.1
+    beside = np.linalg.norm(path - along[:, None] * way / 0.1, axis=1)
+    first = int(np.flatnonzero(beside > 5e-3)[-1]) + 1
+    assert along[first] < -0.05
+    last = along[first + int(np.argmin(along[first:])) :]
+    assert np.all(np.diff(last) > -5e-4)
+    assert np.linalg.norm(path[-1]) < 1e-6
+
+
+def test_an_orientation_beyond_the_limits_is_refused() -> None:
+    lowest, highest = np.full((3, 3), -3.0), np.full((3, 3), 3.0)
+    lowest[2], highest[2] = -0.1, 0.4
+    with pytest.raises(InvalidArgument, match=r"misses the orientation of its goal by .* degrees"):
+        spatial(orientation=TURNED, limits=ik.Limits(minimum=lowest, maximum=highest))
+
+
+def test_locked_axes_and_limits_stop_a_velocity() -> None:
+    limits = ik.Limits(locks=[HINGE, HINGE])
+    found = planar(velocities=[[1.0, 1.0, 0.5], [1.0, 0.0, -0.5]], limits=limits)
+    assert_allclose(found.rotations[..., 1:3], 0.0, atol=1e-6)
+    assert ends(found, 1.0 / 60.0)[0][0, 2] == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_hand_that_follows_is_on_its_path() -> None:
+    body, way = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5]), np.linspace(0.0, 1.0, 25)[:, None]
+    hand = (2, (0.0, 0.2, 0.0))
+    path = np.array([0.3, 0.3, 0.2]) + way * [0.1, -0.1, 0.05]
+    start = spatial().rotations[-1]
+    found = dynamics.follow(body, start, path, effector=hand)
+    turned, places = body.forward(found)
+    assert_allclose(places[:, 2] + rotation.rotate(turned[:, 2], hand[1]), path, atol=1e-5)
+    moved = rotation.distance(found[:-1], found[1:])
+    assert moved.max() < 0.1
+    assert dynamics.follow(body, start, path[:0], effector=hand).shape == (0, 3, 4)
+    away = dynamics.follow(body, start, path + 5.0, effector=hand)
+    assert np.isfinite(away).all()
+
+
 def test_work_can_be_stopped_and_keeps_its_best() -> None:
     work = dynamics.reaching(trees.rods([0.3, 0.3], [2.0, 1.5]), START, GOAL, 0.6, 0.02, effector=HAND)
     fractions = [next(work), next(work)]
@@ -310,6 +425,12 @@ HERE = (trees.rods([0.3, 0.3], [2.0, 1.5]).forward(START)[1][1] + 0.0).tolist()
         ({"start": rotation.identity(3)}, "shape of the start"),
         ({"start": np.zeros((2, 4))}, "unit quaternions"),
         ({"damping": -1.0}, "damping"),
+        ({"velocities": np.zeros((1, 3))}, "shape of the velocities"),
+        ({"velocities": np.zeros((2, 3)), "method": "smoothing"}, "has no velocities"),
+        ({"orientation": (1.0, 0.0, 0.0)}, "orientation"),
+        ({"orientation": np.zeros(4)}, "unit quaternions"),
+        ({"approach": np.zeros(3)}, "no length"),
+        ({"goal_velocity": (np.inf, 0.0, 0.0)}, "velocity of the goal"),
         ({"strength": [1.0, 0.0]}, "strength of joint 1"),
         ({"via": [(2.0, (0.3, 0.3, 0.0))]}, "must be between"),
         ({"via": [(0.5, (0.3, 0.3, 0.0)), (0.2, (0.3, 0.3, 0.0))]}, "in order of time"),

@@ -195,6 +195,110 @@ def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
     assert result.keyed[0] == 1 and result.keyed[-1] <= 250
 
 
+@pytest.mark.parametrize("after", reaching.AFTER)
+@pytest.mark.parametrize("first", [1, 9])
+def test_no_step_at_an_end_or_after_the_arrival_is_larger_than_those_of_the_clip(after: str, first: int) -> None:
+    armature = hero(size=0.4)
+    clip = steps(armature, 1, 62)
+    result = run(armature, first=first, after=after, hold=0.1)
+    arrival, last = int(result.frames[-1]), int(result.keyed[-1])
+    for frame in (first - 1, arrival, last - 1, last):
+        assert steps(armature, frame, frame + 1)[0] <= clip.max() + 1e-5
+
+
+def test_a_reach_begins_at_the_speed_of_the_animation() -> None:
+    """And one that does not stops the hand."""
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, bones=("arm.L", "forearm.L"), size=0.6)
+    seen = np.array([place(armature, frame) for frame in (9, 10)])
+    speed = seen[1] - seen[0]
+    assert np.linalg.norm(speed) > 0.005
+    for keeps, most in ((True, 0.4), (False, 2.0)):
+        armature.animation_data.action = bpy.data.actions["Sway"]
+        run(armature, first=10, keeps_velocity=keeps)
+        begun = place(armature, 11) - place(armature, 10)
+        change = np.linalg.norm(begun - speed) / np.linalg.norm(speed)
+        assert (change < most) and (change > 0.9 or keeps)
+
+
+def tray(*frames: int, each: float = 0.006) -> bpy.types.Object:
+    """A ball that moves aside at a constant speed from the first frame to the last."""
+    item = scenes.ball(PLACE, "Tray")
+    for frame in frames:
+        item.location = (PLACE[0] - each * (frame - 25), PLACE[1], PLACE[2])
+        item.keyframe_insert("location", frame=frame)
+    for curve in actions.channelbag(item.animation_data.action, item.animation_data.action_slot).fcurves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    return item
+
+
+def spot(item: bpy.types.Object, frame: int) -> Any:
+    bpy.context.scene.frame_set(frame)
+    return np.array(item.matrix_world.translation)
+
+
+def test_the_hand_arrives_with_the_speed_of_its_goal_and_stays_on_it() -> None:
+    armature, goal = hero(size=0.2), tray(1, 50)
+    run(armature, goal=targets.Target(goal), after="hold")
+    for frame in range(25, 61):
+        assert np.linalg.norm(place(armature, frame) - spot(goal, frame)) < 1e-4
+    before, after = (place(armature, frame + 1) - place(armature, frame) for frame in (24, 25))
+    assert np.linalg.norm(after - before) < 0.2 * np.linalg.norm(after)
+
+
+def test_the_hand_stays_on_a_goal_that_rests_while_the_body_moves() -> None:
+    armature = hero(frames=(1, 20, 60), size=0.2)
+    armature.keyframe_insert("location", frame=1)
+    armature.location.x = 0.1
+    armature.keyframe_insert("location", frame=60)
+    run(armature, after="hold")
+    for frame in range(25, 61, 5):
+        assert np.linalg.norm(place(armature, frame) - PLACE) < 1e-4
+    armature.animation_data.action = bpy.data.actions["Sway"]
+    run(armature, after="hold", follows=False)
+    assert np.linalg.norm(place(armature, 60) - PLACE) > 0.05
+
+
+def turned(item: bpy.types.Object, bone: str, frame: int) -> Any:
+    """The orientation of an object and that of a bone, in the world."""
+    bpy.context.scene.frame_set(frame)
+    armature = bpy.data.objects["Hero"]
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrices = item.matrix_world, seen.matrix_world @ seen.pose.bones[bone].matrix
+    return [rotation.from_matrix(np.array(matrix.to_3x3())) for matrix in matrices]
+
+
+@pytest.mark.parametrize("at_tip", [False, True])
+def test_the_hand_takes_the_orientation_of_its_goal(at_tip: bool) -> None:
+    armature = hero(frames=(1, 20, 60), size=0.1)
+    goal = tray(1, 50, each=0.002)
+    goal.rotation_euler = (0.3, 0.5, -2.0)
+    length = 3 if at_tip else 2
+    run(armature, goal=targets.Target(goal), matches=True, after="hold", at_tip=at_tip, length=length)
+    for frame in (25, 26, 40, 60):
+        assert rotation.distance(*turned(goal, "palm.L", frame)) < 1e-3
+        end = "tail" if at_tip else "head"
+        assert np.linalg.norm(place(armature, frame, end) - spot(goal, frame)) < 2e-4
+    run(hero(frames=(1,)), goal=targets.Target(goal), matches=True)
+
+
+def test_a_point_has_no_orientation() -> None:
+    refused(hero(), "which has no orientation", matches=True)
+
+
+@pytest.mark.parametrize(("approach", "side"), [("ABOVE", (0, 0, 1)), ("NEG_Y", (1, 0, 0)), ("POS_X", (0, 1, 0))])
+def test_the_hand_comes_from_a_side(approach: str, side: tuple[int, int, int]) -> None:
+    armature, goal = hero(frames=(1,)), scenes.ball(PLACE)
+    goal.rotation_euler, goal.scale = (0.0, 0.0, 0.5 * np.pi), (2.0, 2.0, 2.0)
+    result = run(armature, goal=targets.Target(goal), approach=approach, distance=0.08)
+    late = result.path[-6:] - PLACE
+    along = late @ np.array(side, dtype=float)
+    assert np.linalg.norm(late - along[:, None] * side, axis=1).max() < 5e-3
+    assert along[0] > 0.005 and np.all(np.diff(along) < 1e-4)
+    assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
+
+
 def test_the_animation_goes_on_after_the_transition() -> None:
     armature = hero(size=0.3)
     before = np.array([place(armature, frame) for frame in range(1, 61)])
