@@ -3,11 +3,29 @@
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
+from ..lookat_pd.errors import RigError
 from ..lookat_pd.transitions import methods, profiles
+from ..rig.feet import foot_bones
 from ..rig.transitions import blend_profiles
-from ..rig.transitions.settings import AutoBlend, has_damping
+from ..rig.transitions.settings import AutoBlend, has_damping, lock_feet
 from ..rig.transitions.splice import Blend
 from . import current
+
+
+class FootLocking:
+    """Mixin of operators that join or smooth: planted feet. Scripts ask for it; in the panel it is the default."""
+
+    lock_feet: lock_feet(False)
+
+    def check_feet(self, context: bpy.types.Context) -> None:
+        """Lock no feet of a rig that has none, and report it."""
+        if not self.lock_feet:
+            return
+        try:
+            foot_bones.find(current.armature(context))
+        except RigError:
+            self.lock_feet = False
+            current.report_info(self, "No legs were found, so no feet are locked")
 
 
 class Blended(AutoBlend):

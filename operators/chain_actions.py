@@ -37,6 +37,7 @@ class LOOKAT_PD_OT_chain_actions(Blending, Played, inertialize.Joining, bpy.type
 
     def start(self, context: bpy.types.Context) -> None:
         armature, scene = current.armature(context), context.scene
+        self.check_feet(context)
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
         self.start_join(context, lambda how: join.chain(armature, chains.from_markers(armature, scene, how), **options))
 

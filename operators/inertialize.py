@@ -13,10 +13,10 @@ from ..lookat_pd.transitions import methods
 from ..rig.feet.foot_locking import FootLockResult
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
-from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
+from ..rig.transitions.settings import Blending, PoseSource, Repeating, blends
 from ..translations import messages
 from . import current
-from .blending import Blended, Played, draw_method, draw_repeat
+from .blending import Blended, FootLocking, Played, draw_method, draw_repeat
 from .job import ModalJob
 
 _REPEATING = ("repeat", "use_until", "until")
@@ -134,6 +134,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.O
             self.source_frame = context.scene.frame_current
         if not self.properties.is_property_set("destination_frame"):
             self.destination_frame = sequence.reach(armature, sequence.ClipRef(destination, 0))[0]
+        self.check_feet(context)
         refs = join.ClipRef(source, self.source_frame), join.ClipRef(destination, self.destination_frame)
         options = {
             "root": self.root,

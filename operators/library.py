@@ -77,6 +77,7 @@ class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, ine
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
+        self.check_feet(context)
         self.job = self._join(context)
 
     def _join(self, context: bpy.types.Context) -> Generator[float, None, Any]:

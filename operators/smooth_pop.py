@@ -16,10 +16,10 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
 from ..rig.transitions import pop_smoothing, pops
 from ..rig.transitions.as_seen import seen_feet, seen_transition
-from ..rig.transitions.settings import POP_ITEMS, FootLocking, PoseSource, blend_time, damping_ratio
+from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
 from ..translations import messages
 from . import current, inertialize
-from .blending import Blended, draw_method
+from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
 
 _NO_POP = "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
@@ -103,7 +103,9 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
             layout.prop(self, "frame")
         draw_method(layout, self)
         self.draw_blend(layout)
-        layout.prop(self, "lock_feet")
+        row = layout.row()
+        row.active = not self.only_selected
+        row.prop(self, "lock_feet")
         layout.prop(self, "only_selected")
         if self.pose_source == "KEYS":
             layout.prop(self, "into")
@@ -117,6 +119,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
     def start(self, context: bpy.types.Context) -> None:
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current
+        self.check_feet(context)
         self.job = self._smooth_seen(context) if self.pose_source == "SEEN" else self._smooth_keys(context)
 
     def finish(self, context: bpy.types.Context, result: Smoothed) -> None:
@@ -139,7 +142,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
             found,
             self.how(context),
             into=self.into,
-            lock_feet=self.lock_feet,
+            lock_feet=self._locks,
             shorten=self.where == "ALL",
         )
         return Smoothed([SmoothedPop(frame, how.how.label) for frame, how in made.blends.items()], made.feet)
@@ -149,7 +152,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         armature = current.armature(context)
         scene, bones = context.scene, self._bones(armature)
         first, last = scene_time.key_range(scene)
-        part = 0.6 if self.lock_feet else 1.0
+        part = 0.6 if self._locks else 1.0
         if self.where == "FRAME":
             job = seen_transition.blend_at(scene, armature, self.frame, self.how(context), bones=bones)
             made = [(yield from subrange(job, 0.0, part))]
@@ -159,9 +162,14 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
             if not made:
                 raise RigError(_NO_POP)
         feet = None
-        if self.lock_feet:
+        if self._locks:
             feet = yield from subrange(seen_feet.lock_through(scene, armature, made, first, last), part, 1.0)
         return Smoothed([SmoothedPop(seen.frame, seen.how.label) for seen in made], feet)
+
+    @property
+    def _locks(self) -> bool:
+        """Whether feet are locked: where only selected bones may change, legs are not corrected."""
+        return self.lock_feet and not self.only_selected
 
     def _bones(self, armature: bpy.types.Object) -> set[str] | None:
         """The bones to smooth; None for all."""

@@ -10,11 +10,11 @@ from ..lookat_pd.message import Message
 from ..lookat_pd.progress import subrange
 from ..rig.transitions import strip_feet, strips
 from ..rig.transitions.as_seen import seen_feet, seen_transition
-from ..rig.transitions.settings import BLEND_ITEMS, FootLocking, PoseSource, blend_time, damping_ratio
+from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
 from ..translations import messages
 from . import current, inertialize, smooth_pop
-from .blending import Blended, draw_method
+from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
 
 
@@ -62,6 +62,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
                 strips=len(chosen),
                 armature=armature.name,
             )
+        self.check_feet(context)
         self.job = self._join(context.scene, armature, chosen, self.how(context))
 
     def _join(

@@ -106,6 +106,15 @@ def damping_ratio() -> Any:
     )
 
 
+def lock_feet(default: bool) -> Any:
+    """The property of whether planted feet are kept on their places."""
+    return BoolProperty(
+        name="Lock Feet",
+        description="Keep feet that are on the ground on their places through the blend; legs and hips are corrected",
+        default=default,
+    )
+
+
 class AutoBlend:
     """Mixin of settings and operators: automatic blend time."""
 
@@ -146,16 +155,6 @@ class Repeating:
     until: IntProperty(name="Last Frame", description="Last frame of the result", default=100)
 
 
-class FootLocking:
-    """Mixin of the settings and of the operators that join or smooth: planted feet."""
-
-    lock_feet: BoolProperty(
-        name="Lock Feet",
-        description="Keep feet that are on the ground on their places through the blend; legs and hips are corrected",
-        default=False,
-    )
-
-
 class CutRange:
     """Mixin of the settings and of the operator that finds cuts: where they may be."""
 
@@ -170,9 +169,10 @@ class CutRange:
     )
 
 
-class TransitionSettings(CutRange, Blending, Repeating, FootLocking, bpy.types.PropertyGroup):
+class TransitionSettings(CutRange, Blending, Repeating, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
+    lock_feet: lock_feet(True)
     source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
     destination: StringProperty(name="Destination", description="Action that plays after the cut")
     source_frame: IntProperty(

@@ -14,7 +14,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
 from ..animation import actions, editable
 from ..sampling import scene_time
-from . import animated, clips, pops, sequence, splice, strip_playback
+from . import animated, clips, pops, pose_markers, sequence, splice, strip_playback
 from .clips import Clip
 from .splice import Blend
 
@@ -208,6 +208,7 @@ def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds
     tracks = armature.animation_data.nla_tracks
     try:
         clips.write(action, slot, clip)
+        pose_markers.write(action, pose_markers.of_strip(b.strip, int(clip.frames[0]), int(clip.frames[-1])))
         track = tracks.new(prev=max(a, b, key=lambda item: item.height).track)
         track.name = name
         first, last = int(clip.frames[0]), int(clip.frames[-1])

@@ -147,13 +147,31 @@ def test_feet_stay_between_strips(walker, source) -> None:
     assert len(walker.animation_data.nla_tracks) == count + (2 if source == "KEYS" else 0)
 
 
-def test_a_rig_without_feet_is_refused_and_nothing_changes() -> None:
+def test_a_rig_without_feet_is_smoothed_without_them() -> None:
     armature = scenes.figure(rows=scenes.FIGURE[:6])
     scenes.animate(armature, bones=("spine", "head"))
     bpy.context.view_layer.objects.active = armature
     armature.select_set(True)
-    scenes.goto(1)
-    before = scenes.snapshot()
-    with pytest.raises(RuntimeError, match="No leg with two bones and a foot"):
-        bpy.ops.lookat_pd.smooth_pop(frame=10, lock_feet=True)
-    assert not scenes.differences(before, scenes.snapshot())
+    keys = armature.animation_data.action
+    found = []
+    for lock_feet in (False, True):
+        use(armature, keys)
+        bpy.ops.lookat_pd.smooth_pop(frame=10, into="NEW", lock_feet=lock_feet)
+        found.append(scenes.curves(armature.animation_data.action))
+    assert not scenes.differences(*found)
+
+
+def test_legs_that_are_not_selected_do_not_change(walker) -> None:
+    keys = walker.animation_data.action
+    scenes.select(walker, "hips")
+    found = []
+    for lock_feet in (False, True):
+        use(walker, keys)
+        bpy.ops.lookat_pd.smooth_pop(frame=POP, into="NEW", only_selected=True, lock_feet=lock_feet)
+        found.append(scenes.curves(walker.animation_data.action))
+    assert not scenes.differences(*found)
+
+
+def test_the_panel_locks_feet_and_a_script_asks_for_it() -> None:
+    assert bpy.context.scene.lookat_pd_transition.lock_feet
+    assert not bpy.ops.lookat_pd.inertialize.get_rna_type().properties["lock_feet"].default

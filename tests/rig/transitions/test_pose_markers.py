@@ -1,18 +1,21 @@
 """Markers of actions: in the result they mark the poses that they marked before."""
 
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
 
 from .. import scenes
-from .motions import character, use, walk
+from .motions import character, poses, use, walk
+from .test_strips import place
 
 chains = load("rig.transitions.chains")
 join = load("rig.transitions.join")
 loop = load("rig.transitions.loop")
 markers = load("rig.transitions.pose_markers")
 pops = load("rig.transitions.pops")
+strips = load("rig.transitions.strips")
 Blend = load("rig.transitions.splice").Blend
 ClipRef, ClipStep = join.ClipRef, join.ClipStep
 
@@ -72,3 +75,27 @@ def test_transitions_as_seen_keep_them(pair) -> None:
     options = {"source": "One", "destination": "Two", "source_frame": 20, "destination_frame": 4}
     assert bpy.ops.lookat_pd.inertialize(**options, pose_source="SEEN") == {"FINISHED"}
     assert (21, "contact") in markers.read(armature.animation_data.action)
+
+
+SECONDS = [{}, {"scale": 0.5, "repeat": 3.0}, {"scale": 2.0}, {"use_reverse": True}, {"action_frame_start": 5.0}]
+
+
+@pytest.mark.parametrize("settings", SECONDS, ids=str)
+def test_a_transition_between_strips_has_those_that_the_second_shows(pair, settings) -> None:
+    armature, one, two = pair
+    markers.write(two, [(12, "right"), (36, "right")])
+    use(armature, None)
+    first = place(armature, one, 1, extrapolation="HOLD_FORWARD")
+    second = place(armature, two, 30, extrapolation="HOLD_FORWARD", **settings)
+    shown = scenes.poses(armature, range(30, 60))
+    found = markers.of_strip(second, 30, 59)
+    assert found
+    alone = poses(armature, two, range(1, 42))
+    for frame, name in found:
+        # The rotation of the chest tells the frames from each other.
+        chest = armature.pose.bones.keys().index("chest")
+        away = np.abs(alone[:, chest, :3, :3] - shown[frame - 30, chest, :3, :3]).max(axis=(1, 2))
+        near = min(abs(int(np.argmin(away)) + 1 - at) for at, called in markers.read(two) if called == name)
+        assert near <= max(1.0, 0.5 / second.scale), (frame, name)
+    made = strips.join(armature, first, second, Blend(0.4))
+    assert markers.read(made.action) == [item for item in found if item[0] <= made.last]
