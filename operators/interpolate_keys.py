@@ -20,7 +20,8 @@ def why_not(context: bpy.types.Context) -> str | None:
     bones = current.selected_bones(context)
     if not bones:
         return "Select the bones to move in pose mode"
-    if actuation.needs_engine(context.scene, bones) and not engine.available():
+    steps = context.scene.lookat_pd_dynamics.between == "TENSION"
+    if steps and actuation.needs_engine(context.scene, bones) and not engine.available():
         return engine.reason()
     armature = current.armature(context)
     if armature.animation_data is None or armature.animation_data.action is None:

@@ -25,7 +25,10 @@ from .body import Body
 from .exact import Interpolation
 from .interpolation import checked_keys, key_velocities
 from .optimal import optimized
+from .reaches import strengths
 
+_WEAKEST = 1e-6
+"""Smallest inertia of a joint that counts, as a fraction of the largest."""
 _STEPS = 12
 """Steps between two keys at least."""
 _SPANS = 4
@@ -69,6 +72,7 @@ def connecting(
     gravity: ArrayLike = (0.0, 0.0, 0.0),
     damping: ArrayLike = 0.0,
     limits: Limits | None = None,
+    strength: ArrayLike | None = None,
     passes: int = 30,
 ) -> Generator[float, None, Interpolation]:
     """The motion through keys (k, n, 4) at key_times (k,) [s] with the least half integral of |rate of torque|^2.
@@ -76,7 +80,9 @@ def connecting(
     The times are multiples of dt [s] after the first one. It is at rest at the first and last key, passes the others at
     the speeds that cost least, and hits all of them. kinds: as for `key_velocities`; joints are at rest at keys of the
     kind "stop", and all are where every joint turns around or holds. gravity: (3,) [m/s^2]. damping: (n,) or one number
-    [N m s/rad]. limits: of the joints; keys are clamped to them. passes: largest number of iterations for each part;
+    [N m s/rad]. limits: of the joints; keys are clamped to them. strength: (n,), the torque that
+    counts as 1; None for the square roots of what the joints move, the metric of kinetic energy: with equal strengths
+    light joints whip to spare the heavy ones. passes: largest number of iterations for each part;
     long sequences are solved in parts of several keys that overlap.
 
     Yields the completed fraction. `connect` takes the same arguments and returns the Interpolation directly. Raises
@@ -89,6 +95,7 @@ def connecting(
     given = asked if limits is None else limits.clamp(asked)
     passes = whole("number of passes", passes, 1, _MOST_PASSES)
     friction = checks.not_negative("damping", damping, n, body.called)
+    strong = _relative(body, given[0]) if strength is None else strengths(strength, body)
     frames = (times - times[0]) / dt
     samples = np.round(frames)
     if np.any(np.abs(frames - samples) > _OFF_GRID) or np.any(np.diff(samples) < 1.0):
@@ -101,7 +108,7 @@ def connecting(
     speeds = key_velocities(given, times, kinds)
     speeds[[0, -1]] = 0.0
     rests = np.linalg.norm(speeds, axis=-1) < _STILL
-    work = _Work(body, given, at, speeds, rests, dt / finer, gravity, friction, limits, passes)
+    work = _Work(body, given, at, speeds, rests, dt / finer, gravity, friction, strong, limits, passes)
     poses, torques = np.empty((at[-1] + 1, n, 4)), np.empty((at[-1] + 1, n, 3))
     first, moving = 0, np.zeros((n, 3))
     while first < len(given) - 1:
@@ -141,6 +148,7 @@ class _Work:
     h: float
     gravity: Array
     damping: Array
+    strength: Array
     limits: Limits | None
     passes: int
 
@@ -164,7 +172,7 @@ class _Work:
             np.zeros(3),
             self.gravity,
             self.damping,
-            np.ones(len(self.body)),
+            1.0 / self.strength,
             self.limits,
             before=moving if np.any(moving) else None,
         )
@@ -204,3 +212,9 @@ class _Work:
         back = rotation.inverse(motion[sample])
         ahead, behind = (rotation.log(rotation.multiply(back, motion[sample + step])) for step in (1, -1))
         return (ahead - behind) / (2.0 * self.h)
+
+
+def _relative(body: Body, pose: Array) -> Array:
+    """The square roots (n,) of the inertias of the joints in a pose (n, 4), relative to the largest."""
+    inertia = np.diagonal(body.mass_matrix(pose)).reshape(-1, 3).max(axis=1)
+    return np.sqrt(np.maximum(inertia / inertia.max(), _WEAKEST))

@@ -143,7 +143,7 @@ def reaching(
         point,
         checks.gravity(gravity),
         checks.not_negative("damping", damping, n, body.called),
-        1.0 / _strengths(strength, body),
+        1.0 / strengths(strength, body),
         limits,
         orientation=None if orientation is None else checks.quaternions("orientation", _four(orientation)),
     )
@@ -535,7 +535,8 @@ def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array
     return int(joint), checks.exactly("effector's point", point, 3)
 
 
-def _strengths(strength: ArrayLike | None, body: Body) -> Array:
+def strengths(strength: ArrayLike | None, body: Body) -> Array:
+    """The strengths (n,) of joints; None for equal ones. Raises InvalidArgument."""
     result = checks.not_negative("strength", 1.0 if strength is None else strength, len(body), body.called)
     if np.any(result < _WEAKEST):
         joint = int(np.argmax(result < _WEAKEST))

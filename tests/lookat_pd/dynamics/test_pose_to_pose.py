@@ -14,7 +14,7 @@ from lookat_pd.rotation import Array
 from . import trees
 
 BODY = trees.rods([0.3, 0.27, 0.1], [2.0, 1.5, 0.5])
-PULL = (0.0, 0.0, -9.81)
+PULL, EVEN = (0.0, 0.0, -9.81), np.ones(3)
 
 
 def poses(count: int, seed: int = 0, size: float = 0.4) -> Array:
@@ -34,7 +34,7 @@ def speeds(found: Interpolation) -> Array:
 @pytest.mark.parametrize("count", [2, 3, 9])
 def test_keys_are_hit_and_the_cost_is_below_that_of_other_motions_through_them(count: int) -> None:
     keys, times, dt = poses(count, count), 0.5 * np.arange(count), 1.0 / 48.0
-    found = connect(BODY, keys, times, dt, gravity=PULL)
+    found = connect(BODY, keys, times, dt, gravity=PULL, strength=EVEN)
     assert found.missed.max() < 1e-9
     assert_allclose(rotation.distance(found.rotations[::24], keys), 0.0, atol=1e-9)
     other = interpolate(BODY, keys, times, dt, residual=0.09, velocities=key_velocities(keys, times))
@@ -46,7 +46,7 @@ def test_between_the_poses_of_a_reach_it_is_that_reach() -> None:
     start = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2], [0.0, 0.0, 0.3]])
     hand = (2, (0.0, 0.1, 0.0))
     there = reach(BODY, start, (0.3, 0.3, 0.0), 0.6, 1.0 / 60.0, effector=hand, gravity=(0.0, 0.0, 0.0))
-    found = connect(BODY, [start, there.rotations[-1]], [0.0, 0.6], 1.0 / 60.0)
+    found = connect(BODY, [start, there.rotations[-1]], [0.0, 0.6], 1.0 / 60.0, strength=EVEN)
     turned, places = BODY.forward(found.rotations)
     path = places[:, 2] + rotation.rotate(turned[:, 2], hand[1])
     assert_allclose(path, there.path, atol=0.01 * np.linalg.norm(there.path[-1] - there.path[0]))
@@ -93,6 +93,15 @@ def test_a_long_sequence_in_parts_moves_smoothly() -> None:
     assert found.missed.max() < 1e-9
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_light_joints_with_friction_do_not_whip(seed: int) -> None:
+    """A hand that weighs little would spare the shoulder some torque by turning quickly."""
+    keys, times = poses(5, seed), 0.3 * np.arange(5)
+    found = connect(BODY, keys, times, 0.02, gravity=PULL, damping=0.3)
+    law = interpolate(BODY, keys, times, 0.02, residual=0.09, velocities=key_velocities(keys, times))
+    assert np.all(speeds(found).max(axis=0) < 2.5 * speeds(law).max(axis=0))
+
+
 def test_limits_hold_between_keys() -> None:
     limits = ik.Limits(minimum=np.full((3, 3), -0.3), maximum=np.full((3, 3), 0.3))
     keys = limits.clamp(poses(4, 5))
@@ -115,6 +124,7 @@ def test_poses_that_hold_are_held() -> None:
         ({"key_times": [0.0, 0.0, 1.0]}, "in order of time"),
         ({"keys": poses(1)}, "at least two keys"),
         ({"passes": 0}, "passes"),
+        ({"strength": [1.0, 0.0, 1.0]}, "strength of joint"),
         ({"damping": -1.0}, "damping"),
         ({"kinds": ["auto", "go", "auto"]}, "Kinds of keys"),
         ({"dt": 0.0}, "between frames"),
