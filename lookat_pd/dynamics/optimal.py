@@ -40,7 +40,7 @@ _HARD = 3.0
 
 
 @dataclass(frozen=True)
-class Line:
+class ApproachLine:
     """A line along which a hand comes to its goal: from sample `first` on through places (N + 1, 3), in a direction
     (3,)."""
 
@@ -64,7 +64,7 @@ def optimized(
     passes: int,
     clearance: Clearance | None = None,
     kept: Sequence[int] = (),
-    line: Line | None = None,
+    line: ApproachLine | None = None,
     stops: Sequence[tuple[int, int]] = (),
     spans: int = _SPANS,
 ) -> Generator[tuple[Array, float], bool | None, None]:
@@ -139,7 +139,7 @@ class _Problem:
         motion: Array,
         clearance: Clearance | None,
         kept: Sequence[int],
-        line: Line | None,
+        line: ApproachLine | None,
         stops: Sequence[tuple[int, int]],
     ) -> None:
         self._clearance, self._line = clearance, line
