@@ -6,7 +6,7 @@ NEWEST = $$(tools/environments newest)
 help: ## say what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
-demo: ## a character that looks at a ball, and two who talk: build/demo/*.blend, and pictures
+demo: ## a character that looks at a ball, two who talk, and arms with weight: build/demo/*.blend, and pictures
 	@python=$(NEWEST) && "$$python" assets/demo --output build/demo
 
 test: ## the quick tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest

@@ -1,7 +1,7 @@
-"""Inverse kinematics: solves a second in a batch and one at a time, a plain loop, and ikpy where it is installed.
+"""Inverse kinematics: solves a second in a batch and one at a time, a plain loop, and ikpy and mink where they are.
 
-ikpy brings scipy and sympy with it, so it is not among the project's requirements. To compare with it, make an
-environment of its own, `pip install ikpy` there, and run `python benchmarks ik` with its Python.
+They bring scipy, sympy and another MuJoCo with them, so they are not among the project's requirements. To compare with
+them, make an environment of its own with tools/requirements-peers.txt, and run `python benchmarks ik` with its Python.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import numpy as np
 from lookat_pd import ik, rotation
 from lookat_pd.rotation import Array
 
-from . import ik_body
+from . import ik_body, ik_mink
 from .rows import SECONDS, SPEEDUP, Goal, Row, duration
 from .timing import seconds
 
@@ -149,7 +149,7 @@ def run() -> list[Row]:
             ),
         ]
     further = [_limited(start, targets, single[DEFAULT]), *([_ikpy(start, targets)] if find_spec("ikpy") else [])]
-    return [*rows, *further, *ik_body.rows()]
+    return [*rows, *further, *ik_mink.rows(), *ik_body.rows()]
 
 
 def _limited(start: Array, targets: Array, free: float) -> Row:

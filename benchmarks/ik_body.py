@@ -1,8 +1,6 @@
 """Rows of `ik` for several effectors: hands of a body follow targets while its feet stay; mink where it is installed.
 
-mink brings MuJoCo and a solver of quadratic programs with it, so it is not among the project's requirements. To compare
-with it, make an environment of its own, `pip install mink daqp` there, and run `python benchmarks ik` with its
-Python.
+`ik` says how to install mink, which is not among the project's requirements.
 """
 
 from collections.abc import Sequence

@@ -65,7 +65,8 @@ def compare(
     room: int = 0,
 ) -> Library:
     """The actions of a rig that match, with the cuts between them. Raises LookAtError."""
-    chosen = library.choose(rig, patterns, () if ends is None else (ends.start, ends.goal))
+    needed = () if ends is None else [bpy.data.actions[name] for name in (ends.start, ends.goal)]
+    chosen = library.choose(rig, patterns, needed)
     steps = library.build(scene, rig, chosen, room=room, ends=ends)
     return drain(steps, lambda fraction: console.progress(0.1 + 0.5 * fraction, "comparing actions"))
 
@@ -74,7 +75,7 @@ def described(known: Library) -> dict[str, Any]:
     """For the report: the actions with their frames, and the best cut of each two of them."""
     return {
         "actions": [{"name": clip.action.name, "frames": [clip.first, clip.last]} for clip in known.clips],
-        "cuts": as_rows(known.pairs()),
+        "cuts": as_rows(known.cuts.pairs()),
     }
 
 

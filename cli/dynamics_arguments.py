@@ -5,6 +5,7 @@ from pathlib import Path
 
 import bpy
 
+from ..lookat_pd.errors import RigError
 from ..rig.dynamics import display, masses
 from ..rig.dynamics import settings as body_settings
 from . import arguments as words
@@ -21,6 +22,14 @@ def add_mass(parser: argparse.ArgumentParser) -> None:
         type=words.number(0.0, body_settings.HEAVIEST, open_below=True),
         metavar="KG",
         help="mass of the whole body in kilograms (default: estimated from its size)",
+    )
+    parser.add_argument(
+        "--bone-mass",
+        type=words.pair("NAME=KG", "hand.R=5.5", words.number(0.0, body_settings.HEAVIEST, open_below=True)),
+        metavar="NAME=KG",
+        action="append",
+        default=[],
+        help="mass of a single bone, such as a hand with what it holds; can be repeated",
     )
     parser.add_argument(
         "--shape",
@@ -85,10 +94,17 @@ def plots_name(options: argparse.Namespace, job: FileJob, action: bpy.types.Acti
 
 
 def _use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> None:
-    """Give the rig and the scene what the command line says of the body; what it does not say stays as in the file."""
+    """Give the rig and the scene what the command line says of the body; what it does not say stays as in the file.
+    Raises RigError."""
     body, settings = rig.lookat_pd_body, scene.lookat_pd_dynamics
     if options.mass is not None:
         body.total_mass = options.mass
+    for name, kilograms in options.bone_mass:
+        if name not in rig.pose.bones:
+            raise RigError(
+                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=rig.name, name=name
+            )
+        rig.pose.bones[name].lookat_pd_body.mass = kilograms
     if options.shape is not None:
         body.shape = options.shape.upper()
     if getattr(options, "torque_limit", None) is not None:

@@ -14,6 +14,7 @@ from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..lookat_pd.transitions import inertialization, methods
 from ..lookat_pd.transitions.profiles import ProfileRow
+from ..rig.animation import actions
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..rig.sampling import scene_time
@@ -26,12 +27,13 @@ from ..rig.transitions import (
     library,
     loop,
     path_following,
+    pop_smoothing,
     pops,
     pose_markers,
     sequence,
     travel,
 )
-from ..rig.transitions.as_seen import seen_join
+from ..rig.transitions.as_seen import seen_join, seen_keys
 from ..rig.transitions.library import Library, LibraryCut, PathEnds
 from ..rig.transitions.sequence import ClipRef, ClipStep
 from ..rig.transitions.splice import Blend
@@ -41,6 +43,8 @@ from .clip_list import Entry
 from .console import Console
 
 AUTO = "auto"
+WRITE_TO = ("CONSTRAINTS", *actions.INTO)
+"""Where transitions as seen may be written."""
 _LONGEST_AUTO = inertialization.BLEND_TIMES[1]
 
 
@@ -77,6 +81,16 @@ class TransitionRequest:
             return make(self.blend(rig))
         lock_feet = self.options.lock_feet
         return drain(seen_join.joined(scene, rig, make, blends or self.blend(rig), lock_feet=lock_feet))
+
+    def write(self, scene: bpy.types.Scene, rig: bpy.types.Object, *, is_new: bool = False) -> list[str] | None:
+        """Write what was made as seen where it shall be, and return the bones that have keys; None where it stays in
+        constraints. is_new: the action was just made, and needs no copy. Raises LookAtError."""
+        into = (self.options.write_to or WRITE_TO[0]).upper()
+        if not self.options.as_seen or into == WRITE_TO[0]:
+            return None
+        if is_new and into == "NEW":
+            into = "CURRENT"
+        return list(dict.fromkeys(bone for made in drain(seen_keys.write(scene, rig, into)) for bone in made.controls))
 
     @property
     def root(self) -> str:
@@ -171,10 +185,10 @@ def _along_path(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.typ
     source, destination = _take(request, rig).action, _take(request, rig, options.to).action
     rigs.use_action(rig, source.name, "NEW")
     room = (_LONGEST_AUTO if seconds is None else seconds) / scene_time.seconds_per_frame(scene)
-    ends = PathEnds(source, destination, (options.source_range, options.destination_range))
+    ends = PathEnds(source.name, destination.name, (options.source_range, options.destination_range))
     known = clip_library.compare(scene, rig, options.library, console, ends, int(np.ceil(room)))
     cost = library.CUT_COST if options.cut_cost is None else options.cut_cost
-    path = known.path(ends, cost)
+    path = known.cuts.path(ends, cost)
     entries = [Entry(step.clip.action.name, step.clip.frame, step.at) for step in known.steps(path)]
     return dataclasses.replace(_join(request, scene, rig, entries), library=known, path=path)
 
@@ -360,41 +374,31 @@ def _smooth_pops(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.ty
     options, how = request.options, request.blend(rig)
     clip = _take(request, rig)
     fits = sequence.fitting(rig, clip.action, clip.slot)
-    found = pops.by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
-    begin, end = sequence.key_range(clip.action, clip.slot)
-    dt = scene_time.seconds_per_frame(scene)
-    action, called = clip.action.copy(), clip.action.name
-    action.name = options.name or f"{clip.action.name} smooth"
-    slot = action.slots[clip.slot.identifier]
-    blends, used = [], []
-    for frame, here in found.items():
-        left = (end - frame + 1) * dt
-        blend = None if how.seconds is None else min(how.seconds, how.profile.longest_blend(left))
-        made = pops.smooth(
-            rig,
-            action,
-            int(frame),
-            replace(how, seconds=blend),
-            bones={pop.bone for pop in here},
-            slot=slot,
-            scene=scene,
-            called=called,
-        )
-        blends.append(made.seconds or 0.0)
-        used.append(made.how.id)
-    join.use(rig, action, slot)
+    found = pops.bones_by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
+    begin, _ = sequence.key_range(clip.action, clip.slot)
+    made = drain(
+        pop_smoothing.smooth(scene, rig, found, how, name=options.name or "", lock_feet=options.lock_feet, shorten=True)
+    )
     if not found:
         notes.append(
             Message(
                 "No pop was found in '{action}'; '{result}' is an unchanged copy.",
                 action=clip.action.name,
-                result=action.name,
+                result=made.action.name,
             )
         )
-    cuts = [int(frame) for frame in found]
-    places = [velocity_jump.across(cut) for cut in cuts]
+    cuts = list(made.blends)
     return Made(
-        action, slot, [clip.action.name], cuts, blends, places, [begin], missing=list(fits.missing), methods=used
+        made.action,
+        made.slot,
+        [clip.action.name],
+        cuts,
+        [used.seconds or 0.0 for used in made.blends.values()],
+        [velocity_jump.across(cut) for cut in cuts],
+        [begin],
+        missing=list(fits.missing),
+        methods=[used.how.id for used in made.blends.values()],
+        foot_drift=None if made.feet is None else (made.feet.before, made.feet.drift),
     )
 
 

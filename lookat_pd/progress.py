@@ -22,11 +22,15 @@ def drain(steps: Generator[Step, None, Returned], show: Callable[[Step], object]
 
 def subrange(steps: Generator[float, None, Returned], begin: float, end: float) -> Generator[float, None, Returned]:
     """Run the steps of one piece of work as fractions between `begin` and `end`; return its result."""
-    while True:
-        try:
-            yield begin + (end - begin) * next(steps)
-        except StopIteration as done:
-            return done.value
+    try:
+        while True:
+            try:
+                yield begin + (end - begin) * next(steps)
+            except StopIteration as done:
+                return done.value
+    finally:
+        # What it has begun is undone before whoever called it undoes the rest.
+        steps.close()
 
 
 def drained(name: str, solver: Callable[Arguments, Generator[float, None, Returned]]) -> Callable[Arguments, Returned]:

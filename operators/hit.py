@@ -49,6 +49,11 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
         self.job = hitting.start(context.scene, armature, hit_settings.request(armature), self.into)
 
     def finish(self, context: bpy.types.Context, result: hitting.HitResult) -> None:
+        if result.switched:
+            message = Message(
+                "IK-FK of {limbs} is FK in these frames, with the same pose.", limbs=", ".join(result.switched)
+            )
+            current.report_info(self, message)
         values = {
             "hits": len(result.outcomes),
             "first": int(result.frames[0]),

@@ -11,7 +11,7 @@ from mathutils import Vector
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
-from ..rig.ik import control_drag
+from ..rig.ik import body_settings, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
@@ -60,7 +60,8 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._handle: ik_handle.Handle | None = None
         self._selected = bone_selection.selected(current.armature(context))
         self._armature = current.armature(context)
-        self._settings, self._compare = context.scene.lookat_pd_ik, context.scene.lookat_pd_ik.compare
+        self._settings = context.scene.lookat_pd_ik
+        self._compare, self._holds = self._settings.compare, self._settings.hold_effectors
         self._pressed: tuple[int, int] | None = None
         self._complaint = ""
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
@@ -140,19 +141,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
 
     def _take(self, context: bpy.types.Context, bone: bpy.types.PoseBone, event: bpy.types.Event, place) -> None:
         """Start dragging a bone. Raises LookAtError."""
-        settings = context.scene.lookat_pd_ik
-        at_tip = settings.point == "TIP"
-        self._session = control_drag.begin(
-            context.scene,
-            context.view_layer,
-            self._armature,
-            bone.name,
-            extent=lambda name: ik_setup.extent(self._armature, name, settings, at_tip=at_tip),
-            at_tip=at_tip,
-            keeps=settings.orientation != "FREE",
-            tuning=ik_setup.tuning(settings),
-            pole=settings.pole,
-        )
+        self._session = self._begun(context, bone.name)
         if place is None:
             place = viewports.any_view(self._window)
         self._region, self._view = place
@@ -161,7 +150,42 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._handle = ik_handle.Handle(self._session.place, normal, step)
         self._lead(event)
 
+    def _begun(self, context: bpy.types.Context, bone: str) -> control_drag.Session:
+        """The drag of a bone from the shown pose. Raises LookAtError."""
+        settings = context.scene.lookat_pd_ik
+        at_tip = settings.point == "TIP"
+        return control_drag.begin(
+            context.scene,
+            context.view_layer,
+            self._armature,
+            bone,
+            extent=lambda name: ik_setup.extent(self._armature, name, settings, at_tip=at_tip),
+            at_tip=at_tip,
+            keeps=settings.orientation != "FREE",
+            tuning=ik_setup.tuning(settings),
+            pole=settings.pole,
+            body=body_settings.tuning(self._armature) if settings.hold_effectors else None,
+        )
+
     # Dragging
+
+    def _hold(self, context: bpy.types.Context) -> None:
+        """Hold the other effectors, or no longer; the bone stays at the mouse."""
+        settings, session, handle = context.scene.lookat_pd_ik, self._session, self._handle
+        assert session is not None and handle is not None
+        if not body_settings.has_effectors(self._armature):
+            self._complaint = iface_("Add effectors to the list first: panel Several Effectors")
+            return
+        settings.hold_effectors, method = not settings.hold_effectors, session.tuning.method
+        session.restore()
+        try:
+            self._session = self._begun(context, session.asked)
+        except LookAtError as error:
+            self._complaint = messages.translate(str(error))
+            settings.hold_effectors = not settings.hold_effectors
+            self._session = self._begun(context, session.asked)
+        self._session.use(method)
+        self._session.move(handle.place)
 
     def _drag(self, context: bpy.types.Context, event: bpy.types.Event) -> str:
         """Handle an event of the drag: "KEEP", "RESTORE", "PASS" for Blender to handle it, or ""."""
@@ -181,6 +205,11 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             return ""
         if kind.startswith(_OF_THE_VIEW):
             return "PASS"
+        if pressed:
+            self._complaint = ""
+        if pressed and kind == "B":
+            self._hold(context)
+            return ""
         if pressed and kind == "C":
             settings = context.scene.lookat_pd_ik
             settings.compare = not settings.compare
@@ -233,7 +262,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         return {"FINISHED"}
 
     def _restore(self) -> None:
-        self._settings.compare = self._compare
+        self._settings.compare, self._settings.hold_effectors = self._compare, self._holds
         if self._session is not None:
             self._session.restore()
         bone_selection.select(self._armature, self._selected)
@@ -279,13 +308,22 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             iface_(methods.METHODS[session.tuning.method].label),
             iface_("{} bones").format(session.length),
         ]
+        if session.held:
+            solver = [iface_("{} effectors held").format(session.held)]
+        elif not session.length:
+            solver = [iface_("the rig's own IK")]
         texts = [
             name,
-            *(solver if session.length else [iface_("the rig's own IK")]),
+            *solver,
             iface_("{} iterations").format(session.iterations),
             iface_("error {:.2f} mm").format(error),
             iface_("{:.1f} ms").format(1000.0 * session.seconds),
         ]
+        if isinstance(session, control_drag.BodyDrag):
+            held = 1000.0 * session.held_error * session.scene.unit_settings.scale_length
+            texts.append(iface_("held within {:.2f} mm").format(held))
+        if self._complaint:
+            texts.append(self._complaint)
         if handle.axis:
             texts.append((iface_("locking {}") if handle.excluded else iface_("along {}")).format(handle.axis))
         if handle.number:
@@ -306,6 +344,11 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             (("EVENT_SHIFT",), iface_("Precise")),
             (("EVENT_CTRL",), iface_("Snap")),
             *(solver if self._session.length else ()),
+            *(
+                [(("EVENT_B",), iface_("Hold Effectors"))]
+                if body_settings.has_effectors(self._session.armature)
+                else ()
+            ),
             (("MOUSE_LMB", "EVENT_RETURN"), iface_("Keep Pose")),
             (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
         ]

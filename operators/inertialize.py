@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
+from ..rig.feet.foot_locking import FootLockResult
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.settings import Blending, FootLocking, PoseSource, Repeating, blends
@@ -163,6 +164,11 @@ def find_action(name: str, role: str) -> bpy.types.Action:
     return action
 
 
+def locked(feet: FootLockResult | None) -> Message | str:
+    """What locking the feet did, as a part of a sentence."""
+    return Message("; {feet} foot contacts locked", feet=feet.stances) if feet else ""
+
+
 def summary(result: join.Joined, seconds: float) -> str:
     """The result, as a sentence."""
     cut = joined(
@@ -180,7 +186,6 @@ def summary(result: join.Joined, seconds: float) -> str:
     missing = (
         Message("; {missing} bones are missing in this rig", missing=len(result.missing)) if result.missing else ""
     )
-    feet = Message("; {feet} foot contacts locked", feet=result.feet.stances) if result.feet else ""
     placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
     return Message(
         "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{missing} "
@@ -191,7 +196,7 @@ def summary(result: join.Joined, seconds: float) -> str:
         last=result.last,
         cut=cut,
         placed=placed,
-        feet=feet,
+        feet=locked(result.feet),
         missing=missing,
         seconds=seconds,
     )

@@ -21,11 +21,26 @@ def why_not(context: bpy.types.Context) -> str | None:
     if not bones:
         return "Select the bones to move in pose mode"
     steps = context.scene.lookat_pd_dynamics.between == "TENSION"
-    if steps and actuation.needs_engine(context.scene, bones) and not engine.available():
-        return engine.reason()
+    if steps and not engine.available():
+        reason = _without_engine(actuation.needs_engine(context.scene, bones))
+        if reason is not None:
+            return reason
     armature = current.armature(context)
     if armature.animation_data is None or armature.animation_data.action is None:
         return "Key at least two poses first"
+    return None
+
+
+def _without_engine(setting: str | None) -> str | None:
+    """What to do about a setting that needs the engine, as a sentence."""
+    if setting == "inertia":
+        return "Inertia 'Reference' needs the physics engine MuJoCo; choose 'Actual Mass', or install the zip with it"
+    if setting == "weight":
+        return "Weight needs the physics engine MuJoCo to show loads; set it to 0, or install the zip with it"
+    if setting == "passive":
+        return "Passive bones need the physics engine MuJoCo; disable Passive, or install the zip with it"
+    if setting == "limit":
+        return "Torque limits need the physics engine MuJoCo; set Torque Limit to None, or install the zip with it"
     return None
 
 

@@ -33,7 +33,7 @@ class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
         self.job = library.build(context.scene, armature, library.choose(armature, self.pattern), room=room)
 
     def finish(self, context: bpy.types.Context, result: library.Library) -> None:
-        settings, found = context.scene.lookat_pd_library, result.pairs()
+        settings, found = context.scene.lookat_pd_library, result.cuts.pairs()
         settings.pairs.clear()
         for cut in found:
             item = settings.pairs.add()
@@ -84,9 +84,9 @@ class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, ine
         source = inertialize.find_action(self.source or inertialize.current_action(context), "source")
         destination = inertialize.find_action(self.destination, "destination")
         chosen = library.choose(armature, self.pattern, (source, destination))
-        ends = library.PathEnds(source, destination, ranges_of(self))
+        ends = library.PathEnds(source.name, destination.name, ranges_of(self))
         known = yield from library.build(scene, armature, chosen, room=room_of(context, self), ends=ends)
-        path = known.path(ends, self.cut_cost)
+        path = known.cuts.path(ends, self.cut_cost)
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
         result = yield from self.joined(
             scene, armature, lambda how: join.chain(armature, known.steps(path, how), **options), self.how(context)

@@ -21,7 +21,7 @@ def why_not(context: bpy.types.Context) -> str | None:
         return "Select the bone to move, such as a hand"
     settings = context.scene.lookat_pd_dynamics
     if settings.method == "SMOOTHING" and not engine.available():
-        return engine.reason()
+        return "Smoothing needs the physics engine MuJoCo; choose Optimal, or install the zip with it"
     if settings.goal == "OBJECT" and settings.target is None:
         return "Choose a goal for the reach"
     try:

@@ -1,5 +1,6 @@
 """Pops of the evaluated pose: find them, and edit the transitions that smooth them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -9,11 +10,11 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..rig.sampling import scene_time
-from ..rig.transitions.as_seen import seen_offsets, seen_pops, seen_update
+from ..rig.transitions.as_seen import seen_keys, seen_offsets, seen_pops, seen_update
 from ..rig.transitions.as_seen.seen_pops import SeenPop
 from ..translations import messages
 from . import current, inertialize
-from .job import ModalJob
+from .job import INTO, Into, ModalJob
 
 
 def why_no_transitions(context: bpy.types.Context) -> str | None:
@@ -101,6 +102,42 @@ class LOOKAT_PD_OT_remove_seen_transitions(current.Explained, bpy.types.Operator
         return {"FINISHED"}
 
 
+class LOOKAT_PD_OT_key_seen_transitions(Into, ModalJob, bpy.types.Operator):
+    """Replace the constraints of the transitions as seen by keys of the bones and controls that you animate"""
+
+    bl_idname = "lookat_pd.key_seen_transitions"
+    bl_label = "Key Transitions As Seen"
+    why_not = staticmethod(inertialize.why_not)
+
+    def why_not_now(self, context: bpy.types.Context) -> str | None:
+        return why_no_transitions(context)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        current.prepared(self.layout).prop(self, "into")
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Keying transitions: {percent} %   (Esc cancels)", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        self.job = seen_keys.write(context.scene, current.armature(context), self.into)
+
+    def finish(self, context: bpy.types.Context, result: Sequence[seen_keys.WrittenKeys]) -> None:
+        controls = {bone for written in result for bone in written.controls}
+        text = Message(
+            "Keyed {count} bones from frame {first} to {last} into {where}.",
+            count=len(controls),
+            first=min(written.first for written in result),
+            last=max(written.last for written in result),
+            where=INTO[self.into],
+        )
+        current.report_info(self, text)
+
+
 register, unregister = bpy.utils.register_classes_factory(
-    (LOOKAT_PD_OT_find_seen_pops, LOOKAT_PD_OT_update_seen_transitions, LOOKAT_PD_OT_remove_seen_transitions)
+    (
+        LOOKAT_PD_OT_find_seen_pops,
+        LOOKAT_PD_OT_update_seen_transitions,
+        LOOKAT_PD_OT_key_seen_transitions,
+        LOOKAT_PD_OT_remove_seen_transitions,
+    )
 )

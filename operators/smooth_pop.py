@@ -7,14 +7,16 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
-from ..lookat_pd.errors import LookAtError, RigError
+from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
+from ..lookat_pd.progress import subrange
 from ..rig.animation import actions
+from ..rig.feet.foot_locking import FootLockResult
 from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
-from ..rig.transitions import join, pops
-from ..rig.transitions.as_seen import seen_transition
-from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
+from ..rig.transitions import pop_smoothing, pops
+from ..rig.transitions.as_seen import seen_feet, seen_transition
+from ..rig.transitions.settings import POP_ITEMS, FootLocking, PoseSource, blend_time, damping_ratio
 from ..translations import messages
 from . import current, inertialize
 from .blending import Blended, draw_method
@@ -40,18 +42,26 @@ class SmoothedPop(NamedTuple):
     method: str
 
 
-def summary(smoothed: Sequence[SmoothedPop]) -> Message:
+class Smoothed(NamedTuple):
+    """What was smoothed, and what locking the feet did, None where they are not locked or not planted."""
+
+    pops: Sequence[SmoothedPop]
+    feet: FootLockResult | None = None
+
+
+def summary(smoothed: Smoothed) -> Message:
     """Which pops were smoothed and how, as a sentence."""
     listed = joined(
         ", ",
-        (Message("{frame:g} ({method})", frame=pop.frame, method=iface_(pop.method)) for pop in smoothed),
+        (Message("{frame:g} ({method})", frame=pop.frame, method=iface_(pop.method)) for pop in smoothed.pops),
     )
-    if len(smoothed) == 1:
-        return Message("Smoothed {pops} pop at frame {frames}.", pops=1, frames=listed)
-    return Message("Smoothed {pops} pops at frame {frames}.", pops=len(smoothed), frames=listed)
+    values = {"pops": len(smoothed.pops), "frames": listed, "feet": inertialize.locked(smoothed.feet)}
+    if len(smoothed.pops) == 1:
+        return Message("Smoothed {pops} pop at frame {frames}{feet}.", **values)
+    return Message("Smoothed {pops} pops at frame {frames}{feet}.", **values)
 
 
-class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.types.Operator):
     """Remove the pop at this frame by decaying the jump from the frame before"""
 
     bl_idname = "lookat_pd.smooth_pop"
@@ -93,6 +103,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator)
             layout.prop(self, "frame")
         draw_method(layout, self)
         self.draw_blend(layout)
+        layout.prop(self, "lock_feet")
         layout.prop(self, "only_selected")
         if self.pose_source == "KEYS":
             layout.prop(self, "into")
@@ -108,74 +119,55 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, ModalJob, bpy.types.Operator)
             self.frame = context.scene.frame_current
         self.job = self._smooth_seen(context) if self.pose_source == "SEEN" else self._smooth_keys(context)
 
-    def finish(self, context: bpy.types.Context, result: Sequence[SmoothedPop]) -> None:
+    def finish(self, context: bpy.types.Context, result: Smoothed) -> None:
         current.report_info(self, summary(result))
 
-    def _smooth_keys(self, context: bpy.types.Context) -> Generator[float, None, Sequence[SmoothedPop]]:
-        """Smooth the keys, and return the frames of the pops. Raises LookAtError, after which nothing has changed."""
+    def _smooth_keys(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:
+        """Smooth the keys. Raises LookAtError, after which nothing has changed."""
         yield 0.0
-        armature = current.armature(context)
-        original = armature.animation_data.action
-        # Smoothing may fail at the last of several pops, so a copy is changed until all are done.
-        copy = original.copy()
-        slot = copy.slots[armature.animation_data.action_slot.identifier]
-        try:
-            frames = self._smooth(context, armature, copy, slot, original.name)
-            if self.into == "CURRENT":
-                self._smooth(context, armature, original, armature.animation_data.action_slot, original.name)
-        except LookAtError:
-            bpy.data.actions.remove(copy)
-            raise
-        if self.into == "NEW":
-            copy.name = f"{original.name} smooth"
-            join.use(armature, copy, slot)
-        else:
-            bpy.data.actions.remove(copy)
-        return frames
+        armature, scene = current.armature(context), context.scene
+        bones, data = self._bones(armature), armature.animation_data
+        found = {self.frame: bones}
+        if self.where == "ALL":
+            here = pops.find(armature, data.action, scene.frame_start, scene.frame_end, slot=data.action_slot)
+            found = pops.bones_by_frame(here, bones)
+            if not found:
+                raise RigError(_NO_POP)
+        made = yield from pop_smoothing.smooth(
+            scene,
+            armature,
+            found,
+            self.how(context),
+            into=self.into,
+            lock_feet=self.lock_feet,
+            shorten=self.where == "ALL",
+        )
+        return Smoothed([SmoothedPop(frame, how.how.label) for frame, how in made.blends.items()], made.feet)
 
-    def _smooth_seen(self, context: bpy.types.Context) -> Generator[float, None, Sequence[SmoothedPop]]:
-        """Smooth the evaluated pose, and return the frames of the pops. Raises LookAtError, as `_smooth_keys`."""
+    def _smooth_seen(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:
+        """Smooth the evaluated pose. Raises LookAtError, as `_smooth_keys`."""
         armature = current.armature(context)
         scene, bones = context.scene, self._bones(armature)
-        if self.where == "FRAME":
-            seen = yield from seen_transition.blend_at(scene, armature, self.frame, self.how(context), bones=bones)
-            return [SmoothedPop(self.frame, seen.how.label)]
         first, last = scene_time.key_range(scene)
-        made = yield from seen_transition.smooth_all(scene, armature, first, last, self.how(context), bones=bones)
-        if not made:
-            raise RigError(_NO_POP)
-        return [SmoothedPop(pop.frame, seen.how.label) for pop, seen in made]
+        part = 0.6 if self.lock_feet else 1.0
+        if self.where == "FRAME":
+            job = seen_transition.blend_at(scene, armature, self.frame, self.how(context), bones=bones)
+            made = [(yield from subrange(job, 0.0, part))]
+        else:
+            job = seen_transition.smooth_all(scene, armature, first, last, self.how(context), bones=bones)
+            made = [seen for _, seen in (yield from subrange(job, 0.0, part))]
+            if not made:
+                raise RigError(_NO_POP)
+        feet = None
+        if self.lock_feet:
+            feet = yield from subrange(seen_feet.lock_through(scene, armature, made, first, last), part, 1.0)
+        return Smoothed([SmoothedPop(seen.frame, seen.how.label) for seen in made], feet)
 
     def _bones(self, armature: bpy.types.Object) -> set[str] | None:
         """The bones to smooth; None for all."""
         if not self.only_selected:
             return None
         return {bone.name for bone in armature.pose.bones if look_at_edit.is_selected(bone)}
-
-    def _smooth(
-        self,
-        context: bpy.types.Context,
-        armature: bpy.types.Object,
-        action: bpy.types.Action,
-        slot: bpy.types.ActionSlot,
-        called: str,
-    ) -> list[SmoothedPop]:
-        """Smooth the pops. called: the action's name in messages."""
-        bones, blend, scene = self._bones(armature), self.how(context), context.scene
-        options = {"slot": slot, "scene": scene, "called": called}
-        if self.where == "FRAME":
-            made = pops.smooth(armature, action, self.frame, blend, bones=bones, **options)
-            return [SmoothedPop(self.frame, made.how.label)]
-        found = pops.by_frame(pops.find(armature, action, scene.frame_start, scene.frame_end, slot=slot))
-        smoothed = []
-        for frame, here in found.items():
-            leaping = {pop.bone for pop in here} & (bones if bones is not None else {pop.bone for pop in here})
-            if leaping:
-                made = pops.smooth(armature, action, int(frame), blend, bones=leaping, **options)
-                smoothed.append(SmoothedPop(frame, made.how.label))
-        if not smoothed:
-            raise RigError(_NO_POP)
-        return smoothed
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_smooth_pop,))

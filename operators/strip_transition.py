@@ -7,12 +7,13 @@ from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
-from ..rig.transitions import strips
-from ..rig.transitions.as_seen import seen_transition
-from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
+from ..lookat_pd.progress import subrange
+from ..rig.transitions import strip_feet, strips
+from ..rig.transitions.as_seen import seen_feet, seen_transition
+from ..rig.transitions.settings import BLEND_ITEMS, FootLocking, PoseSource, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
 from ..translations import messages
-from . import current, smooth_pop
+from . import current, inertialize, smooth_pop
 from .blending import Blended, draw_method
 from .job import ModalJob
 
@@ -31,7 +32,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, bpy.types.Operator):
     """Add a strip with a transition from the first of two selected strips to the second, without a pop"""
 
     bl_idname = "lookat_pd.strip_transition"
@@ -47,6 +48,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, ModalJob, bpy.types.Ope
         layout.prop(self, "pose_source")
         draw_method(layout, self)
         self.draw_blend(layout)
+        layout.prop(self, "lock_feet")
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Adding a transition: {percent} %   (Esc cancels)", percent=percent))
@@ -71,17 +73,25 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, ModalJob, bpy.types.Ope
     ) -> Generator[float, None, Message]:
         """Add the transition, and return what was done. Raises LookAtError."""
         yield 0.0
+        first, second = chosen
+        feet, part = None, 0.5 if self.lock_feet else 1.0
         if self.pose_source == "SEEN":
-            frame = strips.cut_frame(armature, chosen[0], chosen[1])
-            seen = yield from seen_transition.blend_at(scene, armature, frame, blend)
-            return smooth_pop.summary([smooth_pop.SmoothedPop(seen.frame, seen.how.label)])
-        made = strips.join(armature, chosen[0], chosen[1], blend, scene=scene)
+            job = seen_transition.blend_at(scene, armature, strips.cut_frame(armature, first, second), blend)
+            seen = yield from subrange(job, 0.0, part)
+            if self.lock_feet:
+                ends = int(first.frame_start), int(second.frame_end)
+                feet = yield from subrange(seen_feet.lock_through(scene, armature, [seen], *ends), part, 1.0)
+            return smooth_pop.summary(smooth_pop.Smoothed([smooth_pop.SmoothedPop(seen.frame, seen.how.label)], feet))
+        made = strips.join(armature, first, second, blend, scene=scene)
+        if self.lock_feet:
+            feet = yield from strip_feet.lock(scene, armature, first, second, made)
         return Message(
-            "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s).",
+            "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s){feet}.",
             strip=made.strip.name,
             first=made.first,
             last=made.last,
             blend=made.blend,
+            feet=inertialize.locked(feet),
         )
 
     def finish(self, context: bpy.types.Context, result: Message) -> None:

@@ -9,6 +9,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.transitions import path_following, travel
 from ..rig.transitions.path_following import PathFollowed
+from ..rig.transitions.travel import Travelled
 from ..rig.transitions.travel_settings import Eased, Removing, Travelling, Turning
 from ..translations import messages
 from . import current, inertialize
@@ -21,7 +22,7 @@ def _action(operator, context: bpy.types.Context) -> bpy.types.Action:
     return inertialize.find_action(operator.action or inertialize.current_action(context), "action")
 
 
-class LOOKAT_PD_OT_in_place(current.Explained, Removing, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_in_place(ModalJob, Removing, Played, bpy.types.Operator):
     """Make a copy of the current action in which the character stays in place"""
 
     bl_idname = "lookat_pd.in_place"
@@ -36,23 +37,27 @@ class LOOKAT_PD_OT_in_place(current.Explained, Removing, Played, bpy.types.Opera
         layout.prop(self, "removed")
         layout.prop(self, "assign")
 
-    @current.reports_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Making in place: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
         armature, action = current.armature(context), _action(self, context)
-        made = travel.in_place(context.scene, armature, action, self.removed, assign=self.assign)
+        self.job = travel.making_in_place(context.scene, armature, action, self.removed, assign=self.assign)
+
+    def finish(self, context: bpy.types.Context, result: Travelled) -> None:
         current.report_info(
             self,
             Message(
                 "'{action}': removed {speed:.2f} m/s and {turn:.1f}° per second from the root.",
-                action=made.action.name,
-                speed=made.speed.speed,
-                turn=math.degrees(made.speed.turn),
+                action=result.action.name,
+                speed=result.speed.speed,
+                turn=math.degrees(result.speed.turn),
             ),
         )
-        return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_travelling(current.Explained, Travelling, Turning, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_travelling(ModalJob, Travelling, Turning, Played, bpy.types.Operator):
     """Make a copy of the current action in which the character moves over the ground"""
 
     bl_idname = "lookat_pd.travelling"
@@ -67,23 +72,28 @@ class LOOKAT_PD_OT_travelling(current.Explained, Travelling, Turning, Played, bp
         draw_speed(layout, self)
         layout.prop(self, "assign")
 
-    @current.reports_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Making travelling: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
         armature, action = current.armature(context), _action(self, context)
         speed = None if self.use_feet_speed else travel.Speed(self.speed, self.direction, self.turn_speed)
-        made = travel.travelling(context.scene, armature, action, speed, turns=self.use_feet_turn, assign=self.assign)
+        options = {"turns": self.use_feet_turn, "assign": self.assign}
+        self.job = travel.making_travelling(context.scene, armature, action, speed, **options)
+
+    def finish(self, context: bpy.types.Context, result: Travelled) -> None:
         current.report_info(
             self,
             Message(
                 "'{action}' travels at {speed:.2f} m/s, {direction:.0f}° to the left, and turns {turn:.1f}° per "
                 "second.",
-                action=made.action.name,
-                speed=made.speed.speed,
-                direction=math.degrees(made.speed.direction),
-                turn=math.degrees(made.speed.turn),
+                action=result.action.name,
+                speed=result.speed.speed,
+                direction=math.degrees(result.speed.direction),
+                turn=math.degrees(result.speed.turn),
             ),
         )
-        return {"FINISHED"}
 
 
 def draw_speed(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> None:
@@ -139,7 +149,6 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
         )
 
     def finish(self, context: bpy.types.Context, result: PathFollowed) -> None:
-        feet = Message("; {feet} foot contacts locked", feet=result.feet.stances) if result.feet else ""
         current.report_info(
             self,
             Message(
@@ -149,7 +158,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
                 distance=result.distance,
                 first=result.first,
                 last=result.last,
-                feet=feet,
+                feet=inertialize.locked(result.feet),
             ),
         )
 

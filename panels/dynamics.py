@@ -182,6 +182,9 @@ def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     column.prop(settings, "use_gravity")
     column.prop(settings, "use_limits")
     column.prop(settings, "inertia")
+    row = column.row()
+    row.active = settings.inertia == "TRUE"
+    row.prop(settings, "weight", slider=True)
     column = layout.column(align=True)
     row = column.row()
     row.active = settings.at_keys == "PASS"

@@ -36,6 +36,7 @@ class LOOKAT_PD_PT_dynamics_hit(bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "use_follow")
         column.prop(settings, "use_limits")
+        column.prop(settings, "use_switch")
         column.prop(settings, "use_relative")
         reason = hit.why_not(context)
         if reason is not None:

@@ -156,6 +156,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
         column.prop(settings, "balance")
         column.prop(settings, "move_hips")
         column.prop(settings, "ease", text="Ease (s)")
+        layout.prop(context.scene.lookat_pd_ik, "hold_effectors")
         reason = ik_body.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")

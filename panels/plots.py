@@ -48,6 +48,22 @@ def path_icon(name: str, key: Hashable, paths: Callable[[], Sequence[NDArray]]) 
     return _icon(name, key, lambda: _draw_paths(paths()))
 
 
+Arrow = tuple[int, int]
+"""From one node of a graph to another, by number."""
+
+
+def graph_icon(
+    name: str,
+    key: Hashable,
+    places: NDArray,
+    arrows: Sequence[tuple[Arrow, float]],
+    marked: Sequence[Sequence[Arrow]],
+) -> int:
+    """Icon number of the graph called `name`, drawn when `key` has changed: nodes at places (n, 2) on the unit circle,
+    and arrows between them with their strengths, 0 to 1. marked: arrows in the colors of curves, the first on top."""
+    return _icon(name, key, lambda: _draw_graph(places, arrows, marked))
+
+
 def _draw(curves: Sequence[NDArray], marks: Sequence[float], dashed: Sequence[NDArray]) -> NDArray[np.float32]:
     """Pixels (HEIGHT, WIDTH, 4) from the bottom up."""
     pixels = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float32)
@@ -102,10 +118,54 @@ def _draw_paths(paths: Sequence[NDArray]) -> NDArray[np.float32]:
     for n in reversed(range(len(paths))):
         line = (paths[n] - 0.5 * (low + high)) * scale + 0.5 * np.array((WIDTH, HEIGHT))
         cover = np.maximum(_stamped(_dense(line), 3.0), _stamped(line[-1:], 9.0))
-        colour = COLOURS[0] if n == 0 else _GRID
-        pixels[..., :3] = np.where(cover[..., None] > 0.0, colour, pixels[..., :3])
-        pixels[..., 3] = np.maximum(pixels[..., 3], cover)
+        _paint(pixels, cover, COLOURS[0] if n == 0 else _GRID, 1.0)
     return pixels
+
+
+def _draw_graph(
+    places: NDArray, arrows: Sequence[tuple[Arrow, float]], marked: Sequence[Sequence[Arrow]]
+) -> NDArray[np.float32]:
+    """Pixels (HEIGHT, WIDTH, 4) from the bottom up."""
+    pixels = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float32)
+    nodes = 0.45 * places * min(WIDTH, HEIGHT) + 0.5 * np.array((WIDTH, HEIGHT))
+    for level in (0.25, 0.5, 0.75, 1.0):
+        here = [arrow for arrow, strength in arrows if level - 0.25 < strength <= level or level == 0.25 >= strength]
+        _paint(pixels, _arrows(nodes, here, 0.8), _GRID, 0.25 + 0.6 * level)
+    _paint(pixels, _stamped(nodes, 5.0), _GRID, 1.0)
+    for n in reversed(range(len(marked))):
+        _paint(pixels, _arrows(nodes, marked[n], 2.5), COLOURS[n], 1.0)
+        ends = sorted({node for arrow in marked[n] for node in arrow})
+        if ends:
+            _paint(pixels, _stamped(nodes[ends], 8.0), COLOURS[n], 1.0)
+    return pixels
+
+
+def _arrows(nodes: NDArray, arrows: Sequence[Arrow], radius: float) -> NDArray:
+    """The coverage of each pixel by arrows, which bend to the left, so that those of both directions are seen."""
+    cover = np.zeros((HEIGHT, WIDTH))
+    lines, tips = [], []
+    t = np.linspace(0.0, 1.0, 33)[:, None]
+    for first, last in arrows:
+        begin, end = nodes[first], nodes[last]
+        along = end - begin
+        middle = 0.5 * (begin + end) + 0.12 * np.array((-along[1], along[0]))
+        line = (1.0 - t) ** 2 * begin + 2.0 * t * (1.0 - t) * middle + t**2 * end
+        lines.append(_dense(line))
+        heading = (end - middle) / max(float(np.linalg.norm(end - middle)), 1e-9)
+        across = np.array((-heading[1], heading[0]))
+        tip = end - 8.0 * heading
+        size = 4.0 + 3.0 * radius
+        tips += [_dense(np.stack((tip, tip - size * heading + side * 0.5 * size * across))) for side in (-1.0, 1.0)]
+    if lines:
+        cover = _stamped(np.concatenate((*lines, *tips)), radius)
+    return cover
+
+
+def _paint(pixels: NDArray, cover: NDArray, colour: tuple[float, float, float], strength: float) -> None:
+    """Lay a color over pixels where it covers them."""
+    shown = cover > 0.0
+    pixels[..., :3] = np.where(shown[..., None], colour, pixels[..., :3])
+    pixels[..., 3] = np.maximum(pixels[..., 3], strength * cover)
 
 
 def _dense(line: NDArray) -> NDArray:

@@ -97,11 +97,11 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
         layout.separator()
         column = layout.column(align=True)
-        hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ())
+        hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ("lock_feet",))
         hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ("pose_source",))
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
-        hand_over(settings, button, [name for name in _BLEND if blends(settings) or name != "method"])
+        hand_over(settings, button, ["lock_feet", *(name for name in _BLEND if blends(settings) or name != "method")])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
         hand_over(settings, button, ("root", "lock_feet", *_BLEND))
         layout.separator()

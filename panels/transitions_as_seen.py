@@ -71,12 +71,13 @@ class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("lookat_pd.update_seen_transitions", text="Update", icon="FILE_REFRESH")
         row.operator("lookat_pd.remove_seen_transitions", text="Remove All", icon="TRASH")
+        layout.operator_menu_enum("lookat_pd.key_seen_transitions", "into", text="Write as Keys", icon="KEY_HLT")
 
 
 def _set_blend(button, settings, where: str) -> None:
     """Set the properties of a button from the settings of the panel."""
     button.pose_source, button.where = "SEEN", where
-    button.profile = profile_settings.used(settings)
+    button.profile, button.lock_feet = profile_settings.used(settings), settings.lock_feet
     button.use_auto_blend, button.blend = settings.use_auto_blend, settings.blend
     if settings.method in _METHODS:
         button.method = settings.method

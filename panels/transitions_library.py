@@ -1,8 +1,17 @@
 """The library of actions: the best cuts between all of them, and the cheapest path from one to another."""
 
+from itertools import pairwise
+
 import bpy
 
+from ..lookat_pd.message import Message
 from ..operators import current, inertialize
+from ..operators.best_cut import ranges_of
+from ..rig.transitions import library_preview
+from ..rig.transitions.library import PathEnds
+from ..rig.transitions.library_preview import LibraryPreview
+from ..translations import messages
+from . import plots, status
 from .transitions import copy_settings, hand_over
 
 _PATH = (
@@ -10,6 +19,7 @@ _PATH = (
     *("root", "lock_feet", "pose_source", "method", "use_auto_blend", "blend", "damping_ratio"),
 )
 """What a path takes from the settings of the next transition."""
+_NO_PATH = "No path from the source to the destination is known; find the best cuts again, or choose other actions."
 
 
 class LOOKAT_PD_UL_library(bpy.types.UIList):
@@ -41,6 +51,9 @@ class LOOKAT_PD_PT_transitions_library(bpy.types.Panel):
         if len(settings.pairs):
             layout.template_list("LOOKAT_PD_UL_library", "", settings, "pairs", settings, "pair_index", rows=5)
         self._draw_path(layout, context, settings)
+        found = _preview(context, settings)
+        if found is not None:
+            _draw_graph(layout, context, settings, found)
 
     @staticmethod
     def _draw_path(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -54,6 +67,30 @@ class LOOKAT_PD_PT_transitions_library(bpy.types.Panel):
         button = row.operator("lookat_pd.join_path", icon="CURVE_PATH")
         copy_settings(settings, button, ("pattern", "cut_cost"))
         hand_over(transition, button, _PATH)
+
+
+def _preview(context: bpy.types.Context, settings) -> LibraryPreview | None:
+    """The graph with the path between the actions of the next transition."""
+    transition, armature = context.scene.lookat_pd_transition, current.armature(context)
+    start = transition.source or inertialize.current_action(context)
+    ends = PathEnds(start, transition.destination, ranges_of(transition))
+    return library_preview.preview(armature, settings, ends, settings.cut_cost)
+
+
+def _draw_graph(layout: bpy.types.UILayout, context: bpy.types.Context, settings, found: LibraryPreview) -> None:
+    """The actions on a circle, clockwise by name, and the best cuts of each as arrows; below, what is in color."""
+    box = layout.box()
+    marked = list(pairwise(found.steps)), [found.pair] if found.pair is not None else []
+    arrows = [((source, destination), 1.0 - rank) for source, destination, rank in found.cuts]
+    box.template_icon(plots.graph_icon("library", found.key, found.places, arrows, marked), scale=9.0)
+    if found.path:
+        names = " → ".join((found.path[0].source, *(cut.destination for cut in found.path)))
+        path = Message("Cheapest path: {path} ({cost:.4f})", path=names, cost=sum(cut.cost for cut in found.path))
+        status.draw_long(box, context, messages.translate(path), plots.ICONS[0])
+    elif context.scene.lookat_pd_transition.destination:
+        status.draw_long(box, context, messages.translate(Message(_NO_PATH)), "INFO")
+    if found.pair is not None:
+        status.draw_long(box, context, settings.pairs[settings.pair_index].name, plots.ICONS[1])
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_library, LOOKAT_PD_PT_transitions_library))

@@ -44,8 +44,13 @@ try:
     settings.method, settings.limit = "SMOOTHING", "STRENGTH"
     for name in ("interpolate_keys", "reach"):
         why = extension.load("operators." + name).why_not(bpy.context)
-        assert "MuJoCo is not installed" in why, why
+        assert "MuJoCo" in why, why
         assert not getattr(bpy.ops.lookat_pd, name).poll()
+    settings.limit = "NONE"
+    armature.pose.bones["hand.L"].lookat_pd_body.mass = 5.0
+    assert "set it to 0" in extension.load("operators.interpolate_keys").why_not(bpy.context)
+    settings.weight = 0.0
+    assert bpy.ops.lookat_pd.interpolate_keys.poll()
     assert extension.load("rig.dynamics.masses").of(bpy.context.scene, armature).total > 10.0
     print("all is well")
 except BaseException:

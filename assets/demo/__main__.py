@@ -1,10 +1,11 @@
-"""The demo, two scenes of it.
+"""The demo, three scenes of it.
 
     python assets/demo --output build/demo
 
 In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again. In
 conversation.blend two of them talk, with all that a body does about it: live, with its markers, to be changed; in
-conversation_baked.blend it is baked. Beside them are a picture of what moves when of
+conversation_baked.blend it is baked. In dynamics.blend arms of three links move from pose to pose with loads in their
+hands, and reach from three sides. Beside them are a picture of what moves when of
 each, frames with and without the look-at side by side, a filmstrip of the conversation, and report.json.
 """
 
@@ -30,6 +31,9 @@ EVENTS = (
     {"frame": 186, "target": "Ball"},
 )
 """Switched on, switched over while the head is moving, off, and on again."""
+_SWUNG = (13, 37, 61, 97)
+_REACHED = (1, 9, 14, 21)
+"""Frames of the arms that move between poses, and of those that reach."""
 _COMPARED = (60, 110)
 """Frames to show side by side: at the ball, and at the bird."""
 LAST = 310
@@ -43,9 +47,9 @@ def main(arguments: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     package = load()
     package.register()
-    rows = [_look_at(folder), _conversation(folder)]
+    rows = [_look_at(folder), _conversation(folder), _dynamics(folder)]
     load("cli.report").write(folder / "report.json", rows)
-    print(f"Both are in {folder / 'report.json'}.")
+    print(f"All are in {folder / 'report.json'}.")
     return 0
 
 
@@ -118,6 +122,32 @@ def _conversation(folder: Path) -> dict:
         load("assets.demo.filmstrip").draw(scene, conversation.MOMENTS, strip)
     print(f"Look at {editable}, {blend}, {picture} and {strip}.")
     return row
+
+
+def _dynamics(folder: Path) -> dict:
+    blend, picture, strip = (folder / name for name in ("dynamics.blend", "dynamics.png", "dynamics_filmstrip.png"))
+    started = time.perf_counter()
+    demo = _build(lambda: load("assets.demo.arms").build_scene(bpy.context.scene))
+    seconds = time.perf_counter() - started
+    with _silence():
+        bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
+    print("\nArms of three links swing in 5 s and 2 s, pass four poses and return, and reach from three sides.")
+    for reach in demo.reaches:
+        costs = ", ".join(f"{name} {cost:.0f}" for name, cost in reach.costs.items())
+        print(f"From {reach.side}, the change of torque costs [N²m²/s]: {costs}.")
+    load("assets.demo.arms_plot").draw(demo, picture)
+    moments = [(frame, "between poses") for frame in _SWUNG] + [(frame, "reaches") for frame in _REACHED]
+
+    def film(number: int) -> None:
+        demo.scene.camera = demo.cameras[number // len(_SWUNG)]
+
+    with _silence():
+        load("assets.demo.filmstrip").draw(demo.scene, moments, strip, film)
+    print(f"Look at {blend}, {picture} and {strip}.")
+    row = load("cli.report").new_row(Path("the demo's own scene"))
+    frames = [demo.scene.frame_start, demo.scene.frame_end]
+    done = {"output": str(blend), "ok": True, "frames": frames, "fps": float(demo.scene.render.fps), "seconds": seconds}
+    return row | done | demo.report()
 
 
 @contextmanager

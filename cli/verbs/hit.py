@@ -16,7 +16,7 @@ from ..report import Row
 
 NAME = "hit"
 SUMMARY = "bake hits, to which bones give way before they return to their animation"
-FIELDS = ("hits", "hips_shift", "plots")
+FIELDS = ("hits", "hips_shift", "switched", "plots")
 """What its report has beside the fields of every verb."""
 EPILOG = "The direction of X,Y,Z is that of the hit in world space, and its length the impulse in newton seconds."
 
@@ -78,6 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-follow", action="store_true", help="keep head, arms, legs and tail still relative to what is hit"
     )
     parser.add_argument(
+        "--no-switch", action="store_true", help="do not switch limbs in IK to FK: a hit on them is an error"
+    )
+    parser.add_argument(
         "--absolute", action="store_true", help="do not scale the impulses with the mass and the height of the body"
     )
     dynamics_arguments.add_mass(parser)
@@ -132,6 +135,7 @@ def _bake(
         not options.no_limits,
         not options.absolute,
         options.hips,
+        not options.no_switch,
     )
     result = baking.work(hitting.start(scene, rig, request, baking.INTO[options.into]), console, "baking")
     first, last = int(result.frames[0]), int(result.frames[-1])
@@ -140,7 +144,7 @@ def _bake(
         baking.trim(result.action, plays, first, last)
     row["frames"], row["action"], row["chain"] = [first, last], result.action.name, list(result.bones)
     row["hits"] = [_reported(outcome) for outcome in result.outcomes]
-    row["hips_shift"] = result.shift
+    row["hips_shift"], row["switched"] = result.shift, list(result.switched)
     if options.plots is not None:
         curves = {"frames": result.frames, "angles": _degrees(result)}
         row["plots"] = dynamics_plots.write(

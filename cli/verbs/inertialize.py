@@ -22,7 +22,7 @@ from ...rig.transitions import (
     sequence,
     travel,
 )
-from ...rig.transitions.as_seen import seen_loop, seen_pops, seen_transition
+from ...rig.transitions.as_seen import seen_feet, seen_loop, seen_pops, seen_transition
 from ...rig.transitions.as_seen.seen_transition import SeenTransition
 from .. import arguments as words
 from .. import (
@@ -59,6 +59,7 @@ FIELDS = (
     "missing_bones",
     "velocity_jump_deg_per_s",
     "pops",
+    "keyed",
     "foot_drift",
     "markers",
     "library",
@@ -107,8 +108,9 @@ _MEANT_FOR = {
     "repeat": ("to",),
     "until": ("to",),
     "as_seen": ("to", "list", "markers", "loop", "smooth_pops"),
+    "write_to": ("as_seen",),
     "loop_ends": ("loop",),
-    "lock_feet": ("to", "list", "markers", "along"),
+    "lock_feet": ("to", "list", "markers", "smooth_pops", "along"),
     "direction": ("travel",),
     "turning": ("travel",),
     "speed": ("along",),
@@ -152,6 +154,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="blend the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints "
         "(not with --loop)",
+    )
+    parser.add_argument(
+        "--write-to",
+        choices=tuple(into.lower() for into in transitions.WRITE_TO),
+        help="with --as-seen: leave the difference in constraints (default), or key the bones and controls that are "
+        "animated: in an NLA layer, a new action, or the current one",
     )
     parser.add_argument(
         "--source-frame",
@@ -395,6 +403,7 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     if request.options.as_seen and request.mode in _AS_SEEN:
         _play(request, rig, job)
         _AS_SEEN[request.mode](request, scene, rig, row, console)
+        row["keyed"] = request.write(scene, rig)
         data = rig.animation_data
         row["action"] = data.action.name if data is not None and data.action is not None else None
         _keep_all()
@@ -403,6 +412,7 @@ def _inertialize(request: TransitionRequest, scene: bpy.types.Scene, job: FileJo
     def one(own: Row) -> bpy.types.Action:
         console.progress(0.2, "joining")
         made = transitions.make(request, scene, rig, own["warnings"], console)
+        own["keyed"] = request.write(scene, rig, is_new=True)
         console.progress(0.6, "verifying")
         jumps = velocity_jump.velocity_jumps(scene, rig, made.places)
         _keep_all()
@@ -453,6 +463,9 @@ def _smooth_as_seen(
     first, last = request.options.range or scene_time.key_range(scene)
     steps = seen_transition.smooth_all(scene, rig, first, last, request.blend(rig))
     made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "smoothing"))
+    if request.options.lock_feet and made:
+        feet = drain(seen_feet.lock_through(scene, rig, [transition for _, transition in made], first, last))
+        row["foot_drift"] = None if feet is None else [round(drift, 6) for drift in (feet.before, feet.drift)]
     console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in made])
     _fill_seen(row, first, last, [pop.frame for pop, _ in made], [transition for _, transition in made], jumps)

@@ -89,6 +89,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help="how far bones go beyond the last key before they return, as a fraction of the last distance",
     )
+    parser.add_argument(
+        "--weight",
+        type=words.number(0.0, 1.0),
+        metavar="F",
+        help="how much the masses of single bones show: at 0 the joints compensate for them (default: the setting of "
+        f"the file, otherwise {body_settings.WEIGHT:g})",
+    )
     dynamics_arguments.add_body(parser)
     baking.add_into(parser)
 
@@ -143,6 +150,7 @@ def _interpolate(
         swing_past=options.swing_past,
         limits=not options.no_limits,
         between=options.method.upper().replace("-", "_"),
+        weight=scene.lookat_pd_dynamics.weight,
     )
     result = baking.work(interpolation.start(scene, rig, request, baking.INTO[options.into]), console, "interpolating")
     if job.output.suffix.lower() == ".glb":
@@ -173,8 +181,9 @@ def _use(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Obj
     bones = [rig.pose.bones[name].lookat_pd_body for name in options.passive if name in rig.pose.bones]
     for own in bones:
         own.use_own = own.passive = True
-    if options.tension is not None:
-        settings.tension = options.tension
+    for name in ("tension", "weight"):
+        if getattr(options, name) is not None:
+            setattr(settings, name, getattr(options, name))
     for name in ("stiffness", "damping"):
         value = getattr(options, name)
         for item in (settings, *bones) if value is not None else ():

@@ -166,6 +166,17 @@ class Engine:
         self._size = model.nv
         self._heavy = 0.0
 
+    def weigh(self, body: Body) -> None:
+        """Give the bones the masses of another body with the same joints; the diagonal of `factor` is set to 0."""
+        model, moments, axes = self.model, *body.principal
+        self._armature[:] = 0.0
+        for joint in range(len(body)):
+            bone = model.body(str(joint)).id
+            model.body_mass[bone] = np.asarray(body.masses)[joint]
+            model.body_ipos[bone], model.body_iquat[bone] = np.asarray(body.centers)[joint], axes[joint]
+            model.body_inertia[bone] = moments[joint]
+        self._mujoco.mj_setConst(model, self._mujoco.MjData(model))
+
     def place(self) -> None:
         """Update everything that depends on the state; call it before the other methods."""
         mujoco, model, data = self._mujoco, self.model, self.data

@@ -133,7 +133,8 @@ def interpolating(
         found = yield from plan.with_loose(motion, max(times[-1] + settle, frames[-1]))
         if found is not None:
             return finished(found)
-    simulation = Simulation(joints.body(body), motion, gravity, disturbances, path)
+    passes = velocities is not None
+    simulation = Simulation(joints.body(body), motion, gravity, disturbances, path, keeps_speed=passes)
     stretches = yield from simulation.run(max(times[-1] + settle, frames[-1]))
     found = _sampled(frames, joints.poses(keys), motion, stretches, disturbances)
     return finished(

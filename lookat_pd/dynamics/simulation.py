@@ -19,8 +19,9 @@ from ..rotation import Array
 from .body import Body
 from .engine import Engine
 from .hinges import HingedLimits
-from .law import Motion, smooth_step
+from .law import Motion, late_slope, rates, smooth_step, turning
 from .muscles import Muscles
+from .reference import Reference
 from .root_path import RootPath
 from .stops import Stops
 
@@ -67,15 +68,21 @@ class Simulation:
     """The simulation of a body through the keys of a motion."""
 
     def __init__(
-        self, body: Body, motion: Motion, gravity: Array, disturbances: Disturbances, root: RootPath | None
+        self,
+        body: Body,
+        motion: Motion,
+        gravity: Array,
+        disturbances: Disturbances,
+        root: RootPath | None,
+        *,
+        keeps_speed: bool = False,
     ) -> None:
+        """keeps_speed: whether joints that are strong enough pass their keys at the speed of the motion."""
         self.body, self.motion, self.gravity, self.given, self.root = body, motion, gravity, disturbances, root
         n = len(body)
         self.engine = engine = Engine(body, gravity, moving_root=root is not None)
-        self.believed = None
-        if disturbances.reference is not None:
-            self.believed = Engine(disturbances.reference, gravity, moving_root=root is not None)
         self.order = engine.order
+        self.keeps_speed = keeps_speed and disturbances.torque_limit is None
         extra = 0 if root is None else 6
         self.extra = extra
 
@@ -93,6 +100,9 @@ class Simulation:
         self.passive = degrees(disturbances.passive, False) & free
         self.hard = degrees(~soft & ~disturbances.passive, True) | ~free
         self.soft = ~self.hard & ~self.passive
+        self.reference = None
+        if disturbances.reference is not None:
+            self.reference = Reference(body, disturbances.reference, engine, gravity, self.soft, extra)
         self.damping = degrees(disturbances.damping, 0.0) * free
         self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0) * free
         self.any_passive = bool(np.any(self.passive))
@@ -137,6 +147,8 @@ class Simulation:
             self.before[: self.extra] = (2.0 * velocity[0] - velocity[min(1, steps - 1)])[: self.extra]
             engine.w[: self.extra] = self.before[: self.extra]
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
+        if self.reference is not None:
+            self.reference.begin(_firmness(h, frequency))
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
         if self.on_course:
             # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
@@ -158,7 +170,8 @@ class Simulation:
         if interval < len(self.motion.times) - 1:
             error = rotation.log(rotation.multiply(rotation.inverse(wanted[-1]), poses[-1]))
             left = np.linalg.norm(error, axis=-1)
-            poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, begun)
+            rate = self._rate(interval, times[-1], error)
+            poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, rate, begun)
         return Stretch(times, poses, torques, left)
 
     def _coordinates(self, times: Array, wanted: Array, h: float) -> tuple[Array, Array]:
@@ -217,19 +230,11 @@ class Simulation:
     def _law(self, h: float, difference: Array, velocity: Array, frequency: Array) -> Array:
         """Accelerations (nv,) required by the law; `difference` (nv,) is the distance to its undisturbed motion."""
         v = self.engine.w
-        firm = h * frequency * (h * frequency + 2.0)
-        if self.believed is None:
+        firm = _firmness(h, frequency)
+        if self.reference is None:
             return (velocity - v + (v - self.before + h * frequency**2 * difference) / (1.0 + firm)) / h
-        driven = np.flatnonzero(self.soft)
-        self.believed.data.qpos[:] = self.engine.data.qpos
-        self.believed.place()
-        self.engine.factor(np.zeros(len(v)))
-        true, believed = (e.mass_matrix()[np.ix_(driven, driven)] for e in (self.engine, self.believed))
-        ahead = (velocity - self.before + h * frequency**2 * difference)[driven]
-        gap = np.linalg.solve(true + believed * firm[driven], believed @ ahead - true @ (velocity - v)[driven])
-        wanted = (velocity - v) / h
-        wanted[driven] += gap / h
-        return wanted
+        ahead = velocity - self.before + h * frequency**2 * difference
+        return (velocity - v + self.reference.gap(ahead, velocity - v, firm)) / h
 
     def _sorted(self, values: Array) -> Array:
         """Values (s, n, ...) from the order of MuJoCo to that of the body."""
@@ -238,23 +243,25 @@ class Simulation:
         return result
 
     def _corrected(
-        self, times: Array, poses: Array, torques: Array, clipped: Array, error: Array, begun: Array
+        self, times: Array, poses: Array, torques: Array, clipped: Array, error: Array, rate: Array, begun: Array
     ) -> tuple[Array, Array]:
         """The interval corrected by a quintic towards its key, from where the torques suffice again, if they suffice
-        for that too."""
-        reached = ~self.given.passive & (np.linalg.norm(error, axis=-1) > 0.0)
+        for that too. rate: (n, 3), of the correction at the key."""
+        reached = ~self.given.passive & (np.any(error, axis=-1) | np.any(rate, axis=-1))
         since = np.where(clipped.any(axis=0), len(clipped) - np.argmax(clipped[::-1], axis=0), 0)
         reached &= since < len(clipped)
         for _ in range(4):
             if not np.any(reached):
                 return poses, torques
             begin = times[np.minimum(since, len(clipped) - 1)]
-            part = smooth_step((times[:, None] - begin) / (times[-1] - begin))[0]
-            turn = rotation.exp(-(part * reached)[..., None] * error)
+            share = np.clip((times[:, None] - begin) / (times[-1] - begin), 0.0, 1.0)
+            part, late = smooth_step(share)[0], (times[-1] - begin) * late_slope(share)
+            bend = (part * reached)[..., None] * error + (late * reached)[..., None] * rate
+            turn = rotation.exp(-bend)
             led = rotation.normalize(rotation.multiply(poses, turn))
             needed, over = self._needed(times, led, torques, begun)
             if not np.any(over):
-                self._put(led[-1], turn[-1])
+                self._put(led[-1], turn[-1], reached[:, None] * rate)
                 return led, needed
             if not np.any(reached & over):
                 break
@@ -281,8 +288,23 @@ class Simulation:
         self.engine.q[-len(self.order) :] = pose[self.order]
         self.engine.w[:] = self.before = velocity
 
-    def _put(self, pose: Array, turn: Array) -> None:
-        """Continue from a pose (n, 4) that was rotated by `turn` (n, 4)."""
+    def _put(self, pose: Array, turn: Array, rate: Array) -> None:
+        """Continue from a pose (n, 4) that was rotated by `turn` (n, 4), which changes by -rate (n, 3)."""
         self.engine.q[-len(self.order) :] = pose[self.order]
         speeds = self.engine.w[self.extra :].reshape(-1, 3)
         speeds[:] = rotation.rotate(rotation.inverse(turn[self.order]), speeds)
+        speeds += turning(rotation.log(turn), -rate, np.zeros_like(rate))[0][self.order]
+
+    def _rate(self, interval: int, time: float, error: Array) -> Array:
+        """How fast (n, 3) the correction that ends with `error` changes at the key, for the speed of the motion."""
+        if not self.keeps_speed:
+            return np.zeros_like(error)
+        speeds = np.empty_like(error)
+        speeds[self.order] = self.engine.w[self.extra :].reshape(-1, 3)
+        wanted = self.motion.at(np.array([time]), np.array([interval]))[1][0]
+        return -rates(-error, wanted - rotation.rotate(rotation.exp(error), speeds))
+
+
+def _firmness(h: float, frequency: Array) -> Array:
+    """The factors of the mass matrix by which implicit feedback resists a change of velocity."""
+    return h * frequency * (h * frequency + 2.0)

@@ -43,6 +43,17 @@ def inherited(animated: Array, offsets: Array, coupling: Array, bone: int) -> Ar
     return turn
 
 
+def _pass_on(turn: Array, animated: Array, offsets: Array, coupling: Array, below: int) -> None:
+    """Add what the bones above inherit from the one `below` to `turn` (F, b, 4); root first, it becomes `inherited`."""
+    shares = coupling[:below, below]
+    if not shares.any() or np.all(offsets[:, below] == rotation.IDENTITY):
+        return
+    here = animated[:, below]
+    own = rotation.log(rotation.multiply(here, rotation.multiply(offsets[:, below], rotation.inverse(here))))
+    passed = rotation.exp(shares[:, None] * own[:, None])
+    turn[:, :below] = rotation.multiply(turn[:, :below], passed)
+
+
 def own_response(coupling: Array, bone: int) -> float:
     """The fraction of its own offset with which a bone responds: constraints may reduce it."""
     own = float(coupling[bone, bone])
@@ -59,25 +70,26 @@ def realize(wanted: Array, animated: Array, coupling: Array, correction: Array, 
     correction: (F, b, 4) measured inheritance of each bone beyond the model. active: (F,) frames with any rotation; at
     the others the offsets are exactly the identity.
     """
-    offsets = rotation.identity(*wanted.shape[:2])
+    offsets, turn = rotation.identity(*wanted.shape[:2]), rotation.identity(*wanted.shape[:2])
     for bone in range(wanted.shape[1] - 1, -1, -1):
-        below = rotation.multiply(correction[:, bone], inherited(animated, offsets, coupling, bone))
+        below = rotation.multiply(correction[:, bone], turn[:, bone])
         inheriting = rotation.multiply(below, animated[:, bone])
         own = rotation.multiply(rotation.inverse(inheriting), wanted[:, bone])
         own = _scaled(np.where(own[:, :1] < 0.0, -own, own), 1.0 / own_response(coupling, bone))
         offsets[:, bone] = np.where(active[:, None], own, rotation.IDENTITY)
+        _pass_on(turn, animated, offsets, coupling, bone)
     return offsets
 
 
 def correct(measured: Array, animated: Array, offsets: Array, coupling: Array) -> Array:
     """The correction (F, b, 4) with which the model gives the `measured` orientations (F, b, 4) for these offsets."""
-    correction = np.empty_like(measured)
-    for bone in range(measured.shape[1]):
-        own = rotation.multiply(animated[:, bone], _scaled(offsets[:, bone], own_response(coupling, bone)))
-        received = rotation.multiply(measured[:, bone], rotation.inverse(own))
-        model = inherited(animated, offsets, coupling, bone)
-        correction[:, bone] = rotation.multiply(received, rotation.inverse(model))
-    return correction
+    model = rotation.identity(*measured.shape[:2])
+    own = np.empty_like(measured)
+    for bone in range(measured.shape[1] - 1, -1, -1):
+        own[:, bone] = _scaled(offsets[:, bone], own_response(coupling, bone))
+        _pass_on(model, animated, offsets, coupling, bone)
+    received = rotation.multiply(measured, rotation.inverse(rotation.multiply(animated, own)))
+    return rotation.multiply(received, rotation.inverse(model))
 
 
 def without(measured: Array, offsets: Array, coupling: Array, correction: Array, guess: Array) -> Array:

@@ -21,8 +21,26 @@ def packed(values: Any, count: int) -> Array:
     if isinstance(values, list | tuple):
         if count == 1 and not isinstance(_leaf(values), np.ndarray):
             return np.array(values, dtype=float)[..., None]
-        return np.stack([packed(value, count) for value in values])
+        result = np.empty((*_shape(values), count))
+        _fill(result, values)
+        return result
     return np.broadcast_to(np.asarray(values, dtype=float), (count,))
+
+
+def _shape(values: Any) -> list[int]:
+    shape = []
+    while isinstance(values, list | tuple):
+        shape.append(len(values))
+        values = values[0]
+    return shape
+
+
+def _fill(result: Array, values: Any) -> None:
+    for part, value in zip(result, values, strict=True):
+        if isinstance(value, list | tuple):
+            _fill(part, value)
+        else:
+            part[...] = value
 
 
 def _leaf(values: Any) -> Any:

@@ -188,6 +188,9 @@ class _Problem:
         self.place = [place[objective.joint] for objective in self.objectives]
         self.parents = [place.get(self.parents[joint], -1) for joint in self.used.tolist()]
         self.lines = [np.array(line) for line in _lines(self.parents)]
+        depths = np.array([len(line) for line in self.lines])
+        parents = np.array(self.parents)
+        self.levels = [(np.flatnonzero(depths == d), parents[depths == d]) for d in range(1, depths.max() + 1)]
         n = len(self.used)
         self.limits = [None] * n if limits is None else [limits.joints[joint] for joint in self.used.tolist()]
         self.limited = any(joint is not None for joint in self.limits)
@@ -222,13 +225,14 @@ class _Problem:
 
     def state(self, pose: Array, displacement: Array, data: dict[str, Array]) -> BodyState:
         orientations, positions = np.empty(pose.shape), np.empty((*pose.shape[:-1], 3))
-        for joint, parent in enumerate(self.parents):
-            if parent < 0:
-                orientations[:, joint], positions[:, joint] = pose[:, joint], data["heads"][:, joint] + displacement
+        for joints, parents in self.levels:
+            if parents[0] < 0:
+                orientations[:, joints] = pose[:, joints]
+                positions[:, joints] = data["heads"][:, joints] + displacement[:, None]
             else:
-                above = orientations[:, parent]
-                orientations[:, joint] = rotation.multiply(above, pose[:, joint])
-                positions[:, joint] = positions[:, parent] + rotation.rotate(above, data["heads"][:, joint])
+                above = orientations[:, parents]
+                orientations[:, joints] = rotation.multiply(above, pose[:, joints])
+                positions[:, joints] = positions[:, parents] + rotation.rotate(above, data["heads"][:, joints])
         axes = np.swapaxes(rotation.to_matrix(orientations) @ self.scale, -1, -2)
         return BodyState(orientations, positions, axes, self.lines)
 

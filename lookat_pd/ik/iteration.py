@@ -130,7 +130,9 @@ def run(
 
 def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:
     """The task and arrays (..., m) without the chains that are finished."""
-    if np.any(keep) and not np.all(keep):
+    if np.all(keep):
+        return values
+    if np.any(keep):
         task.take(keep)
     return tuple(value[..., keep] for value in values)
 

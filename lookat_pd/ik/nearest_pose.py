@@ -22,6 +22,9 @@ from .task import Pose, Task
 
 _GAIN = 0.6
 """The step size a; 1 would overshoot where rotations are large."""
+_FULL, _SMALLER, _LEAST_GAIN = 10, 0.9, 0.1
+"""Iterations with this step size, its factor in each later one, and the smallest: a limb with a hinge that is folded
+far from its initial pose swings around the result without end if all steps are of full size."""
 _MOMENTUM = 0.6
 """The part of a step that is added to the next one, if there is no hinge: bent from almost straight, a chain may turn
 about the line to the target at nearly the same cost, which takes many small steps."""
@@ -59,7 +62,7 @@ def step(task: Task, pose: Pose) -> Pose:
     matrix = damped.jacobian(body, residuals, orientations, positions, rotation.to_matrix(orientations))
     away = rotation.log(rotation.multiply(rotation.inverse(start), here)).reshape(count, -1)
     hinged = task.posture is not None and bool(task.posture.is_hinge[1:].any())
-    back = _GAIN * away - (0.0 if hinged else _momentum(task, away.shape))
+    back = (_gain(task.iteration) if hinged else _GAIN) * away - (0.0 if hinged else _momentum(task, away.shape))
     back = np.where(_outside(task)[:, None], 0.0, back)
     compliance = _compliance(task, count)
     turns = _turns(matrix, compliance, wanted, back, _DAMPING * bone)
@@ -88,6 +91,11 @@ def _restarted(task: Task, pose: Pose) -> Pose:
         return pose
     far = np.atleast_1d(task.cost(pose)) > _ASTRAY * np.broadcast_to(sum(task.lengths), (task.count,))
     return unpacked(np.where(far, task.data["first"], packed(pose, task.count)), task.single)
+
+
+def _gain(iteration: int) -> float:
+    """The step size of a chain with a hinge."""
+    return max(_GAIN * _SMALLER ** max(iteration - _FULL, 0), _LEAST_GAIN)
 
 
 def _momentum(task: Task, shape: tuple[int, ...]) -> Array:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation, skeleton
+from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import checks, iteration, unfolding
-from .batches import batch_front, batch_last
+from . import arithmetic, checks, iteration, unfolding
+from .batches import batch_front, batch_last, unpacked
 from .limits import Limits
 from .methods import METHODS
 from .objectives import Objective, Position, in_base
@@ -171,8 +171,14 @@ def _by_name(objectives: Sequence[Objective]) -> dict[str, Objective]:
 
 def _end(offsets: Array, rotations: Array, position: Array, frame: Array) -> tuple[Array, Array]:
     """Orientation (..., 4) of the last joint, and position (..., 3) of the effector."""
-    heads = np.concatenate((np.zeros_like(offsets[..., :1, :]), offsets[..., :-1, :]), axis=-2)
-    parents = range(-1, heads.shape[-2] - 1)
-    orientations, positions = skeleton.forward(parents, heads, rotations, (position, frame))
-    orientation = orientations[..., -1, :]
-    return orientation, positions[..., -1, :] + rotation.rotate(orientation, offsets[..., -1, :])
+    batch = np.broadcast_shapes(offsets.shape[:-2], rotations.shape[:-2])
+    count = int(np.prod(batch, dtype=int))
+    if not count:
+        return np.zeros((*batch, 4)), np.zeros((*batch, 3))
+    turn, place = arithmetic.NO_TURN, arithmetic.ORIGIN
+    parts = (unpacked(batch_last(part, batch, 2), count == 1) for part in (rotations, offsets))
+    for q, offset in zip(*parts, strict=True):
+        turn = arithmetic.multiply(turn, q)
+        place = arithmetic.add(place, arithmetic.rotate(turn, offset))
+    orientation, away = (np.stack(part, axis=-1).reshape(*batch, -1) for part in (turn, place))
+    return rotation.multiply(frame, orientation), position + rotation.rotate(frame, away)

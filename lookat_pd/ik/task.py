@@ -43,6 +43,7 @@ class Task:
 
     def read(self) -> None:
         """Unpack `data`."""
+        self._seen: tuple[Pose, Vector] | None = None
         names = {"offsets", "locked", *(objective.name for objective in self.objectives)}
         self.numbers: dict[str, Any] = {
             name: unpacked(values, self.single) for name, values in self.data.items() if name in names
@@ -123,10 +124,13 @@ class Task:
         return pose
 
     def effector(self, pose: Pose) -> Vector:
-        """Position of the effector."""
+        """Position of the effector; that of the last pose is kept."""
+        if self._seen is not None and self._seen[0] is pose:
+            return self._seen[1]
         arm = arithmetic.rotate(pose[-1], self.offsets[-1])
         for n in range(len(pose) - 2, -1, -1):
             arm = arithmetic.rotate(pose[n], arithmetic.add(self.offsets[n], arm))
+        self._seen = pose, arm
         return arm
 
     def places(self, pose: Pose) -> list[Vector]:

@@ -19,6 +19,8 @@ def unfolded(task: Task, start: Array) -> Array:
 
     The bend brings the effector to about the distance of the target, towards the side that limits restrict least.
     """
+    if task.single and _is_off(task, unpacked(start, task.single)):
+        return start
     places = np.concatenate(
         (np.zeros((1, 3, task.count)), packed(task.places(unpacked(start, task.single)), task.count))
     )
@@ -43,6 +45,15 @@ def unfolded(task: Task, start: Array) -> Array:
         better = stuck & (off > 1.01 * most)
         result[..., better], most = bent[..., better], np.where(better, off, most)
     return result
+
+
+def _is_off(task: Task, pose: Pose) -> bool:
+    """Whether a joint of a single chain is clearly off the line to the target, as most are."""
+    reach, far = sum(task.lengths), arithmetic.length(task.xp, task.target)
+    if far <= 1e-9 * reach:
+        return False
+    most = _STRAIGHT * reach * far
+    return any(arithmetic.length(task.xp, arithmetic.cross(p, task.target)) > most for p in task.places(pose))
 
 
 def _off(places: Array, line: Array) -> Array:

@@ -5,8 +5,10 @@ motion is fitted with one velocity and one turning speed by iteratively reweight
 Estimation of a Location Parameter", 1964, with the weights of Cauchy), so that feet that are swung low do not count.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
 from ..errors import InvalidArgument
@@ -23,6 +25,33 @@ _FLAT = 0.01
 _ROUNDS = 40
 
 
+@dataclass(frozen=True)
+class Soles:
+    """Points at the soles (F, P, 3) in a clip in place. lowest: (F,) the point that is lowest above its own lowest
+    position; is_low: (F,) whether it may be on the ground; share: (F, P) weights that decrease with the height."""
+
+    feet: Array
+    lowest: NDArray[np.intp]
+    is_low: NDArray[np.bool_]
+    share: Array
+
+    @classmethod
+    def of(cls, feet: ArrayLike, dt: float, size: float) -> "Soles":
+        """Arguments and errors as for `ground_speed`."""
+        feet = checks.animated("feet", feet)
+        checks.time_step(dt)
+        checks.number("size", size, 1e-9)
+        if feet.ndim != 3 or feet.shape[-1] != 3 or len(feet) < 3 or not feet.shape[1]:
+            raise InvalidArgument(
+                "The shape of the feet must be (frames, points, 3) with at least three frames and one point, not "
+                "{shape}.",
+                shape=feet.shape,
+            )
+        heights = feet[..., 2] - feet[..., 2].min(axis=0)
+        share = 1.0 / (1.0 + (heights / (_FLAT * size)) ** 2)
+        return cls(feet, np.argmin(heights, axis=1), np.min(heights, axis=1) < _LOW * size, share)
+
+
 def ground_speed(feet: ArrayLike, dt: float, size: float, *, turns: bool = False) -> tuple[Array, float]:
     """Velocity (2,) [length/s] and turning speed [rad/s] of the body over the ground.
 
@@ -30,18 +59,10 @@ def ground_speed(feet: ArrayLike, dt: float, size: float, *, turns: bool = False
     a leg. turns: whether the turning speed about the origin is fitted; else it is 0. The velocity is in the frame of
     the clip, which turns with the body. Raises InvalidArgument if there are fewer than three frames or no points.
     """
-    feet = checks.animated("feet", feet)
-    dt = checks.time_step(dt)
-    checks.number("size", size, 1e-9)
-    if feet.ndim != 3 or feet.shape[-1] != 3 or len(feet) < 3 or not feet.shape[1]:
-        raise InvalidArgument(
-            "The shape of the feet must be (frames, points, 3) with at least three frames and one point, not {shape}.",
-            shape=feet.shape,
-        )
-    heights = feet[..., 2] - feet[..., 2].min(axis=0)
-    lowest = np.argmin(heights, axis=1)
+    soles = Soles.of(feet, dt, size)
+    feet, lowest = soles.feet, soles.lowest
     # One-sided differences at the ends are those of the frames beside them.
-    rows = np.flatnonzero(np.min(heights, axis=1) < _LOW * size)
+    rows = np.flatnonzero(soles.is_low)
     rows = rows[(rows > 0) & (rows < len(feet) - 1)]
     # The same point has been the lowest one since the frame before, and is until the frame after.
     rows = rows[(lowest[rows - 1] == lowest[rows]) | (lowest[rows + 1] == lowest[rows])]
@@ -54,8 +75,7 @@ def ground_speed(feet: ArrayLike, dt: float, size: float, *, turns: bool = False
     columns[:, 0, 0] = columns[:, 1, 1] = 1.0
     if turns:
         columns[:, 0, 2], columns[:, 1, 2] = -place[:, 1], place[:, 0]
-    low = 1.0 / (1.0 + (heights[rows, points] / (_FLAT * size)) ** 2)
-    return _fitted(columns, -moved, low, _SPREAD * size)
+    return _fitted(columns, -moved, soles.share[rows, points], _SPREAD * size)
 
 
 def _fitted(columns: Array, wanted: Array, share: Array, spread: float) -> tuple[Array, float]:

@@ -131,6 +131,25 @@ class BakeTransaction:
         self.rollback()
         return self._write_current() if into == "CURRENT" else self._add_layer(name)
 
+    def commit_all(self, into: str, name: str) -> bpy.types.Action:
+        """Write the working action, which other bakes have changed meanwhile, to a new action or the current one."""
+        if into == "NEW":
+            return self.commit(into, name)
+        bag = actions.channelbag(self.action, self._slot, ensure=True)
+        made = [(curve.data_path, curve.array_index, keys.Keys.read(curve)) for curve in bag.fcurves]
+        self.rollback()
+        action = self._source
+        bag = actions.channelbag(action, self._source_slot, ensure=True)
+        for path, index, new in made:
+            curve = bag.fcurves.find(path, index=index)
+            old = None if curve is None else keys.Keys.read(curve)
+            if old is None or not np.array_equal(old.attributes, new.attributes):
+                self._undo.callback(put_back, bag, path, index, old)
+                bone = path.split('"')[1] if path.startswith('pose.bones["') else ""
+                new.write(curve or actions.new_curve(bag, path, index, bone))
+        action.update_tag()
+        return action
+
     def rollback(self) -> None:
         self._undo.close()
 

@@ -7,8 +7,10 @@ import bpy
 
 
 @contextmanager
-def playing(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Iterator[None]:
-    """Assign an action to an armature temporarily."""
+def playing(
+    armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None
+) -> Iterator[None]:
+    """Assign an action to an armature temporarily; None for none, so that only its NLA plays."""
     had_data = armature.animation_data is not None
     data = armature.animation_data or armature.animation_data_create()
     was, was_slot, faked = data.action, data.action_slot, {}
@@ -17,7 +19,8 @@ def playing(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.type
             faked[item] = item.use_fake_user
     try:
         data.action = action
-        data.action_slot = slot
+        if action is not None:
+            data.action_slot = slot
         yield
     finally:
         data.action = was

@@ -59,12 +59,24 @@ def shares(scene: bpy.types.Scene, body: Articulation) -> Array | None:
     return np.where(bounded, limits, most) / most
 
 
-def needs_engine(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone]) -> bool:
-    """Whether the motion of these bones between keys must be simulated: it has no closed form."""
-    if scene.lookat_pd_dynamics.inertia != "TRUE":
-        return True
+def needs_engine(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone]) -> str | None:
+    """The setting because of which the motion of these bones between keys must be simulated; None if it has a closed
+    form."""
+    bones, common = list(bones), scene.lookat_pd_dynamics
     chosen = [settings(scene, bone) for bone in bones]
-    return any(own.passive or own.limit != "NONE" for own in chosen)
+    if common.inertia != "TRUE":
+        return "inertia"
+    if any(own.passive for own in chosen):
+        return "passive"
+    if any(own.limit != "NONE" for own in chosen):
+        return "limit"
+    return "weight" if common.weight and bones and has_load(bones[0].id_data) else None
+
+
+def has_load(armature: bpy.types.Object) -> bool:
+    """Whether single bones were given a mass or a density."""
+    own = (bone.lookat_pd_body for bone in armature.pose.bones)
+    return any(item.mass > 0.0 or item.density != 1.0 for item in own)
 
 
 def settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:

@@ -22,7 +22,7 @@ class Articulation:
     """bones: n joints, parents first. base: their common ancestor, "" for the object itself.
 
     fixed: (n, 4), the rotation between a joint's parent and its own channel. unit: metres of a unit of the armature's
-    space.
+    space. assumed: the body for which the joints apply their torques, None if it is `body`.
     """
 
     armature: bpy.types.Object
@@ -31,6 +31,7 @@ class Articulation:
     body: Body
     unit: float
     fixed: Array = field(repr=False)
+    assumed: Body | None = None
 
     def poses(self, samples: Samples) -> Array:
         """Local rotations (F, n, 4) from the channels of `samples`."""
@@ -112,11 +113,14 @@ def build(
     masses: Masses,
     unit: float,
     lines: Mapping[str, Sequence[str]] | None = None,
+    *,
+    weight: float = 0.0,
 ) -> Articulation:
     """The body of these joints in the pose of the rig at the first frame of `samples`. Raises LookAtError.
 
     Bones that are not joints, such as helpers, are part of the rigid body of their joint. lines: the bones above each
-    joint, the nearest first, where not the rotations that a rig passes on decide what hangs on what.
+    joint, the nearest first, where not the rotations that a rig passes on decide what hangs on what. weight: from 0 to
+    1, how much the joints do not make up for loads.
     """
     bones = (*joints, *(name for name in masses.bones if name not in joints))
     if bone_attachment.is_plain(armature, bones):
@@ -135,10 +139,14 @@ def build(
         joint_of[name] = int(joint)
     base = base_of(armature, turning)
     offsets, fixed = _stand(samples, turning, parents, base, unit)
-    loads = _loads(samples, turning, masses, joint_of, unit)
-    weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
-    body = Body(parents, offsets, weights, centers, inertias, names=turning)
-    return Articulation(armature, turning, base, body, unit, fixed)
+    bodies = []
+    for properties in (masses.properties, masses.assumed(weight)):
+        if properties is not None:
+            loads = _loads(samples, turning, masses.bones, properties, joint_of, unit)
+            weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
+            bodies.append(Body(parents, offsets, weights, centers, inertias, names=turning))
+    assumed = bodies[1] if len(bodies) > 1 and not _is_same(*bodies) else None
+    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed)
 
 
 def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:
@@ -164,13 +172,22 @@ def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, u
     return offsets, fixed
 
 
+def _is_same(body: Body, other: Body) -> bool:
+    return np.array_equal(np.asarray(body.masses), np.asarray(other.masses))
+
+
 def _loads(
-    samples: Samples, joints: Sequence[str], masses: Masses, joint_of: dict[str, int], unit: float
+    samples: Samples,
+    joints: Sequence[str],
+    bones: Sequence[str],
+    properties: mass.MassProperties,
+    joint_of: dict[str, int],
+    unit: float,
 ) -> list[mass.MassProperties]:
     """The mass properties of each joint, in its own frame. Raises RigError if a joint has no mass."""
     pieces: list[list[mass.MassProperties]] = [[] for _ in joints]
-    for n, name in enumerate(masses.bones):
-        own = mass.MassProperties(*(column[n] for column in masses.properties))
+    for n, name in enumerate(bones):
+        own = mass.MassProperties(*(column[n] for column in properties))
         joint = joint_of.get(name, -1)
         if joint < 0 or not own.mass > 0.0:
             continue

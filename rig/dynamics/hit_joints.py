@@ -33,8 +33,8 @@ class HitJoints:
         caught = next((name for name in self.line if name in held), None)
         if caught is not None:
             raise RigError(
-                "Bone '{bone}' cannot give way because inverse kinematics poses its limb; switch the limb to FK, or "
-                "hit another bone.",
+                "Bone '{bone}' cannot give way because inverse kinematics poses its limb; enable 'Switch Limbs to FK', "
+                "or hit another bone.",
                 bone=caught,
             )
         return (*self.line, *(name for name in self.followers if name not in held))

@@ -147,6 +147,13 @@ class HitSettings(bpy.types.PropertyGroup):
         description="Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints",
         default=True,
     )
+    use_switch: BoolProperty(
+        override=_EDITABLE,
+        name="Switch Limbs to FK",
+        description="Let arms and legs that are in IK give way too: IK-FK is keyed to FK from the first hit until the "
+        "bones are back, with keys that keep the pose of the limb",
+        default=True,
+    )
     use_relative: BoolProperty(
         override=_EDITABLE,
         name="Relative to Body",
@@ -170,6 +177,7 @@ def request(armature: bpy.types.Object) -> HitRequest:
         settings.use_limits,
         settings.use_relative,
         settings.hips,
+        settings.use_switch,
     )
 
 

@@ -6,7 +6,7 @@ fraction. However it ends, by return, error or `close`, either everything is bak
 
 import itertools
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -19,11 +19,12 @@ from ...lookat_pd.pd.second_order import check_tuning
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions
-from ..animation.bake_options import check_frames
+from ..animation.bake_options import BakeOptions, check_frames
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
 from ..detection import body_joints, limb_controls
 from ..detection.limb_controls import LimbControls
+from ..limbs import limb_switch
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
@@ -44,6 +45,8 @@ _MASS, _STATURE = 70.0, 1.75
 """The body [kg, m] for which a relative impulse is meant."""
 _WEIGHED, _SAMPLED = 0.2, 0.8
 """Completed fractions after measuring masses and after sampling."""
+_SWITCHED_TO_FK = 0.4
+"""Completed fraction after limbs were switched."""
 _SWITCHED = 1e-6
 """Influence of inverse kinematics from which it poses a limb."""
 _NOTHING = 1e-9
@@ -67,7 +70,8 @@ class HitRequest:
     most from each hit bone upwards, 0 for all up to the hips. follow: whether what hangs on these gives way too.
     stiffness: of the muscles, 0 for a limp body. limits: whether Blender's joint limits apply. relative: whether
     impulses are meant for a body of 70 kg and 1.75 m; others get those that turn them by the same angles. hips: how
-    much of the speed that a hit gives to the whole body displaces the hips; the feet stay."""
+    much of the speed that a hit gives to the whole body displaces the hips; the feet stay. switches: whether limbs in
+    IK that are hit are switched to FK from the first hit to the end, with keys that keep their pose."""
 
     hits: tuple[HitSpec, ...]
     settle_time: float = SETTLE
@@ -79,6 +83,7 @@ class HitRequest:
     limits: bool = True
     relative: bool = True
     hips: float = HIPS
+    switches: bool = True
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,8 @@ class HitOutcome:
 @dataclass(frozen=True)
 class HitResult:
     """The result of a bake. frames: (F,) keyed ones. angles: (F, n) [rad] by which the joints deviate from the
-    animation. bones: those with keys. shift: [m], the
-    largest displacement of the hips."""
+    animation. bones: those with keys. shift: [m], the largest displacement of the hips. switched: the IK controls of
+    limbs that are in FK from the first hit to the end."""
 
     tree: Articulation
     action: bpy.types.Action
@@ -107,6 +112,7 @@ class HitResult:
     bones: tuple[str, ...]
     outcomes: tuple[HitOutcome, ...]
     shift: float
+    switched: tuple[str, ...] = ()
 
     @property
     def reduced(self) -> tuple[HitOutcome, ...]:
@@ -163,7 +169,37 @@ def start(
     first = min(hit.frame for hit in request.hits)
     end = max(hit.frame for hit in request.hits) + int(np.ceil(law.ENDS * request.settle_time / dt - 1e-6))
     check_frames(first, end)
-    return _work(scene, armature, request, np.arange(first, end + 1.0), into)
+    frames = np.arange(first, end + 1.0)
+    caught = [limb for limb in joints.switched if set(limb.turned) & set(joints.line)] if request.switches else []
+    held = [limb for limb in caught if limb_switch.is_held(armature, limb, frames)]
+    if not held:
+        return _work(scene, armature, request, frames, into)
+    if into == "LAYER":
+        raise RigError(
+            "The limb of '{bone}' is in IK and must be switched to FK to give way, which an NLA layer cannot do; bake "
+            "into a new action.",
+            bone=held[0].goal,
+        )
+    return _switching(scene, armature, request, frames, into, held)
+
+
+def _switching(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    request: HitRequest,
+    frames: Array,
+    into: str,
+    held: Sequence[LimbControls],
+) -> Generator[float, None, HitResult]:
+    """As `_work`, with these limbs switched to FK first, in a working action."""
+    name = actions.baked_name(armature, into, BAKED)
+    with BakeTransaction(armature) as work:
+        options = BakeOptions(int(frames[0]), int(frames[-1]), "CURRENT")
+        switch = limb_switch.switch(scene, armature, [limb.turned[-1] for limb in held], "FK", options)
+        yield from subrange(switch, 0.0, _SWITCHED_TO_FK)
+        result = yield from subrange(_work(scene, armature, request, frames, "CURRENT"), _SWITCHED_TO_FK, 1.0)
+        action = work.commit_all(into, name)
+    return replace(result, action=action, switched=tuple(limb.goal for limb in held))
 
 
 def _joints(scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str]) -> HitJoints:

@@ -54,9 +54,10 @@ class InterpolationRequest:
     poses: frames whose poses must be reached, instead of keys. passes: whether keys are passed at the speed of the
     motion, by their types, or stop all joints. swing_past: how far beyond the last key the bones go before they return,
     as a fraction of the last distance; without `settle` they take as long as that needs. limits: whether Blender's
-    joint limits apply, to bones whose keys are within them. between: "TENSION", or "TORQUE_CHANGE" for the motion with
-    the least change of torque, for joints with a friction [N m s/rad]: it hits all keys, ends at the last one, and
-    muscles, passive bones and inertia are not used.
+    joint limits apply, to bones whose keys are within them. weight: from 0 to 1, how much the masses show that single
+    bones were given, such as a hand with a load; at 0 the joints make up for them. between: "TENSION", or
+    "TORQUE_CHANGE" for the motion with the least change of torque, for joints with a friction [N m s/rad]: it hits all
+    keys, ends at the last one, and uses no muscles, passive bones, inertia or weight.
     """
 
     bones: tuple[str, ...]
@@ -72,6 +73,7 @@ class InterpolationRequest:
     limits: bool = True
     between: str = "TENSION"
     friction: float = DAMPING
+    weight: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,8 @@ def _work(
     with suspend.suspend_live():
         with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
             samples = yield from subrange(sample_frames(sampler, plan.sampled), _WEIGHED, _SAMPLED)
-            body = tree.build(armature, sampler, samples, found.bones, weights, unit)
+            shown = request.weight if request.inertia == "true" else 0.0
+            body = tree.build(armature, sampler, samples, found.bones, weights, unit, weight=shown)
         found = found.of(body.bones)
         motion = yield from subrange(_solving(scene, request, plan, samples, body, found), _SAMPLED, _SOLVED)
         passive = actuation.of(scene, body).passive & (request.between == "TENSION")
@@ -235,7 +238,8 @@ def _solving(
     times = plan.seconds(plan.keys)
     limits = joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.limits else None
     hinges = joint_ranges.hinges(body.armature, body.bones, keys)
-    if not found.owned.all() and independent_timing.can_be(powers, request.inertia):
+    inertia = request.inertia if body.assumed is None else "reference"
+    if not found.owned.all() and independent_timing.can_be(powers, inertia):
         animated = body.poses(samples)[at]
         given = independent_timing.Keyed(keys, times, found.owned, kinds, limits, hinges)
         return independent_timing.interpolating(
@@ -251,7 +255,8 @@ def _solving(
         residual=powers.residual,
         torque_limit=powers.torque_limit,
         gravity=gravity,
-        inertia=request.inertia,
+        inertia=inertia,
+        reference=body.assumed,
         passive=powers.passive,
         stiffness=powers.stiffness,
         damping=powers.damping,

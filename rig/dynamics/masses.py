@@ -22,17 +22,22 @@ _HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
 """Mass [kg] of a human of a given height [m]; masses scale with the cube of the height."""
 _SMALLEST, _TALLEST = 0.3, 8.0
 """Heights [m] of a human figure; outside of them, the scene has other units than metres."""
+_LEAST = 1e-4
+"""Part of its mass with which a bone that is nothing but a load counts where loads do not count."""
 _HEAVY_BODY, _HEAVY_BONE = 300.0, 60.0
 """Masses [kg] of a body, and of a bone of a human, that are probably a mistake."""
 
 
 @dataclass(frozen=True)
 class Masses:
-    """bones: b names, parents first. properties: (b,) of each in its own frame, in metres. human: whether the mass
-    distribution is that of a human."""
+    """bones: b names, parents first. properties: (b,) of each in its own frame, in metres. usual: (b,) masses [kg]
+    without those that single bones are given, such as that of a load. bearing: (b,) [kg], the usual mass of a bone or,
+    if it is nothing but a load, of the bone that bears it. human: whether the mass distribution is that of a human."""
 
     bones: tuple[str, ...]
     properties: MassProperties
+    usual: Array
+    bearing: Array
     human: bool
 
     @property
@@ -45,6 +50,16 @@ class Masses:
         """A bone and its mass [kg]."""
         row = int(np.argmax(self.properties.mass))
         return self.bones[row], float(self.properties.mass[row])
+
+    def assumed(self, weight: float) -> MassProperties | None:
+        """The properties (b,) for which joints apply their torques if loads show by `weight`, from 0 to 1; None if
+        these are the actual ones. A load shows by its ratio to what bears it, to the power of the weight."""
+        own = self.properties.mass
+        borne = np.maximum(self.bearing + own - self.usual, _LEAST * self.bearing)
+        wanted = self.usual - self.bearing + borne * (self.bearing / np.maximum(borne, _LEAST)) ** weight
+        factor = np.where(own > 0.0, wanted / np.where(own > 0.0, own, 1.0), 1.0)
+        factor = np.maximum(factor, _LEAST)
+        return None if np.allclose(factor, 1.0, rtol=0.0, atol=_LEAST) else _times(self.properties, factor)
 
 
 def warning(armature: bpy.types.Object, found: Masses) -> Message | None:
@@ -118,17 +133,27 @@ def of(
         kept = [row in found or bone.mass > 0.0 for row, bone in zip(rows, bones, strict=True)]
         rows, bones, shapes = _only(kept, rows), _only(kept, bones), _chosen(shapes, kept)
         shapes = _as_human(shapes, [found.get(row) for row in rows], settings.build)
-    shapes = _times(shapes, np.array([bone.density for bone in bones]) * settings.density / mass.WATER)
+    shapes = _times(shapes, np.full(len(rows), settings.density / mass.WATER))
+    is_body = np.array([_is_body(armature, skeleton.names[row]) for row in rows])
+    usual = _times(shapes, 1.0 * is_body)
+    shapes = _times(shapes, np.array([bone.density for bone in bones]))
     total = settings.total_mass
     if not total and found is not None:
         total = _HUMAN_MASS * (body_segments.stature(anatomy, found) * unit / _HUMAN_STATURE) ** 3
         total *= settings.density / mass.WATER
     if total:
         shapes = mass.scaled_to(shapes, total)
+        usual = mass.scaled_to(usual, total) if np.any(usual.mass) else usual
     own = np.array([bone.mass for bone in bones])
     bare = capsules(skeleton, rows, unit, settings.radius)
     shapes = _own(shapes, bare, own)
-    return Masses(tuple(skeleton.names[row] for row in rows), shapes, found is not None)
+    return Masses(
+        tuple(skeleton.names[row] for row in rows),
+        shapes,
+        usual.mass,
+        _bearing(skeleton, rows, usual.mass),
+        found is not None,
+    )
 
 
 def heavy_rows(armature: bpy.types.Object, skeleton: Skeleton) -> list[int]:
@@ -142,6 +167,20 @@ def heavy_rows(armature: bpy.types.Object, skeleton: Skeleton) -> list[int]:
     bodily = [n for n in chosen if not (_is_ground(anatomy, n) or anatomy.names[n].has(_NO_FLESH))]
     weighed = [n for n, name in enumerate(skeleton.names) if armature.pose.bones[name].lookat_pd_body.mass > 0.0]
     return sorted({*(bodily or chosen), *weighed}, key=lambda n: (len(skeleton.ancestors(n)), n))
+
+
+def _bearing(skeleton: Skeleton, rows: Sequence[int], usual: Array) -> Array:
+    """The usual masses (b,) [kg], and for bones without one that of the nearest bone above with one."""
+    known = {row: weight for row, weight in zip(rows, usual.tolist(), strict=True) if weight > 0.0}
+    others = float(np.mean([*known.values()])) if known else 1.0
+    above = ((row, *skeleton.ancestors(row)) for row in rows)
+    return np.array([next((known[r] for r in line if r in known), others) for line in above])
+
+
+def _is_body(armature: bpy.types.Object, bone: str) -> bool:
+    """Whether a bone has mass without a mass of its own."""
+    bones = armature.data.bones
+    return bones[bone].use_deform or not any(other.use_deform for other in bones)
 
 
 def _is_ground(anatomy: Anatomy, bone: int) -> bool:

@@ -1,8 +1,25 @@
 """Presets of the settings of dynamics."""
 
-from .settings import DAMPING, TENSION
+from .settings import DAMPING, TENSION, WEIGHT
 
 PRESETS = {
+    "NATURAL": (
+        "Natural",
+        "Passes keys at speed; loads, such as 5 kg in a hand, show",
+        {
+            "tension": TENSION,
+            "at_keys": "PASS",
+            "swing_past": 0.0,
+            "limit": "NONE",
+            "use_gravity": True,
+            "inertia": "TRUE",
+            "weight": WEIGHT,
+            "passive": False,
+            "settle": 0.0,
+            "joint_damping": DAMPING,
+            "method": "OPTIMAL",
+        },
+    ),
     "HUMAN_ARM": (
         "Human Arm",
         "Limited strength of a human arm, with gravity",
@@ -14,6 +31,7 @@ PRESETS = {
             "strength": 8.0,
             "use_gravity": True,
             "inertia": "TRUE",
+            "weight": WEIGHT,
             "passive": False,
             "settle": 0.0,
             "joint_damping": DAMPING,
@@ -31,6 +49,7 @@ PRESETS = {
             "strength": 1.5,
             "use_gravity": True,
             "inertia": "TRUE",
+            "weight": WEIGHT,
             "passive": False,
             "settle": 0.5,
             "joint_damping": 0.0,
@@ -61,6 +80,7 @@ PRESETS = {
             "limit": "NONE",
             "use_gravity": False,
             "inertia": "TRUE",
+            "weight": WEIGHT,
             "passive": True,
             "stiffness": 1.5,
             "damping": 0.3,

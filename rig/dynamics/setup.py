@@ -35,6 +35,7 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         limits=s.use_limits,
         between=s.between,
         friction=s.joint_damping,
+        weight=s.weight,
     )
 
 

@@ -27,7 +27,8 @@ _FAR = 1e12
 class BodyEffector:
     """A bone and what it is to do.
 
-    target: None pins the bone where it is animated. position: whether its head is placed on the target. orientation:
+    target: None pins the bone where it is animated. position: whether its head, or its `tip`, is placed on the target.
+    orientation:
     "FREE", "KEEP" as animated, "TARGET", or "AIM" for pointing at the target. weight: 0 to 1, a number or (F,).
     priority: a key of PRIORITIES. offset: keep the offset from the target at the first frame. contact: when the bone
     touches the target, or the world without one: it keeps place and orientation relative to that, instead of all else.
@@ -41,6 +42,7 @@ class BodyEffector:
     priority: str = "NORMAL"
     offset: bool = False
     contact: Contact | None = None
+    tip: bool = False
 
     @property
     def is_pin(self) -> bool:
@@ -89,6 +91,11 @@ class JointTree:
         above = (self.parent,) if self.parent else ()
         moved = [name for limb in self.limbs for name in (limb.goal, limb.moved)]
         return tuple(dict.fromkeys((*self.joints, *self.shown, *moved, *above)))
+
+    def influences(self, rig: bpy.types.Object) -> Array:
+        """The influence of IK (g,) on each limb of an evaluated rig."""
+        constraints = [rig.pose.bones[limb.switch[0]].constraints[limb.switch[1]] for limb in self.limbs]
+        return np.array([0.0 if constraint.mute else constraint.influence for constraint in constraints])
 
 
 def resolve(

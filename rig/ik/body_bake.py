@@ -1,7 +1,7 @@
 """Baking several effectors of one body: sample the animation, solve all frames, write keys."""
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 import bpy
@@ -25,22 +25,25 @@ from . import body_balance, contact_plan
 from .bake import BAKED, axes_of, from_armature, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
-from .body_controls import BodyControls, is_mixed
+from .body_controls import BodyControls, ChannelWriter, is_mixed
 from .body_pose import BodyPose, SolvedBody
 from .chain_solve import in_channels
 from .contact_plan import Surface
 
 Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)
+Objectives = Sequence[tuple[int, ik.BodyObjective]]
+"""Objectives with the index of their effector."""
 _SLICE = 128
 """Frames that are solved together between two checks of the keyboard."""
 _FAR = 1e12
+_ALL = 1_000_000
 _REACHED = 1e-3
 """Largest error of an effector in reach, as a fraction of the body's size."""
 _TURNED = np.radians(0.5)
 """Largest angle of an effector that has its orientation."""
 _PASSES = 6
 """How often a pose on controls is corrected at most."""
-_AS_SOLVED, _RADIAN = 1e-4, 0.1
+AS_SOLVED, _RADIAN = 1e-4, 0.1
 """Largest difference between a solved pose and that of controls, in sizes of the body, and how many are a radian."""
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] or a movement, as a fraction of the body's size, that is none."""
@@ -122,6 +125,22 @@ def bake(
     With a balance, feet that are no effectors stay where they are animated. called: suffix of the name of the action.
     """
     bake_options.check_range(options.first, options.last)
+    work = prepared(scene, armature, effectors, tuning, options, called=called)
+    actions.check(work.body.armature, options.into)
+    with suspend.suspend_live():
+        return (yield from work.steps())
+
+
+def prepared(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object | None,
+    effectors: Sequence[BodyEffector],
+    tuning: BodyTuning,
+    options: BakeOptions,
+    *,
+    called: str = BAKED,
+) -> "BodyWork":
+    """The body of these effectors, with the feet that a balance needs. Raises RigError."""
     body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
     if tuning.still:
         body = bodies.with_still_trunk(body)
@@ -134,18 +153,18 @@ def bake(
             effectors = [*effectors, *pins]
             body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
             weighed = body_balance.weigh(body)
-    actions.check(body.armature, options.into)
     moved = [limb.goal for limb in body.limbs]
     modes = {name: body.armature.pose.bones[name].rotation_mode for name in (*body.joints, *moved)}
     actions.check_curves(body.armature, modes, options.into)
     moved += [body.joints[0]] if body.moves else []
     actions.check_curves(body.armature, dict.fromkeys(moved, channels.LOCATION), options.into)
-    with suspend.suspend_live():
-        return (yield from _Work(scene, body, tuple(effectors), tuning, options, weighed, called).steps())
+    return BodyWork(scene, body, tuple(effectors), tuning, options, weighed, called)
 
 
 @dataclass
-class _Work:
+class BodyWork:
+    """What a bake and a drag of several effectors do at each of their frames: objectives, solution, channels."""
+
     scene: bpy.types.Scene
     body: JointTree
     effectors: tuple[BodyEffector, ...]
@@ -158,10 +177,15 @@ class _Work:
         self.frames = np.arange(self.options.first, self.options.last + 1)
         self.followed = [effector.target for effector in self.effectors if effector.target is not None]
 
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The bones that are sampled."""
+        return tuple(dict.fromkeys((*self.body.seen, *(() if self.weighed is None else self.weighed.seen))))
+
     def steps(self) -> Generator[float, None, BodyBakeResult]:
+        """The bake; yields the completed fraction."""
         body, armature = self.body, self.body.armature
-        bones = dict.fromkeys((*body.seen, *(() if self.weighed is None else self.weighed.seen)))
-        with Sampler(self.scene, armature, tuple(bones), self.followed, located=True) as sampler:
+        with Sampler(self.scene, armature, self.seen, self.followed, located=True) as sampler:
             samples, orientations = yield from self._sample(sampler)
             if samples.sheared:
                 raise RigError(
@@ -175,7 +199,7 @@ class _Work:
         self, sampler: Sampler, samples: Samples, orientations: Array
     ) -> Generator[float, None, BodyBakeResult]:
         body, armature = self.body, self.body.armature
-        objectives, balance = self._objectives(samples, BodyPose(body, samples), orientations)
+        objectives, balance = self.objectives_of(samples, BodyPose(body, samples), orientations)
         touching = [effector.bone for effector in self.effectors if effector.contact is not None]
         if touching and not any(self.intervals):
             raise contact_plan.no_contact(touching, self.options.first, self.options.last)
@@ -190,7 +214,7 @@ class _Work:
             yield from checked.measure()
         with BakeTransaction(armature) as work:
             if checked is None:
-                written = self._write(work, samples, pose, found.rotations, found.displacement)
+                written = self.write(work, samples, pose, found.rotations, found.displacement)
                 errors, unbalanced = found.errors, found.unbalanced
             else:
                 errors, unbalanced, written = yield from checked.steps(work)
@@ -230,10 +254,7 @@ class _Work:
             for n, target in enumerate(self.followed):
                 if target.object is not None:
                     orientations[n, k] = axes_of(sampler.stand_in(target.object), target.bone, depsgraph)
-            bones = sampler.stand_in(self.body.armature).evaluated_get(depsgraph).pose.bones
-            for n, limb in enumerate(self.body.limbs):
-                constraint = bones[limb.switch[0]].constraints[limb.switch[1]]
-                self.ik[k, n] = 0.0 if constraint.mute else constraint.influence
+            self.ik[k] = self.body.influences(sampler.stand_in(self.body.armature).evaluated_get(depsgraph))
             yield share * (k + 1) / count
         assert samples is not None
         for target, points in zip(self.followed, samples.targets, strict=True):
@@ -248,7 +269,7 @@ class _Work:
 
     # Objectives
 
-    def _objectives(
+    def objectives_of(
         self, samples: Samples, pose: BodyPose, orientations: Array
     ) -> tuple[list[tuple[int, ik.BodyObjective]], ik.Balance | None]:
         """The objectives with the index of their effector, over all frames and in armature space."""
@@ -271,7 +292,8 @@ class _Work:
                     away = rotation.rotate(worlds[0], place[0] - target[0])
                     target = target + rotation.rotate(rotation.inverse(worlds), away)
             if effector.position or effector.contact is not None:
-                found.append((k, ik.BodyPosition(joint, target, **common)))
+                point = self.tip(joint, samples) if effector.tip else (0.0, 0.0, 0.0)
+                found.append((k, ik.BodyPosition(joint, target, point, **common)))
                 moved[self.body.shown[joint]] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
                     target - place
                 )
@@ -285,6 +307,12 @@ class _Work:
         if self.weighed is not None:
             balance = body_balance.objective(self.body, self.weighed, samples, moved, min(self.tuning.balance, 1.0))
         return found, balance
+
+    def tip(self, joint: int, samples: Samples) -> Array:
+        """The tip (F, 3) of a joint in its own frame."""
+        name = self.body.shown[joint]
+        length = self.body.armature.data.bones[name].length * samples.sizes[:, samples.bones.index(name)]
+        return length[:, None] * np.array([0.0, 1.0, 0.0])
 
     def _held(
         self, k: int, samples: Samples, pose: BodyPose, surface: tuple[Array, Array] | None
@@ -353,7 +381,7 @@ class _Work:
         inner = bodies.limb_of(self.body, joint)[1:]
         return float(np.linalg.norm(pose.offsets[:, inner], axis=-1).sum(axis=-1).mean())
 
-    def _lowering(self, samples: Samples, pose: BodyPose, objectives: Sequence[tuple[int, ik.BodyObjective]]) -> Array:
+    def _lowering(self, samples: Samples, pose: BodyPose, objectives: Objectives) -> Array:
         """How far the first joint is lowered (F, 3) in armature space, so that all feet reach their places."""
         none = np.zeros((len(self.frames), 3))
         if not (self.tuning.still and self.body.moves):
@@ -397,24 +425,26 @@ class _Work:
     def _solve_all(
         self,
         pose: BodyPose,
-        objectives: Sequence[tuple[int, ik.BodyObjective]],
+        objectives: Objectives,
         balance: ik.Balance | None,
         share: float,
     ) -> Generator[float, None, SolvedBody]:
         found = []
         for first in range(0, len(self.frames), _SLICE):
             part = slice(first, first + _SLICE)
-            found.append(self._solve(pose, objectives, balance, part))
+            found.append(self.solve(pose, objectives, balance, part))
             yield 0.7 + 0.25 * min(1.0, (first + _SLICE) / len(self.frames)) if not share else 0.3 + share
-        return SolvedBody(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        return SolvedBody(*(np.concatenate([getattr(part, f.name) for part in found]) for f in fields(SolvedBody)))
 
-    def _solve(
+    def solve(
         self,
         pose: BodyPose,
-        objectives: Sequence[tuple[int, ik.BodyObjective]],
+        objectives: Objectives,
         balance: ik.Balance | None,
         part: slice,
-    ) -> tuple[Array, Array, Array, Array]:
+        iterations: int = _ALL,
+    ) -> SolvedBody:
+        """Solve some of the frames. iterations: largest number, below that of the tuning."""
         offsets, lowered = pose.offsets[part], np.zeros((1, 3))
         if self.tuning.still:
             lowered = rotation.rotate(rotation.inverse(pose.base[part, 3:]), (self.root - pose.positions[:, 0])[part])
@@ -429,14 +459,16 @@ class _Work:
             limits=self.body.limits,
             base=pose.base[part],
             move_root=self.body.moves and not self.tuning.still,
-            iterations=self.tuning.iterations,
+            iterations=min(iterations, self.tuning.iterations),
         )
-        return found.rotations, found.displacement + lowered, found.errors, found.unbalanced
+        return SolvedBody(
+            found.rotations, found.displacement + lowered, found.errors, found.unbalanced, found.iterations
+        )
 
-    def _write(
-        self, work: BakeTransaction, samples: Samples, pose: BodyPose, rotations: Array, displacement: Array
+    def write(
+        self, work: ChannelWriter, samples: Samples, pose: BodyPose, rotations: Array, displacement: Array
     ) -> list[str]:
-        """Key the bones that turn or move; returns their names."""
+        """Write the channels of the bones that turn or move; returns their names."""
         body, written = self.body, []
         turns = rotation.multiply(rotation.inverse(pose.local), rotations)
         turns[rotation.angle(turns) < _NEARLY_NOTHING] = rotation.IDENTITY
@@ -457,7 +489,7 @@ class _Work:
             written = list(dict.fromkeys((*written, body.joints[0])))
         return written
 
-    def _errors(self, objectives: Sequence[tuple[int, ik.BodyObjective]], errors: Array) -> tuple[Array, Array]:
+    def _errors(self, objectives: Objectives, errors: Array) -> tuple[Array, Array]:
         """Distances and angles (k, F) of the effectors; 0 where they have no such objective."""
         away, turned = np.zeros((2, len(self.effectors), len(self.frames)))
         for (k, objective), error in zip(objectives, errors.T, strict=True):
@@ -470,11 +502,11 @@ class _Verified:
 
     def __init__(
         self,
-        work: _Work,
+        work: BodyWork,
         sampler: Sampler,
         samples: Samples,
         pose: BodyPose,
-        objectives: Sequence[tuple[int, ik.BodyObjective]],
+        objectives: Objectives,
         balance: ik.Balance | None,
         found: SolvedBody,
     ) -> None:
@@ -484,7 +516,7 @@ class _Verified:
         self.changing = np.ones(len(samples.frames), dtype=bool)
         if work.tuning.still:
             # All other frames stay as animated to the bit.
-            self.changing = np.any(self._errors(pose) > _NEARLY_NOTHING, axis=-1) | np.any(
+            self.changing = np.any(measured(objectives, pose) > _NEARLY_NOTHING, axis=-1) | np.any(
                 work.lowering != 0.0, axis=-1
             )
 
@@ -493,7 +525,7 @@ class _Verified:
         controls, pose, found, size = self.controls, self.pose, self.found, self.pose.size
         moves = best = controls.none
         seen, written = self.samples, []
-        errors, unbalanced = self._errors(BodyPose(self.work.body, seen)), found.unbalanced
+        errors, unbalanced = measured(self.objectives, BodyPose(self.work.body, seen)), found.unbalanced
         least = np.full(len(errors), np.inf)
         for turn in range(_PASSES):
             moves = controls.realize(moves, seen, *pose.solved(found)).where(self.changing, controls.none)
@@ -502,12 +534,13 @@ class _Verified:
                 return errors, unbalanced, written
             seen = yield from self._sampled(0.5 + 0.4 * turn / _PASSES)
             pose = self.work.pose(seen)
-            measured = self._errors(BodyPose(self.work.body, seen))
-            score = self._score(measured)
-            better = score < least
-            best, least = moves.where(better, best), np.where(better, score, least)
-            errors = np.where(better[:, None], measured, errors)
-            if np.all(self._score(np.maximum(errors - found.errors, 0.0)) < _AS_SOLVED) or turn == _PASSES - 1:
+            now = measured(self.objectives, BodyPose(self.work.body, seen))
+            total = score(self.objectives, now, self.pose.size)
+            better = total < least
+            best, least = moves.where(better, best), np.where(better, total, least)
+            errors = np.where(better[:, None], now, errors)
+            worse = np.maximum(errors - found.errors, 0.0)
+            if np.all(score(self.objectives, worse, self.pose.size) < AS_SOLVED) or turn == _PASSES - 1:
                 break
             found = yield from self.work._solve_all(pose, self.objectives, self.balance, 0.3)
             unbalanced = found.unbalanced
@@ -529,28 +562,31 @@ class _Verified:
             yield share
         return seen
 
-    def _errors(self, pose: BodyPose) -> Array:
-        """The errors (F, objectives) of a pose: lengths and angles."""
-        found = []
-        for _, objective in self.objectives:
-            place, lying = pose.positions[:, objective.joint], pose.rotations[:, objective.joint]
-            if isinstance(objective, ik.BodyPosition):
-                found.append(np.linalg.norm(objective.target - place, axis=-1))
-            elif isinstance(objective, ik.BodyOrientation):
-                found.append(rotation.distance(lying, objective.orientation))
-            else:
-                assert isinstance(objective, ik.BodyAim)
-                aim = rotation.rotate(lying, objective.axis)
-                found.append(rotation.angle_between(aim, objective.target - place))
-        return np.stack(found, axis=-1)
 
-    def _score(self, errors: Array) -> Array:
-        """Errors (F, objectives) as one number for each frame, in sizes of the body."""
-        total = np.zeros(len(errors))
-        for n, (_, objective) in enumerate(self.objectives):
-            size = self.pose.size if isinstance(objective, ik.BodyPosition) else 1.0 / _RADIAN
-            total += np.asarray(objective.weight) * errors[:, n] / size
-        return total
+def measured(objectives: Objectives, pose: BodyPose) -> Array:
+    """The errors (F, objectives) of a pose: lengths and angles."""
+    found = []
+    for _, objective in objectives:
+        place, lying = pose.positions[:, objective.joint], pose.rotations[:, objective.joint]
+        if isinstance(objective, ik.BodyPosition):
+            point = place + rotation.rotate(lying, np.asarray(objective.offset))
+            found.append(np.linalg.norm(objective.target - point, axis=-1))
+        elif isinstance(objective, ik.BodyOrientation):
+            found.append(rotation.distance(lying, objective.orientation))
+        else:
+            assert isinstance(objective, ik.BodyAim)
+            aim = rotation.rotate(lying, objective.axis)
+            found.append(rotation.angle_between(aim, objective.target - place))
+    return np.stack(found, axis=-1)
+
+
+def score(objectives: Objectives, errors: Array, size: float) -> Array:
+    """Errors (F, objectives) as one number for each frame, in sizes of the body."""
+    total = np.zeros(len(errors))
+    for n, (_, objective) in enumerate(objectives):
+        unit = size if isinstance(objective, ik.BodyPosition) else 1.0 / _RADIAN
+        total += np.asarray(objective.weight) * errors[:, n] / unit
+    return total
 
 
 def _part(objective: Sliced, part: slice) -> Sliced:

@@ -5,6 +5,7 @@ a hand whose IK control moves with the chest, and each frame is corrected by tha
 """
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from ...lookat_pd import rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
 from ..animation import channels
-from ..animation.bake_transaction import BakeTransaction
 from ..sampling import bone_response
 from ..sampling.sampler import Samples
 from .body import JointTree
@@ -21,6 +21,14 @@ _PROBE = np.radians(10.0)
 _NEARLY_NOTHING = 1e-7
 _SWITCHED = 1e-6
 """Influence of IK up to which a limb is FK only, and vice versa."""
+
+
+class ChannelWriter(Protocol):
+    """What channels are written to: a bake transaction, or the pose."""
+
+    def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array, /) -> None:
+        """Write the channels (F, 3 or 4) of a bone; `base` is their value before."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -198,7 +206,7 @@ class BodyControls:
 
     # Writing
 
-    def write(self, work: BakeTransaction, moves: Moves, size: float) -> list[str]:
+    def write(self, work: ChannelWriter, moves: Moves, size: float) -> list[str]:
         """Key the controls that turn or move, and those keyed before; returns their names. size: of the body."""
         for n, name in enumerate(self.body.joints):
             self._turn(work, name, moves.turns[:, n])
@@ -209,14 +217,14 @@ class BodyControls:
             self._move(work, limb.goal, moves.goal_locations[:, k], size)
         return list(dict.fromkeys(name for name, _ in self._written))
 
-    def _turn(self, work: BakeTransaction, name: str, turn: Array) -> None:
+    def _turn(self, work: ChannelWriter, name: str, turn: Array) -> None:
         turn = np.where((rotation.angle(turn) < _NEARLY_NOTHING)[:, None], rotation.IDENTITY, turn)
         mode, raw = self.samples.channel(name)
         if np.any(turn != rotation.IDENTITY) or (name, mode) in self._written:
             work.write(name, mode, self.frames, channels.turned(raw, mode, turn), raw)
             self._written[name, mode] = None
 
-    def _move(self, work: BakeTransaction, name: str, move: Array, size: float) -> None:
+    def _move(self, work: ChannelWriter, name: str, move: Array, size: float) -> None:
         far = np.linalg.norm(move, axis=-1) > _NEARLY_NOTHING * size
         raw = self.samples.raw[channels.LOCATION][:, self.samples.bones.index(name)]
         if far.any() or (name, channels.LOCATION) in self._written:

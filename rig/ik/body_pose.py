@@ -12,12 +12,13 @@ from .body import JointTree
 
 @dataclass(frozen=True)
 class SolvedBody:
-    """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,)."""
+    """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,), iterations (F,)."""
 
     rotations: Array
     displacement: Array
     errors: Array
     unbalanced: Array
+    iterations: Array
 
 
 class BodyPose:

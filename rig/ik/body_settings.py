@@ -141,6 +141,11 @@ def feet(armature: bpy.types.Object) -> set[str]:
         return set()
 
 
+def has_effectors(armature: bpy.types.Object) -> bool:
+    """Whether there is any in the list."""
+    return any(item.bone for item in armature.lookat_pd_ik_body.effectors)
+
+
 def effectors(armature: bpy.types.Object, frames: Array) -> list[BodyEffector]:
     """The effectors of the list over frames (F,), those without a bone left out."""
     found = []

@@ -12,17 +12,12 @@ from ...lookat_pd.ik import methods
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..detection.joint_chain import JointChain
+from . import continuation
 from .pose import Seen
 
 METHODS = ik.METHODS
-_WIDEST = 100_000
-"""Largest number of frames to each side for smoothing."""
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] below which a bone keeps its raw values: the precision of Blender's numbers."""
-_SPREADS = (2, 4, 8, 16, 32, 64)
-"""Numbers of frames over which the rotations at a snap are spread, one after the other until it is gone."""
-_LARGEST_SPEED = 1.4
-"""Largest rotation of a joint from frame to frame, as a factor of what is needed."""
 _IN_REACH = 0.999
 """Fraction of its length up to which a chain counts as long enough: there it is almost straight."""
 
@@ -97,7 +92,7 @@ def solve(
         # that it starts from, so that this must be free of the noise of the animation as well.
         origin = rotation.identity(*start.shape[:2]) if METHODS[tuning.method].settles else start
         turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), found.rotations))
-        evened = rotation.normalize(_evened(turns, tuning.smoothness / dt))
+        evened = rotation.normalize(continuation.averaged(turns, tuning.smoothness / dt))
         evened = _allowed(chain, start, rotation.multiply(origin, evened))
         found = _solve(chain, seen, objectives, tuning, evened, history=history)
     offsets = _in_channels(chain, seen, objectives, start, found.rotations)
@@ -105,7 +100,14 @@ def solve(
 
 
 def _solve(
-    chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, start: Array, *, history: bool = False
+    chain: JointChain,
+    seen: Seen,
+    objectives: Objectives,
+    tuning: IKTuning,
+    start: Array,
+    *,
+    history: bool = False,
+    posture: ik.Posture | None = None,
 ) -> ik.IKSolution:
     base = np.concatenate((seen.positions[:, 0], seen.parent), axis=-1)
     lengths = seen.offsets
@@ -120,68 +122,67 @@ def _solve(
         limits=chain.limits,
         base=base,
         objectives=objectives.beside_target(chain),
-        posture=None if chain.posture is None else chain.posture.as_bent(lengths, seen.local),
+        posture=_posture(chain, seen) if posture is None else posture,
         history=history,
         published=tuning.published,
     )
 
 
+def _posture(chain: JointChain, seen: Seen) -> ik.Posture | None:
+    """The posture of a chain, with hinges bent as in the animation."""
+    return None if chain.posture is None else chain.posture.as_bent(seen.offsets, seen.local)
+
+
 def _without_snaps(
     chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, found: ik.IKSolution
 ) -> ik.IKSolution:
-    """The solution, where needed spread over time: no joint turns much faster than the animation and the target need.
+    """The solution, continuous where animation and target are."""
 
-    Where a target passes the line of a straight chain, or opposite to the animated pose, the nearest pose changes
-    abruptly. There the rotations are smoothed over a growing time, and solved again from there.
-    """
-    start = seen.local
-    for width in _SPREADS:
-        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(start), found.rotations))
-        too_fast = speeds(chain, seen, objectives, tuning, found.rotations) > _LARGEST_SPEED
-        if not too_fast.any():
-            break
-        box = np.ones(2 * min(width, (len(turns) - 1) // 2) + 1)
-        near = np.convolve(np.append(too_fast, False), box, "same") > 0.5
-        share = np.convolve(near, box / len(box), "same")
-        evened = rotation.normalize(_evened(turns, float(width)))
-        smooth = rotation.slerp(turns, evened, share[:, None])
-        found = _solve(chain, seen, objectives, tuning, _allowed(chain, start, rotation.multiply(start, smooth)))
+    def solved(start: Array, frames: Array) -> ik.IKSolution:
+        return _solve(chain, seen.take(frames), objectives.take(frames), tuning, start, posture=posture)
+
+    posture = _posture(chain, seen)
+    course = continuation.Course(
+        seen.local,
+        _needed(seen, objectives, posture),
+        solved,
+        lambda pose, frames: _allowed(chain, seen.local[frames], pose),
+    )
+    return continuation.without_snaps(course, found)
+
+
+def _needed(seen: Seen, objectives: Objectives, posture: ik.Posture | None) -> float:
+    """The largest rotation [rad] of a joint from a frame to the next that animation and objectives need."""
+    places = np.concatenate((seen.positions, seen.end[:, None]), axis=1)
+    above = np.linalg.norm(places[:, 1:-1] - places[:, :1], axis=-1)
+    below = np.linalg.norm(places[:, -1:] - places[:, 1:-1], axis=-1)
+    if not above.shape[1]:
+        above, below = seen.reach[:, None], np.zeros((len(places), 1))
+    shorter = np.minimum(above, below)[0]
+    if posture is not None and posture.is_hinge[1:].any():
+        shorter = np.where(posture.is_hinge[1:], shorter, -1.0)
+    middle = int(np.argmax(shorter))
+    towards = rotation.rotate(rotation.inverse(seen.parent), objectives.target - places[:, 0])
+    found = continuation.needed(seen.local, towards, above[:, middle], below[:, middle])
+    for wanted in (objectives.orientation, objectives.pole):
+        if wanted is not None and len(wanted) > 1:
+            found += float(_turned(seen, wanted).max())
     return found
+
+
+def _turned(seen: Seen, wanted: Array) -> Array:
+    """The angles (F - 1,) [rad] by which orientations (F, 4) or the directions of points (F, 3) turn."""
+    back = rotation.inverse(seen.parent)
+    if wanted.shape[-1] == 4:
+        local = rotation.multiply(back, wanted)
+        return rotation.distance(local[1:], local[:-1])
+    seen_from_base = rotation.rotate(back, wanted - seen.positions[:, 0])
+    return rotation.angle_between(seen_from_base[1:], seen_from_base[:-1])
 
 
 def _allowed(chain: JointChain, start: Array, pose: Array) -> Array:
     """A smoothed pose (F, n, 4) within the limits; locked axes are as animated."""
     return pose if chain.limits is None else chain.limits.clamp(pose, start)
-
-
-def speeds(chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, rotations: Array) -> Array:
-    """The largest rotation of a joint from each frame to the next (F - 1,), as a factor of the largest one that is
-    needed: the animated one and the smallest one that follows the target from the previous pose."""
-    start = seen.local
-    if len(start) < 2:
-        return np.zeros(0)
-    turns = rotation.multiply(rotation.inverse(start), rotations)
-    follow = rotation.multiply(start[1:], turns[:-1])
-    later = np.arange(len(start)) > 0
-    least = _solve(chain, seen.take(later), objectives.take(later), tuning, follow)
-    needed = rotation.distance(start[1:], start[:-1]) + rotation.distance(least.rotations, follow)
-    done = rotation.distance(rotations[1:], rotations[:-1])
-    return done.max(axis=-1) / max(float(needed.max()), _NEARLY_NOTHING)
-
-
-def _evened(turns: Array, width: float) -> Array:
-    """Gaussian means over time of (F, n, 4) with that width in frames; the ends are extended."""
-    whole = min(int(np.ceil(1.5 * width)), _WIDEST)
-    bell = np.exp(-0.5 * (np.arange(-whole, whole + 1) / max(0.5 * width, 1e-6)) ** 2)
-    bell /= bell.sum()
-    # Beyond all frames there are only the ends.
-    half = min(whole, len(turns))
-    ends = float(bell[: whole - half].sum())
-    padded = np.concatenate((np.repeat(turns[:1], half, 0), turns, np.repeat(turns[-1:], half, 0)))
-    result = np.broadcast_to(ends * (turns[:1] + turns[-1:]), turns.shape).copy()
-    for k, weight in enumerate(bell[whole - half : whole + half + 1]):
-        result += weight * padded[k : k + len(turns)]
-    return result
 
 
 def _in_channels(chain: JointChain, seen: Seen, objectives: Objectives, start: Array, found: Array) -> Array:

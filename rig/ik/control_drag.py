@@ -19,7 +19,8 @@ from ..animation import actions, auto_keying, channels
 from ..detection import limb_controls
 from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
-from . import drag
+from . import body_drag, drag
+from .body_drag import BodyDrag
 from .chain_solve import IKTuning
 from .method_ghosts import MethodGhost
 
@@ -55,10 +56,16 @@ def begin(
     scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str, **settings: Any
 ) -> "Session":
     """The drag of what moves `bone`. settings: as for `DragSession`, but with a function `extent` that gives the
-    arguments for the chain of a bone. Raises LookAtError."""
-    extent = settings.pop("extent")
+    arguments for the chain of a bone, and `body`, the settings of a body whose other effectors are held, or None.
+    Raises LookAtError."""
+    extent, body = settings.pop("extent"), settings.pop("body", None)
     name, limb = moved_by(view_layer, armature, bone)
-    if limb is not None:
+    frame, at_tip = scene.frame_current_final, settings["at_tip"]
+    dragged = body_drag.effectors_of(armature, bone, frame, at_tip=at_tip, keeps=settings["keeps"])
+    session: Session
+    if dragged is not None and body is not None:
+        session = BodyDrag(scene, view_layer, armature, dragged, tuning=settings["tuning"], body_tuning=body)
+    elif limb is not None:
         session = ControlDrag(scene, view_layer, armature, limb, tuning=settings["tuning"])
     else:
         session = drag.DragSession(scene, view_layer, armature, name, **extent(name), **settings)
@@ -71,6 +78,7 @@ class ControlDrag:
 
     length_changed = False
     length = 0
+    held = 0
 
     def __init__(
         self,
@@ -170,5 +178,5 @@ class ControlDrag:
         return auto_keying.is_on(self.scene)
 
 
-Session = drag.DragSession | ControlDrag
+Session = drag.DragSession | ControlDrag | BodyDrag
 """A drag, whatever moves the bone."""

@@ -35,8 +35,11 @@ class DragSession:
     """A bone that is dragged; asked: the bone that it is dragged for.
 
     chain: the bones that rotate. error: distance of the effector from the point in the world, iterations, and seconds
-    of the solver, of the last `move`. place: (3,) initial position of the effector in the world.
+    of the solver, of the last `move`. place: (3,) initial position of the effector in the world. held: number of other
+    effectors that are held.
     """
+
+    held = 0
 
     def __init__(
         self,

@@ -181,6 +181,12 @@ class IKSettings(bpy.types.PropertyGroup):
         size=len(methods.METHODS),
         default=[row.key in "0123" for row in methods.METHODS.values()],
     )
+    hold_effectors: BoolProperty(
+        name="Hold in Drag",
+        description="While a bone is dragged, hold the other effectors of the list and pinned bones; the spine and the "
+        "hips take part. B switches it during the drag",
+        default=True,
+    )
     iterations: IntProperty(
         name="Iterations",
         description="Maximum number of passes of the solver over the chain",

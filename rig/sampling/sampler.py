@@ -559,6 +559,26 @@ def seen_from(worlds: Array, points: Array) -> Array:
     return places[..., 0]
 
 
+class ShownPose:
+    """One armature as a view layer shows it, changes without keys included, again and again as samples of one frame."""
+
+    def __init__(self, scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str]) -> None:
+        self._scene, self._armature = scene, armature
+        self._sampler = Sampler(scene, armature, bones, located=True)
+        rows = {name: n for n, name in enumerate(armature.pose.bones.keys())}
+        samples = self._sampler._empty_samples([scene.frame_current])
+        order = np.array([rows[name] for name in bones], dtype=int)
+        self._record = _Record.of(1, len(rows), order, samples.raw)
+
+    def read(self, rig: bpy.types.Object) -> Samples:
+        """The pose of the evaluated armature. Raises RigError where it cannot be solved."""
+        samples = self._sampler._empty_samples([self._scene.frame_current])
+        self._record.read_pose(0, rig.pose.bones, scales=True)
+        world = np.array(rig.matrix_world, dtype=np.float32).T.reshape(1, 1, 16)
+        self._sampler._finish(samples, self._record, world, slice(0, 1))
+        return samples
+
+
 def run(steps: Generator[Samples, None, Samples]) -> Samples:
     """Take all steps of `Sampler.sample` and return what they filled."""
     return drain(steps)

@@ -70,7 +70,9 @@ def find(
         contacts = first, second
     found = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
     # The source is cut after the matching frame, and the destination entered after its own.
-    within = [rows(item, frames) for item, frames in zip(used, ranges, strict=True)]
+    within = [
+        rows((item.action.name, item.first, item.last), frames) for item, frames in zip(used, ranges, strict=True)
+    ]
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
         for pair in found.best(
@@ -80,22 +82,25 @@ def find(
     return Found(best, found.cost, (used[0].first, used[1].first))
 
 
-def rows(item: sequence.Used, frames: Range) -> slice:
-    """The rows of a clip at which it may be cut. Raises RigError if there are none."""
+def rows(clip: tuple[str, int, int], frames: Range) -> slice:
+    """The rows of a clip, of which are given name, first and last frame, at which it may be cut.
+
+    Raises RigError if there are none.
+    """
     if frames is None:
         return slice(None)
-    first, last = frames
-    if last < first or last <= item.first or first > item.last + 1:
+    (name, begin, end), (first, last) = clip, frames
+    if last < first or last <= begin or first > end + 1:
         raise RigError(
             "The range {begin} to {end} has no frame at which '{action}' can be cut; choose frames from {first} to "
             "{last}.",
             begin=first,
             end=last,
-            action=item.action.name,
-            first=item.first + 1,
-            last=item.last,
+            action=name,
+            first=begin + 1,
+            last=end,
         )
-    return slice(max(first - item.first - 1, 0), last - item.first)
+    return slice(max(first - begin - 1, 0), last - begin)
 
 
 class ComparedBody:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import bpy
 
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drain
 from ..animation import actions, editable
 from ..feet.foot_locking import FootLockResult
 from ..sampling import scene_time
@@ -161,7 +162,7 @@ def _with_locked_feet(
 ) -> FootLockResult | None:
     """Keep the feet on their places through the transitions of a new action; it is removed again if that fails."""
     try:
-        return feet.lock_feet(scene, armature, action, slot, clips, dt)
+        return drain(feet.lock_feet(scene, armature, action, slot, clips, dt))
     except BaseException:
         bpy.data.actions.remove(action)
         raise

@@ -1,9 +1,11 @@
 """A library: all actions of one character, the best cuts between each two of them, and the cheapest path from one to
 another."""
 
+import itertools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import bpy
 
@@ -41,34 +43,40 @@ class LibraryCut:
 
 @dataclass(frozen=True)
 class PathEnds:
-    """The actions from and to which a path leads.
+    """The actions from and to which a path leads, by name.
 
     ranges: first and last frame at which the start may be left and the goal be entered; by default the second half of
     the start and the first half of the goal.
     """
 
-    start: bpy.types.Action
-    goal: bpy.types.Action
+    start: str
+    goal: str
     ranges: tuple[best_cut.Range, best_cut.Range] = (None, None)
 
-    def frames(self, clips: Sequence[Used]) -> tuple[tuple[int, slice], tuple[int, slice]]:
-        """Number and rows of the start and of the goal. Raises RigError if a range has no frame for a cut."""
-        names = [clip.action.name for clip in clips]
-        first, last = names.index(self.start.name), names.index(self.goal.name)
-        leave, enter = best_cut.rows(clips[first], self.ranges[0]), best_cut.rows(clips[last], self.ranges[1])
-        if self.ranges[0] is None:
-            leave = slice((clips[first].last - clips[first].first) // 2, None)
-        if self.ranges[1] is None:
-            enter = slice(0, max((clips[last].last - clips[last].first) // 2, 1))
-        return (first, leave), (last, enter)
+
+class ClipFrames(NamedTuple):
+    """The name of an action, and its first and last frame."""
+
+    name: str
+    first: int
+    last: int
+
+    def leave(self, frames: best_cut.Range) -> slice:
+        """The rows at which a path may leave it, by default those of the second half. Raises RigError for none."""
+        return slice((self.last - self.first) // 2, None) if frames is None else best_cut.rows(self, frames)
+
+    def enter(self, frames: best_cut.Range) -> slice:
+        """The rows at which a path may enter it, by default those of the first half. Raises RigError for none."""
+        half = slice(0, max((self.last - self.first) // 2, 1))
+        return half if frames is None else best_cut.rows(self, frames)
 
 
 @dataclass(frozen=True)
-class Library:
-    """The clips of an armature and the cuts between them. dt: seconds per frame."""
+class CutGraph:
+    """The cuts between actions, without data of Blender. number: a unique one for each; dt: seconds per frame."""
 
-    armature: bpy.types.Object
-    clips: tuple[Used, ...]
+    number: int
+    clips: tuple[ClipFrames, ...]
     graph: ClipGraph
     dt: float
 
@@ -76,21 +84,54 @@ class Library:
         """The best cut of each ordered pair of different actions, best first."""
         return [self._cut(cut) for cut in self.graph.pairs()]
 
-    def path(self, ends: "PathEnds", cut_cost: float = CUT_COST) -> list[LibraryCut]:
-        """The cuts of the cheapest path between the ends with which the library was built.
+    def path(self, ends: PathEnds, cut_cost: float = CUT_COST) -> list[LibraryCut]:
+        """The cuts of the cheapest path between two of the actions.
 
         cut_cost: added to each cut. Raises RigError if there is no path.
         """
-        (first, leave), (last, enter) = ends.frames(self.clips)
+        names = [clip.name for clip in self.clips]
+        if not {ends.start, ends.goal} <= set(names):
+            raise RigError(
+                "'{source}' and '{destination}' are not both in the library; compare its actions again.",
+                source=ends.start,
+                destination=ends.goal,
+            )
+        first, last = names.index(ends.start), names.index(ends.goal)
+        leave, enter = self.clips[first].leave(ends.ranges[0]), self.clips[last].enter(ends.ranges[1])
         stay = max(round(_STAY / self.dt), 1)
         found = self.graph.cheapest(first, last, leave=leave, enter=enter, stay=stay, cut_cost=cut_cost)
         if not found:
             raise RigError(
                 "No cuts lead from '{source}' to '{destination}'; add actions to the library, or choose other frames.",
-                source=ends.start.name,
-                destination=ends.goal.name,
+                source=ends.start,
+                destination=ends.goal,
             )
         return [self._cut(cut) for cut in found]
+
+    def _cut(self, cut: ClipCut) -> LibraryCut:
+        source, destination = self.clips[cut.source], self.clips[cut.destination]
+        return LibraryCut(
+            source.name, destination.name, source.first + cut.i + 1, destination.first + cut.j + 1, cut.cost
+        )
+
+
+_last: dict[int, CutGraph] = {}
+"""The last graph by armature: a cache for display."""
+_numbers = itertools.count()
+
+
+def last(armature: bpy.types.Object) -> CutGraph | None:
+    """The graph of the last library of this armature; None if there was none since Blender was started."""
+    return _last.get(armature.session_uid)
+
+
+@dataclass(frozen=True)
+class Library:
+    """The clips of an armature and the cuts between them."""
+
+    armature: bpy.types.Object
+    clips: tuple[Used, ...]
+    cuts: CutGraph
 
     def steps(self, path: Sequence[LibraryCut], blend: Blend = AUTOMATIC) -> list[ClipStep]:
         """Steps for `join.chain` that play a path: the start from its first frame, the goal to its end."""
@@ -103,16 +144,6 @@ class Library:
             clip, frame = known[cut.destination], cut.destination_frame
             steps.append(ClipStep(ClipRef(clip.action, frame, clip.slot), at, blend))
         return steps
-
-    def _cut(self, cut: ClipCut) -> LibraryCut:
-        source, destination = self.clips[cut.source], self.clips[cut.destination]
-        return LibraryCut(
-            source.action.name,
-            destination.action.name,
-            source.first + cut.i + 1,
-            destination.first + cut.j + 1,
-            cut.cost,
-        )
 
 
 def choose(
@@ -178,14 +209,20 @@ def build(
     """Compare all frames of all actions as this armature plays them; yields the completed fraction.
 
     room: frames of a destination that must come after a cut, such as the length of the blend. ends: of the path that
-    will be asked for. Nothing is changed.
-    Raises LookAtError.
+    will be asked for, if it has ranges. Nothing is changed. Raises LookAtError.
     """
     editable.check_armature(armature)
     clips = tuple(
         Used.of(armature, ClipRef(action, 0, moving_actions.suitable_slot(armature, action))) for action in library
     )
-    leave, enter = ((), ()) if ends is None else ends.frames(clips)
+    frames = tuple(ClipFrames(clip.action.name, clip.first, clip.last) for clip in clips)
+    # Any of them may be an end of the next path.
+    leave = {n: clip.leave(None) for n, clip in enumerate(frames)}
+    enter = {n: clip.enter(None) for n, clip in enumerate(frames)}
+    if ends is not None:
+        names = [clip.name for clip in frames]
+        first, goal = names.index(ends.start), names.index(ends.goal)
+        leave[first], enter[goal] = frames[first].leave(ends.ranges[0]), frames[goal].enter(ends.ranges[1])
     dt = scene_time.seconds_per_frame(scene)
     body = best_cut.ComparedBody(armature, clips)
     positions = []
@@ -200,8 +237,9 @@ def build(
         contacts=contacts,
         spacing=max(round(best_cut.SPACING / dt), 1),
         room=max(room, 1),
-        leave=dict([leave] if leave else []),
-        enter=dict([enter] if enter else []),
+        leave=leave,
+        enter=enter,
     )
     graph = yield from subrange(work, _SAMPLED, 1.0)
-    return Library(armature, clips, graph, dt)
+    _last[armature.session_uid] = CutGraph(next(_numbers), frames, graph, dt)
+    return Library(armature, clips, _last[armature.session_uid])

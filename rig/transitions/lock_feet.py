@@ -7,7 +7,8 @@ the end of the blend or, if it is lifted before, at its mean place. After the la
 destination.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import bpy
@@ -16,7 +17,7 @@ import numpy as np
 from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.contacts import Detection, Interval
 from ...lookat_pd.body.foot_lock import FootStance
-from ...lookat_pd.progress import drain
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
@@ -42,11 +43,11 @@ _INTERRUPTED = 0.05
 class PlayedClip:
     """A clip as it plays in a result: frame `frame` of the action at frame `at`. first, last: its own frames.
 
-    blend: [s] of the transition at its beginning, from frame `at` on.
+    action: None for whatever the armature plays. blend: [s] of the transition at its beginning, from frame `at` on.
     """
 
-    action: bpy.types.Action
-    slot: bpy.types.ActionSlot
+    action: bpy.types.Action | None
+    slot: bpy.types.ActionSlot | None
     first: int
     last: int
     frame: float
@@ -62,6 +63,30 @@ class PlayedClip:
     def end(self) -> int:
         """The last such frame."""
         return int(np.floor(self.last - self.frame + self.at + 1e-6))
+
+    def playing(self, armature: bpy.types.Object) -> AbstractContextManager[None]:
+        """The armature plays the clip meanwhile."""
+        return nullcontext() if self.action is None else playing(armature, self.action, self.slot)
+
+
+def divided(
+    action: bpy.types.Action | None,
+    slot: bpy.types.ActionSlot | None,
+    first: int,
+    last: int,
+    transitions: Sequence[tuple[int, float]],
+) -> list[PlayedClip]:
+    """The parts of an animation from frame first to last that are joined where it jumps.
+
+    action, slot: None for whatever the armature plays. transitions: the first frame after each jump and the length [s]
+    of its blend, in order of time.
+    """
+    begins, blends = [first, *(frame for frame, _ in transitions)], [0.0, *(blend for _, blend in transitions)]
+    ends = [*(begin - 1 for begin in begins[1:]), last]
+    return [
+        PlayedClip(action, slot, begin, end, float(begin), begin, blend)
+        for begin, end, blend in zip(begins, ends, blends, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -122,6 +147,22 @@ class FootHold:
             plans.append(FootPlan(moved, stances))
         return plans
 
+    def steps(
+        self, scene: bpy.types.Scene, armature: bpy.types.Object, footing: Footing, into: str, name: str = ""
+    ) -> Generator[float, None, FootLockResult]:
+        """Lock the feet of what the armature plays; yields the completed fraction. into, name: as for `BakeOptions`.
+
+        Raises RigError.
+        """
+        return foot_locking.lock(
+            scene,
+            armature,
+            footing,
+            lambda samples: self.plan(footing.feet, samples),
+            BakeOptions(self.first, self.last, into, name),
+            begin=self.begin - self.first,
+        )
+
 
 def lock_feet(
     scene: bpy.types.Scene,
@@ -131,26 +172,18 @@ def lock_feet(
     clips: Sequence[PlayedClip],
     dt: float,
     detection: Detection | None = None,
-) -> FootLockResult | None:
+) -> Generator[float, None, FootLockResult | None]:
     """Keep the feet of an action of these clips on their places through its transitions; None if nothing is planted.
 
-    dt: [s] per frame. Raises RigError.
+    dt: [s] per frame. Yields the completed fraction. Raises RigError.
     """
     footing = foot_bones.find(armature)
     hold = FootHold.of(scene, armature, footing, clips, dt, detection)
+    yield 0.2
     if hold is None:
         return None
-    options = BakeOptions(hold.first, hold.last, "CURRENT")
     with playing(armature, action, slot):
-        steps = foot_locking.lock(
-            scene,
-            armature,
-            footing,
-            lambda samples: hold.plan(footing.feet, samples),
-            options,
-            begin=hold.begin - hold.first,
-        )
-        return drain(steps)
+        return (yield from subrange(hold.steps(scene, armature, footing, "CURRENT"), 0.2, 1.0))
 
 
 def _sample(
@@ -162,7 +195,7 @@ def _sample(
     detection: Detection,
 ) -> _Sampled:
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
-    with playing(armature, clip.action, clip.slot), Sampler(scene, armature, footing.sampled) as sampler:
+    with clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
         samples = run(sampler.sample(frames.tolist()))
     found = foot_contacts.find_contacts(footing, samples, dt, detection)
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in found]

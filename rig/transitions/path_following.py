@@ -95,7 +95,7 @@ def follow(
     fails. Raises LookAtError.
     """
     known = TravelClip(scene, armature, action)
-    own = known.speed() if known.travels() else known.feet_speed()
+    own = known.speed() if known.travels() else (yield from subrange(known.measuring(), 0.0, 0.1))
     own = replace(own, turn=0.0) if speed is None else replace(own, speed=speed, turn=0.0)
     if not own.speed / known.scale > _SLOWEST * known.ground.size:
         raise RigError(
@@ -109,7 +109,7 @@ def follow(
         distance = np.arange(int(np.floor(course.along[-1] / step + 1e-6)) + 1) * step
         first = known.first
     else:
-        first, places = yield from subrange(_motion(known, path), 0.0, 0.2)
+        first, places = yield from subrange(_motion(known, path), 0.1, 0.2)
         course = _course(known, path, places)
         distance = course.along
     check_frames(first, first + len(distance) - 1)

@@ -118,6 +118,13 @@ def by_frame(pops: Sequence[Pop]) -> dict[float, list[Pop]]:
     return result
 
 
+def bones_by_frame(pops: Sequence[Pop], bones: Collection[str] | None = None) -> dict[int, set[str]]:
+    """The bones that jump by frame, in order of time. bones: only these; None for all."""
+    found = {int(frame): {pop.bone for pop in here} for frame, here in by_frame(pops).items()}
+    chosen = {frame: here if bones is None else here & set(bones) for frame, here in found.items()}
+    return {frame: here for frame, here in chosen.items() if here}
+
+
 def smooth(
     armature: bpy.types.Object,
     action: bpy.types.Action,

@@ -147,7 +147,7 @@ class Repeating:
 
 
 class FootLocking:
-    """Mixin of the settings and of the operators that join actions: planted feet."""
+    """Mixin of the settings and of the operators that join or smooth: planted feet."""
 
     lock_feet: BoolProperty(
         name="Lock Feet",

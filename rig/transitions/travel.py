@@ -3,22 +3,25 @@
 Both move the whole character, frame by frame, from one `GroundPath` to another.
 """
 
-from dataclasses import dataclass
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import InvalidArgument, RigError
+from ...lookat_pd.progress import drained, subrange
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions.ground_speed import ground_speed
+from ...lookat_pd.transitions.ground_turn import ground_turn
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..animation.playing import playing
 from ..detection import stance
 from ..feet import foot_bones
 from ..sampling import scene_time
-from ..sampling.sampler import Sampler, run
+from ..sampling.sampler import Sampler, sample_frames
 from . import animated, clips, join, pose_markers, sequence
 from .clips import Clip
 from .root_motion import Ground, Placement, heading, part
@@ -44,11 +47,15 @@ class GroundPath:
 @dataclass(frozen=True)
 class Speed:
     """Velocity over the ground in the frame of the character: [m/s] along `direction` [rad] from where it faces, to the
-    left, and turning speed [rad/s]."""
+    left, and turning speed [rad/s].
+
+    turns: (F,) turning speed at each frame of a clip, of which `turn` is the mean; None where it is constant.
+    """
 
     speed: float
     direction: float = 0.0
     turn: float = 0.0
+    turns: Array | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -159,7 +166,12 @@ class TravelClip:
         return GroundPath(np.tile(self.ground.stand(self.clip, 0)[0], (rows, 1)), np.zeros(rows))
 
     def straight(self, speed: Speed, times: Array) -> GroundPath:
-        """The path from where the clip begins with a constant speed and turn. times: (F,) [s]."""
+        """The path from where the clip begins with a constant speed, and a constant turn or that of each frame.
+
+        times: (F,) [s], those of the frames of the clip if its turn changes.
+        """
+        if speed.turns is not None:
+            return self._turning(speed, times)
         angles = speed.turn * times
         # The integral of a velocity that turns, from its closed form.
         near = np.abs(angles) < 1e-6
@@ -171,6 +183,11 @@ class TravelClip:
         velocity = speed.speed / self.scale * self.along(np.array(speed.direction))
         moved = ahead[:, None] * velocity + aside[:, None] * np.cross(self.ground.up, velocity)
         return GroundPath(self.ground.stand(self.clip, 0)[0] + times[:, None] * moved, angles)
+
+    def _turning(self, speed: Speed, times: Array) -> GroundPath:
+        angles = _integral(np.asarray(speed.turns)[:, None], times)[:, 0]
+        velocity = speed.speed / self.scale * self.along(angles + speed.direction)
+        return GroundPath(self.ground.stand(self.clip, 0)[0] + _integral(velocity, times), angles)
 
     def moved(self, clip: Clip, old: GroundPath, new: GroundPath) -> Clip:
         """A clip that follows one path, moved to another one."""
@@ -199,8 +216,10 @@ class TravelClip:
         distance = float(np.linalg.norm(self.level(path.places[-1] - path.places[0])))
         return distance > _GOES * self.ground.size * self.seconds
 
-    def feet_speed(self, *, turns: bool = False) -> Speed:
+    def measuring(self, *, turns: bool = False) -> Generator[float, None, Speed]:
         """The speed that the planted feet of the clip have over the ground, where it is played in place.
+
+        turns: whether the turn of each frame is measured, too. Yields the completed fraction.
 
         Raises RigError if the rig has no feet.
         """
@@ -217,15 +236,19 @@ class TravelClip:
             playing(self.armature, self.action, self.slot),
             Sampler(self.scene, self.armature, footing.sampled) as sampler,
         ):
-            samples = run(sampler.sample(frames))
+            samples = yield from sample_frames(sampler, np.array(frames))
         places = self.to_ground(np.concatenate([foot.touch(samples) for foot in footing.feet], axis=1))
         places = places - self.own_path().places[:, None] if self.travels() else places - self.still(1).places
         axes = np.stack((self.forward, self.left, self.ground.up), axis=-1)
         size = np.mean([foot.length(samples) for foot in footing.feet])
         unit = self.scale / self.scene.unit_settings.scale_length
-        velocity, turn = ground_speed(places @ axes, self.dt, float(size / unit), turns=turns)
-        speed = float(np.linalg.norm(velocity)) * self.scale
-        return Speed(speed, float(np.arctan2(velocity[1], velocity[0])), turn)
+        leg, changing = float(size / unit), None
+        if turns:
+            velocity, changing = ground_turn(places @ axes, self.dt, leg)
+        else:
+            velocity = ground_speed(places @ axes, self.dt, leg)[0]
+        speed, turn = float(np.linalg.norm(velocity)) * self.scale, 0.0 if changing is None else float(changing.mean())
+        return Speed(speed, float(np.arctan2(velocity[1], velocity[0])), turn, changing)
 
     def leg(self) -> float:
         """Mean length of the legs in the space of the ground. Raises RigError if the rig has none."""
@@ -261,7 +284,13 @@ def _smoothed(places: Array, window: int) -> Array:
     return places
 
 
-def in_place(
+def _integral(values: Array, times: Array) -> Array:
+    """The integral (F, n) of values (F, n) from the first of the times (F,) on, by trapezoids."""
+    steps = 0.5 * (values[1:] + values[:-1]) * np.diff(times)[:, None]
+    return np.concatenate((np.zeros((1, values.shape[1])), np.cumsum(steps, axis=0)))
+
+
+def making_in_place(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
     action: bpy.types.Action,
@@ -269,16 +298,23 @@ def in_place(
     *,
     name: str = "",
     assign: bool = True,
-) -> Travelled:
-    """A new action without the motion of the root over the ground. removed: one of `REMOVED`. Raises LookAtError."""
+) -> Generator[float, None, Travelled]:
+    """A new action without the motion of the root over the ground; yields the completed fraction.
+
+    removed: one of `REMOVED`. Raises LookAtError.
+    """
+    yield 0.0
     known = TravelClip(scene, armature, action)
+    yield 0.4
     path = known.own_path(removed)
+    yield 0.6
     result = known.moved(known.clip, path, known.still(len(path.angles)))
+    yield 0.8
     made = known.write(result, name or f"{action.name} in place", assign=assign)
-    return Travelled(made.action, made.slot, made.first, made.last, known.speed())
+    return replace(made, speed=known.speed())
 
 
-def travelling(
+def making_travelling(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
     action: bpy.types.Action,
@@ -287,15 +323,26 @@ def travelling(
     turns: bool = False,
     name: str = "",
     assign: bool = True,
-) -> Travelled:
-    """A new action that moves over the ground with a constant speed. speed: None for that of the planted feet, whose
-    turn is measured too with `turns`. Raises LookAtError."""
+) -> Generator[float, None, Travelled]:
+    """A new action that moves over the ground with a constant speed; yields the completed fraction.
+
+    speed: None for that of the planted feet, whose turn is measured too with `turns`. Raises LookAtError.
+    """
+    yield 0.0
     known = TravelClip(scene, armature, action)
-    speed = known.feet_speed(turns=turns) if speed is None else speed
+    yield 0.2
+    if speed is None:
+        speed = yield from subrange(known.measuring(turns=turns), 0.2, 0.7)
     if not np.isfinite([speed.speed, speed.direction, speed.turn]).all():
         raise RigError("The speed of '{action}' is not a number; enter another one.", action=action.name)
     rows = len(known.clip.frames)
     still = known.moved(known.clip, known.own_path(), known.still(rows)) if known.travels() else known.clip
+    yield 0.8
     result = known.moved(still, known.still(rows), known.straight(speed, known.dt * np.arange(rows)))
+    yield 0.9
     made = known.write(result, name or f"{action.name} travelling", assign=assign)
-    return Travelled(made.action, made.slot, made.first, made.last, speed)
+    return replace(made, speed=speed)
+
+
+in_place = drained("in_place", making_in_place)
+travelling = drained("travelling", making_travelling)

@@ -57,7 +57,9 @@ class Turning:
         min=-62.832,
         max=62.832,
     )
-    use_feet_turn: BoolProperty(name="Turn from Feet", description="Measure the turning speed from the feet too")
+    use_feet_turn: BoolProperty(
+        name="Turn from Feet", description="Measure from the feet how fast the character turns at each frame"
+    )
 
 
 class Eased:

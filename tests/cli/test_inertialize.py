@@ -544,6 +544,11 @@ def test_pops_as_seen(call, tools, tmp_path, suffix: str) -> None:
     assert leaps[0] < 0.2 * leaps[1]
     still = [*range(16), *range(26, 31)]
     np.testing.assert_allclose(seen[still], before[still], atol=1e-4)
+    assert row["keyed"] is None
+    if suffix == ".blend":
+        row = call("inertialize", source, "--output", output, *words, "--write-to", "current").row
+        assert row["error"] is None and row["keyed"] == ["chest"]
+        np.testing.assert_allclose(place_of_head(tools, output), seen, atol=1e-4)
     row = call("inertialize", source, "--output", output, *words[:-2], 20, 31).row
     assert row["ok"] and row["pops"] == [] and "No pop" in row["warnings"][0]
 
@@ -726,6 +731,7 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--to", "Walk", "--profile", "Nobody"], "there is no profile 'Nobody'; give a JSON file, or one of"),
         (["--to", "Walk", "--profile", "nowhere.json"], "the profile nowhere.json cannot be read"),
         (["--clean-feet", "--as-seen"], "--as-seen means nothing without --to"),
+        (["--smooth-pops", "--write-to", "layer"], "--write-to means nothing without --as-seen"),
         (["--loop", "--as-seen", "--name", "X"], "--name means nothing with --loop --as-seen"),
         (["--smooth-pops", "--as-seen", "--method", "fade"], "--method fade needs two clips"),
         (["--smooth-pops", "--as-seen", "--all-actions"], "--as-seen smooths what the rig plays"),
@@ -945,6 +951,18 @@ def test_lock_feet(call, walkers, tmp_path) -> None:
     assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
     seen = call("inertialize", walkers, "--output", output, *frames, "--lock-feet", "--as-seen").row
     assert seen["foot_drift"][0] > 10.0 * seen["foot_drift"][1]
+
+
+def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> None:
+    """A hard cut is a pop."""
+    cut, output = tmp_path / "cut.blend", tmp_path / "out.blend"
+    frames = ["--to", "Slow", "--source-frame", 31, "--destination-frame", 22, "--method", "cut"]
+    assert call("inertialize", walkers, "--output", cut, *frames).row["ok"]
+    for words in ([], ["--as-seen"]):
+        free = call("inertialize", cut, "--output", output, "--smooth-pops", *words).row
+        row = call("inertialize", cut, "--output", output, "--smooth-pops", "--lock-feet", *words).row
+        assert row["error"] is None and row["cuts"] == free["cuts"] == [31]
+        assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
 
 
 def test_clean_feet(call, walkers, tmp_path) -> None:

@@ -94,6 +94,18 @@ def test_passive_bones_and_settling(shot, call, tmp_path) -> None:
     assert row["frames"] == [1, 72] and row["missed"] == []
 
 
+def test_a_load_shows_and_keys_are_hit(shot, call, tools, tmp_path) -> None:
+    words, outputs = ("--bone", THIGH, "--bone", SHIN), [tmp_path / f"{n}.blend" for n in range(3)]
+    load = ("--bone-mass", f"{SHIN}=20")
+    for output, given in zip(outputs, ((), load, (*load, "--weight", 0)), strict=True):
+        assert call("interpolate", shot, *words, *given, "--output", output).row["missed"] == []
+    bare, heavy, compensated = (turns(tools, output, frames=[1, 8, 13, 20, 33, 48]) for output in outputs)
+    assert np.abs(compensated - bare).max() < 1e-5
+    assert tools.angles_between(heavy, bare).max() > 3.0 and np.abs(heavy - bare)[[0, 3, 5]].max() < 1e-5
+    outcome = call("interpolate", shot, "--bone-mass", "elbow=2", "--output", tmp_path / "none.blend")
+    assert outcome.code == 1 and "has no bone 'elbow'" in outcome.row["error"]
+
+
 def test_curves_are_written(shot, call, tmp_path) -> None:
     folder = tmp_path / "plots"
     words = ("--bone", THIGH, "--plots", folder, "--output", tmp_path / "out.blend")

@@ -285,6 +285,7 @@ FLAGS = {
     "--tension": NUMBERS,
     "--at-keys": ["pass", "stop", "x"],
     "--swing-past": [*NUMBERS, "0.2"],
+    "--bone-mass": ["neck=5", "nobody=5", "neck=nan", "neck", ""],
     "--after": ["animation", "return", "hold", "x"],
     "--approach": ["above", "neg-x", "free", "x"],
     "--approach-distance": [*NUMBERS, "0.05"],
@@ -301,6 +302,7 @@ FLAGS = {
     "--name": ["Walk", "New", ""],
     "--repeat": ["1", "3", "0", "x", "9" * 30],
     "--until": [*NUMBERS[:4], "40", "9" * 30],
+    "--write-to": ["constraints", "layer", "new", "current", "x"],
     "--loop-ends": ["both", "start", "end", "x"],
     "--conversation": [*GIVEN, "talk.csv"],
     "--speaker": ["Anna=Hero", "Anna=Nobody", "Anna", "=", ""],
@@ -308,7 +310,7 @@ FLAGS = {
     "--effector": ["foot.L=Ball", "head=0,-1,1.6", "head=Nothing", "head=nan,0,0", "nobody=Ball", "head", ""],
     "--pin": ["foot.R", "nobody", ""],
     "--look": ["head=Ball", "head=0,-3,1.6", "head", "nobody=Ball"],
-    "--weight": ["foot.L=0.5", "foot.L=2", "head=nan", "head", "x=y"],
+    "--weight": ["0.5", "foot.L=0.5", "foot.L=2", "head=nan", "head", "x=y"],
     "--priority": ["foot.L=high", "foot.L=x", "head"],
     "--balance": [*NUMBERS, "0.5"],
     "--ease": [*NUMBERS, "0.2"],
@@ -321,8 +323,8 @@ FLAGS = {
 BARE = [
     *("--absolute", "--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json"),
     *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
-    *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--selected", "--skip-done"),
-    *("--from-rest", "--match-orientation", "--smooth-pops", "--tip", "--trust-scripts"),
+    *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--no-switch", "--selected"),
+    *("--from-rest", "--match-orientation", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 TWO_NUMBERS = {"--range", "--source-range", "--destination-range"}

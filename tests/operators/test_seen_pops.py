@@ -47,6 +47,23 @@ def test_without_an_action_what_is_seen_can_be_smoothed() -> None:
     assert len(seen_offsets.of(armature)) == 1
 
 
+def test_transitions_are_written_as_keys_in_one_undo_step() -> None:
+    armature = held()
+    shown_by(armature)
+    with pytest.raises(RuntimeError, match="Smooth a pop as seen first"):
+        bpy.ops.lookat_pd.key_seen_transitions(into="LAYER")
+    assert bpy.ops.lookat_pd.smooth_pop(pose_source="SEEN", frame=POP) == {"FINISHED"}
+    bpy.context.preferences.edit.use_global_undo = True
+    bpy.ops.ed.undo_push(message="Smooth")
+    bpy.ops.lookat_pd.key_seen_transitions("EXEC_DEFAULT", into="LAYER")
+    bpy.ops.ed.undo_push(message="Key")
+    hero = bpy.data.objects["Hero"]
+    assert not seen_offsets.of(hero) and len(hero.animation_data.nla_tracks) == 2
+    bpy.ops.ed.undo()
+    hero = bpy.data.objects["Hero"]
+    assert len(seen_offsets.of(hero)) == 1 and not hero.animation_data.nla_tracks
+
+
 def test_strips_as_seen() -> None:
     armature = layered()
     shown_by(armature)

@@ -38,7 +38,7 @@ def test_the_source_is_read() -> None:
         "Select the character's armature",  # why an operator is disabled
         "The aiming bone is always the first bone of its chain.",  # a report
         "Bone '{name}' has a scale of 0 at frame {frame}; set a scale above 0.",  # an error from a table
-        "Smoothed {pops} pops at frame {frames}.",  # a plural
+        "Smoothed {pops} pops at frame {frames}{feet}.",  # a plural
         "The damping ratio must be from 0 to {most:g}, not {damping_ratio}.",  # an error of a solver
         "A step of {dt:.4g} s is not stable with the {integrator} integrator (limit {limit:.4g} s); it is divided into "
         "{count}.",  # a warning

@@ -20,12 +20,15 @@ from ...feet.foot_bones import Foot, Footing
 from ...feet.foot_locking import FootLockResult, LegGoal
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import Samples
-from ..lock_feet import FootHold, PlayedClip
+from ..lock_feet import FootHold, PlayedClip, divided
 from . import evaluated_pose, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+from .seen_transition import SeenTransition
 
 _CUT = 2
 """Frames before the first cut that are read."""
+_AROUND = 1.0
+"""Time [s] around transitions in which contacts are detected at least."""
 
 
 def lock(
@@ -68,16 +71,41 @@ def lock(
     return FootLockResult(action, drift, before, sum(len(plan.stances) for plan in plans), 1)
 
 
+def lock_through(
+    scene: bpy.types.Scene, armature: bpy.types.Object, made: Sequence[SeenTransition], first: int, last: int
+) -> Generator[float, None, FootLockResult | None]:
+    """Keep the feet on their places through new transitions of what the armature plays; they are removed if it fails.
+
+    first, last: the frames that play. Yields the completed fraction; returns None if nothing is planted. Raises
+    LookAtError, after which nothing has changed.
+    """
+    dt = scene_time.seconds_per_frame(scene)
+    around = round(_AROUND / dt)
+    ordered = sorted(made, key=lambda item: item.frame)
+    first, last = min(first, ordered[0].frame - around), max(last, ordered[-1].last + around)
+    clips = divided(None, None, first, last, [(item.frame, (item.last - item.frame) * dt) for item in ordered])
+    try:
+        return (yield from lock(scene, armature, clips))
+    except BaseException:
+        for item in made:
+            seen_offsets.remove(armature, item.action)
+        raise
+
+
 def _noted(clip: PlayedClip) -> dict[str, Any]:
-    return {**asdict(replace(clip, action=None, slot=None)), "action": clip.action.name, "slot": clip.slot.identifier}
+    names = {"action": "", "slot": ""}
+    if clip.action is not None and clip.slot is not None:
+        names = {"action": clip.action.name, "slot": clip.slot.identifier}
+    return {**asdict(replace(clip, action=None, slot=None)), **names}
 
 
 def clips_of(note: dict[str, Any]) -> list[PlayedClip]:
     """The clips of a transition that locks feet, as they were noted. Raises KeyError if one of them is gone."""
     found = []
     for clip in note["clips"]:
-        action = bpy.data.actions[clip["action"]]
-        found.append(PlayedClip(**{**clip, "action": action, "slot": action.slots[clip["slot"]]}))
+        action = bpy.data.actions[clip["action"]] if clip["action"] else None
+        slot = action.slots[clip["slot"]] if action is not None else None
+        found.append(PlayedClip(**{**clip, "action": action, "slot": slot}))
     return found
 
 

@@ -5,7 +5,7 @@ action with one slot, whose curves are in groups of the bones' names.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -151,10 +151,11 @@ def show(
 
 
 @contextmanager
-def muted(armature: bpy.types.Object) -> Iterator[None]:
-    """Let the transitions that an armature has now add nothing."""
-    before = [(name, constraint.name, constraint.mute) for name, constraint in on(armature)]
-    for _, constraint in on(armature):
+def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> Iterator[None]:
+    """Let the transitions that an armature has now add nothing. only: some of them."""
+    chosen = [(name, item) for name, item in on(armature) if only is None or item.action in only]
+    before = [(name, constraint.name, constraint.mute) for name, constraint in chosen]
+    for _, constraint in chosen:
         constraint.mute = True
     try:
         yield

@@ -258,6 +258,29 @@ def test_passed_keys_are_hit_with_something_in_the_way_too(hindrance: dict) -> N
 
 
 @engine
+@pytest.mark.parametrize("load", [1.0, 3.0, 20.0])
+def test_a_body_with_a_load_passes_its_keys_at_their_speed_and_comes_to_rest(load: float) -> None:
+    """Though its joints apply the torques for the body without the load."""
+    body, reference = (trees.rods([0.3, 0.3], [1.0, mass]) for mass in (load, 0.5))
+    turns = np.zeros((5, 2, 3))
+    turns[:, 0, 2], turns[:, 1, 2] = np.arange(5.0), 0.3 * np.arange(5.0)
+    keys, times, dt = rotation.exp(turns), 0.5 * np.arange(5.0), 1.0 / 2400.0
+    velocities = dynamics.key_velocities(keys, times)
+    heavy, plain = (
+        interpolate(body, keys, times, dt, residual=STEADY, velocities=velocities, **hindrance)
+        for hindrance in ({"inertia": "reference", "reference": reference}, {})
+    )
+    assert rotation.distance(heavy.rotations, plain.rotations).max() > 0.05
+    at = np.rint(times / dt).astype(int)
+    assert rotation.distance(heavy.rotations[at], keys).max() < 1e-9
+    turned = rotation.log(rotation.multiply(rotation.inverse(heavy.rotations[:-1]), heavy.rotations[1:])) / dt
+    for before in (turned[at[1:4] - 1], turned[at[1:4]]):
+        assert_allclose(before[:, 0, 2], 2.0, rtol=0.02)
+        assert_allclose(before[:, 1, 2], 0.6, rtol=0.02)
+    assert np.abs(turned[-1]).max() < 0.02
+
+
+@engine
 def test_strong_joints_start_at_the_speed_of_a_passed_first_key() -> None:
     keys, times = turned(0.0, 1.0, 2.0), np.arange(3.0)
     plain, strong = (passed(keys, times, ["pass"] * 3, torque_limit=limit) for limit in (None, 1e4))

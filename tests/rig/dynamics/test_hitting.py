@@ -251,5 +251,44 @@ def test_controls_of_a_generated_rig() -> None:
     assert away["DEF-foot.L"][1] < 0.2 > away["DEF-foot.R"][1] and away["torso"].max() < 0.02 < result.shift < 0.1
     assert all(angles[0] < 0.02 and angles[2] < 0.02 for angles in away.values())
     assert "head" in result.bones and not any(name.startswith(("DEF-", "ORG-", "MCH-")) for name in result.bones)
-    with pytest.raises(errors.LookAtError, match="switch the limb to FK"):
-        run(armature, spec("hand_ik.L", frame=20))
+    with pytest.raises(errors.LookAtError, match="enable 'Switch Limbs to FK'"):
+        run(armature, spec("hand_ik.L", frame=20), switches=False)
+
+
+@pytest.mark.parametrize(("control", "end"), [("hand_ik.L", "DEF-hand.L"), ("foot_ik.R", "DEF-foot.R")])
+@pytest.mark.parametrize("into", ["NEW", "CURRENT"])
+def test_a_limb_in_ik_gives_way_in_fk_and_is_in_ik_before_and_after(control: str, end: str, into: str) -> None:
+    armature, scene = kept.human(), bpy.context.scene
+    frames = (10, 19, 20, 24, 60, 70)
+    source, count = armature.animation_data.action, len(bpy.data.actions)
+    before = scenes.poses(armature, frames, (end,))
+    hits = (spec(control, frame=20, impulse=20.0),)
+    result = scenes.finish(hitting.start(scene, armature, hitting.HitRequest(hits), into))
+    after = scenes.poses(armature, frames, (end,))
+    away = np.linalg.norm(after[..., :3, 3] - before[..., :3, 3], axis=-1)[:, 0]
+    assert away[3] > 0.015 and away[[0, 1, 2, 4, 5]].max() < 2e-4
+    assert result.switched == (control,) and result.action == armature.animation_data.action
+    assert (result.action == source) == (into == "CURRENT")
+    assert len(bpy.data.actions) == count + (into == "NEW")
+    parent = {"hand_ik.L": "upper_arm_parent.L", "foot_ik.R": "thigh_parent.R"}[control]
+
+    def in_fk(frame: int) -> float:
+        return float(armature.evaluated_get(scenes.goto(frame)).pose.bones[parent]["IK_FK"])
+
+    last = int(result.frames[-1])
+    assert [in_fk(frame) for frame in (19, 21, last - 1, last + 1)] == [0.0, 1.0, 1.0, 0.0]
+
+
+def test_a_hit_on_a_limb_in_ik_is_all_or_nothing() -> None:
+    armature, scene = kept.human(), bpy.context.scene
+    action, count = armature.animation_data.action, len(bpy.data.actions)
+    request = hitting.HitRequest((spec("hand_ik.L", frame=20),))
+    with pytest.raises(errors.LookAtError, match="NLA layer cannot"):
+        hitting.start(scene, armature, request, "LAYER")
+    for share in (0.1, 0.6):
+        steps = hitting.start(scene, armature, request)
+        while next(steps) < share:
+            pass
+        steps.close()
+        assert armature.animation_data.action == action and len(bpy.data.actions) == count
+        assert len(bpy.data.scenes) == 1

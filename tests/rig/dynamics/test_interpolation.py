@@ -15,7 +15,9 @@ from .. import scenes
 
 actions = load("rig.animation.actions")
 channels = load("rig.animation.channels")
-interpolation = load("rig.dynamics.interpolation")
+interpolation, masses, presets, setup = (
+    load(f"rig.dynamics.{name}") for name in ("interpolation", "masses", "presets", "setup")
+)
 sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
 engine = load("lookat_pd.dynamics.engine")
@@ -352,6 +354,81 @@ def test_without_more_mass_does_not_matter() -> None:
 @pytest.mark.parametrize("how", [{"limit": "TORQUE", "torque": 3.0}, {"inertia": "REFERENCE"}])
 def test_ten_times_as_heavy_is_late(how: dict[str, Any]) -> None:
     assert lateness(10.0, **how) > lateness(1.0, **how) + 2.0
+
+
+ARM = (
+    ("chest", None, (0.0, 0.0, 1.2), (0.0, 0.0, 1.5)),
+    ("upper_arm", "chest", (0.2, 0.0, 1.4), (0.5, 0.0, 1.4)),
+    ("forearm", "upper_arm", (0.5, 0.0, 1.4), (0.77, 0.0, 1.4)),
+    ("hand", "forearm", (0.77, 0.0, 1.4), (0.95, 0.0, 1.4)),
+    ("cup", "hand", (0.82, 0.0, 1.4), (0.90, 0.0, 1.4)),
+)
+"""An arm of human size, and of human mass by volume, and what it may hold."""
+SWINGS = {"whole arm": ((0.0, 0.0, 1.6), (0.0, 0.0, 1.2), (0.0, 0.0, 0.3)), "shoulder": ((0.0, 0.0, 1.6),)}
+
+
+def _masses(armature: bpy.types.Object) -> tuple[Sequence[str], list[float]]:
+    found = masses.of(bpy.context.scene, armature)
+    return found.bones, found.properties.mass.tolist()
+
+
+def swing(poses: Sequence[tuple[float, float, float]], load: float, loaded: str = "hand", **changes: Any) -> Any:
+    """A swing of one second with a load on a bone, by the preset Natural: the place (25, 3) of the hand's tip, and the
+    result."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    armature, names = scenes.figure(rows=ARM), ("upper_arm", "forearm", "hand")
+    armature.lookat_pd_body.spread = "VOLUME"
+    armature.data.bones["cup"].use_deform = False
+    for name, value in {**presets.PRESETS["NATURAL"][-1], **changes}.items():
+        setattr(settings(), name, value)
+    bones = [armature.pose.bones[name] for name in names]
+    for frame, turns in ((1, ()), (25, poses)):
+        for bone, angles in zip(bones, [*turns, *[(0.0, 0.0, 0.0)] * (3 - len(turns))], strict=True):
+            scenes.set_rotation(bone, angles)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    if load:
+        weights = dict(zip(*_masses(armature), strict=True))
+        armature.pose.bones[loaded].lookat_pd_body.mass = load + weights.get(loaded, 0.0)
+    settings().keys = "ALL"
+    result = scenes.finish(
+        interpolation.start(bpy.context.scene, armature, setup.interpolation(bpy.context.scene, bones, 1, 25))
+    )
+    places = []
+    for frame in range(1, 26):
+        bpy.context.scene.frame_set(frame)
+        places.append(tuple(armature.pose.bones["hand"].tail))
+    return np.array(places), result
+
+
+@pytest.mark.parametrize("poses", SWINGS.values(), ids=SWINGS.keys())
+def test_five_kilograms_in_the_hand_show(poses: Any) -> None:
+    """The preset Natural at its default settings, over one second: the hand is elsewhere by more than 20 mm, the more
+    so the heavier the load is and the higher Weight is, and keys are hit."""
+    bare, plain = swing(poses, 0.0)
+    loaded, result = swing(poses, 5.0)
+    away = np.linalg.norm(loaded - bare, axis=1)
+    assert away.max() > 0.05
+    assert away[[0, -1]].max() < 1e-6 and not result.misses and not plain.misses
+    heavier, lighter = (np.linalg.norm(swing(poses, kg)[0] - bare, axis=1).max() for kg in (10.0, 1.0))
+    slight = np.linalg.norm(swing(poses, 5.0, weight=0.1)[0] - bare, axis=1).max()
+    assert lighter < away.max() < heavier and 0.02 < slight < away.max()
+    none, _ = swing(poses, 5.0, weight=0.0)
+    assert np.abs(none - bare).max() < 1e-6
+
+
+def test_what_the_hand_holds_shows_as_much_on_a_bone_of_its_own() -> None:
+    poses = SWINGS["whole arm"]
+    with_hand, _ = swing(poses, 5.0)
+    held, _ = swing(poses, 5.0, loaded="cup")
+    bare, _ = swing(poses, 0.0)
+    away, other = (np.linalg.norm(places - bare, axis=1).max() for places in (with_hand, held))
+    assert 0.8 * away < other < 1.3 * away
+
+
+def test_full_weight_stays_bounded() -> None:
+    places, result = swing(SWINGS["whole arm"], 20.0, weight=1.0)
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert np.isfinite(result.motion.torques).all() and steps.max() < 0.4 and not result.misses
 
 
 def test_a_slack_bone_is_late_and_a_tense_one_early() -> None:

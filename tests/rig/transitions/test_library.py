@@ -1,6 +1,7 @@
 """The library of a character: which actions it has, the best cuts between them, and the cheapest path."""
 
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
@@ -12,6 +13,8 @@ best_cut = load("rig.transitions.best_cut")
 drain = load("lookat_pd.progress").drain
 join = load("rig.transitions.join")
 library = load("rig.transitions.library")
+plots = load("panels.plots")
+preview = load("rig.transitions.library_preview")
 RigError = load("lookat_pd.errors").RigError
 
 
@@ -68,7 +71,7 @@ def test_all_actions_of_the_rig_and_no_poses(hero) -> None:
 
 def test_the_best_cuts_are_those_of_each_pair(hero) -> None:
     before = scenes.snapshot()
-    pairs = built(hero).pairs()
+    pairs = built(hero).cuts.pairs()
     assert not scenes.differences(before, scenes.snapshot())
     assert len(pairs) == 6 and [pair.cost for pair in pairs] == sorted(pair.cost for pair in pairs)
     for pair in pairs:
@@ -78,13 +81,13 @@ def test_the_best_cuts_are_those_of_each_pair(hero) -> None:
 
 
 def ends(leave=None, enter=None):
-    return library.PathEnds(bpy.data.actions["Clip 1"], bpy.data.actions["Clip 2"], (leave, enter))
+    return library.PathEnds("Clip 1", "Clip 2", (leave, enter))
 
 
 def test_the_path_goes_over_the_bridge(hero) -> None:
     anywhere = ends((1, 41), (1, 41))
     known = built(hero, ends=anywhere)
-    path = known.path(anywhere)
+    path = known.cuts.path(anywhere)
     assert [(cut.source, cut.destination) for cut in path] == [("Clip 1", "Bridge"), ("Bridge", "Clip 2")]
     steps = known.steps(path)
     result = join.chain(hero, steps)
@@ -93,13 +96,13 @@ def test_the_path_goes_over_the_bridge(hero) -> None:
     # Each clip is left at the frame of its cut.
     for cut, before, after in zip(path, steps, steps[1:], strict=False):
         assert after.at - before.at == cut.source_frame - before.clip.frame
-    assert len(known.path(anywhere, 10.0)) == 1
+    assert len(known.cuts.path(anywhere, 10.0)) == 1
 
 
 @pytest.mark.parametrize(("leave", "enter"), [(None, None), ((9, 12), (30, 34)), ((3, 3), (2, 2)), ((41, 41), None)])
 def test_there_is_a_path_whatever_frames_it_may_have(hero, leave, enter) -> None:
     between = ends(leave, enter)
-    path = built(hero, ends=between).path(between)
+    path = built(hero, ends=between).cuts.path(between)
     (first, last), (begin, end) = leave or (21, 42), enter or (2, 21)
     assert first <= path[0].source_frame <= last and begin <= path[-1].destination_frame <= end
 
@@ -135,3 +138,26 @@ def test_the_list_and_the_path_of_the_panel(hero) -> None:
     with pytest.raises(RuntimeError, match="choose an action"):
         bpy.ops.lookat_pd.join_path(source="Clip 1")
     assert len(settings.pairs) == 6
+
+
+def test_the_graph_of_the_panel(hero) -> None:
+    """The best cuts as arrows, the one that is highlighted, and the path that would be joined."""
+    settings, between = bpy.context.scene.lookat_pd_library, library.PathEnds("Clip 1", "Clip 2")
+    assert preview.preview(hero, settings, between, 0.02) is None
+    bpy.ops.lookat_pd.compare_library()
+    settings.pair_index = 2
+    found = preview.preview(hero, settings, between, 0.02)
+    names = ["Bridge", "Clip 1", "Clip 2"]
+    assert len(found.places) == 3 and len(found.cuts) == 6
+    assert found.places[0] == pytest.approx((0.0, 1.0)) and found.places[1][0] > 0.0
+    pair = settings.pairs[2]
+    assert found.pair == (names.index(pair.source), names.index(pair.destination))
+    joined = bpy.ops.lookat_pd.join_path(source="Clip 1", destination="Clip 2", assign=False)
+    assert joined == {"FINISHED"} and " > ".join(names[n] for n in found.steps) in bpy.data.actions
+    assert preview.preview(hero, settings, between, 0.02).path == found.path
+    assert len(preview.preview(hero, settings, between, 10.0).path) == 1
+    assert preview.preview(hero, settings, library.PathEnds("Clip 1", "Gone"), 0.02).path == ()
+    pixels = plots._draw_graph(found.places, [((a, b), 1.0 - rank) for a, b, rank in found.cuts], [[(0, 1)], [(1, 2)]])
+    assert pixels.shape == (plots.HEIGHT, plots.WIDTH, 4) and pixels.min() >= 0.0 and pixels.max() <= 1.0
+    for colour in plots.COLOURS[:2]:
+        assert np.any(np.all(np.isclose(pixels[..., :3], colour), axis=-1) & (pixels[..., 3] > 0.5))

@@ -7,6 +7,7 @@ import pytest
 import kept
 from extension import load
 
+from .. import scenes
 from ..feet import walking
 from .motions import character, poses, use
 from .motions import walk as swaying
@@ -222,3 +223,32 @@ def test_operators(walker) -> None:
     settings = scene().lookat_pd_travel
     settings.path = bpy.data.objects["Path"]
     assert settings.path == bpy.data.objects["Path"]
+
+
+def test_a_turn_that_changes(walker) -> None:
+    """The path of a clip with a turning speed for each frame, and the turn of a straight walk from its feet."""
+    still = travel.in_place(scene(), walker, action(), "ALL", assign=False)
+    turns = np.sin(np.linspace(0.0, np.pi, walking.LAST))
+    made = travel.travelling(scene(), walker, still.action, travel.Speed(1.2, 0.0, turns.mean(), turns), assign=False)
+    places = hips(walker, made.action, range(1, walking.LAST + 1))
+    steps = np.diff(places[:, :2], axis=0) * walking.FPS
+    np.testing.assert_allclose(np.linalg.norm(steps, axis=1), 1.2, rtol=2e-3)
+    angles = np.unwrap(np.arctan2(steps[:, 0], -steps[:, 1]))
+    np.testing.assert_allclose(np.diff(angles) * walking.FPS, turns[1:-1], atol=0.01)
+    straight = travel.in_place(scene(), walker, action(), assign=False)
+    found = travel.travelling(scene(), walker, straight.action, turns=True, assign=False)
+    assert found.speed.turns.shape == (walking.LAST,)
+    assert abs(found.speed.turn) * walking.LAST / walking.FPS < np.radians(2.0)
+
+
+@pytest.mark.parametrize("name", ["in_place", "travelling"])
+def test_nothing_is_left_of_a_conversion_that_is_cancelled(walker, name) -> None:
+    use(walker, action())
+    scenes.goto(1)
+    before = scenes.snapshot()
+    for steps in range(1, 4):
+        work = getattr(travel, f"making_{name}")(scene(), walker, action())
+        for _ in range(steps):
+            next(work)
+        work.close()
+        assert not scenes.differences(before, scenes.snapshot())

@@ -23,7 +23,6 @@ from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
-from .bake import in_world
 
 STATES = {"FK": 0.0, "IK": 1.0}
 """Influence of IK in each state."""
@@ -36,6 +35,8 @@ _STRAIGHT = 1e-3
 """Height of a bend, as a fraction of the limb's length, below which it has no direction."""
 _EASED = 0.2
 """Time [s] over which a state is eased in and out in which the limb differs from its animated pose."""
+_HELD = 1e-6
+"""Influence of IK from which it poses a limb."""
 _CALLED = {"FK": " FK", "IK": " IK"}
 
 
@@ -75,6 +76,12 @@ def switch(
     switches = [_switch_of(armature, limb) for limb in limbs]
     with suspend.suspend_live():
         return (yield from _Work(scene, armature, limbs, switches, state, options).steps())
+
+
+def is_held(armature: bpy.types.Object, limb: LimbControls, frames: Array) -> bool:
+    """Whether inverse kinematics poses a limb at any of these frames. Raises RigError."""
+    item = _switch_of(armature, limb)
+    return bool(np.any(np.abs(item.animated(armature, frames) - item.values["FK"]) > _HELD))
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,7 @@ class _Work:
                         self._key(work, n, self._eased(*work.edges(self.frames)))
                 name = self.options.name or actions.baked_name(self.armature, self.options.into, _CALLED[self.state])
                 action = work.commit(self.options.into, name)
-        scale = in_world(np.ones(len(self.frames)), self.samples)
+        scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))
         return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned)
 
     def _sampled(self, sampler: Sampler, share: float) -> Generator[float, None, Samples]:

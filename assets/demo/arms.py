@@ -1,0 +1,252 @@
+"""The demo's scenes of dynamics: arms of three links that move from pose to pose, and arms that reach.
+
+Swings of 5 s and 2 s with several loads in the hand, four poses there and back with and without stops, and reaches to
+one goal from three sides, with the cost of each.
+
+Source: Allen, Chu, Shapiro, Faloutsos, On the Beat!, SCA 2007, for motion between poses; Uno, Kawato, Suzuki 1989, for
+reaches with the least change of torque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import radians
+
+import bmesh
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix
+
+from ...lookat_pd.dynamics import engine
+from ...lookat_pd.progress import drain
+from ...rig.dynamics import interpolation, presets, reaching
+from ...rig.dynamics import masses as body_masses
+from ...rig.sampling.targets import Target
+from .human import FPS, add_camera, add_ground, add_light
+from .materials import paint
+
+LINKS = (("upper arm", 0.30), ("forearm", 0.27), ("hand", 0.18))
+"""Names and lengths [m] of the links."""
+SWINGS, LOADS = (5.0, 2.0), (0.0, 5.0, 20.0)
+"""Durations [s] of the swings, and loads [kg] in the hand."""
+SWUNG = (
+    ((0.0, 75.0, 0.0), (0.0, -30.0, 0.0), (0.0, -10.0, 0.0)),
+    ((0.0, -75.0, 0.0), (0.0, -60.0, 0.0), (0.0, -30.0, 0.0)),
+)
+POSES = (
+    ((0.0, 80.0, 0.0), (0.0, -20.0, 0.0), (0.0, 0.0, 0.0)),
+    ((0.0, 20.0, 20.0), (0.0, -70.0, 0.0), (0.0, -20.0, 0.0)),
+    ((0.0, -40.0, 20.0), (0.0, -100.0, 0.0), (0.0, 20.0, 0.0)),
+    ((0.0, -110.0, 0.0), (0.0, -20.0, 0.0), (0.0, 0.0, 0.0)),
+)
+"""Angles [degrees] of the links in poses 1 to 4."""
+GOAL, REACH_TIME = (0.05, -0.35, 0.25), 0.8
+"""The goal of all reaches relative to the shoulder [m], and their duration [s]."""
+SIDES = {
+    "side": ((0.0, 10.0, 20.0), (0.0, -40.0, 0.0), (0.0, 0.0, 0.0)),
+    "below": ((0.0, 80.0, 0.0), (0.0, -35.0, 0.0), (0.0, 0.0, 0.0)),
+    "above": ((0.0, -75.0, 0.0), (0.0, -45.0, 0.0), (0.0, 0.0, 0.0)),
+}
+"""Poses from which they start, by the side of the goal on which the hand is."""
+LAST = 150
+ARMS, REACHES = ((1.7, -7.4, 2.1), (1.7, 0.0, 2.2), 58.0), ((9.3, -5.6, 2.0), (9.3, 0.0, 1.5), 72.0)
+"""Places of the cameras, what they look at, and their lenses."""
+
+
+@dataclass(frozen=True)
+class Swing:
+    """An arm between poses. path: (F, 3) of the hand at frames from 1 on [m]. keys: frames of its poses."""
+
+    name: str
+    seconds: float
+    load: float
+    path: np.ndarray
+    keys: list[float]
+    missed: int
+
+
+@dataclass(frozen=True)
+class Reaching:
+    """A reach. costs: of the straight path, by *Smoothing* if the engine is there, and of the result [N²m²/s]. passes:
+    the cost of each pass. path, straight: (F, 3) of the hand and of the straight path, from the goal [m]."""
+
+    side: str
+    costs: dict[str, float]
+    passes: np.ndarray
+    path: np.ndarray
+    straight: np.ndarray
+
+
+@dataclass(frozen=True)
+class ArmsDemo:
+    scene: bpy.types.Scene
+    cameras: tuple[bpy.types.Object, bpy.types.Object]
+    swings: list[Swing]
+    poses: list[Swing]
+    reaches: list[Reaching]
+
+    def report(self) -> dict:
+        """What was measured, for the report."""
+        return {
+            "swings": [
+                {"arm": s.name, "seconds": s.seconds, "load_kg": s.load, "keys": s.keys, "missed": s.missed}
+                for s in (*self.swings, *self.poses)
+            ],
+            "reaches": [{"from": reach.side, "costs": reach.costs} for reach in self.reaches],
+        }
+
+
+def build_scene(scene: bpy.types.Scene) -> ArmsDemo:
+    """All arms, with their motion, in an empty `scene`."""
+    scene.render.fps, scene.render.fps_base = FPS, 1.0
+    scene.frame_start, scene.frame_end = 1, LAST
+    for name, value in presets.PRESETS["NATURAL"][-1].items():
+        setattr(scene.lookat_pd_dynamics, name, value)
+    add_ground(scene)
+    add_light(scene)
+    loads = LOADS if engine.available() else LOADS[:1]
+    swings = [
+        _swing(scene, (1.5 * column, 0.0, 3.1 - row), seconds, load)
+        for row, seconds in enumerate(SWINGS)
+        for column, load in enumerate(loads)
+    ]
+    poses = [_pass(scene, (1.5 * n + 0.75, 0.0, 0.95), passes) for n, passes in enumerate((True, False))]
+    reaches = [_reach(scene, (8.0 + n, 0.0, 1.4), side) for n, side in enumerate(SIDES)]
+    cameras = add_camera(scene, *ARMS), add_camera(scene, *REACHES)
+    scene.camera = cameras[0]
+    scene.frame_set(1)
+    return ArmsDemo(scene, cameras, swings, poses, reaches)
+
+
+def _swing(scene: bpy.types.Scene, place: tuple[float, float, float], seconds: float, load: float) -> Swing:
+    arm = _arm(scene, f"{seconds:g} s, {load:g} kg", place, load)
+    return _between(scene, arm, [(1.0, SWUNG[0]), (1.0 + seconds * FPS, SWUNG[1])], load)
+
+
+def _pass(scene: bpy.types.Scene, place: tuple[float, float, float], passes: bool) -> Swing:
+    arm = _arm(scene, "Poses 1 to 4 and back" + ("" if passes else ", stops"), place, 0.0)
+    keys = [(1.0 + n * FPS, pose) for n, pose in enumerate((*POSES, *POSES[-2::-1]))]
+    return _between(scene, arm, keys, 0.0, passes=passes)
+
+
+def _between(
+    scene: bpy.types.Scene, arm: bpy.types.Object, keys: Sequence[tuple[float, Sequence]], load: float, *, passes=True
+) -> Swing:
+    for frame, pose in keys:
+        _key(arm, frame, pose)
+    request = interpolation.InterpolationRequest(
+        tuple(name for name, _ in LINKS), selected=False, passes=passes, weight=scene.lookat_pd_dynamics.weight
+    )
+    result = drain(interpolation.start(scene, arm, request))
+    path = _hand(scene, arm, range(1, int(result.frames[-1]) + 1))
+    return Swing(arm.name, (keys[-1][0] - 1.0) / FPS, load, path, [float(k) for k in result.keys], len(result.misses))
+
+
+def _reach(scene: bpy.types.Scene, place: tuple[float, float, float], side: str) -> Reaching:
+    arm = _arm(scene, f"Reach from the {side}" if side == "side" else f"Reach from {side}", place, 0.0)
+    _key(arm, 1.0, SIDES[side])
+    goal = bpy.data.objects.new(f"Goal, {side}", _ball(0.035, "Ball"))
+    goal.location = np.add(place, GOAL)
+    scene.collection.objects.link(goal)
+    scene.frame_set(1)
+    source, costs = arm.animation_data.action, {}
+    for method in ("smoothing", "optimal") if engine.available() else ("optimal",):
+        arm.animation_data.action = source
+        arm.animation_data.action_slot = source.slots[0]
+        request = reaching.ReachRequest(
+            "hand", Target(goal), 1, REACH_TIME, 3, at_tip=True, method=method, after="hold", passes=30
+        )
+        result = drain(reaching.start(scene, arm, request))
+        costs |= {"straight path": float(result.costs[0]), method: float(result.cost)}
+        if method == "smoothing":
+            bpy.data.actions.remove(result.action)
+    lines = (line - np.array(goal.location) for line in (result.path, result.straight))
+    return Reaching(side, costs, np.asarray(result.costs), *lines)
+
+
+def _arm(scene: bpy.types.Scene, name: str, place: tuple[float, float, float], load: float) -> bpy.types.Object:
+    """An arm that points to the side, with rods for its links, and a ball in its hand that shows the load."""
+    data = bpy.data.armatures.new(name)
+    arm = bpy.data.objects.new(name, data)
+    scene.collection.objects.link(arm)
+    arm.location = place
+    bpy.context.view_layer.objects.active = arm
+    bpy.ops.object.mode_set(mode="EDIT")
+    start, above = 0.0, None
+    for bone, length in LINKS:
+        edit = data.edit_bones.new(bone)
+        edit.head, edit.tail, edit.parent = (start, 0.0, 0.0), (start + length, 0.0, 0.0), above
+        edit.roll = 0.0
+        start, above = start + length, edit
+    bpy.ops.object.mode_set(mode="OBJECT")
+    arm.lookat_pd_body.spread = "VOLUME"
+    for bone, length in LINKS:
+        _attach(scene, arm, bone, _rod(length), -length)
+    hand, length = LINKS[-1]
+    if load:
+        found = body_masses.of(scene, arm)
+        own = float(found.properties.mass[found.bones.index(hand)])
+        arm.pose.bones[hand].lookat_pd_body.mass = own + load
+        _attach(scene, arm, hand, _ball(0.04 * load ** (1.0 / 3.0), "Dark"), 0.0)
+    for bone in arm.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+    return arm
+
+
+def _key(arm: bpy.types.Object, frame: float, pose: Sequence[tuple[float, float, float]]) -> None:
+    """Key a pose; angles about the axes of the armature."""
+    for (name, _), angles in zip(LINKS, pose, strict=True):
+        bone = arm.pose.bones[name]
+        rest = bone.bone.matrix_local.to_3x3()
+        turn = Euler([radians(angle) for angle in angles]).to_matrix()
+        bone.rotation_quaternion = (rest.inverted() @ turn @ rest).to_quaternion()
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def _hand(scene: bpy.types.Scene, arm: bpy.types.Object, frames: Sequence[int]) -> np.ndarray:
+    """The place (F, 3) of the tip of the hand in the armature's space [m]."""
+    places = []
+    for frame in frames:
+        scene.frame_set(frame)
+        places.append(tuple(arm.pose.bones[LINKS[-1][0]].tail))
+    return np.array(places)
+
+
+def _attach(scene: bpy.types.Scene, arm: bpy.types.Object, bone: str, mesh: bpy.types.Mesh, along: float) -> None:
+    """Hang a mesh on a bone, `along` metres from its tail."""
+    item = bpy.data.objects.new(f"{arm.name} {bone}", mesh)
+    scene.collection.objects.link(item)
+    item.parent, item.parent_type, item.parent_bone = arm, "BONE", bone
+    item.location = (0.0, along, 0.0)
+    item.hide_select = True
+
+
+def _rod(length: float) -> bpy.types.Mesh:
+    """A rod along Y from the origin, with a joint at its start."""
+    name = f"Rod {length:g}"
+    if name in bpy.data.meshes:
+        return bpy.data.meshes[name]
+    shape = bmesh.new()
+    upright = Matrix.Rotation(radians(-90.0), 4, "X")
+    place = Matrix.Translation((0.0, 0.5 * length, 0.0)) @ upright
+    bmesh.ops.create_cone(shape, cap_ends=True, segments=16, radius1=0.035, radius2=0.025, depth=length, matrix=place)
+    bmesh.ops.create_uvsphere(shape, u_segments=16, v_segments=10, radius=0.045)
+    return _mesh(name, shape, "Skin")
+
+
+def _ball(radius: float, color: str) -> bpy.types.Mesh:
+    name = f"Ball {radius:.3f}"
+    if name in bpy.data.meshes:
+        return bpy.data.meshes[name]
+    shape = bmesh.new()
+    bmesh.ops.create_uvsphere(shape, u_segments=24, v_segments=14, radius=radius)
+    return _mesh(name, shape, color)
+
+
+def _mesh(name: str, shape: bmesh.types.BMesh, color: str) -> bpy.types.Mesh:
+    mesh = bpy.data.meshes.new(name)
+    shape.to_mesh(mesh)
+    shape.free()
+    mesh.materials.append(paint(color))
+    return mesh

@@ -1,0 +1,311 @@
+"""Writes the table of docs/ik-measured.md: limbs on rigs of other makers that follow smooth paths, default settings.
+
+    LOOKAT_PD_RIGS=FOLDER python docs/ik_measured.py [NAME]...    the rows whose file contains one of the names
+
+Every arm, leg and tail follows three closed paths in its reach, in the rest pose and over the longest clip of the file.
+All figures are measured on the evaluated rig. The page says how.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(1, str(ROOT / "docs"))
+
+import rigs_measured  # noqa: E402  # registers the extension
+
+import bpy  # noqa: E402  # isort: skip
+import numpy as np  # noqa: E402
+
+from lookat_pd import rotation  # noqa: E402
+from lookat_pd.rotation import Array  # noqa: E402
+from standalone import load  # noqa: E402
+
+bake, body_joints, chains = (
+    load(f"rig.{name}") for name in ("ik.bake", "detection.body_joints", "detection.joint_chain")
+)
+bake_options, goals, limbs = (load(f"rig.{name}") for name in ("animation.bake_options", "ik.goals", "detection.limbs"))
+chain_solve, pose, targets = (load(f"rig.{name}") for name in ("ik.chain_solve", "ik.pose", "sampling.targets"))
+errors = load("lookat_pd.errors")
+
+PAGE = ROOT / "docs" / "ik-measured.md"
+FRAMES = 90
+WIDTHS = (0.5, 1.2, 2.2)
+"""How far [rad] the three paths lead away from the animated direction of the limb."""
+NEAREST, FARTHEST = 0.4, 0.93
+"""Distances of the paths from the base of the limb, as fractions of its length."""
+HEAD = """| rig | limb | paths | wrist, ankle | fastest joint | effector |
+|---|---|---|---|---|---|
+"""
+KINDS = {
+    ("arm", False): "arms to the wrist",
+    ("arm", True): "arms to the tip of the hand",
+    ("leg", False): "legs to the ankle",
+    ("leg", True): "legs to the tip of the foot",
+    ("tail", True): "tails",
+}
+
+
+@dataclass
+class Row:
+    """What was measured of one kind of limb. end: [°] of the wrist from its animated rotation. speed: of the fastest
+    joint, as a factor of the needed one. error: as a fraction of the length."""
+
+    paths: int = 0
+    end: float = 0.0
+    speed: float = 0.0
+    error: float = 0.0
+    refused: set[str] = field(default_factory=set)
+
+    def add(self, end: float, speed: float, error: float) -> None:
+        self.paths += 1
+        self.end, self.speed, self.error = max(self.end, end), max(self.speed, speed), max(self.error, error)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """An evaluated chain over F frames: local rotations (F, n, 4), positions (F, n + 1, 3) of joints and effector in
+    the frame of the armature, and rotations (F, 4) of its parent."""
+
+    local: Array
+    places: Array
+    parent: Array
+
+    def hinges(self, joint: int, axis: Array) -> Array:
+        """An axis (3,) of a joint in the frame of the armature (F, 3)."""
+        turned = self.parent
+        for n in range(joint + 1):
+            turned = rotation.multiply(turned, self.local[:, n])
+        return rotation.rotate(turned, np.broadcast_to(axis, turned[:, :3].shape))
+
+    @property
+    def steps(self) -> Array:
+        """The angle (F - 1,) [rad] of the joint that turns most from each frame to the next."""
+        return rotation.distance(self.local[1:], self.local[:-1]).max(axis=-1)
+
+    def from_base(self, points: Array) -> Array:
+        """Points (F, 3) of the armature as seen from the base of the chain."""
+        return rotation.rotate(rotation.inverse(self.parent), points - self.places[:, 0])
+
+
+def limbs_of(rig: bpy.types.Object) -> Iterator[tuple[tuple[str, bool], str, str, bool]]:
+    """The row, the base and the last bone of each arm, leg and tail, and whether the tip of that bone is meant."""
+    arms, legs = limbs.limb_lines(rig)
+    for kind, lines in (("arm", arms), ("leg", legs)):
+        for line in lines:
+            if len(line) == 2:
+                # Hand or foot hang on something else.
+                yield (kind, False), line[0], line[1], True
+                continue
+            # The third bone of a leg is the foot, the last one of an arm the hand.
+            last = line[-1] if kind == "arm" else line[2]
+            yield (kind, False), line[0], last, False
+            yield (kind, True), line[0], last, True
+    for bone in rig.pose.bones:
+        tail = body_joints.detected(rig, bone.name).part.id == "tail" and not chains.is_mechanism(bone)
+        if tail and not any(body_joints.detected(rig, child.name).part.id == "tail" for child in bone.children):
+            base = chains.limb(rig, bone.name, at_tip=True)
+            if base:
+                yield ("tail", True), base, bone.name, True
+
+
+def watched(rig: bpy.types.Object, chain, frames: range) -> Motion:
+    """The evaluated motion of a chain."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        seen = pose.evaluated(chain, rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones)
+        found.append((seen.local[0], np.concatenate((seen.positions[0], seen.end)), seen.parent[0]))
+    return Motion(*(np.array(part) for part in zip(*found, strict=True)))
+
+
+def middle(chain, animated: Motion) -> int:
+    """The joint that divides the limb: elbow or knee, of a tail the one that divides it most evenly."""
+    parts = [joint.part.id for joint in body_joints.joints(chain.armature, chain.joints)]
+    for n, part in enumerate(parts):
+        if part in ("elbow", "knee"):
+            return n
+    away = animated.places[0]
+    halves = [min(np.linalg.norm(away[n] - away[0]), np.linalg.norm(away[-1] - away[n])) for n in range(1, len(parts))]
+    return 1 + int(np.argmax(halves))
+
+
+def halves_of(chain, animated: Motion) -> tuple[Array, Array]:
+    """Lengths (F,) of the limb above and below its middle joint, as animated."""
+    places, n = animated.places, middle(chain, animated)
+    return np.linalg.norm(places[:, n] - places[:, 0], axis=-1), np.linalg.norm(places[:, -1] - places[:, n], axis=-1)
+
+
+def nearest_of(chain, animated: Motion) -> float:
+    """The smallest distance of the effector from the base within the range of elbow or knee, all else as animated."""
+    n, (upper, lower) = middle(chain, animated), halves_of(chain, animated)
+    hinge, most = np.asarray(chain.posture.hinges)[n], float(np.asarray(chain.posture.maximum)[n])
+    if not hinge.any():
+        return 0.0
+    hinges = animated.hinges(n, hinge)
+    above, own = (animated.places[:, k + 1] - animated.places[:, k] for k in (n - 1, n))
+    end = animated.places[:, -1] - animated.places[:, n]
+    # The bend of the line to the effector is larger than that of the bone by this angle.
+    beyond = signed_angle(hinges, own, end) + signed_angle(hinges, animated.places[:, n] - animated.places[:, 0], above)
+    inner = np.clip(np.pi - most - beyond, 0.0, np.pi)
+    return float(np.sqrt(upper**2 + lower**2 - 2.0 * upper * lower * np.cos(inner)).max())
+
+
+def signed_angle(axes: Array, a: Array, b: Array) -> Array:
+    """The angle (F,) [rad] about axes (F, 3) from a to b (F, 3)."""
+    a, b = (v - np.sum(axes * v, axis=-1, keepdims=True) * axes for v in (a, b))
+    return np.arctan2(np.sum(axes * rotation.cross(a, b), axis=-1), np.sum(a * b, axis=-1))
+
+
+def path(chain, animated: Motion, width: float, random: np.random.Generator) -> Array:
+    """A smooth closed path (F, 3) of the effector in the frame of the armature, in reach of the limb."""
+    upper, lower = halves_of(chain, animated)
+    t = 2.0 * np.pi * np.arange(len(upper)) / len(upper)
+    phases, sizes = random.uniform(0.0, 2.0 * np.pi, size=(4, 2)), random.normal(size=(3, 2))
+    waves = np.sin(t[:, None, None] * [1.0, 2.0] + phases)
+    turn = np.sum(waves[:, :3] * sizes * [1.0, 0.4], axis=-1)
+    turn *= width / np.linalg.norm(turn, axis=-1).max()
+    reach = (upper + lower).min()
+    nearest = max(NEAREST * reach, 1.1 * nearest_of(chain, animated))
+    far = nearest + (FARTHEST * reach - nearest) * (0.5 + 0.5 * waves[:, 3, 0])
+    towards = rotation.normalize(animated.from_base(animated.places[:, -1])[0])
+    seen = far[:, None] * rotation.rotate(rotation.exp(turn), towards)
+    return animated.places[:, 0] + rotation.rotate(animated.parent, seen)
+
+
+def needed(chain, animated: Motion, points: Array) -> float:
+    """The largest angle [rad] between two frames that a joint needs: that of the animation, that of the target around
+    the base, and that of the elbow by the law of cosines."""
+    seen = animated.from_base(points)
+    upper, lower = halves_of(chain, animated)
+    turned = rotation.angle_between(seen[1:], seen[:-1])
+    cosine = (upper**2 + lower**2 - np.sum(seen * seen, axis=-1)) / (2.0 * upper * lower)
+    bent = np.abs(np.diff(np.arccos(np.clip(cosine, -1.0, 1.0))))
+    return float((animated.steps + turned + bent).max())
+
+
+def target_on(rig: bpy.types.Object, worlds: Array, points: Array, frames: range) -> bpy.types.Object:
+    """An empty at points (F, 3) of the armature with matrices (F, 4, 4)."""
+    item = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(item)
+    for frame, world, point in zip(frames, worlds, points, strict=True):
+        item.location = world[:3, :3] @ point + world[:3, 3]
+        item.keyframe_insert("location", frame=frame)
+    return item
+
+
+def follow(
+    chain, animated: Motion, worlds: Array, frames: range, width: float, seed: int
+) -> tuple[float, float, float]:
+    """Bake one path: offset [°] of the wrist, factor of the speed, error as a fraction of the length."""
+    rig = chain.armature
+    points = path(chain, animated, width, np.random.default_rng(seed))
+    target = target_on(rig, worlds, points, frames)
+    options = bake_options.BakeOptions(frames[0], frames[-1], "NEW")
+    data = rig.animation_data_create()
+    plain, slot = data.action, data.action_slot
+    poses = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+    goal = goals.Goal(targets.Target(target))
+    try:
+        rigs_measured.run(bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options))
+        baked = watched(rig, chain, frames)
+    finally:
+        made = data.action
+        data.action = plain
+        if plain is not None:
+            data.action_slot = slot
+        if made is not None and made != plain:
+            bpy.data.actions.remove(made)
+        bpy.data.objects.remove(target)
+        for bone in rig.pose.bones:
+            bone.matrix_basis = poses[bone.name]
+    parts = [joint.part.id for joint in body_joints.joints(rig, chain.joints)]
+    ends = [part in ("wrist", "ankle") for part in parts]
+    off = np.degrees(rotation.distance(animated.local, baked.local)[:, ends])
+    length = sum(half.min() for half in halves_of(chain, animated))
+    missed = np.linalg.norm(baked.places[:, -1] - points, axis=-1) / length
+    speed = baked.steps.max() / needed(chain, animated, points)
+    return float(off.max(initial=0.0)), float(speed), float(missed.max())
+
+
+def longest_clip(rig: bpy.types.Object) -> Iterator[range]:
+    """Have the armature play nothing, and then its longest clip: the frames to measure."""
+    data = rig.animation_data
+    if data is not None:
+        data.action = None
+        for track in data.nla_tracks:
+            track.mute = True
+    for bone in rig.pose.bones:
+        bone.matrix_basis.identity()
+    yield range(1, 1 + FRAMES)
+    found = [a for a in bpy.data.actions if any(s.target_id_type == "OBJECT" for s in a.slots)]
+    found = [action for action in found if rigs_measured.moves(rig, action)]
+    if found:
+        clip = max(found, key=lambda action: (action.frame_range[1] - action.frame_range[0], action.name))
+        data = rig.animation_data_create()
+        data.action, data.action_slot = clip, next(s for s in clip.slots if s.target_id_type == "OBJECT")
+        first = round(clip.frame_range[0])
+        yield range(first, first + FRAMES)
+
+
+def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
+    """The rows of a rig."""
+    rows: dict[tuple[str, bool], Row] = {}
+    for item in bpy.data.objects:
+        item.hide_viewport = item.hide_viewport or item.type == "MESH"
+    for bone in rig.pose.bones:
+        if "IK_FK" in bone:
+            bone["IK_FK"] = 1.0
+        for constraint in bone.constraints:
+            # A limb that has its own inverse kinematics is measured without.
+            constraint.mute = constraint.mute or (constraint.type == "IK" and not chains.is_mechanism(bone))
+    found = list(limbs_of(rig))
+    for frames in longest_clip(rig):
+        worlds = []
+        for frame in frames:
+            bpy.context.scene.frame_set(frame)
+            worlds.append(np.array(rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
+        for number, (kind, base, last, at_tip) in enumerate(found):
+            row = rows.setdefault(kind, Row())
+            try:
+                chain = chains.resolve(rig, last, base=base, at_tip=at_tip)
+                animated = watched(rig, chain, frames)
+                for n, width in enumerate(WIDTHS):
+                    row.add(*follow(chain, animated, np.array(worlds), frames, width, 10 * number + n))
+            except errors.LookAtError as error:
+                row.refused.add(str(error))
+    return rows
+
+
+def lines(name: str, rows: dict[tuple[str, bool], Row]) -> str:
+    found = ""
+    for kind, row in rows.items():
+        end = f"{row.end:.0f}°" if kind[1] and kind[0] != "tail" else "-"
+        figures = f"{end} | {row.speed:.2f} | {100.0 * row.error:.4f} %" if row.paths else "refused | - | -"
+        found += f"| {name} | {KINDS[kind]} | {row.paths} | {figures} |\n"
+    return found
+
+
+def main(names: Sequence[str], log) -> None:
+    folder = Path(os.environ["LOOKAT_PD_RIGS"])
+    table = ""
+    for file in (rigs_measured.DEMO, *rigs_measured.FILES):
+        if names and not any(name in file for name in names):
+            continue
+        demo = file == rigs_measured.DEMO
+        rows = measure(rigs_measured.open_demo() if demo else rigs_measured.open_rig(folder / file))
+        table += lines(Path(file).name, rows)
+        log.write(lines(Path(file).name, rows) + "".join(f"    {n}\n" for row in rows.values() for n in row.refused))
+        log.flush()
+    if not names:
+        text = PAGE.read_text("utf-8")
+        PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: HEAD + table, text, flags=re.MULTILINE), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], sys.stderr)
+    os._exit(0)

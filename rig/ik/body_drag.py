@@ -1,0 +1,343 @@
+"""Dragging one effector of a body while the others hold: the objectives, solver and controls of the bake, at one frame.
+
+Each solve starts from the initial pose, so that the result does not depend on the path of the mouse.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import ik, rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import auto_keying, channels
+from ..animation.bake_options import BakeOptions
+from ..animation.channels import channel
+from ..detection import limb_controls
+from ..offset_layer import constraints as offsets
+from ..sampling import suspend
+from ..sampling.sampler import Samples, ShownPose, seen_from
+from ..sampling.targets import Target
+from . import body_bake, body_settings, drag
+from .bake import axes_of, from_armature
+from .body import BodyEffector
+from .body_bake import BodyTuning, Objectives
+from .body_controls import BodyControls
+from .body_pose import BodyPose
+from .chain_solve import IKTuning
+from .method_ghosts import MethodGhost
+
+_PASSES = 2
+"""How often the pose of controls is corrected at most at each step of the mouse."""
+_MOST_ITERATIONS = 24
+"""Of the solver at each step of the mouse. In reach it needs about ten; near its end, the rest changes millimetres and is
+made up for at the end of the drag."""
+_FAR = 1e12
+
+
+@dataclass(frozen=True)
+class DraggedBody:
+    """The effectors of a drag, the dragged one first; the others hold. aim: what the dragged one points at meanwhile."""
+
+    effectors: tuple[BodyEffector, ...]
+    aim: Target | None = None
+
+
+def effectors_of(
+    armature: bpy.types.Object, bone: str, frame: float, *, at_tip: bool, keeps: bool
+) -> DraggedBody | None:
+    """The effectors of a drag of `bone`: the list, and pinned bones; None if the list is empty. keeps: whether a bone
+    that is not in the list keeps its orientation."""
+    listed = body_settings.effectors(armature, np.array([frame]))
+    if not listed:
+        return None
+    control = limb_controls.control_of(armature, bone)
+    own = next((item for item in listed if limb_controls.control_of(armature, item.bone) == control), None)
+    held = [item for item in listed if item is not own]
+    names = {limb_controls.control_of(armature, item.bone) for item in held} | {control}
+    feet = body_settings.feet(armature)
+    for pinned in armature.pose.bones:
+        name = limb_controls.control_of(armature, pinned.name) if pinned.lookat_pd_ik_pin else ""
+        if name and name not in names:
+            names.add(name)
+            held.append(BodyEffector(pinned.name, priority="HIGH" if name in feet else "NORMAL"))
+    if own is None:
+        own = BodyEffector(bone, orientation="KEEP" if keeps else "FREE")
+    aim = own.target if own.orientation == "AIM" else None
+    orientation = "KEEP" if own.keeps_orientation or own.orientation == "TARGET" else "FREE"
+    point = Target(point=(0.0, 0.0, 0.0))
+    dragged = BodyEffector(bone, point, orientation=orientation, priority=own.priority, tip=at_tip)
+    return DraggedBody((dragged, *held), aim)
+
+
+class BodyDrag:
+    """A bone that is dragged while other effectors are held; as `DragSession`. held_error: the largest distance of
+    those with their whole weight from where they should be, in the world. unbalanced: distance of the centre of mass from
+    the support polygon in the world, 0 without a balance."""
+
+    length_changed = False
+    length = 0
+
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        view_layer: bpy.types.ViewLayer,
+        armature: bpy.types.Object,
+        dragged: DraggedBody,
+        *,
+        tuning: IKTuning,
+        body_tuning: BodyTuning,
+    ) -> None:
+        """Raises LookAtError."""
+        self.scene, self.view_layer, self.armature, self.tuning = scene, view_layer, armature, tuning
+        self.error, self.iterations, self.seconds, self.held_error, self.unbalanced = 0.0, 0, 0.0, 0.0, 0.0
+        frame = scene.frame_current
+        body_tuning = replace(body_tuning, ease=0.0, iterations=tuning.iterations)
+        work = body_bake.prepared(scene, armature, dragged.effectors, body_tuning, BakeOptions(frame, frame, "NEW"))
+        turned = set(work.body.joints)
+        if any(bone.name in turned and item.influence for bone, item in offsets.on(armature)):
+            work.body = replace(work.body, plain=False)
+        self._work, self.held = work, len(work.effectors) - 1
+        self.asked, self._aim = dragged.effectors[0].bone, dragged.aim
+        self._open = ExitStack()
+        self._open.enter_context(suspend.suspend_live())
+        self._pen = _Pen(armature)
+        self._target: Array | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self._pen.restore()
+            self._open.close()
+            raise
+
+    def _begin(self) -> None:
+        work, joint = self._work, self._work.body.effectors[0]
+        self._shown = ShownPose(self.scene, self.armature, work.seen)
+        self._start = self._seen = self._look()
+        if self._start.sheared:
+            raise RigError(
+                "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
+                "bake one effector at a time.",
+                armature=self.armature.name,
+            )
+        self._pose = work.pose(self._start)
+        self._controls: BodyControls | None = None
+        if not work.body.plain:
+            self._controls = BodyControls(work.body, self._start, work.ik)
+            self._measure(self._controls)
+            self._moves = self._controls.none
+        self._world = self._start.worlds[0]
+        place, lying = self._pose.positions[:, joint], self._pose.rotations[:, joint]
+        self._offset = np.zeros(3)
+        if work.effectors[0].tip:
+            self._offset = work.tip(joint, self._start)[0]
+        self._lying = lying[0]
+        self.place: Any = from_armature(self._start.worlds, place + rotation.rotate(lying, self._offset))[0]
+        limb = next((limb for limb in work.body.limbs if limb.turned[-1] == work.body.joints[joint]), None)
+        self.bone = work.body.joints[joint]
+        if limb is not None and work.ik[0, work.body.limbs.index(limb)] >= 0.5:
+            self.bone = limb.goal
+        lengths = np.linalg.norm(self._pose.offsets[0, self._inner(joint)], axis=-1)
+        self.reach = float(lengths.sum()) * self._scale or 1.0
+
+    def _inner(self, joint: int) -> list[int]:
+        """The joints from an effector up to the first one."""
+        found = []
+        while self._work.body.parents[joint] >= 0:
+            found.append(joint)
+            joint = self._work.body.parents[joint]
+        return found
+
+    def _measure(self, controls: BodyControls) -> None:
+        """How the controls turn each other: each is turned once, and nothing of it stays."""
+        for joints, moves in controls.probes():
+            self._pen.put(lambda pen, moves=moves: controls.write(pen, moves, self._pose.size))
+            controls.learn(joints, moves, self._look())
+        controls.forget()
+        self._pen.restore()
+        self._look()
+
+    def _look(self) -> Samples:
+        """What is shown."""
+        self.view_layer.update()
+        rig = self.armature.evaluated_get(self.view_layer.depsgraph)
+        self._work.ik = self._work.body.influences(rig)[None]
+        samples = self._shown.read(rig)
+        samples.targets = np.zeros((len(self._work.followed), 1, 3))
+        return samples
+
+    @property
+    def _scale(self) -> float:
+        return float(abs(np.linalg.det(self._world[:3, :3])) ** (1.0 / 3.0))
+
+    @property
+    def bones(self) -> tuple[str, ...]:
+        """The bones that are posed."""
+        return self._pen.bones
+
+    @property
+    def axes(self) -> Array:
+        """(3, 3), the local axes of the effector in the world."""
+        return rotation.to_matrix(rotation.multiply(rotation.from_matrix(self._world[:3, :3]), self._lying))
+
+    # Moving
+
+    def settle(self) -> None:
+        """Solve for the last point with all iterations, as a bake does."""
+        most = self._work.tuning.iterations
+        if self._target is not None and self.iterations == _MOST_ITERATIONS < most:
+            self.move(self._target, iterations=most)
+
+    def move(self, target: Any, *, iterations: int = _MOST_ITERATIONS) -> None:
+        """Pose the body so that the effector comes to this point of the world. Raises RigError."""
+        target = np.array(target, dtype=float)
+        if not np.all(np.abs(target) < _FAR):
+            raise RigError("The drag position is not finite; move the mouse back.")
+        self._target, began = target, perf_counter()
+        objectives, balance = self._objectives(target)
+        found = self._work.solve(self._pose, objectives, balance, slice(0, 1), iterations)
+        self.iterations = int(found.iterations[0])
+        self.seconds, self.unbalanced = perf_counter() - began, float(found.unbalanced[0]) * self._scale
+        errors = found.errors
+        if self._controls is None:
+            self._pen.put(
+                lambda pen: self._work.write(pen, self._start, self._pose, found.rotations, found.displacement)
+            )
+            self.view_layer.update()
+        else:
+            errors = self._realized(self._controls, objectives, found)
+        self._take_errors(objectives, errors[0])
+
+    def _objectives(self, target: Array) -> tuple[Objectives, ik.Balance | None]:
+        samples, depsgraph = self._start, self.view_layer.depsgraph
+        followed = self._work.followed
+        points, axes = np.array([target] * len(followed)), np.tile(np.eye(3), (len(followed), 1, 1, 1))
+        for n, item in enumerate(followed):
+            if item.object is not None:
+                points[n], axes[n, 0] = _place_of(item, depsgraph), axes_of(item.object, item.bone, depsgraph)
+            elif n:
+                points[n] = item.point or (0.0, 0.0, 0.0)
+        samples.targets = seen_from(samples.worlds, points[:, None])
+        objectives, balance = self._work.objectives_of(samples, self._pose, axes)
+        if self._aim is not None:
+            place = self._aim.point if self._aim.object is None else _place_of(self._aim, depsgraph)
+            seen = seen_from(samples.worlds, np.array([[place]], dtype=float))[0]
+            body = self._work.body
+            objectives = [*objectives, (0, ik.BodyAim(body.effectors[0], seen, body.aims[0]))]
+        return objectives, balance
+
+    def _realized(self, controls: BodyControls, objectives: Objectives, found: body_bake.SolvedBody) -> Array:
+        """Put the pose on the controls and correct it by what is evaluated; returns the errors (1, objectives)."""
+        wanted, size = self._pose.solved(found), self._pose.size
+        best, least, errors = self._moves, np.inf, found.errors
+        for turn in range(_PASSES):
+            self._moves = controls.realize(self._moves, self._seen, *wanted)
+            self._pen.put(lambda pen: controls.write(pen, self._moves, size))
+            self._seen = self._look()
+            now = body_bake.measured(objectives, BodyPose(self._work.body, self._seen))
+            total = float(body_bake.score(objectives, np.maximum(now - found.errors, 0.0), size)[0])
+            if total < least:
+                best, least, errors = self._moves, total, now
+            if least < body_bake.AS_SOLVED:
+                break
+            if turn == _PASSES - 1 and best is not self._moves:
+                self._moves = best
+                self._pen.put(lambda pen: controls.write(pen, best, size))
+                self._seen = self._look()
+        return errors
+
+    def _take_errors(self, objectives: Objectives, errors: Array) -> None:
+        self.error, self.held_error = 0.0, 0.0
+        for (k, objective), error in zip(objectives, errors.tolist(), strict=True):
+            if isinstance(objective, ik.BodyPosition):
+                if k == 0:
+                    self.error = error * self._scale
+                elif np.all(np.asarray(objective.weight) >= 1.0):
+                    self.held_error = max(self.held_error, error * self._scale)
+
+    def use(self, method: str) -> None:
+        """Change the solver of the next drag of a chain; there is one for bodies."""
+        self.tuning = replace(self.tuning, method=method)
+
+    def lengthen(self, by: int) -> bool:
+        """The effectors decide about the body; returns False."""
+        return False
+
+    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
+        """None: there is one solver for bodies."""
+        return []
+
+    # The end
+
+    def restore(self) -> None:
+        """Restore the initial pose."""
+        self._pen.restore()
+        self.view_layer.update()
+        self.release()
+
+    def release(self) -> None:
+        """Release the rig without changes."""
+        self._open.close()
+
+    def keep(self) -> bool:
+        """Keep the pose, as `DragSession.keep`. Raises RigError."""
+        drag.check_keyable(self)
+        self.settle()
+        auto_keying.key(self.scene, self.armature, self._pen.turned, self._pen.moved)
+        self._open.close()
+        return auto_keying.is_on(self.scene)
+
+
+class _Pen:
+    """Writes channels into the pose; what a later pose does not write is as before."""
+
+    def __init__(self, armature: bpy.types.Object) -> None:
+        self.armature = armature
+        self._before: dict[tuple[str, str], tuple[float, ...]] = {}
+        self._now: dict[tuple[str, str], Array] = {}
+
+    @property
+    def bones(self) -> tuple[str, ...]:
+        """The bones that are not as before."""
+        return tuple(dict.fromkeys(name for name, _ in self._now))
+
+    @property
+    def turned(self) -> list[str]:
+        return [name for name, prop in self._now if prop != channel(channels.LOCATION)[0]]
+
+    @property
+    def moved(self) -> list[str]:
+        return [name for name, prop in self._now if prop == channel(channels.LOCATION)[0]]
+
+    def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array, /) -> None:
+        """As `ChannelWriter`."""
+        self._now[bone, channel(mode)[0]] = values[0]
+
+    def put(self, write: Any) -> None:
+        """Pose what `write(pen)` writes."""
+        self._now = {}
+        write(self)
+        bones = self.armature.pose.bones
+        for bone, prop in self._now:
+            if (bone, prop) not in self._before:
+                self._before[bone, prop] = tuple(getattr(bones[bone], prop))
+        for key, before in self._before.items():
+            setattr(bones[key[0]], key[1], self._now.get(key, before))
+
+    def restore(self) -> None:
+        """The pose as before."""
+        self.put(lambda pen: None)
+
+
+def _place_of(target: Target, depsgraph: bpy.types.Depsgraph) -> Array:
+    """The place (3,) of an object or its bone in the world."""
+    assert target.object is not None
+    seen = target.object.evaluated_get(depsgraph)
+    return np.array(
+        (seen.matrix_world @ seen.pose.bones[target.bone].matrix if target.bone else seen.matrix_world).translation
+    )

@@ -1,0 +1,109 @@
+"""Smoothing pops of the action that an armature plays: one or several, into it or into a copy, with feet that stay."""
+
+from collections.abc import Collection, Generator, Mapping
+from dataclasses import dataclass, replace
+
+import bpy
+
+from ...lookat_pd.progress import subrange
+from ..animation import actions
+from ..animation.keys import Keys
+from ..feet.foot_locking import FootLockResult
+from ..sampling import scene_time
+from . import join, pops, sequence
+from . import lock_feet as feet
+from .splice import Blend
+
+INTO = ("CURRENT", "NEW")
+
+
+@dataclass(frozen=True)
+class SmoothedAction:
+    """The result. blends: that of each pop, by frame, with its length and its method as chosen.
+
+    feet: what locking the feet did, None where they are not locked or not planted.
+    """
+
+    action: bpy.types.Action
+    slot: bpy.types.ActionSlot
+    blends: Mapping[int, Blend]
+    feet: FootLockResult | None = None
+
+
+def smooth(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    found: Mapping[int, Collection[str] | None],
+    blend: Blend,
+    *,
+    into: str = "NEW",
+    name: str = "",
+    lock_feet: bool = False,
+    shorten: bool = False,
+) -> Generator[float, None, SmoothedAction]:
+    """Smooth pops of the current action, which has a slot; yields the completed fraction.
+
+    found: the bones to smooth by the first frame after each pop, None for those that jump there. into: "CURRENT" for
+    its keys, "NEW" for a copy called `name`, which the armature plays then. lock_feet: keep planted feet on their
+    places. shorten: a blend that is longer than the rest of the action is shortened. Raises LookAtError, after which
+    nothing has changed.
+    """
+    data = armature.animation_data
+    original, slot = data.action, data.action_slot
+    copy = original.copy()
+    own = copy.slots[slot.identifier]
+    try:
+        made = {
+            frame: _smooth(scene, armature, copy, own, frame, found[frame], blend, original.name, shorten)
+            for frame in sorted(found)
+        }
+        locked = None
+        yield 0.1
+        if lock_feet and made:
+            dt = scene_time.seconds_per_frame(scene)
+            reaches = [(frame, used.profile.reach(used.seconds or 0.0)) for frame, used in made.items()]
+            clips = feet.divided(original, slot, *sequence.key_range(original, slot), reaches)
+            locked = yield from subrange(feet.lock_feet(scene, armature, copy, own, clips, dt), 0.1, 1.0)
+    except BaseException:
+        bpy.data.actions.remove(copy)
+        raise
+    if into == "CURRENT":
+        _transfer(copy, own, original, slot)
+        bpy.data.actions.remove(copy)
+        return SmoothedAction(original, slot, made, locked and replace(locked, action=original))
+    copy.name = name or f"{original.name} smooth"
+    join.use(armature, copy, own)
+    return SmoothedAction(copy, own, made, locked)
+
+
+def _smooth(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    slot: bpy.types.ActionSlot,
+    frame: int,
+    bones: Collection[str] | None,
+    blend: Blend,
+    called: str,
+    shorten: bool,
+) -> Blend:
+    """Smooth a pop; called: the name of the action in messages."""
+    if shorten and blend.seconds is not None:
+        left = (sequence.key_range(action, slot)[1] - frame + 1) * scene_time.seconds_per_frame(scene)
+        blend = replace(blend, seconds=min(blend.seconds, blend.profile.longest_blend(left)))
+    return pops.smooth(armature, action, frame, blend, bones=bones, slot=slot, scene=scene, called=called)
+
+
+def _transfer(
+    action: bpy.types.Action, slot: bpy.types.ActionSlot, to: bpy.types.Action, own: bpy.types.ActionSlot
+) -> None:
+    """Give an action the keys that differ in a changed copy of it."""
+    bag = actions.channelbag(to, own, ensure=True)
+    for curve in actions.curves(action, slot):
+        mine = bag.fcurves.find(curve.data_path, index=curve.array_index)
+        keys = Keys.read(curve)
+        if mine is None:
+            mine = actions.new_curve(bag, curve.data_path, curve.array_index, curve.group.name if curve.group else "")
+        if Keys.read(mine).attributes.tobytes() != keys.attributes.tobytes():
+            keys.write(mine)
+    to.update_tag()

@@ -1,0 +1,159 @@
+"""Lock Feet where there is no join: pops that are smoothed, of keys and as seen, and transitions between NLA strips."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from .. import scenes
+from ..feet import walking
+from .motions import use
+
+actions = load("rig.animation.actions")
+seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+bake_options = load("rig.animation.bake_options")
+foot_bones = load("rig.feet.foot_bones")
+foot_locking = load("rig.feet.foot_locking")
+sampler = load("rig.sampling.sampler")
+POP = 41
+JUMP = (0.05, 0.0, 0.0)
+"""[m] by which the person is displaced from frame POP on."""
+
+
+@pytest.fixture
+def walker():
+    """A person whose walk jumps aside at a frame."""
+    armature = walking.person()
+    action = walking.walk(armature, "Walk")
+    slot = actions.find_slot(armature, action)
+    path = 'pose.bones["hips"].location'
+    aside = np.array(armature.data.bones["hips"].matrix_local.to_3x3()).T @ JUMP
+    for n, curve in enumerate(actions.curves_at(action, slot, path, 3)):
+        value = curve.evaluate(POP - 1)
+        curve.keyframe_points.insert(POP - 1, value).interpolation = "CONSTANT"
+        for point in curve.keyframe_points:
+            if point.co.x >= POP:
+                point.co.y += aside[n]
+        curve.update()
+    use(armature, action)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, walking.LAST
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(True)
+    return armature
+
+
+def evaluated(armature):
+    """Places (F, 2, 3) of the balls of the feet as the armature plays, and the samples."""
+    found = foot_bones.find(armature)
+    with sampler.Sampler(bpy.context.scene, armature, found.sampled) as made:
+        samples = sampler.run(made.sample(list(range(1, walking.LAST + 1))))
+    return np.stack([foot.touch(samples)[:, 0] for foot in found.feet], axis=1), samples
+
+
+def planted(places) -> list[tuple[int, int, int]]:
+    """Which foot is at rest from which row to which across the pop, from the places as animated."""
+    found = []
+    for foot in range(2):
+        rest = np.linalg.norm(np.diff(places[:, foot], axis=0), axis=-1) < 0.004
+        rest[POP - 2] = rest[POP - 3]
+        rows = [row for row in range(POP - 2, walking.LAST - 1) if not rest[row]]
+        if rest[POP - 2] and rest[POP - 1]:
+            found.append((foot, POP - 2, rows[0] if rows else walking.LAST - 1))
+    assert found
+    return found
+
+
+def check(before, free, locked) -> None:
+    """Planted feet slide through the blend when free, and stay when locked; what is around does not change."""
+    slide = {}
+    for name, places in (("free", free), ("locked", locked)):
+        slide[name] = max(walking.drift(places[:, foot], [(a, b - 1)]) for foot, a, b in planted(before))
+    assert slide["free"] > 0.04
+    assert slide["locked"] < 0.002
+    np.testing.assert_allclose(locked[: POP - 1], before[: POP - 1], atol=1e-5)
+    np.testing.assert_allclose(locked[-1], before[-1], atol=1e-3)
+
+
+@pytest.mark.parametrize("into", ["CURRENT", "NEW"])
+@pytest.mark.parametrize("where", ["FRAME", "ALL"])
+def test_feet_stay_where_a_pop_is_smoothed(walker, where, into) -> None:
+    before, _ = evaluated(walker)
+    keys = walker.animation_data.action
+    options = {"frame": POP, "where": where, "use_auto_blend": False, "blend": 0.3}
+    bpy.ops.lookat_pd.smooth_pop(**options, into="NEW")
+    free, calm = evaluated(walker)
+    bpy.data.actions.remove(walker.animation_data.action)
+    use(walker, keys)
+    count = len(bpy.data.actions)
+    bpy.ops.lookat_pd.smooth_pop(**options, into=into, lock_feet=True)
+    assert len(bpy.data.actions) == count + (into == "NEW")
+    assert (walker.animation_data.action == keys) == (into == "CURRENT")
+    locked, now = evaluated(walker)
+    check(before, free, locked)
+    hips = calm.bones.index("hips")
+    push = [np.linalg.norm(np.diff(s.positions[:, hips], 2, axis=0), axis=-1).max() for s in (calm, now)]
+    assert push[1] < 1.2 * push[0]
+
+
+def test_feet_stay_where_a_pop_is_smoothed_as_seen(walker) -> None:
+    before, _ = evaluated(walker)
+    keys = scenes.curves(walker.animation_data.action)
+    options = {"frame": POP, "pose_source": "SEEN", "use_auto_blend": False, "blend": 0.3}
+    bpy.ops.lookat_pd.smooth_pop(**options)
+    free, _ = evaluated(walker)
+    seen_offsets.remove(walker)
+    bpy.ops.lookat_pd.smooth_pop(**options, lock_feet=True)
+    assert not scenes.differences(keys, scenes.curves(walker.animation_data.action))
+    locked, _ = evaluated(walker)
+    check(before, free, locked)
+    made = len(seen_offsets.of(walker))
+    assert made == 2
+    assert bpy.ops.lookat_pd.update_seen_transitions() == {"FINISHED"}
+    assert len(seen_offsets.of(walker)) == made
+    np.testing.assert_allclose(evaluated(walker)[0], locked, atol=1e-4)
+
+
+@pytest.mark.parametrize("source", ["KEYS", "SEEN"])
+def test_feet_stay_between_strips(walker, source) -> None:
+    action = walker.animation_data.action
+    use(walker, None)
+    chosen = []
+    for name, start, end in (("before", 1, POP), ("after", POP, walking.LAST)):
+        track = walker.animation_data.nla_tracks.new()
+        strip = track.strips.new(name, start, action)
+        strip.action_slot = actions.find_slot(walker, action)
+        strip.action_frame_start, strip.action_frame_end = start, end
+        strip.frame_start_raw, strip.frame_end_raw = start, end
+        strip.extrapolation = "HOLD_FORWARD"
+        strip.select = True
+        chosen.append(strip)
+    before, _ = evaluated(walker)
+    count = len(walker.animation_data.nla_tracks)
+    options = {"pose_source": source, "use_auto_blend": False, "blend": 0.3}
+
+    def joined(lock_feet: bool):
+        for track in walker.animation_data.nla_tracks:
+            for strip in track.strips:
+                strip.select = strip in chosen
+        bpy.ops.lookat_pd.strip_transition(**options, lock_feet=lock_feet)
+        return evaluated(walker)[0]
+
+    free = joined(False)
+    seen_offsets.remove(walker)
+    for track in list(walker.animation_data.nla_tracks)[count:]:
+        walker.animation_data.nla_tracks.remove(track)
+    check(before, free, joined(True))
+    assert len(walker.animation_data.nla_tracks) == count + (2 if source == "KEYS" else 0)
+
+
+def test_a_rig_without_feet_is_refused_and_nothing_changes() -> None:
+    armature = scenes.figure(rows=scenes.FIGURE[:6])
+    scenes.animate(armature, bones=("spine", "head"))
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(True)
+    scenes.goto(1)
+    before = scenes.snapshot()
+    with pytest.raises(RuntimeError, match="No leg with two bones and a foot"):
+        bpy.ops.lookat_pd.smooth_pop(frame=10, lock_feet=True)
+    assert not scenes.differences(before, scenes.snapshot())
