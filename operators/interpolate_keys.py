@@ -20,7 +20,8 @@ def why_not(context: bpy.types.Context) -> str | None:
     bones = current.selected_bones(context)
     if not bones:
         return "Select the bones to move in pose mode"
-    if not engine.available():
+    steps = context.scene.lookat_pd_dynamics.between == "TENSION"
+    if steps and not engine.available():
         reason = _without_engine(actuation.needs_engine(context.scene, bones))
         if reason is not None:
             return reason

@@ -169,7 +169,14 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
 
 def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     layout.prop(settings, "keys")
+    layout.prop(settings, "between")
     layout.prop(settings, "at_keys")
+    if settings.between == "TORQUE_CHANGE":
+        column = layout.column(align=True)
+        column.prop(settings, "use_gravity")
+        column.prop(settings, "use_limits")
+        column.prop(settings, "joint_damping")
+        return
     _draw_strength(layout, settings)
     column = layout.column(align=True)
     column.prop(settings, "use_gravity")

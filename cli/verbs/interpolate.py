@@ -37,6 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--keys", type=_frames, metavar="A,B,...", help="frames that are poses, regardless of keys")
     which.add_argument("--selected", action="store_true", help="use only the keys that are selected in the file")
     parser.add_argument(
+        "--method",
+        choices=("tension", "torque-change"),
+        default="tension",
+        help="move to each key with some tension (default), or find the motion with the least change of torque",
+    )
+    parser.add_argument(
         "--tension",
         type=words.number(1.0, 30.0),
         metavar="N",
@@ -111,6 +117,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--keys: the frames must be in order, each only once")
     if options.swing_past and options.at_keys == "stop":
         raise Misuse("--swing-past needs --at-keys pass")
+    if options.method != "tension" and (options.swing_past or options.settle):
+        raise Misuse("--swing-past and --settle need --method tension")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
@@ -141,6 +149,7 @@ def _interpolate(
         passes=options.at_keys == "pass",
         swing_past=options.swing_past,
         limits=not options.no_limits,
+        between=options.method.upper().replace("-", "_"),
         weight=scene.lookat_pd_dynamics.weight,
     )
     result = baking.work(interpolation.start(scene, rig, request, baking.INTO[options.into]), console, "interpolating")

@@ -9,6 +9,7 @@ from .forward import Trajectory, simulate
 from .hits import Hit, HitResponse, respond
 from .interpolation import Interpolation, interpolate, interpolating, key_velocities
 from .obstacles import Obstacles
+from .pose_to_pose import connect, connecting
 from .reaches import METHODS, Reach, follow, reach, reaching
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "RootMotion",
     "Trajectory",
     "available",
+    "connect",
+    "connecting",
     "follow",
     "interpolate",
     "interpolating",

@@ -88,7 +88,7 @@ def interpolating(
     """
     n = len(body)
     dt, gravity = time_step(checks.positive("time between frames", dt, "s")), checks.gravity(gravity)
-    keys, times = _checked_keys(keys, key_times, n)
+    keys, times = checked_keys(keys, key_times, n)
     settle = number("settle time", settle, 0.0, LATEST)
     span = times[-1] + settle - times[0]
     check_memory(_NUMBERS * n * (span / dt + 2.0))
@@ -159,7 +159,7 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
     be passed. Raises InvalidArgument.
     """
     shape = np.shape(np.asarray(keys, dtype=object))
-    given, times = _checked_keys(keys, key_times, shape[1] if len(shape) > 1 else 1)
+    given, times = checked_keys(keys, key_times, shape[1] if len(shape) > 1 else 1)
     names = np.asarray("auto" if kinds is None else kinds)
     if names.ndim == 1:
         names = names[:, None]
@@ -201,7 +201,7 @@ def _sampled(
     return Interpolation(frames, rotation.normalize(rotations), torques, missed.max(axis=1), missed, left)
 
 
-def _checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, Array]:
+def checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, Array]:
     keys = checks.quaternions("keys", keys, n)
     if keys.ndim != 3:
         raise InvalidArgument("The shape of the keys must be (k, {count}, 4), not {shape}.", count=n, shape=keys.shape)

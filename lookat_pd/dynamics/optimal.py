@@ -40,7 +40,7 @@ _HARD = 3.0
 
 
 @dataclass(frozen=True)
-class Line:
+class ApproachLine:
     """A line along which a hand comes to its goal: from sample `first` on through places (N + 1, 3), in a direction
     (3,)."""
 
@@ -64,16 +64,19 @@ def optimized(
     passes: int,
     clearance: Clearance | None = None,
     kept: Sequence[int] = (),
-    line: Line | None = None,
+    line: ApproachLine | None = None,
+    stops: Sequence[tuple[int, int]] = (),
+    spans: int = _SPANS,
 ) -> Generator[tuple[Array, float], bool | None, None]:
     """Motion (N + 1, a, 4) and cost of each iteration; arguments as for `smoothing.smoothed`.
 
     clearance: from obstacles that the arm goes around. kept: samples whose poses are kept. The motion must have the
     velocities of the arm at its ends; the last pose must be kept if the arm moves afterwards or has an orientation.
-    line: on which the hand arrives.
+    line: on which the hand arrives. stops: samples and numbers of moving joints that keep the speed that they have in
+    the motion there. spans: number of polynomial segments.
     """
-    basis = _basis(len(motion))
-    problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line)
+    basis = _basis(len(motion), spans)
+    problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line, stops)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), _DAMPING
     yield problem.allowed(numbers, cost)
@@ -136,9 +139,10 @@ class _Problem:
         motion: Array,
         clearance: Clearance | None,
         kept: Sequence[int],
-        line: Line | None,
+        line: ApproachLine | None,
+        stops: Sequence[tuple[int, int]],
     ) -> None:
-        self._clearance, self._kept, self._line = clearance, list(kept), line
+        self._clearance, self._line = clearance, line
         self._is_free = arm.limits is None and clearance is None and line is None
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
         turns = rotation.log(rotation.multiply(rotation.inverse(arm.rest), motion))
@@ -155,9 +159,20 @@ class _Problem:
         self._places = np.array([place for _, place in passed]).reshape(-1, 3)
         course, flat = course.reshape(len(motion), -1), (turns - course).reshape(len(motion), -1)
         self._fixed_turns = course + flat - flat @ self._axes.T @ self._axes
-        self._wanted = flat[self._kept] @ self._axes.T
+        count, wanted = len(self._axes), flat @ self._axes.T
+        self._rows, self._wanted = np.zeros((0, count * basis.shape[1])), np.zeros(0)
+        for sample in kept:
+            self._keep(np.eye(count), basis[sample], wanted[sample])
+        for sample, joint in stops:
+            own = np.eye(count)[self._which == joint]
+            self._keep(own, basis[sample + 1] - basis[sample - 1], own @ (wanted[sample + 1] - wanted[sample - 1]))
         self._wall = _WALL * np.sqrt(arm.cost(motion, h) if clearance is None else clearance.scale)
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
+
+    def _keep(self, axes: Array, row: Array, wanted: Array) -> None:
+        """Keep values (c,) of axes (c, d) that are coefficients times a row (b,)."""
+        self._rows = np.concatenate((self._rows, np.kron(axes, row)))
+        self._wanted = np.concatenate((self._wanted, wanted))
 
     def _turns(self, numbers: Array, samples: Array | slice) -> Array:
         """Rotation vectors (..., s, a, 3) from the start."""
@@ -201,6 +216,7 @@ class _Problem:
         arm, motion = self._arm, self.motion(numbers)
         if arm.limits is not None:
             motion = arm.clamped(motion)
+        if arm.limits is not None and self._fixed:
             motion, off = arm.follow(motion, fitted(arm.points(motion), self._fixed))
             if off > arm.near:
                 return motion, np.inf
@@ -268,16 +284,17 @@ class _Problem:
         return result
 
     def constraints(self, numbers: Array) -> tuple[Array, Array]:
-        """The errors (c,) at the fixed positions and in the kept poses, and the Jacobian (c, d b) of these."""
+        """The errors (c,) at the fixed positions and of what is kept, and the Jacobian (c, d b) of these."""
+        kept = self._wanted - self._rows @ numbers.T.ravel()
+        if not len(self._samples):
+            return kept, self._rows
         turns = self._turns(numbers, self._samples)
         place, slopes = self._arm.place(self._posed(turns))
         slopes = slopes.reshape(*slopes.shape[:-1], turns.shape[1], 3)[:, :, self._which]
         rates = np.einsum("fidc,fdc->fid", slopes, self._tangents(turns))
         jacobian = rates[..., None] * self._basis[self._samples][:, None, None]
-        kept = self._basis[self._kept]
-        turned = np.einsum("kb,de->kdeb", kept, np.eye(numbers.shape[1])).reshape(-1, numbers.size)
-        errors = np.concatenate(((self._places - place).ravel(), (self._wanted - kept @ numbers).ravel()))
-        return errors, np.concatenate((jacobian.reshape(-1, numbers.size), turned))
+        errors = np.concatenate(((self._places - place).ravel(), kept))
+        return errors, np.concatenate((jacobian.reshape(-1, numbers.size), self._rows))
 
     def _tangents(self, turns: Array) -> Array:
         """How the joints rotate (s, d, 3), each in its own frame, if rotation vectors (s, a, 3) change along each
@@ -310,12 +327,12 @@ def _axes(turns: Array) -> Array:
     return np.array(rows).reshape(len(rows), -1)
 
 
-def _basis(samples: int) -> Array:
+def _basis(samples: int, spans: int = _SPANS) -> Array:
     """B-splines (samples, b) that start at 0 and at rest, and end at rest.
 
     Their second derivatives are free: the cost of the torque's jump from rest keeps them low.
     """
-    knots = np.concatenate((np.zeros(_DEGREE), np.linspace(0.0, 1.0, _SPANS + 1), np.ones(_DEGREE)))
+    knots = np.concatenate((np.zeros(_DEGREE), np.linspace(0.0, 1.0, spans + 1), np.ones(_DEGREE)))
     x = np.linspace(0.0, 1.0, samples)[:, None]
     inside = (x >= knots[:-1]) & ((x < knots[1:]) | ((x >= 1.0) & (knots[1:] >= 1.0) & (knots[:-1] < 1.0)))
     values = inside.astype(float)

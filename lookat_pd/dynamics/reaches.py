@@ -22,7 +22,7 @@ from .body import Body
 from .engine import finished
 from .law import smooth_step
 from .obstacles import TOUCHED, Clearance, Obstacles
-from .optimal import Line, optimized
+from .optimal import ApproachLine, optimized
 from .paths import drift, minimum_jerk
 from .smoothing import smoothed
 from .splines import Spline
@@ -143,7 +143,7 @@ def reaching(
         point,
         checks.gravity(gravity),
         checks.not_negative("damping", damping, n, body.called),
-        1.0 / _strengths(strength, body),
+        1.0 / strengths(strength, body),
         limits,
         orientation=None if orientation is None else checks.quaternions("orientation", _four(orientation)),
     )
@@ -231,7 +231,7 @@ def follow(
 
 def _approached(
     arm: Arm, fixed: list[tuple[int, Array]], approach: Array, speed: Array, h: float
-) -> tuple[list[tuple[int, Array]], Line]:
+) -> tuple[list[tuple[int, Array]], ApproachLine]:
     """The fixed positions with the begin of the line (3,) along which the hand comes to the goal, and that line.
 
     speed: (3,) of the goal.
@@ -245,7 +245,7 @@ def _approached(
     way, end = (float(np.cbrt(length)) for length in (np.linalg.norm(goal - approach - begin), size))
     first = since + int(np.clip(round((last - since) * way / (way + end)), 1, last - since - 2))
     places = goal - h * (last - np.arange(last + 1.0))[:, None] * speed
-    return [*fixed[:-1], (first, places[first] - approach), fixed[-1]], Line(first, places, approach / size)
+    return [*fixed[:-1], (first, places[first] - approach), fixed[-1]], ApproachLine(first, places, approach / size)
 
 
 def _four(values: ArrayLike) -> Array:
@@ -365,7 +365,7 @@ class Best:
     clear: Clearance | None
     motion: Array
     cost: float
-    line: Line | None
+    line: ApproachLine | None
     arm: Arm
 
     @property
@@ -535,7 +535,8 @@ def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array
     return int(joint), checks.exactly("effector's point", point, 3)
 
 
-def _strengths(strength: ArrayLike | None, body: Body) -> Array:
+def strengths(strength: ArrayLike | None, body: Body) -> Array:
+    """The strengths (n,) of joints; None for equal ones. Raises InvalidArgument."""
     result = checks.not_negative("strength", 1.0 if strength is None else strength, len(body), body.called)
     if np.any(result < _WEAKEST):
         joint = int(np.argmax(result < _WEAKEST))

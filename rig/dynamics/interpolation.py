@@ -27,6 +27,7 @@ from . import actuation, bone_attachment, independent_timing, joint_ranges, key_
 from . import articulation as tree
 from .articulation import Articulation
 from .key_poses import KeyPoses
+from .settings import DAMPING
 
 BAKED = " dynamics"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
@@ -54,7 +55,9 @@ class InterpolationRequest:
     motion, by their types, or stop all joints. swing_past: how far beyond the last key the bones go before they return,
     as a fraction of the last distance; without `settle` they take as long as that needs. limits: whether Blender's
     joint limits apply, to bones whose keys are within them. weight: from 0 to 1, how much the masses show that single
-    bones were given, such as a hand with a load; at 0 the joints make up for them.
+    bones were given, such as a hand with a load; at 0 the joints make up for them. between: "TENSION", or
+    "TORQUE_CHANGE" for the motion with the least change of torque, for joints with a friction [N m s/rad]: it hits all
+    keys, ends at the last one, and uses no muscles, passive bones, inertia or weight.
     """
 
     bones: tuple[str, ...]
@@ -68,6 +71,8 @@ class InterpolationRequest:
     passes: bool = True
     swing_past: float = 0.0
     limits: bool = True
+    between: str = "TENSION"
+    friction: float = DAMPING
     weight: float = 0.0
 
 
@@ -116,6 +121,8 @@ def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, request: Inter
         found = key_poses.find(
             armature, request.bones, first=request.first, last=request.last, selected=request.selected
         )
+    if request.between == "TORQUE_CHANGE":
+        return found
     others = [bone for bone in request.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
     return found.of((*found.bones, *others))
 
@@ -144,7 +151,8 @@ def _work(
             body = tree.build(armature, sampler, samples, found.bones, weights, unit, weight=shown)
         found = found.of(body.bones)
         motion = yield from subrange(_solving(scene, request, plan, samples, body, found), _SAMPLED, _SOLVED)
-        kept = found.owned & ~actuation.of(scene, body).passive
+        passive = actuation.of(scene, body).passive & (request.between == "TENSION")
+        kept = found.owned & ~passive
         rotations = _rotations(plan, samples, body, motion, kept)
         with BakeTransaction(armature) as work:
             for bone, (mode, turned, raw) in body.values(samples, rotations).items():
@@ -217,6 +225,8 @@ def _solving(
     found: KeyPoses,
 ) -> Generator[float, None, dynamics.Interpolation]:
     """The motion at the solved frames. found: the keys of each joint."""
+    if request.between == "TORQUE_CHANGE":
+        return _least_change(scene, request, plan, samples, body, found)
     powers = actuation.of(scene, body)
     kinds = found.kinds if request.passes else None
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
@@ -256,6 +266,33 @@ def _solving(
         swing_past=swing_past,
         limits=limits,
         hinges=hinges,
+    )
+
+
+def _least_change(
+    scene: bpy.types.Scene,
+    request: InterpolationRequest,
+    plan: _Plan,
+    samples: Samples,
+    body: Articulation,
+    found: KeyPoses,
+) -> Generator[float, None, dynamics.Interpolation]:
+    """The motion at the solved frames with the least change of torque."""
+    if np.any(np.abs(plan.keys - np.round(plan.keys)) > _SAME):
+        raise RigError(
+            "Minimum Torque Change needs keys on whole frames; select the keys and snap them to the nearest frame."
+        )
+    keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
+    kinds = np.full(found.kinds.shape, "stop") if not request.passes else found.kinds
+    return dynamics.connecting(
+        body.body,
+        keys,
+        plan.seconds(plan.keys),
+        plan.step,
+        kinds=kinds,
+        gravity=body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
+        damping=request.friction,
+        limits=joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.limits else None,
     )
 
 

@@ -54,6 +54,14 @@ AT_KEYS_ITEMS = (
     ),
     ("STOP", "Stop", "Come to rest at every key, as published"),
 )
+BETWEEN_ITEMS = (
+    ("TENSION", "Tension", "Move to each key as a body with muscles of some tension"),
+    (
+        "TORQUE_CHANGE",
+        "Minimum Torque Change",
+        "Find the motion through all keys with the least change of the torques of the joints, as for a reach",
+    ),
+)
 LIMIT_ITEMS = (
     ("NONE", "None", "Do not limit the torque"),
     ("STRENGTH", "Strength", "Limit the torque to a multiple of the torque that holds the limb horizontal"),
@@ -256,6 +264,7 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     tension: _tension(
         "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
     )
+    between: EnumProperty(name="Method", description="Method of finding the motion between keys", items=BETWEEN_ITEMS)
     at_keys: EnumProperty(name="At Keys", description="Speed of the bones at their keys", items=AT_KEYS_ITEMS)
     swing_past: FloatProperty(
         name="Swing Past",

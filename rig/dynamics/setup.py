@@ -27,12 +27,14 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         first,
         last,
         selected=s.keys == "SELECTED",
-        settle=s.settle,
+        settle=s.settle if s.between == "TENSION" else 0.0,
         inertia=s.inertia.lower(),
         gravity=s.use_gravity,
         passes=s.at_keys == "PASS",
-        swing_past=s.swing_past,
+        swing_past=s.swing_past if s.between == "TENSION" else 0.0,
         limits=s.use_limits,
+        between=s.between,
+        friction=s.joint_damping,
         weight=s.weight,
     )
 

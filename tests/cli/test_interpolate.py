@@ -50,6 +50,17 @@ def test_keys_are_hit(shot, call, tools, tmp_path) -> None:
     assert between.max() > 1.0
 
 
+def test_the_least_change_of_torque_hits_the_keys(shot, call, tools, tmp_path) -> None:
+    output, keyed = tmp_path / "out.blend", turns(tools, shot)
+    words = ("--bone", THIGH, "--bone", SHIN, "--method", "torque-change")
+    outcome = call("interpolate", shot, *words, "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["keys"] == [1, 20, 48] and outcome.row["missed"] == []
+    assert np.abs(turns(tools, output) - keyed).max() < 1e-5
+    refused = call("interpolate", shot, *words, "--settle", 0.5, "--output", output)
+    assert refused.code == 2 and "need --method tension" in "\n".join(refused.errors)
+
+
 def test_all_bones_with_keys_by_default(shot, call, tmp_path) -> None:
     row = call("interpolate", shot, "--output", tmp_path / "out.blend").row
     assert set(row["chain"]) == {"chest", "head", THIGH, SHIN}

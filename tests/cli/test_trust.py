@@ -28,7 +28,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 DIGITS = "9" * 4000
 AIM = "--point=0.5,-2,1.7"
 CODES = {0, 1, 2}
-METHODS = [*load("lookat_pd.ik").METHODS, *load("lookat_pd.transitions.methods").METHODS, "optimal", "smoothing"]
+METHODS = [
+    *load("lookat_pd.ik").METHODS,
+    *load("lookat_pd.transitions.methods").METHODS,
+    "optimal",
+    "smoothing",
+    "tension",
+    "torque-change",
+]
 VERBS = {
     "bake": ["--point=0.5,-2,1.7"],
     "ik": ["--bone", "foot.L", "--point=0.2,-0.2,0.2"],

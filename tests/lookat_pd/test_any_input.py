@@ -351,6 +351,21 @@ def keys_arguments(random: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def poses_arguments(random: np.random.Generator) -> dict[str, Any]:
+    body = body_arguments(random)
+    n = len(body["parents"])
+    return body | {
+        "keys": unit(random, 3, n),
+        "key_times": np.array([0.0, 0.1, 0.3]),
+        "dt": 0.05,
+        "kinds": ["auto", "auto", "stop"],
+        "gravity": np.array([0.0, 0.0, -9.81]),
+        "damping": 0.1,
+        "strength": 1.0,
+        "passes": 2,
+    }
+
+
 def reach_arguments(random: np.random.Generator) -> dict[str, Any]:
     body = body_arguments(random)
     n = len(body["parents"])
@@ -670,6 +685,7 @@ CALLS = {
     "pose of a body": Call(with_body(lambda body, **given: body.forward(given["q"])), inverse_arguments),
     "mass matrix": Call(with_body(lambda body, **given: body.mass_matrix(given["q"])), inverse_arguments),
     "interpolate": Call(with_body(interpolate), keys_arguments, engine=True),
+    "pose to pose": Call(with_body(dynamics.connect), poses_arguments),
     "key velocities": Call(
         key_velocities,
         lambda random: {"keys": unit(random, 3, 2), "key_times": np.array([0.0, 0.1, 0.3]), "kinds": ["auto"] * 3},

@@ -289,31 +289,6 @@ def test_a_start_at_rest_is_one_without_velocity() -> None:
     assert_allclose(moving.rotations, still.rotations, atol=1e-12)
 
 
-def test_a_reach_that_moves_at_both_ends_is_the_same_in_reverse_where_nothing_rubs() -> None:
-    """With the pose on arrival as start and all velocities reversed."""
-    there = spatial(velocities=SPINS, goal_velocity=(0.2, -0.1, 0.1), gravity=(0.0, 0.0, 0.0))
-    body, dt = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5]), 1.0 / 30.0
-    assert there.cost < 1.5 * spatial(velocities=SPINS, gravity=(0.0, 0.0, 0.0)).cost
-    tip = np.array([0.0, 0.2, 0.0])
-    nudged = body.forward(rotation.multiply(SPATIAL, rotation.exp(-1e-6 * SPINS)))
-    begun = body.forward(SPATIAL)
-    ends = [places[2] + rotation.rotate(turned[2], tip) for turned, places in (begun, nudged)]
-    last = rotation.log(rotation.multiply(rotation.inverse(there.rotations[-1]), there.rotations[-2])) / dt
-    back = reach(
-        body,
-        there.rotations[-1],
-        ends[0],
-        1.0,
-        dt,
-        effector=(2, tip),
-        velocities=last,
-        goal_velocity=(ends[1] - ends[0]) / 1e-6,
-        gravity=(0.0, 0.0, 0.0),
-    )
-    size = np.linalg.norm(there.path[-1] - there.path[0])
-    assert np.abs(back.path[::-1] - there.path).max() < 0.1 * size
-
-
 TURNED = rotation.exp([0.3, -0.2, 1.5])
 """An orientation of the hand on arrival."""
 NEARER = (0.2, 0.3, 0.2)

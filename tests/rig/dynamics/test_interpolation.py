@@ -599,3 +599,35 @@ def test_where_bones_feel_each_other_a_key_of_one_is_a_pose_of_all() -> None:
     for bone in ("upper_arm.L", "hand.L"):
         seen = rotations(armature, result.action, bone, result.keys)
         assert largest_angle(seen, rotations(armature, sway(), bone, result.keys)) < 1e-4
+
+
+# With the least change of torque
+
+
+def test_the_least_change_of_torque_hits_all_keys_and_passes_them() -> None:
+    armature = hero(modes=("QUATERNION", "XYZ"))
+    result = run(armature, between="TORQUE_CHANGE")
+    assert not result.misses and list(result.frames) == list(range(1, 61))
+    for bone in BONES:
+        there, keyed = (rotations(armature, action, bone, KEYS) for action in (result.action, sway()))
+        assert largest_angle(there, keyed) < 1e-5
+    before = {k: v for k, v in contents(sway()).items() if "hips" in k[0]}
+    assert before and {k: v for k, v in contents(result.action).items() if "hips" in k[0]} == before
+    q = rotations(armature, result.action, "upper_arm.L", range(4, 15))
+    assert rotation.distance(q[:-1], q[1:]).min() > 1e-3
+
+
+def test_the_least_change_of_torque_stops_where_it_should() -> None:
+    result = run(hero(), between="TORQUE_CHANGE", passes=False)
+    q = result.motion.rotations
+    moved = rotation.distance(q[:-1], q[1:])
+    assert moved[[4, 5, 11, 12]].max() < 0.2 * moved.max()
+
+
+def test_the_least_change_of_torque_needs_whole_frames() -> None:
+    armature = hero()
+    for item in actions.channelbag(sway(), sway().slots[0]).fcurves:
+        item.keyframe_points[2].co.x += 0.4
+    with pytest.raises(errors.LookAtError, match="needs keys on whole frames"):
+        run(armature, between="TORQUE_CHANGE")
+    assert armature.animation_data.action == sway()
