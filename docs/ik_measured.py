@@ -1,4 +1,4 @@
-"""Writes the table of docs/ik-measured.md: limbs on rigs of other makers that follow smooth paths, default settings.
+"""Writes the tables of docs/ik-measured.md: limbs that follow smooth paths, and feet that are held, on many rigs.
 
     LOOKAT_PD_RIGS=FOLDER python docs/ik_measured.py [NAME]...    the rows whose file contains one of the names
 
@@ -29,6 +29,10 @@ bake, body_joints, chains = (
     load(f"rig.{name}") for name in ("ik.bake", "detection.body_joints", "detection.joint_chain")
 )
 bake_options, goals, limbs = (load(f"rig.{name}") for name in ("animation.bake_options", "ik.goals", "detection.limbs"))
+contacts, contacts_found, body_settings = (
+    load(f"{name}") for name in ("rig.ik.contacts", "lookat_pd.body.contacts", "rig.ik.body_settings")
+)
+rest, stance = (load(f"rig.detection.{name}") for name in ("rest", "stance"))
 chain_solve, pose, targets = (load(f"rig.{name}") for name in ("ik.chain_solve", "ik.pose", "sampling.targets"))
 errors = load("lookat_pd.errors")
 
@@ -40,6 +44,11 @@ NEAREST, FARTHEST = 0.4, 0.93
 """Distances of the paths from the base of the limb, as fractions of its length."""
 HEAD = """| rig | limb | paths | wrist, ankle | fastest joint | effector |
 |---|---|---|---|---|---|
+"""
+SHORTEST = 0.2
+"""Least length of a last bone, as a fraction of that of the one above it, that is taken for the forearm or shin."""
+CONTACTS = """| rig | contacts | slip before [mm] | slip after [mm] | hips lowered [mm] |
+|---|---|---|---|---|
 """
 KINDS = {
     ("arm", False): "arms to the wrist",
@@ -98,8 +107,12 @@ def limbs_of(rig: bpy.types.Object) -> Iterator[tuple[tuple[str, bool], str, str
     for kind, lines in (("arm", arms), ("leg", legs)):
         for line in lines:
             if len(line) == 2:
-                # Hand or foot hang on something else.
-                yield (kind, False), line[0], line[1], True
+                # Hand or foot is not part of the limb; the length of a bone without a child may mean nothing.
+                upper, lower = (rig.data.bones[name] for name in line)
+                if lower.children:
+                    yield (kind, False), line[0], lower.children[0].name, False
+                elif lower.length > SHORTEST * (lower.head_local - upper.head_local).length:
+                    yield (kind, False), line[0], line[1], True
                 continue
             # The third bone of a leg is the foot, the last one of an arm the hand.
             last = line[-1] if kind == "arm" else line[2]
@@ -281,6 +294,35 @@ def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
     return rows
 
 
+def held_feet(rig: bpy.types.Object, name: str) -> str:
+    """A row of the second table: the feet of the longest clip, cleaned up with what is detected; "" without feet."""
+    feet = sorted(body_settings.feet(rig))
+    clips = list(rigs_measured.clips_of(rig)) if feet else []
+    if not feet or rig.animation_data is None or rig.animation_data.action is None:
+        return ""
+    longest = max(clips, key=lambda clip: clip[2] - clip[1])
+    _, first, last = next(clip for clip in rigs_measured.clips_of(rig) if clip == longest)
+    points = np.concatenate((rest.skeleton(rig).heads, rest.skeleton(rig).tails)) @ stance.of(rig).axes.up
+    scale = float(np.abs(np.array(rig.matrix_world.to_scale())).mean())
+    to_person = 1000.0 * rigs_measured.PERSON / (scale * float(np.ptp(points)))
+    before = rigs_measured.places(rig, feet, range(first, last + 1))
+    touches = {foot: contacts.Touch(contacts.Contact(contacts_found.Detection())) for foot in feet}
+    options = bake_options.BakeOptions(first, last, "NEW")
+    try:
+        found = rigs_measured.run(contacts.clean_up_body(bpy.context.scene, rig, touches, options))
+    except errors.LookAtError as error:
+        return f"| {name} | {error} | - | - | - |\n"
+    after = rigs_measured.places(rig, feet, range(first, last + 1))
+    slips = np.zeros(2)
+    for k, foot in enumerate(feet):
+        for a, b in found.contacts[foot]:
+            held = [places[a - first : b + 1 - first, k] for places in (before, after)]
+            away = [np.linalg.norm(points - points.mean(axis=0), axis=-1).max() for points in held]
+            slips = np.maximum(slips, to_person * np.array(away))
+    count, lowered = sum(map(len, found.contacts.values())), to_person * float(found.lowered.max())
+    return f"| {name} | {count} | {slips[0]:.1f} | {slips[1]:.3f} | {lowered:.0f} |\n"
+
+
 def lines(name: str, rows: dict[tuple[str, bool], Row]) -> str:
     found = ""
     for kind, row in rows.items():
@@ -292,18 +334,23 @@ def lines(name: str, rows: dict[tuple[str, bool], Row]) -> str:
 
 def main(names: Sequence[str], log) -> None:
     folder = Path(os.environ["LOOKAT_PD_RIGS"])
-    table = ""
+    table = held = ""
     for file in (rigs_measured.DEMO, *rigs_measured.FILES):
         if names and not any(name in file for name in names):
             continue
         demo = file == rigs_measured.DEMO
-        rows = measure(rigs_measured.open_demo() if demo else rigs_measured.open_rig(folder / file))
+        rig = rigs_measured.open_demo() if demo else rigs_measured.open_rig(folder / file)
+        rows = measure(rig)
+        made = held_feet(rig, Path(file).name)
+        held += made
+        log.write(made)
         table += lines(Path(file).name, rows)
         log.write(lines(Path(file).name, rows) + "".join(f"    {n}\n" for row in rows.values() for n in row.refused))
         log.flush()
     if not names:
         text = PAGE.read_text("utf-8")
-        PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: HEAD + table, text, flags=re.MULTILINE), "utf-8")
+        tables = iter((HEAD + table, CONTACTS + held))
+        PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: next(tables), text, flags=re.MULTILINE), "utf-8")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.ik import Balance, BodyAim, BodyOrientation, BodyPosition, Limits, Posture
-from lookat_pd.ik.body_objectives import HIGH, LOW
+from lookat_pd.ik.body_objectives import HIGH, LOW, NORMAL
 from lookat_pd.rotation import Array
 from lookat_pd.skeleton import forward
 
@@ -257,6 +257,37 @@ def test_the_centre_of_mass_stays_above_the_feet(away: tuple[float, float, float
     assert np.max(found.errors[:, :4]) < 1e-3
     speed = rotation.distance(found.rotations[1:], found.rotations[:-1])
     assert np.max(speed) < 0.25
+
+
+def balanced_poses(seed: int) -> tuple[list[ik.BodyObjective], Balance]:
+    """Places of hands and feet at which a body in balance has them: those of random poses, each above a polygon around
+    its own centre of mass."""
+    body, scales, random = figure(), balance(), np.random.default_rng(seed)
+    bends = random.uniform(-0.35, 0.35, size=(FRAMES, len(body.names), 3))
+    axes = np.asarray(body.posture.hinges)
+    hinged = random.uniform(0.0, 0.9, size=(FRAMES, len(axes), 1)) * axes
+    bends = np.where(axes.any(axis=-1)[:, None], hinged, bends)
+    pose = rotation.multiply(body.pose, rotation.exp(bends))
+    turns, places = forward(body.parents, body.offsets, pose)
+    center = np.asarray(scales.masses) @ places
+    corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+    middle = center + random.uniform(-0.04, 0.04, size=(FRAMES, 3))
+    wanted: list[ik.BodyObjective] = []
+    for name, priority in (("foot L", HIGH), ("foot R", HIGH), ("hand L", NORMAL), ("hand R", NORMAL)):
+        wanted.append(BodyPosition(body(name), places[:, body(name)], priority=priority))
+        if priority == HIGH:
+            wanted.append(BodyOrientation(body(name), turns[:, body(name)], priority=priority))
+    return wanted, replace(scales, polygon=middle[:, None] + 0.05 * corners)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pose_in_balance_is_found_where_there_is_one(seed: int) -> None:
+    wanted, scales = balanced_poses(seed)
+    found = figure().solve(wanted, balance=scales)
+    assert np.max(found.unbalanced) < 1e-3
+    assert np.max(found.errors[:, :4]) < 5e-3
+    # The objectives alone do not lead there.
+    assert np.max(figure().solve(wanted, balance=replace(scales, weight=0.0)).unbalanced) > 5e-3
 
 
 def test_balance_changes_nothing_inside_the_polygon() -> None:
