@@ -27,7 +27,7 @@ from .stops import Stops
 
 SUBSTEP = 1.0 / 240.0
 """Longest step [s]."""
-_FASTEST = 60.0
+_FASTEST = 25.0
 """Largest speed [rad/s] of a joint, or twice that of the undisturbed motion."""
 _NO_TIME = 1e-9
 """Time [s] that is rounding: forces in a step of this length would be arbitrary."""

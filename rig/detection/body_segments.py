@@ -32,8 +32,12 @@ def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
             found[bone] = segment
         elif above is not None and above[0] in PAIRED:
             found[bone] = above
-    if any(landmark not in found.values() for landmark in _LANDMARKS):
-        return None
+    for landmark in _LANDMARKS:
+        if landmark not in found.values():
+            top = _named_by_joint(anatomy, bones, found, landmark)
+            if top is None:
+                return None
+            found[top] = landmark
     low, high = middle(anatomy, found, "thigh"), middle(anatomy, found, "upper_arm")
     if not _stands(anatomy, found, high - low):
         return None
@@ -43,6 +47,16 @@ def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
             if segment is not None:
                 found[bone] = segment
     return found
+
+
+def _named_by_joint(anatomy: Anatomy, bones: Sequence[int], found: dict[int, Segment], landmark: Segment) -> int | None:
+    """The bone of an upper arm or thigh that is named after its joint, as shoulder or hip: the one above the elbow or
+    the knee, on the same side."""
+    name, side = landmark
+    below = ("forearm" if name == "upper_arm" else "shank", side)
+    first = next((bone for bone in bones if found.get(bone) == below), None)
+    above = -1 if first is None else int(anatomy.skeleton.parents[first])
+    return above if above in bones and anatomy.names[above].side == side else None
 
 
 def _stands(anatomy: Anatomy, found: dict[int, Segment], up: Array) -> bool:

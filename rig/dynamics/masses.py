@@ -1,6 +1,7 @@
 """Mass properties of the bones of an armature, from capsules or measured meshes."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import bpy
@@ -9,11 +10,11 @@ import numpy as np
 from ...lookat_pd.dynamics import mass
 from ...lookat_pd.dynamics.mass import MassProperties
 from ...lookat_pd.dynamics.segments import fractions
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from ..detection import body_segments, rest
+from ..detection import body_segments, limbs, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 
@@ -22,6 +23,8 @@ _HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
 """Mass [kg] of a human of a given height [m]; masses scale with the cube of the height."""
 _SMALLEST, _TALLEST = 0.3, 8.0
 """Heights [m] of a human figure; outside of them, the scene has other units than metres."""
+_CENTIMETRE, _TALLEST_LEG, _LEGS = 0.01, 4.5, 4
+"""A unit [m]; height [m] of the shoulders that no animal on so many legs has."""
 _LEAST = 1e-4
 """Part of its mass with which a bone that is nothing but a load counts where loads do not count."""
 _HEAVY_BODY, _HEAVY_BONE = 300.0, 60.0
@@ -80,7 +83,7 @@ def warning(armature: bpy.types.Object, found: Masses) -> Message | None:
 
 def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     """The length [m] of a unit of the armature's space: that of the scene, or that at which a human of a height that no
-    figure has is of common height. Raises RigError."""
+    figure has is of common height, or a hundredth of it for an animal that is as tall as a house. Raises RigError."""
     unit = scene_metres(scene, armature)
     if armature.lookat_pd_body.scale == "SCENE":
         return unit
@@ -88,9 +91,22 @@ def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     anatomy = Anatomy(skeleton)
     found = body_segments.human(anatomy, heavy_rows(armature, skeleton))
     if found is None:
-        return unit
+        return unit * (_CENTIMETRE if _is_in_centimetres(armature, skeleton, unit) else 1.0)
     height = body_segments.stature(anatomy, found)
     return unit if _SMALLEST <= height * unit <= _TALLEST else _HUMAN_STATURE / height
+
+
+def _is_in_centimetres(armature: bpy.types.Object, skeleton: Skeleton, unit: float) -> bool:
+    """Whether an animal on four legs is so tall at its shoulders that its file must be in centimetres."""
+    if np.ptp(skeleton.heads, axis=0).max() * unit < _TALLEST:
+        return False
+    with suppress(LookAtError):
+        limbs_found = [line for lines in limbs.limb_lines(armature) for line in lines]
+        if len(limbs_found) >= _LEGS:
+            lines = [[skeleton.index(name) for name in line] for line in limbs_found]
+            legs = max(float(np.linalg.norm(skeleton.heads[line[0]] - skeleton.tails[line[-1]])) for line in lines)
+            return legs * unit > _TALLEST_LEG
+    return False
 
 
 def scene_metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:

@@ -33,7 +33,8 @@ SCALE_ITEMS = (
     (
         "AUTO",
         "Automatic",
-        "Use the units of the scene or, for a human below 0.3 m or above 8 m, those in which it is 1.75 m tall",
+        "Use the units of the scene or, for a human below 0.3 m or above 8 m, those in which it is 1.75 m tall, and "
+        "centimetres for an animal with legs longer than 4.5 m",
     ),
     ("SCENE", "Scene Units", "Use the units of the scene, whatever size this gives"),
 )

@@ -622,6 +622,17 @@ def test_the_worst_input_stays_bounded(hindrance: dict, gravity: float) -> None:
 
 
 @engine
+def test_a_light_bone_behind_weak_joints_does_not_whip() -> None:
+    """A hand without strength on an arm that is too weak turns no faster than those of people."""
+    turns = np.zeros((4, 3, 3))
+    turns[:, 0, 0], turns[:, 1, 0], turns[:, 2, 2] = (0.0, 1.5, -1.0, 1.0), (0.0, -1.5, 1.0, 0.5), (0.0, 1.0, -1.0, 0.0)
+    body, times = trees.rods([0.3, 0.3, 0.1], [3.0, 2.0, 0.05]), 0.3 * np.arange(4.0)
+    weak = {"torque_limit": [30.0, 1.0, 0.001], "gravity": (0.0, 0.0, -9.81), "settle": 0.5}
+    found = interpolate(body, rotation.exp(turns), times, 1.0 / 240.0, **weak)
+    assert speeds(found).max() < 25.01
+
+
+@engine
 @settings(max_examples=6)
 @given(SEEDS)
 def test_a_loose_chain_of_unlike_bones_stays_bounded(seed: int) -> None:

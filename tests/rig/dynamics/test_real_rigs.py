@@ -93,6 +93,23 @@ def test_meshes_of_a_knight_weigh_something(rigs: Path) -> None:
     assert np.all(np.linalg.eigvalsh(found.properties.inertia) > 0.0)
 
 
+@pytest.mark.parametrize(
+    ("file", "human", "least", "most"),
+    [
+        ("gltf/kaykit_knight.glb", True, 40.0, 120.0),
+        ("bvh/cmu_131_01_start_walk_stop.bvh", True, 40.0, 120.0),
+        ("bvh/fair1_dab.bvh", True, 40.0, 120.0),
+        ("gltf/khronos_fox.glb", False, 3.0, 60.0),
+    ],
+)
+def test_masses_are_plausible(rigs: Path, file: str, human: bool, least: float, most: float) -> None:
+    """A skeleton whose bones are named after joints, in inches, and a fox in centimetres, too."""
+    armature = kept.rig(rigs / file)
+    found = masses.of(bpy.context.scene, armature)
+    assert found.human == human and least < found.total < most
+    assert masses.warning(armature, found) is None
+
+
 def test_a_knight_reaches(rigs: Path) -> None:
     armature = read(rigs / "gltf/kaykit_knight.glb", "Idle")
     bpy.context.scene.frame_set(0)

@@ -1,0 +1,233 @@
+"""Writes the table of docs/dynamics-measured.md: all presets of dynamics on rigs of other makers.
+
+    LOOKAT_PD_RIGS=FOLDER python docs/dynamics_measured.py [NAME]...    the rows whose file contains one of the names
+
+An arm, else another limb or a tail, moves through four poses of the first clip; rigs without a clip get four poses.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[0] = str(ROOT)
+
+import bpy  # noqa: E402
+import numpy as np  # noqa: E402
+
+from docs.rigs_measured import DEMO, FILES, clips_of, load, open_demo, open_rig, run  # noqa: E402
+from lookat_pd import rotation  # noqa: E402
+from lookat_pd.errors import LookAtError  # noqa: E402
+
+limbs, limb_controls, limb_switch, targets = (
+    load(f"rig.{name}")
+    for name in ("detection.limbs", "detection.limb_controls", "limbs.limb_switch", "sampling.targets")
+)
+hitting, interpolation, key_poses, masses, presets, reaching, setup = (
+    load(f"rig.dynamics.{name}")
+    for name in ("hitting", "interpolation", "key_poses", "masses", "presets", "reaching", "setup")
+)
+
+PAGE = ROOT / "docs" / "dynamics-measured.md"
+LONGEST, POSES, MOST_BONES = 72, 4, 3
+"""Frames of a clip, poses, and bones of a limb that are measured."""
+FASTEST = 90.0
+"""Angle [degrees] between two frames from which a motion counts as exploded, unless the clip itself is as fast."""
+PERSON = 40.0, 120.0
+"""Masses [kg] that are plausible for a human."""
+TEXTS = {key: label for key, (label, *_) in presets.PRESETS.items()}
+HEAD = (
+    f"| rig | bones | mass | heaviest bone | {' | '.join(TEXTS.values())} | reach | hit |\n"
+    f"|---|---|---|---|{'---|' * len(TEXTS)}---|---|\n"
+)
+
+
+@dataclass
+class Row:
+    """What was measured of a file. cells: by preset, and of reach and hit. wrong: what is not as it should be."""
+
+    name: str
+    bones: tuple[str, ...] = ()
+    mass: str = ""
+    heaviest: str = ""
+    cells: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+def limb_of(rig: bpy.types.Object) -> tuple[str, ...]:
+    """The bones to move, from the body outwards."""
+    lines: list[Sequence[str]] = []
+    with suppress(LookAtError):
+        arms, legs = limbs.limb_lines(rig)
+        lines = [*arms, *legs]
+    switched = limb_controls.find(rig)
+    in_ik = {name for limb in switched if limb_switch.is_held(rig, limb, np.array([1.0])) for name in limb.turned}
+    heavy = masses.of(bpy.context.scene, rig).bones
+    for line in lines:
+        if not in_ik & set(line) and (in_ik or set(line) <= set(heavy)):
+            return tuple(line[:MOST_BONES])
+    longest = max((rig.pose.bones[name] for name in heavy), key=lambda bone: len(bone.parent_recursive))
+    chain = [bone.name for bone in (longest, *longest.parent_recursive) if bone.name in heavy]
+    return tuple(reversed(chain[:MOST_BONES]))
+
+
+def pose(rig: bpy.types.Object, bones: Sequence[str], frames: Sequence[int]) -> None:
+    """Key poses, on rigs without a clip."""
+    for k, frame in enumerate(frames):
+        for bone in bones:
+            item = rig.pose.bones[bone]
+            item.rotation_mode = "QUATERNION"
+            item.rotation_quaternion = rotation.exp((0.3 * k, 0.1, 0.4 * (k % 2)))
+            item.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def turns(rig: bpy.types.Object, bones: Sequence[str], frames: range) -> np.ndarray:
+    """The rotations (F, n, 4) of the channels of bones."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found.append([tuple(seen.pose.bones[name].matrix_basis.to_quaternion()) for name in bones])
+    return np.array(found)
+
+
+def fastest(found: np.ndarray) -> float:
+    """The largest angle [degrees] between two frames."""
+    return float(np.degrees(rotation.distance(found[1:], found[:-1]).max()))
+
+
+def measure(rig: bpy.types.Object, row: Row) -> None:
+    scene = bpy.context.scene
+    for item in bpy.data.objects:
+        item.hide_viewport = item.hide_viewport or item.type == "MESH"
+    row.bones = bones = limb_of(rig)
+    clips = [(key_poses.has_keys(rig, bones[0]), last - first, clip, first) for clip, first, last in clips_of(rig)]
+    _, length, clip, first = max(clips)
+    last = first + length
+    if clip in bpy.data.actions:
+        rig.animation_data.action = bpy.data.actions[clip]
+        rig.animation_data.action_slot = next(s for s in bpy.data.actions[clip].slots if s.target_id_type == "OBJECT")
+    # Motion capture may leap out of its bind pose at the first frame.
+    first = min(first + 2, last - POSES)
+    frames = [round(frame) for frame in np.linspace(first, min(last, first + LONGEST), POSES)]
+    if rig.animation_data is None or rig.animation_data.action is None:
+        pose(rig, bones, frames)
+    weigh(rig, row)
+    source = rig.animation_data.action
+    plain = turns(rig, bones, range(frames[0], frames[-1] + 1))
+    limit = max(FASTEST, 2.0 * fastest(plain))
+    settings = scene.lookat_pd_dynamics
+    for key, (_, _, values) in presets.PRESETS.items():
+        for name, value in values.items():
+            setattr(settings, name, value)
+        request = setup.interpolation(scene, [rig.pose.bones[name] for name in bones], frames[0], frames[-1])
+        request = interpolation.replace(request, poses=tuple(float(frame) for frame in frames))
+        row.cells.append(attempt(row, TEXTS[key], lambda r=request: between(rig, r, frames, plain, limit)))
+        back(rig, source)
+    for name, value in presets.PRESETS["NATURAL"][-1].items():
+        setattr(settings, name, value)
+    row.cells.append(attempt(row, "reach", lambda: reach(rig, bones, frames[0])))
+    back(rig, source)
+    row.cells.append(attempt(row, "hit", lambda: hit(rig, bones, frames[0], limit)))
+    back(rig, source)
+
+
+def attempt(row: Row, what: str, work) -> str:
+    try:
+        text, problem = work()
+    except LookAtError as error:
+        text, problem = "refused", str(error)
+    if problem:
+        row.wrong.append(f"{what}: {problem}")
+    return text
+
+
+def between(rig: bpy.types.Object, request, frames: Sequence[int], plain: np.ndarray, limit: float) -> tuple[str, str]:
+    result = run(interpolation.start(bpy.context.scene, rig, request))
+    end = int(result.frames[-1])
+    found = turns(rig, result.tree.bones, range(frames[0], end + 1))
+    speed = fastest(found)
+    problem = "" if np.isfinite(found).all() and np.isfinite(result.motion.torques).all() else "not a number"
+    if not problem and speed > limit:
+        problem = f"{speed:.0f}° between two frames"
+    missed = f", {len(result.misses)} missed" if result.misses else ""
+    return f"{speed:.1f}°{missed}", problem
+
+
+def reach(rig: bpy.types.Object, bones: Sequence[str], frame: int) -> tuple[str, str]:
+    """To a point a fifth of the limb's length nearer to its root."""
+    bpy.context.scene.frame_set(frame)
+    seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    world = np.array(seen.matrix_world)
+    root, end = (np.array(point) for point in (seen.pose.bones[bones[0]].head, seen.pose.bones[bones[-1]].tail))
+    length = float(np.linalg.norm(end - root))
+    across = np.cross(end - root, (0.3, 0.5, 0.8))
+    there = root + 0.8 * (end - root) + 0.2 * length * across / max(float(np.linalg.norm(across)), 1e-12)
+    point = world[:3, :3] @ there + world[:3, 3]
+    goal = targets.Target(point=(float(point[0]), float(point[1]), float(point[2])))
+    request = reaching.ReachRequest(bones[-1], goal, frame, 0.8, length=len(bones), at_tip=True, avoids_body=False)
+    result = run(reaching.start(bpy.context.scene, rig, request))
+    problem = "" if np.isfinite(result.path).all() else "not a number"
+    size = float(np.abs(np.cbrt(np.linalg.det(world[:3, :3])))) * length
+    if not problem and result.missed > 1e-2 * size:
+        problem = f"misses its goal by {100.0 * result.missed / size:.1f} % of the limb"
+    return f"{100.0 * result.saved:.0f} % saved", problem
+
+
+def hit(rig: bpy.types.Object, bones: Sequence[str], frame: int, limit: float) -> tuple[str, str]:
+    request = hitting.HitRequest((hitting.HitSpec(frame, bones[-1], 3.0),))
+    result = run(hitting.start(bpy.context.scene, rig, request))
+    found = turns(rig, result.tree.bones, range(frame, int(result.frames[-1]) + 1))
+    most = float(np.degrees(result.angles.max()))
+    problem = "" if np.isfinite(found).all() else "not a number"
+    return f"{most:.0f}°", problem or (f"{fastest(found):.0f}° between two frames" if fastest(found) > limit else "")
+
+
+def weigh(rig: bpy.types.Object, row: Row) -> None:
+    found = masses.of(bpy.context.scene, rig)
+    warning = masses.warning(rig, found)
+    bone, most = found.heaviest
+    row.mass = f"{found.total:.1f} kg{', human' if found.human else ''}{', warned' if warning else ''}"
+    row.heaviest = f"{bone}, {most:.1f} kg"
+    if found.human and not PERSON[0] <= found.total <= PERSON[1] and not warning:
+        row.wrong.append(f"a human of {found.total:.1f} kg")
+
+
+def back(rig: bpy.types.Object, source: bpy.types.Action) -> None:
+    """Have the armature play its clip again."""
+    data = rig.animation_data
+    for action in [action for action in bpy.data.actions if action != source and action.get("lookat_pd_source")]:
+        bpy.data.actions.remove(action)
+    data.action = source
+    data.action_slot = next(slot for slot in source.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED"))
+
+
+def line(row: Row) -> str:
+    return f"| {' | '.join((row.name, ', '.join(row.bones), row.mass, row.heaviest, *row.cells))} |\n"
+
+
+def main(names: Sequence[str], log) -> None:
+    folder = Path(os.environ["LOOKAT_PD_RIGS"])
+    rows, wrong = [], []
+    for file in (DEMO, *FILES):
+        if names and not any(name in file for name in names):
+            continue
+        rig = open_demo() if file == DEMO else open_rig(folder / file)
+        row = Row(Path(file).name)
+        measure(rig, row)
+        rows.append(line(row))
+        wrong += [f"- {row.name}: {text}\n" for text in row.wrong]
+        log.write(rows[-1] + "".join(f"    {text}\n" for text in row.wrong))
+        log.flush()
+    if not names:
+        page = PAGE.read_text("utf-8")
+        PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: HEAD + "".join(rows), page, flags=re.MULTILINE), "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], sys.stderr)
+    os._exit(0)
