@@ -42,8 +42,6 @@ PAIRS = (
     ("walk, walk", "fbx/cmu_91_48.fbx", "fbx/cmu_91_50.fbx"),
     ("walk, walk", "gltf/kaykit_knight.glb:Walking_A", "gltf/kaykit_knight.glb:Walking_C"),
     ("run, stop", "gltf/kaykit_knight.glb:Running_A", "gltf/kaykit_knight.glb:Idle"),
-    ("dance, dance", "gltf/robot_expressive.glb:Dance", "gltf/robot_expressive.glb:Dance"),
-    ("dance, run", "gltf/robot_expressive.glb:Dance", "gltf/robot_expressive.glb:Running"),
 )
 HEAD = """# Joins, measured
 
