@@ -97,6 +97,12 @@ def legs(armature: bpy.types.Object, action: bpy.types.Action, frames: range) ->
     )
 
 
+def within(action: bpy.types.Action, first: int, last: int) -> range:
+    """Frames that an action has: before and after its keys it stands still, as if it had stopped in a frame."""
+    begin, end = action.frame_range
+    return range(max(first, int(np.ceil(begin)) + 1), min(last, int(end)))
+
+
 def size(armature: bpy.types.Object) -> float:
     """The length of a leg."""
     bones = armature.data.bones
@@ -117,7 +123,7 @@ def rows(name: str, first: str, second: str) -> Iterator[str]:
         if enter + SHORTEST > b.frame_range[1]:
             continue
         refs = join.ClipRef(a, cut), join.ClipRef(b, enter)
-        clips = [legs(armature, a, range(cut - 40, cut + 20)), legs(armature, b, range(enter - 5, enter + 60))]
+        clips = [legs(armature, a, within(a, cut - 40, cut + 20)), legs(armature, b, within(b, enter - 5, enter + 60))]
         own = np.max(clips, axis=0)
         for source in ("keys", "as seen"):
             try:
