@@ -217,7 +217,7 @@ def _join(
         steps = list(_steps(request, rig, entries, played))
 
         def chain(how: Blend) -> join.Joined:
-            own = [replace(step, blend=how) for step in steps] if options.as_seen else steps
+            own = [replace(step, blend=replace(step.blend, hard=how.hard)) for step in steps]
             return join.chain(rig, own, **placing)
 
         joined = request.joined(scene, rig, chain, [step.blend for step in steps[1:]])

@@ -215,7 +215,8 @@ def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) ->
     # A transition that another one interrupts may have any length.
     step, item = steps[-1], used[-1]
     left = (np.floor(item.last - step.clip.frame + 1e-6) + 1) * dt
-    length = step.blend.profile.reach(step.blend.seconds or 0.0) if step.blend.how.blends else 0.0
+    blends = step.blend.how.blends and not step.blend.hard
+    length = step.blend.profile.reach(step.blend.seconds or 0.0) if blends else 0.0
     if len(steps) > 1 and length > left + 1e-6:
         raise RigError(
             "The blend of {duration:g} s is longer than the remaining {left:.2f} s of '{action}' "
@@ -319,7 +320,8 @@ class ClipSequence:
         plays_on = blend.how.plays_both or blend.profile.source_time() > 0.0
         going_on = _held(running.part(slice(cut, None)), len(clip.frames)) if plays_on else None
         upright = self.ground.upright() if self.ground is not None else None
-        return before.then(splice.splice(before, clip, self.dt, blend, going_on, upright))
+        written = replace(splice.CUT, profile=blend.profile) if blend.hard else blend
+        return before.then(splice.splice(before, clip, self.dt, written, going_on, upright))
 
     def _turn(self, ground: Ground, number: int, before: Clip, after: Clip) -> tuple[Array, float]:
         """The rotation (4,) that gives a clip the direction in which the one before it goes at the cut, and by how much

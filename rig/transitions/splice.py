@@ -23,13 +23,15 @@ class Blend:
     """Settings of a blend. seconds: its length, None for automatic.
 
     method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays). profile: bones
-    and curves that blend differently. damping_ratio: for methods that have one.
+    and curves that blend differently. damping_ratio: for methods that have one. hard: clips are placed for
+    the blend and cut, and what is seen is blended later.
     """
 
     seconds: float | None = None
     method: str = methods.default().identifier
     profile: BlendProfile = blend_profiles.NONE
     damping_ratio: float = 1.0
+    hard: bool = False
 
     def __post_init__(self) -> None:
         if methods.of_identifier(self.method) is None:
@@ -55,6 +57,7 @@ class Blend:
 
 
 AUTOMATIC = Blend()
+CUT = Blend(0.0, methods.METHODS["cut"].identifier)
 
 
 def blend_time(before: Clip, after: Clip, dt: float, size: float) -> float:

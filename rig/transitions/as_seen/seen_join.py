@@ -9,18 +9,15 @@ import numpy as np
 
 from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
-from ....lookat_pd.transitions import methods
 from ...sampling import scene_time
-from .. import join
+from .. import join, splice
 from ..blend_profiles import BlendProfile
 from ..join import Joined
 from ..lock_feet import PlayedClip
 from ..splice import Blend
 from . import evaluated_pose, seen_feet, seen_offsets, seen_transition
+from .evaluated_pose import OBJECT
 from .seen_transition import NothingJumps, SeenTransition
-
-CUT = Blend(0.0, methods.METHODS["cut"].identifier)
-"""How clips are joined whose evaluated pose is blended."""
 
 
 def joined(
@@ -45,7 +42,8 @@ def joined(
     was_kept = before[0] is not None and before[0].use_fake_user
     # The source plays on in the keys.
     profile = each[0].profile
-    result, made, seconds, used = make(replace(CUT, profile=profile)), [], [], []
+    # Clips that are placed for the blend leave a difference that continues the velocity of the root.
+    result, made, seconds, used = make(replace(each[0], hard=True)), [], [], []
     locked, part = None, 0.6 if lock_feet else 1.0
     try:
         if armature.animation_data.action != result.action:
@@ -57,7 +55,7 @@ def joined(
             here = yield from progress.subrange(job, n * share, (n + 1) * share)
             made += here
             seconds.append(here[0].blend if here else 0.0)
-            used.append(here[0].how.id if here else CUT.how.id)
+            used.append(here[0].how.id if here else splice.CUT.how.id)
         if lock_feet:
             clips = _lasting(result.played, (0.0, *seconds), profile)
             locked = yield from progress.subrange(seen_feet.lock(scene, armature, clips), part, 1.0)
@@ -86,7 +84,9 @@ def _jumps(
 ) -> list[tuple[int, list[str] | None]]:
     """The frames at which keys jump, the cut and the end of each delay, and the bones that jump then; None for any."""
     dt = scene_time.seconds_per_frame(scene)
-    found: dict[int, list[str] | None] = {cut: None}
+    waiting = {bone for bone, row in profile.bones.items() if row.source_time > 0.0}
+    others = [bone for bone in (OBJECT, *evaluated_pose.deforming(armature)) if bone not in waiting]
+    found: dict[int, list[str] | None] = {cut: others if waiting else None}
     for row in profile.rows:
         if 0.0 < row.source_time < np.inf and cut + round(row.source_time / dt) <= last:
             own = {bone for bone, mine in profile.bones.items() if mine.source_time == row.source_time}
@@ -105,7 +105,7 @@ def _blend_cut(
     made: list[SeenTransition] = []
     try:
         for n, (frame, bones) in enumerate(jumps):
-            job = seen_transition.blend_at(scene, armature, frame, blend, bones=bones)
+            job = seen_transition.blend_at(scene, armature, frame, blend, bones=bones, is_cut=True)
             with suppress(NothingJumps):
                 made.append((yield from progress.subrange(job, n / len(jumps), (n + 1) / len(jumps))))
     except BaseException:

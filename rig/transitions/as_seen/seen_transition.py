@@ -70,7 +70,7 @@ class NothingJumps(RigError):
 
 def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ()) -> None:
     """Raise RigError unless the evaluated pose of an armature with these bones can be blended so."""
-    editable.check_bones(armature, bones)
+    editable.check_bones(armature, [bone for bone in bones if bone != OBJECT])
     blend.profile.check_one_clip()
     if not blend.how.blends or blend.how.plays_both:
         raise RigError(
@@ -86,11 +86,13 @@ def blend_at(
     blend: Blend,
     *,
     bones: Collection[str] | None = None,
+    is_cut: bool = False,
 ) -> Generator[float, None, SeenTransition]:
     """Let the jump of the evaluated pose before `frame` decay; yields the completed fraction.
 
-    bones: only these jump no more; by default all that do. blend.seconds None: automatic. Poses before `frame` and
-    after the blend stay as they are. Raises LookAtError before any change.
+    bones: only these jump no more; by default all that do. is_cut: clips are cut there, so that all of these bones are
+    blended, however little they jump. blend.seconds None: automatic. Poses before `frame` and after the blend stay as
+    they are. Raises LookAtError before any change.
     """
     check(armature, blend, bones or ())
     dt = scene_time.seconds_per_frame(scene)
@@ -99,10 +101,12 @@ def blend_at(
         with PoseReader(scene, armature, seen, frame - 1) as reader:
             poses = reader.read(_frames(frame, blend, dt))
             yield 0.3
-            chosen = _chosen(poses, frame, bones)
+            chosen = _named(poses, bones) if is_cut else _chosen(poses, frame, bones)
             cut_at = int(np.searchsorted(poses.frames, frame))
             asked, blend = blend, _automatic(poses, cut_at, chosen, blend, dt)
             wanted = _blended(poses, cut_at, chosen, blend, dt)
+            if pose_tree.distance(wanted, poses.matrices[cut_at:]).max() < _EXACT * pops.skeleton_size(armature):
+                raise _nothing(armature, frame)
             between = reader.read([frame - 0.5])
             turn = float(seen_pops.jumps(poses, frame)[0][chosen].max())
             names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
@@ -113,6 +117,7 @@ def blend_at(
                 "damping_ratio": blend.damping_ratio,
                 "factors": {bone: row.time_factor for bone, row in blend.profile.bones.items()},
                 "chosen": None if bones is None else sorted(bones),
+                "is_cut": is_cut,
                 "bones": names,
             }
             action = seen_offsets.new(note)
@@ -156,15 +161,22 @@ def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) ->
     )
     chosen = large | np.array([bone in found for bone in poses.bones])
     if not found:
-        text = "No bone of '{armature}' jumps at frame {frame} as seen; go to the first frame after the pop."
-        raise NothingJumps(Message(text, armature=poses.armature.name, frame=frame))
-    if bones is None:
-        return chosen
-    chosen &= np.array([bone in bones for bone in poses.bones])
+        raise _nothing(poses.armature, frame)
+    chosen &= _named(poses, bones)
     if not chosen.any():
         text = "None of the chosen bones of '{armature}' jumps at frame {frame} as seen; choose others."
         raise NothingJumps(Message(text, armature=poses.armature.name, frame=frame))
     return chosen
+
+
+def _named(poses: EvaluatedPoses, bones: Collection[str] | None) -> NDArray[np.bool_]:
+    """Which bones have these names (B,); all without any."""
+    return np.array([bones is None or bone in bones for bone in poses.bones])
+
+
+def _nothing(armature: bpy.types.Object, frame: int) -> NothingJumps:
+    text = "No bone of '{armature}' jumps at frame {frame} as seen; go to the first frame after the pop."
+    return NothingJumps(Message(text, armature=armature.name, frame=frame))
 
 
 def _automatic(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blend: Blend, dt: float) -> Blend:

@@ -10,6 +10,7 @@ from ...animation import editable
 from ..blend_profiles import BlendProfile
 from ..splice import Blend
 from . import seen_feet, seen_loop, seen_offsets, seen_transition
+from .evaluated_pose import OBJECT
 from .seen_transition import NothingJumps
 
 
@@ -61,9 +62,9 @@ def _again(
         ends = int(note["frame"]), int(note["last"])
         return (yield from seen_loop.closed(scene, armature, *ends, _blend_of(note), **note["loop"])).action
     # Bones that are gone or renamed since are left out.
-    bones = note["chosen"] and [name for name in note["chosen"] if name in armature.pose.bones]
-    job = seen_transition.blend_at(scene, armature, int(note["frame"]), _blend_of(note), bones=bones)
-    return (yield from job).action
+    bones = note["chosen"] and [name for name in note["chosen"] if name == OBJECT or name in armature.pose.bones]
+    options = {"bones": bones, "is_cut": bool(note.get("is_cut"))}
+    return (yield from seen_transition.blend_at(scene, armature, int(note["frame"]), _blend_of(note), **options)).action
 
 
 def _blend_of(note: dict[str, Any]) -> Blend:

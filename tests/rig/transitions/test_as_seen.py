@@ -301,7 +301,7 @@ def test_joined_as_seen() -> None:
     source = armature.animation_data.action
     destination = calm(armature, "Run", seed=2, size=0.15)
     refs = join.ClipRef(source, POP), join.ClipRef(destination, 9)
-    hard = join.join(armature, *refs, seen_join.CUT)
+    hard = join.join(armature, *refs, splice.CUT)
     keys = scenes.curves(hard.action)
     before = velocity_jumps(shown(armature))
     job = seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4))
@@ -310,6 +310,18 @@ def test_joined_as_seen() -> None:
     made = scenes.curves(result.action)
     assert made.keys() == keys.keys() and len(seen_offsets.of(armature)) == 1
     assert velocity_jumps(shown(armature)).max() < 0.3 * before.max()
+
+
+def test_the_root_does_not_stop_in_a_frame() -> None:
+    """A character that travels and then stands slows down over the blend: it is placed further ahead."""
+    armature, step, refs = hero(), 0.1, []
+    for speed in (step, 0.0):
+        action = calm(armature, "Clip", size=0.05, speed=(0.0, -speed, 0.0))
+        refs.append(join.ClipRef(action, POP))
+    job = seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4))
+    assert drain(job).blends == (0.4,)
+    hips = shown(armature, range(POP - 8, POP + 15))[:, evaluated_pose.deforming(armature).index("hips"), :3, 3]
+    assert np.linalg.norm(np.diff(hips, 2, axis=0), axis=-1).max() < 0.35 * step
 
 
 def test_a_join_that_fails_leaves_nothing() -> None:

@@ -21,7 +21,9 @@ timeline = load("rig.transitions.sequence")
 root_motion = load("rig.transitions.root_motion")
 foot_bones = load("rig.feet.foot_bones")
 playing = load("rig.animation.playing")
+drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
+seen_join = load("rig.transitions.as_seen.seen_join")
 sampler = load("rig.sampling.sampler")
 
 FPS = 30
@@ -202,16 +204,24 @@ def test_motion_files_are_joined(rigs, names) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("is_seen", [False, True], ids=["keys", "as seen"])
 @pytest.mark.parametrize("late", [0, 12], ids=["best cut", "bad cut"])
 @pytest.mark.parametrize("names", CAPTURED[1:], ids=lambda names: names[0])
-def test_captured_feet_stay_where_they_are_put_down(rigs, names, late) -> None:
+def test_captured_feet_stay_where_they_are_put_down(rigs, names, late, is_seen) -> None:
     """Hips accelerate at most 1.2 times as much as in the clips, and knees do not snap."""
     armature, (a, b) = captured(rigs, *names)
     use(armature, a)
     footing = foot_bones.find(armature)
     out, into = best_cut.find(armature, a, b, count=1, room=15, scene=bpy.context.scene).cuts[0][:2]
     into += late
-    result = join.join(armature, join.ClipRef(a, out), join.ClipRef(b, into), lock_feet=True)
+    refs = join.ClipRef(a, out), join.ClipRef(b, into)
+    if is_seen:
+        steps = seen_join.joined(
+            bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.AUTOMATIC, lock_feet=True
+        )
+        result = drain(steps)
+    else:
+        result = join.join(armature, *refs, lock_feet=True)
     assert result.feet is not None and result.feet.stances
     clips = (
         legs_of(armature, footing, a, range(out - 40, out + 20)),
