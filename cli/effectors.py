@@ -8,6 +8,7 @@ import numpy as np
 
 from ..lookat_pd.checks import shown
 from ..rig.animation.bake_options import BakeOptions
+from ..rig.detection import limb_controls
 from ..rig.ik import body_bake, body_settings
 from ..rig.ik.body import PRIORITIES, BodyEffector
 from ..rig.ik.body_bake import BodyTuning
@@ -29,6 +30,7 @@ def _priority(word: str) -> str:
 
 
 _placed = words.pair("NAME=TARGET", "hand.L=Cup")
+_bent = words.pair("EFFECTOR=NAME", "hand.L=Elbow")
 _weight = words.pair("NAME=W", "hand.L=0.5", words.number(0.0, 1.0))
 _prior = words.pair("NAME=P", "foot.L=high", _priority)
 
@@ -88,7 +90,7 @@ def check(options: argparse.Namespace, alone: Sequence[str]) -> None:
         raise Misuse(
             f"--{alone[0]} is for one effector; leave it out, or leave out --effector, --pin, --look, --listed"
         )
-    for flag in ("base", "length", "pole"):
+    for flag in ("base", "length"):
         if getattr(options, flag) is not None:
             raise Misuse(f"--{flag} is for one effector; leave it out")
     if options.tip:
@@ -97,10 +99,21 @@ def check(options: argparse.Namespace, alone: Sequence[str]) -> None:
         raise Misuse("--listed takes the effectors of the file; leave out --effector, --pin and --look")
     names = [name for name, _ in (*(options.effector or ()), *(options.look or ()))] + (options.pin or [])
     words.check_once(names, "--effector", "give it once")
-    for flag in ("weight", "priority"):
-        for name, _ in getattr(options, flag) or ():
+    given = {"weight": options.weight or (), "priority": options.priority or (), "pole": _poles(options).items()}
+    for flag, pairs in given.items():
+        for name, _ in pairs:
             if options.listed or name not in names:
                 raise Misuse(f"--{flag} {name}: there is no such --effector, --pin or --look")
+
+
+def _poles(options: argparse.Namespace) -> dict[str, str]:
+    """The target of each effector with a pole. Raises Misuse."""
+    try:
+        found = [_bent(word) for word in options.pole or ()]
+    except argparse.ArgumentTypeError as error:
+        raise Misuse(f"--pole: {error}") from None
+    words.check_once([name for name, _ in found], "--pole", "give it once")
+    return dict(found)
 
 
 def bake(
@@ -130,11 +143,12 @@ def bake(
 def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> list[BodyEffector]:
     """The effectors of the flags."""
     weights, priorities = dict(options.weight or ()), dict(options.priority or ())
-    feet = body_settings.feet(rig)
+    feet, poles = body_settings.feet(rig), _poles(options)
 
     def common(name: str) -> dict:
-        usual = "HIGH" if name in feet else "NORMAL"
-        return {"weight": weights.get(name, 1.0), "priority": priorities.get(name, usual)}
+        usual = "HIGH" if limb_controls.control_of(rig, name) in feet else "NORMAL"
+        pole = Target(*rigs.find_target(scene, poles[name])) if name in poles else None
+        return {"weight": weights.get(name, 1.0), "priority": priorities.get(name, usual), "pole": pole}
 
     found = []
     for name, target in options.effector or ():

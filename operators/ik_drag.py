@@ -1,5 +1,6 @@
 """Drag a bone in the viewport, and the chain above it follows by inverse kinematics."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import bpy
@@ -11,7 +12,7 @@ from mathutils import Vector
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
-from ..rig.ik import body_settings, control_drag
+from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
@@ -64,6 +65,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._compare, self._holds = self._settings.compare, self._settings.hold_effectors
         self._pressed: tuple[int, int] | None = None
         self._complaint = ""
+        self._shown: list[Callable[[], None]] = []
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
             try:
@@ -123,6 +125,8 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             bpy.ops.view3d.select(location=at, deselect_all=False)
         bone = bone_selection.under_click(self._armature, self._selected)
         if bone is None:
+            bone = self._under_skin(context, at, place)
+        if bone is None:
             self._complaint = iface_("There is no bone here")
             # The click may have selected something else.
             context.view_layer.objects.active = self._armature
@@ -138,6 +142,16 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._pressed = event.mouse_x, event.mouse_y
         self._window.cursor_modal_set("SCROLL_XY")
         return ""
+
+    def _under_skin(self, context: bpy.types.Context, at: tuple[int, int], place) -> bpy.types.PoseBone | None:
+        """The bone that moves the skin at a place of the region."""
+        origin = view3d_utils.region_2d_to_origin_3d(*place, at)
+        direction = view3d_utils.region_2d_to_vector_3d(*place, at)
+        context.view_layer.objects.active = self._armature
+        bone_selection.select(self._armature, self._selected)
+        depsgraph = context.view_layer.depsgraph
+        name = clicked.bone_of_skin(context.scene, depsgraph, self._armature, origin, direction)
+        return self._armature.pose.bones[name] if name else None
 
     def _take(self, context: bpy.types.Context, bone: bpy.types.PoseBone, event: bpy.types.Event, place) -> None:
         """Start dragging a bone. Raises LookAtError."""
@@ -207,6 +221,10 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             return "PASS"
         if pressed:
             self._complaint = ""
+        if pressed and kind == "V":
+            if clicked.is_hidden(self._armature, session.bone):
+                self._shown.append(clicked.show(self._armature, session.bone))
+            return ""
         if pressed and kind == "B":
             self._hold(context)
             return ""
@@ -263,6 +281,8 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
 
     def _restore(self) -> None:
         self._settings.compare, self._settings.hold_effectors = self._compare, self._holds
+        while self._shown:
+            self._shown.pop()()
         if self._session is not None:
             self._session.restore()
         bone_selection.select(self._armature, self._selected)
@@ -308,6 +328,8 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             iface_(methods.METHODS[session.tuning.method].label),
             iface_("{} bones").format(session.length),
         ]
+        if clicked.is_hidden(session.armature, session.bone):
+            name = iface_("{}, hidden").format(name)
         if session.held:
             solver = [iface_("{} effectors held").format(session.held)]
         elif not session.length:
@@ -344,6 +366,11 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             (("EVENT_SHIFT",), iface_("Precise")),
             (("EVENT_CTRL",), iface_("Snap")),
             *(solver if self._session.length else ()),
+            *(
+                [(("EVENT_V",), iface_("Show Control"))]
+                if clicked.is_hidden(self._session.armature, self._session.bone)
+                else ()
+            ),
             *(
                 [(("EVENT_B",), iface_("Hold Effectors"))]
                 if body_settings.has_effectors(self._session.armature)

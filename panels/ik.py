@@ -176,6 +176,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
         column.prop(item, "orientation")
         if item.target is not None:
             column.prop(item, "use_offset")
+        column.prop(item, "pole")
         column = layout.column(align=True)
         column.prop(item, "weight")
         column.prop(item, "priority")

@@ -79,7 +79,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="keep the offset from the target that the effector has at the first frame",
     )
-    parser.add_argument("--pole", metavar="NAME[:BONE]", help="object towards which the chain bends")
+    parser.add_argument(
+        "--pole",
+        action="append",
+        metavar="[EFFECTOR=]NAME[:BONE]",
+        help="object towards which the chain bends; repeatable with several effectors, whose bone comes first",
+    )
     parser.add_argument(
         "--method",
         choices=[row.word for row in methods.METHODS.values()],
@@ -127,6 +132,8 @@ def _check(options: argparse.Namespace) -> _Wish:
         raise Misuse("give one of --target, --point, --path and --contacts")
     if options.orientation == "target" and options.target is None:
         raise Misuse("--orientation target needs --target, whose orientation it is")
+    if len(options.pole or ()) > 1:
+        raise Misuse("--pole is given twice; one effector has one pole")
     if options.contacts is not None and options.tip:
         raise Misuse("--contacts keeps the effector's head where it is; leave --tip out")
     path = gaze_file.read(options.path) if options.path is not None else ()
@@ -220,7 +227,7 @@ def _steps(
         path=_path(request.path) if request.path else None,
         offset=options.keep_offset,
         orientation=options.orientation.upper(),
-        pole=Target(*rigs.find_target(scene, options.pole)) if options.pole is not None else None,
+        pole=Target(*rigs.find_target(scene, options.pole[0])) if options.pole else None,
     )
     return ik_bake.bake_goal(scene, chain, goal, tuning, range_, verify=True)
 

@@ -6,7 +6,7 @@ requirements of a chain. All methods respect the joint `Limits`. Quaternions are
 the offsets.
 """
 
-from .body_objectives import Balance, BodyAim, BodyObjective, BodyOrientation, BodyPosition
+from .body_objectives import Balance, BodyAim, BodyObjective, BodyOrientation, BodyPole, BodyPosition
 from .full_body import BodySolution, solve_body
 from .limits import Limits
 from .methods import METHODS, Method
@@ -21,6 +21,7 @@ __all__ = [
     "BodyAim",
     "BodyObjective",
     "BodyOrientation",
+    "BodyPole",
     "BodyPosition",
     "BodySolution",
     "Effector",

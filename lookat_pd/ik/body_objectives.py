@@ -14,6 +14,8 @@ from . import checks
 
 HIGH, BALANCE, NORMAL, LOW = range(4)
 """Priorities: where targets contradict each other, those of a smaller number are reached."""
+_NEAR_LINE = 0.05
+"""Distance of a bend or a pole from the line of the limb, in lengths of that, below which the pole counts less."""
 Linear = tuple[Array, Array, Array]
 """Residuals (m, 3), indices of the joints (a,) that change them, and the change (m, a, 3, 3) of the residual for each
 coordinate of these joints, which are counted by the third axis."""
@@ -125,6 +127,37 @@ class BodyAim(BodyObjective):
 
 
 @dataclass(frozen=True, eq=False)
+class BodyPole(BodyObjective):
+    """The direction in which the limb of `bones` bones that ends with the joint bends: towards a target (..., 3), seen
+    along the line from its base to the joint. Its base turns about this line; where limb or target are almost on the
+    line, the objective counts less."""
+
+    target: ArrayLike = (0.0, 0.0, 0.0)
+    bones: int = 2
+    sizes: ClassVar = {"target": 3}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.whole("bones", self.bones, 2, 1000)
+
+    def linear(self, state: BodyState, joint: int, arrays: dict[str, Array]) -> Linear:
+        line = state.lines[joint]
+        count = min(self.bones, len(line) - 1)
+        base = state.positions[:, line[count]]
+        along = state.positions[:, joint] - base
+        length = np.maximum(np.linalg.norm(along, axis=-1), 1e-12)
+        along = along / length[:, None]
+        bend = _beside(along, state.positions[:, line[1:count]].mean(axis=1) - base)
+        away = _beside(along, arrays["target"] - base)
+        sizes = np.linalg.norm(bend, axis=-1), np.linalg.norm(away, axis=-1)
+        share = np.minimum(np.minimum(*sizes) / (_NEAR_LINE * length), 1.0)
+        angle = np.arctan2(np.sum(along * rotation.cross(bend, away), axis=-1), np.sum(bend * away, axis=-1))
+        change = np.zeros((len(along), 1, 3, 3))
+        change[..., 0] = share[:, None, None] * (state.axes[:, line[count]] @ along[..., None])[..., 0][:, None]
+        return (share * angle)[:, None] * np.array([1.0, 0.0, 0.0]), line[count : count + 1], change
+
+
+@dataclass(frozen=True, eq=False)
 class Balance:
     """The centre of mass above the support polygon.
 
@@ -184,6 +217,11 @@ class Balance:
                 total[parents[joint]] += total[joint]
         arms = moments - total[:, None] * state.positions
         return center, rotation.cross(state.axes, arms[:, :, None])
+
+
+def _beside(axis: Array, vector: Array) -> Array:
+    """The part of vectors (m, 3) perpendicular to unit axes."""
+    return vector - np.sum(axis * vector, axis=-1, keepdims=True) * axis
 
 
 def _places(state: BodyState, centers: Array) -> Array:

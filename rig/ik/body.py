@@ -32,6 +32,7 @@ class BodyEffector:
     "FREE", "KEEP" as animated, "TARGET", or "AIM" for pointing at the target. weight: 0 to 1, a number or (F,).
     priority: a key of PRIORITIES. offset: keep the offset from the target at the first frame. contact: when the bone
     touches the target, or the world without one: it keeps place and orientation relative to that, instead of all else.
+    pole: what the limb that ends with the bone bends towards.
     """
 
     bone: str
@@ -43,6 +44,7 @@ class BodyEffector:
     offset: bool = False
     contact: Contact | None = None
     tip: bool = False
+    pole: Target | None = None
 
     @property
     def is_pin(self) -> bool:
@@ -126,14 +128,14 @@ def resolve(
     else:
         _check_plain(armature, joints)
     for effector in effectors:
-        if effector.target is not None and effector.target.object is not None:
-            item = effector.target.object
-            targets.check_exists(armature, item, effector.target.bone)
-            if effector.contact is None and targets.rides_on(item, effector.target.bone, armature, joints):
-                raise RigError(
-                    "The target '{target}' moves with the body; choose a target that does not.",
-                    target=effector.target.label,
-                )
+        for target in (effector.target, effector.pole):
+            if target is not None and target.object is not None:
+                targets.check_exists(armature, target.object, target.bone)
+                if effector.contact is None and targets.rides_on(target.object, target.bone, armature, joints):
+                    raise RigError(
+                        "The target '{target}' moves with the body; choose a target that does not.",
+                        target=target.label,
+                    )
     first = armature.pose.bones[joints[0]]
     parent = first.parent.name if first.parent is not None and first.bone.use_inherit_rotation else ""
     rests = _rests(armature, joints, parents, parent)

@@ -11,6 +11,7 @@ from ...lookat_pd import ik, rotation
 from ...lookat_pd.body import legs
 from ...lookat_pd.body.contacts import Interval
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.ik.body_objectives import LOW
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels
 from ..animation.bake_options import BakeOptions
@@ -175,7 +176,8 @@ class BodyWork:
 
     def __post_init__(self) -> None:
         self.frames = np.arange(self.options.first, self.options.last + 1)
-        self.followed = [effector.target for effector in self.effectors if effector.target is not None]
+        both = [target for effector in self.effectors for target in (effector.target, effector.pole)]
+        self.followed = [target for target in both if target is not None]
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -184,7 +186,7 @@ class BodyWork:
 
     def steps(self) -> Generator[float, None, BodyBakeResult]:
         """The bake; yields the completed fraction."""
-        body, armature = self.body, self.body.armature
+        armature = self.body.armature
         with Sampler(self.scene, armature, self.seen, self.followed, located=True) as sampler:
             samples, orientations = yield from self._sample(sampler)
             if samples.sheared:
@@ -303,10 +305,29 @@ class BodyWork:
                 found.append((k, ik.BodyAim(joint, target, self.body.aims[k], **common)))
             elif effector.orientation == "TARGET":
                 found.append((k, ik.BodyOrientation(joint, turn, **common)))
+            if effector.pole is not None:
+                found.append((k, self._bend(effector, joint, next(targets)[0], weight)))
         balance = None
         if self.weighed is not None:
             balance = body_balance.objective(self.body, self.weighed, samples, moved, min(self.tuning.balance, 1.0))
         return found, balance
+
+    def _bend(self, effector: BodyEffector, joint: int, pole: Array, weight: Array) -> ik.BodyPole:
+        """The objective of a pole (F, 3) in armature space. Raises RigError where the limb has none or its own."""
+        bones = len(bodies.limb_of(self.body, joint)) - 1
+        if bones < 2:
+            raise RigError(
+                "Effector '{bone}' does not end a limb that bends; leave its pole target empty.", bone=effector.bone
+            )
+        limb = next((n for n, limb in enumerate(self.body.limbs) if limb.turned[-1] == self.body.joints[joint]), None)
+        if limb is not None and np.any(self.ik[:, limb] > 0.0):
+            raise RigError(
+                "The limb of '{bone}' is in IK at frame {frame}, where the rig's own pole bends it; switch it to FK, "
+                "or leave its pole target empty.",
+                bone=effector.bone,
+                frame=int(self.frames[np.argmax(self.ik[:, limb] > 0.0)]),
+            )
+        return ik.BodyPole(joint, pole, bones, weight=weight, priority=LOW)
 
     def tip(self, joint: int, samples: Samples) -> Array:
         """The tip (F, 3) of a joint in its own frame."""
@@ -493,6 +514,8 @@ class BodyWork:
         """Distances and angles (k, F) of the effectors; 0 where they have no such objective."""
         away, turned = np.zeros((2, len(self.effectors), len(self.frames)))
         for (k, objective), error in zip(objectives, errors.T, strict=True):
+            if isinstance(objective, ik.BodyPole):
+                continue
             (away if isinstance(objective, ik.BodyPosition) else turned)[k] = error
         return away, turned
 
@@ -573,11 +596,28 @@ def measured(objectives: Objectives, pose: BodyPose) -> Array:
             found.append(np.linalg.norm(objective.target - point, axis=-1))
         elif isinstance(objective, ik.BodyOrientation):
             found.append(rotation.distance(lying, objective.orientation))
+        elif isinstance(objective, ik.BodyPole):
+            found.append(_bend_error(objective, pose))
         else:
             assert isinstance(objective, ik.BodyAim)
             aim = rotation.rotate(lying, objective.axis)
             found.append(rotation.angle_between(aim, objective.target - place))
     return np.stack(found, axis=-1)
+
+
+def _bend_error(objective: ik.BodyPole, pose: BodyPose) -> Array:
+    """The angle (F,) about the line of a limb between its bend and its pole."""
+    line = [objective.joint]
+    for _ in range(objective.bones):
+        line.append(pose.parents[line[-1]])
+    base = pose.positions[:, line[-1]]
+    along = rotation.normalize(pose.positions[:, line[0]] - base)
+    middle = pose.positions[:, line[1:-1]].mean(axis=1)
+    bend, away = (
+        point - np.sum(along * point, axis=-1, keepdims=True) * along
+        for point in (middle - base, np.asarray(objective.target) - base)
+    )
+    return rotation.angle_between(bend, away)
 
 
 def score(objectives: Objectives, errors: Array, size: float) -> Array:

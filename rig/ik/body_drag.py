@@ -35,14 +35,14 @@ from .method_ghosts import MethodGhost
 _PASSES = 2
 """How often the pose of controls is corrected at most at each step of the mouse."""
 _MOST_ITERATIONS = 24
-"""Of the solver at each step of the mouse. In reach it needs about ten; near its end, the rest changes millimetres and is
-made up for at the end of the drag."""
+"""Of the solver at each step of the mouse. In reach it needs about ten; near the end of the reach, the rest changes
+millimetres and is solved at the end of the drag."""
 _FAR = 1e12
 
 
 @dataclass(frozen=True)
 class DraggedBody:
-    """The effectors of a drag, the dragged one first; the others hold. aim: what the dragged one points at meanwhile."""
+    """The effectors of a drag, the dragged one first; the others are held. aim: what the dragged one points at."""
 
     effectors: tuple[BodyEffector, ...]
     aim: Target | None = None
@@ -71,14 +71,14 @@ def effectors_of(
     aim = own.target if own.orientation == "AIM" else None
     orientation = "KEEP" if own.keeps_orientation or own.orientation == "TARGET" else "FREE"
     point = Target(point=(0.0, 0.0, 0.0))
-    dragged = BodyEffector(bone, point, orientation=orientation, priority=own.priority, tip=at_tip)
+    dragged = BodyEffector(bone, point, orientation=orientation, priority=own.priority, tip=at_tip, pole=own.pole)
     return DraggedBody((dragged, *held), aim)
 
 
 class BodyDrag:
     """A bone that is dragged while other effectors are held; as `DragSession`. held_error: the largest distance of
-    those with their whole weight from where they should be, in the world. unbalanced: distance of the centre of mass from
-    the support polygon in the world, 0 without a balance."""
+    those with their whole weight from where they should be, in the world. unbalanced: distance of the centre of mass
+    from the support polygon in the world, 0 without a balance."""
 
     length_changed = False
     length = 0
@@ -235,7 +235,7 @@ class BodyDrag:
         """Put the pose on the controls and correct it by what is evaluated; returns the errors (1, objectives)."""
         wanted, size = self._pose.solved(found), self._pose.size
         best, least, errors = self._moves, np.inf, found.errors
-        for turn in range(_PASSES):
+        for _ in range(_PASSES):
             self._moves = controls.realize(self._moves, self._seen, *wanted)
             self._pen.put(lambda pen: controls.write(pen, self._moves, size))
             self._seen = self._look()
@@ -245,10 +245,10 @@ class BodyDrag:
                 best, least, errors = self._moves, total, now
             if least < body_bake.AS_SOLVED:
                 break
-            if turn == _PASSES - 1 and best is not self._moves:
-                self._moves = best
-                self._pen.put(lambda pen: controls.write(pen, best, size))
-                self._seen = self._look()
+        if best is not self._moves:
+            self._moves = best
+            self._pen.put(lambda pen: controls.write(pen, self._moves, size))
+            self._seen = self._look()
         return errors
 
     def _take_errors(self, objectives: Objectives, errors: Array) -> None:

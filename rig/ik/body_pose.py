@@ -12,7 +12,8 @@ from .body import JointTree
 
 @dataclass(frozen=True)
 class SolvedBody:
-    """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,), iterations (F,)."""
+    """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,), and
+    iterations (F,)."""
 
     rotations: Array
     displacement: Array

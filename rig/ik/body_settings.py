@@ -59,6 +59,11 @@ class IKEffector(bpy.types.PropertyGroup):
         description="Keep the offset from the target that the effector has at the first frame",
         default=False,
     )
+    pole: PointerProperty(
+        name="Pole Target",
+        description="Object towards which the elbow or knee points; leave empty for none",
+        type=bpy.types.Object,
+    )
     weight: FloatProperty(
         name="Weight",
         description="1 reaches the target, 0 has no effect; between, the bone is between animation and target and "
@@ -164,6 +169,7 @@ def effectors(armature: bpy.types.Object, frames: Array) -> list[BodyEffector]:
                 _weights(armature, index, frames),
                 item.priority,
                 item.use_offset,
+                pole=None if item.pole is None else Target(item.pole),
             )
         )
     return found

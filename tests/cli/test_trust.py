@@ -252,7 +252,7 @@ FLAGS = {
     "--base": ["thigh.L", "head", "nobody", ""],
     "--length": NUMBERS,
     "--orientation": ["free", "keep", "target", "x"],
-    "--pole": ["Ball", "Hero:head", "Nothing", ""],
+    "--pole": ["Ball", "Hero:head", "foot.L=Ball", "foot.R=Nothing", "Nothing", ""],
     "--iterations": [*NUMBERS[:4], "30"],
     "--method": [*METHODS, "nothing"],
     "--smoothness": NUMBERS,

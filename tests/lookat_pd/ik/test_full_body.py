@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.ik import Balance, BodyAim, BodyOrientation, BodyPosition, Limits, Posture
+from lookat_pd.ik import Balance, BodyAim, BodyOrientation, BodyPole, BodyPosition, Limits, Posture
 from lookat_pd.ik.body_objectives import HIGH, LOW, NORMAL
 from lookat_pd.rotation import Array
 from lookat_pd.skeleton import forward
@@ -214,6 +214,34 @@ def test_hinges_bend_within_their_range() -> None:
             np.broadcast_to(body.offsets[body(name)], (FRAMES, 1, 3)), after[:, None], found.rotations[:, [body(name)]]
         )
         assert bend.min() > -1e-6 and bend.max() < 2.7
+
+
+def bend_off(body: Figure, found: ik.BodySolution, side: str, pole: Array, bones: int = 2) -> Array:
+    """The angle (F,) about the line from shoulder to hand between the elbow and the pole."""
+    places = body.solved_places(found)
+    end = body(f"hand {side}")
+    line = [end]
+    for _ in range(bones):
+        line.append(body.parents[line[-1]])
+    base = places[:, line[-1]]
+    along = rotation.normalize(places[:, end] - base)
+
+    def beside(point: Array) -> Array:
+        return point - base - np.sum((point - base) * along, axis=-1, keepdims=True) * along
+
+    return rotation.angle_between(beside(places[:, line[1]]), beside(pole))
+
+
+def test_limbs_bend_towards_their_poles() -> None:
+    """Without moving what the effectors reach, and as smoothly as the pole."""
+    body = figure()
+    for pole in (np.array([0.6, 0.3, 2.5]), np.array([0.5, 1.0, 0.2]) + 0.1 * np.arange(FRAMES)[:, None] / FRAMES):
+        bends = BodyPole(body("hand L"), pole, priority=LOW)
+        found = body.solve([*both_hands(), bends])
+        assert np.max(found.errors[:, [0, 2, 4, 5]]) < 1e-3
+        assert np.max(bend_off(body, found, "L", np.broadcast_to(pole, (FRAMES, 3)))) < 0.02
+        assert np.max(found.errors[:, 6]) < 0.02
+        assert np.max(rotation.distance(found.rotations[1:], found.rotations[:-1])) < 0.3
 
 
 def test_limits_are_never_exceeded() -> None:

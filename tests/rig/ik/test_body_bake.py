@@ -160,6 +160,38 @@ def test_balance_pins_the_feet_and_keeps_the_centre_of_mass_above_them() -> None
     assert not np.any(plain.unbalanced)
 
 
+@pytest.mark.parametrize("place", [(1.5, 1.0, 2.5), (0.9, 3.0, 0.2)], ids=["up", "back"])
+def test_limbs_bend_towards_their_poles(place) -> None:
+    """Elbow and knee, with the hand on its target and the feet where they are."""
+    armature, item, pole = hero(), moving((0.35, -0.3, 1.3), "Left"), moving(place, "Pole")
+    knee = scenes.ball((0.9, -1.5, 0.6), "Knee")
+    feet = [
+        bodies.BodyEffector("foot.L", priority="HIGH", pole=targets.Target(knee)),
+        bodies.BodyEffector("foot.R", priority="HIGH"),
+    ]
+    before = places(armature, "foot.L")
+    found = run(armature, [*feet, to(item, "hand.L", pole=targets.Target(pole))])
+    assert found.in_reach.all() and found.largest_error < 1e-3
+    assert np.max(np.linalg.norm(places(armature, "foot.L") - before, axis=-1)) < 1e-3
+    for limb, goal in ((("upper_arm.L", "forearm.L", "hand.L"), pole), (("thigh.L", "shin.L", "foot.L"), knee)):
+        base, middle, end = (places(armature, name) for name in limb)
+        along = rotation.normalize(end - base)
+        bend, away = (
+            v - np.sum(v * along, axis=-1, keepdims=True) * along for v in (middle - base, followed(goal) - base)
+        )
+        assert np.max(rotation.angle_between(bend, away)) < 0.05
+
+
+def test_a_pole_needs_a_limb_and_another_object() -> None:
+    armature = hero()
+    pole = scenes.ball((0.0, -3.0, 2.0), "Pole")
+    with pytest.raises(errors.RigError, match="does not end a limb that bends"):
+        run(armature, [*pins(), bodies.BodyEffector("hips", pole=targets.Target(pole))])
+    scenes.child(pole, armature, "hand.L")
+    with pytest.raises(errors.RigError, match="moves with the body"):
+        run(armature, [*pins(), bodies.BodyEffector("hand.L", pole=targets.Target(pole))])
+
+
 def test_other_curves_stay_to_the_bit_and_layers_hold_only_what_is_added() -> None:
     armature = hero()
     scenes.animate(armature, bones=("head",))

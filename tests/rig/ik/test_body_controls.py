@@ -10,7 +10,7 @@ import kept
 from extension import load
 
 from .. import scenes
-from .test_body_bake import axes, bodies, body_bake, errors, options, to
+from .test_body_bake import axes, bodies, body_bake, errors, options, targets, to
 
 control_drag = load("rig.ik.control_drag")
 rotation = load("lookat_pd.rotation")
@@ -200,3 +200,18 @@ def test_a_kept_drag_of_an_ik_control_keys_its_location(human) -> None:
     session.move(session.place + np.array([0.0, -0.1, 0.1]))
     assert session.keep()
     assert changed(before, human.animation_data.action) == {"hand_ik.L"}
+
+
+def test_a_pole_bends_a_limb_in_fk_and_is_refused_in_ik(human) -> None:
+    pole = targets.Target(scenes.ball((-1.5, 1.0, 2.0), "Pole"))
+    found = run(human, [*pins(), to(target("R"), "hand_fk.R", pole=pole)])
+    assert found.in_reach.all() and away(human, "DEF-hand.R", target("R")) < 1e-3
+    base, middle, end = poses(human, "ORG-upper_arm.R", "ORG-forearm.R", "ORG-hand.R")[:, :, :3, 3].swapaxes(0, 1)
+    along = rotation.normalize(end - base)
+    bend, there = (
+        v - np.sum(v * along, axis=-1, keepdims=True) * along
+        for v in (middle - base, np.array((-1.5, 1.0, 2.0)) - base)
+    )
+    assert np.max(rotation.angle_between(bend, there)) < 0.05
+    with pytest.raises(errors.RigError, match="is in IK at frame 1, where the rig's own pole"):
+        run(human, [*pins(), to(target("L"), "hand_ik.L", pole=pole)])

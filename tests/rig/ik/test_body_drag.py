@@ -162,6 +162,20 @@ def test_balance_keeps_the_centre_of_mass_above_the_feet() -> None:
     drag.restore()
 
 
+def test_elbows_point_to_their_poles(human) -> None:
+    pole = scenes.ball((1.5, 1.0, 2.5), "Pole")
+    for item in human.lookat_pd_ik_body.effectors:
+        item.pole = pole if item.bone == "hand.L" else None
+    drag = begin(human, "hand.L")
+    drag.move((0.35, -0.3, 1.3))
+    assert drag.error < 1e-3
+    base, middle, end = matrices(human, ("upper_arm.L", "forearm.L", "hand.L"))[:, :3, 3]
+    along = rotation.normalize(end - base)
+    bend, away = (v - v @ along * along for v in (middle - base, np.array(pole.location) - base))
+    assert rotation.angle_between(bend, away) < 0.05
+    drag.restore()
+
+
 @pytest.mark.parametrize("at_tip", [False, True], ids=["head", "tip"])
 def test_the_end_that_is_dragged(human, at_tip) -> None:
     drag = begin(human, "hand.L", at_tip=at_tip)

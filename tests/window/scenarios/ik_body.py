@@ -72,7 +72,7 @@ def _session():
     return load("operators.ik_drag").dragged()
 
 
-def _lead(hands: Hands, by: tuple[float, float, float], steps: int = 12) -> Waiting:
+def _lead(hands: Hands, by: tuple[float, float, float], steps: int = 4) -> Waiting:
     """Move the mouse as far as that is in the world; seconds that each step took without drawing."""
     session, begin, seconds = _session(), _places(HAND)[0], []
     move = session.move
@@ -107,7 +107,7 @@ def body_dragged_with_pins(hands: Hands) -> Waiting:
     before, channels, held = _places(HAND, "DEF-spine.003"), _channels(), _places(*SHOWN)
     yield from _take(hands)
     assert _session().held == len(HELD)
-    _told("Rigify human, four effectors held", (yield from _lead(hands, (0.0, -0.55, 0.25))))
+    _told("Rigify human, four effectors held", (yield from _lead(hands, (0.0, -0.55, 0.25), 8)))
     after = _places(HAND, "DEF-spine.003")
     assert np.abs(after[0] - before[0] - (0.0, -0.55, 0.25)).max() < 0.01, after[0] - before[0]
     assert np.abs(after[1] - before[1]).max() > 0.02, "the spine takes no part"
@@ -118,9 +118,9 @@ def body_dragged_with_pins(hands: Hands) -> Waiting:
     assert _session().held == 0 and _session().length and not _settings().hold_effectors
     assert np.abs(_places("DEF-spine.003") - before[1]).max() < 1e-3, "only the arm is turned"
     yield from _lead(hands, (0.0, 0.4, -0.2))
-    for key, method in zip((*NUMPAD, *ROW), 2 * _methods(), strict=True):
+    for key, method in (*zip(NUMPAD, _methods(), strict=True), *zip(ROW, _methods(), strict=True)):
         yield from hands.key(key)
-        _told(method, (yield from _lead(hands, (0.0, -0.01, 0.01), 3)))
+        yield from _lead(hands, (0.0, -0.01, 0.01), 1)
         assert _session().tuning.method == method and _session().error < 2e-3, (method, _session().error)
     yield from hands.key("B")
     yield 0.3
@@ -149,3 +149,38 @@ def body_dragged_with_pins(hands: Hands) -> Waiting:
 def _methods() -> list[str]:
     rows = load("lookat_pd.ik.methods").METHODS.values()
     return [row.id for row in sorted(rows, key=lambda row: row.key)]
+
+
+@script(needs=DRAG)
+def skin_clicked_whose_control_is_hidden(hands: Hands) -> Waiting:
+    """A click on the hand takes its control although none is in sight; V shows it, Esc hides it again."""
+    yield from _begin(hands)
+    rig = _rig()
+    rig.lookat_pd_ik_body.effectors.clear()
+    for item in rig.data.collections_all:
+        item.is_visible = False
+    hands.area("VIEW_3D").spaces.active.region_3d.view_distance = 2.0
+    bpy.ops.ed.undo_push(message="Hidden")
+    yield 0.3
+    channels, visible = _channels(), [item.is_visible for item in rig.data.collections_all]
+    yield from hands.move(hands.inside(VIEWPORT, 0.5, 0.1))
+    with hands.override():
+        bpy.ops.lookat_pd.ik_drag("INVOKE_DEFAULT")
+    yield 0.2
+    seen = rig.evaluated_get(hands.window.view_layer.depsgraph)
+    bone = seen.pose.bones[HAND]
+    yield from hands.click(_pixel(hands, seen.matrix_world @ (bone.head + bone.tail) / 2))
+    yield 0.3
+    assert _session() is not None and _session().bone == CONTROL, _session() and _session().bone
+    before = _places(HAND)[0]
+    yield from _lead(hands, (0.0, -0.1, 0.1), 3)
+    assert np.abs(_places(HAND)[0] - before - (0.0, -0.1, 0.1)).max() < 0.01
+    hands.look("hidden")
+    yield from hands.key("V")
+    yield 0.3
+    assert any(item.is_visible_effectively for item in rig.data.bones[CONTROL].collections)
+    hands.look("shown")
+    yield from hands.key("ESC")
+    yield 0.3
+    assert [item.is_visible for item in rig.data.collections_all] == visible
+    assert np.array_equal(_channels(), channels)

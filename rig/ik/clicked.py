@@ -1,0 +1,68 @@
+"""What a click in the viewport means where no bone is in sight: the bone that moves the skin there, and its control."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+import bpy
+
+
+def bone_of_skin(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    armature: bpy.types.Object,
+    origin: Sequence[float],
+    direction: Sequence[float],
+) -> str:
+    """The bone with the largest weight where a ray of the world first hits something; "" if that is no mesh that the
+    armature deforms."""
+    hit, _, _, face, item, _ = scene.ray_cast(depsgraph, origin, direction)
+    if not hit or item.type != "MESH":
+        return ""
+    if not any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in item.modifiers):
+        return ""
+    mesh = item.evaluated_get(depsgraph).data
+    weights: dict[str, float] = defaultdict(float)
+    for vertex in mesh.polygons[face].vertices:
+        for group in mesh.vertices[vertex].groups:
+            if group.group < len(item.vertex_groups):
+                weights[item.vertex_groups[group.group].name] += group.weight
+    found = {name: weight for name, weight in weights.items() if name in armature.pose.bones and weight > 0.0}
+    return max(found, key=lambda name: found[name]) if found else ""
+
+
+def is_hidden(armature: bpy.types.Object, bone: str) -> bool:
+    """Whether a bone is not in sight: hidden by itself, or in no bone collection that is shown."""
+    data = armature.data.bones[bone]
+    shown = not data.collections or any(item.is_visible_effectively for item in data.collections)
+    return _hidden_itself(armature, bone) or not shown
+
+
+def show(armature: bpy.types.Object, bone: str) -> Callable[[], None]:
+    """Bring a bone in sight, with the first of its collections and those that hold that; returns what undoes it."""
+    data, changed = armature.data.bones[bone], []
+    owner = _owner_of_hide(armature, bone)
+    before = owner.hide
+    owner.hide = False
+    if data.collections and not any(item.is_visible_effectively for item in data.collections):
+        item = data.collections[0]
+        while item is not None:
+            changed.append((item, item.is_visible))
+            item.is_visible = True
+            item = item.parent
+
+    def undo() -> None:
+        owner.hide = before
+        for item, visible in changed:
+            item.is_visible = visible
+
+    return undo
+
+
+def _owner_of_hide(armature: bpy.types.Object, bone: str) -> "bpy.types.PoseBone | bpy.types.Bone":
+    """Blender 5 stores it in the pose bone, 4.5 in the bone."""
+    pose_bone = armature.pose.bones[bone]
+    return pose_bone if hasattr(pose_bone, "hide") else pose_bone.bone
+
+
+def _hidden_itself(armature: bpy.types.Object, bone: str) -> bool:
+    return bool(_owner_of_hide(armature, bone).hide)
