@@ -128,8 +128,8 @@ class LooseSimulation:
         self._rollout = rollouts()
         self._addresses(joints)
         guiding = [joint for carrier in self._carriers if carrier >= 0 for joint in body.chain(carrier)]
-        self._guiding = sorted({*guiding, *self._driven.tolist()})
-        self._guide = motion.of(np.array(self._guiding, dtype=int))
+        self._guiding = np.array(sorted({*guiding, *self._driven.tolist()}), dtype=int)
+        self._guide = motion.of(self._guiding)
 
     def _addresses(self, joints: NDArray[np.int_]) -> None:
         """Where coordinates and velocities of joints and bases are."""
@@ -224,21 +224,13 @@ class LooseSimulation:
         if self._root is not None:
             place, turn = self._root.at(times)
         places, turns = [], []
-        parents, offsets = np.asarray(self._body.parents), np.asarray(self._body.offsets)
-        known = {-1: (place, turn)}
-
-        def found(joint: int) -> tuple[Array, Array]:
-            if joint not in known:
-                at, above = found(int(parents[joint]))
-                here = at + rotation.rotate(above, np.broadcast_to(offsets[joint], at.shape))
-                known[joint] = here, rotation.multiply(above, poses[:, self._guiding.index(joint)])
-            return known[joint]
-
         for carrier in self._carriers:
-            place, turn = found(carrier)
-            places.append(place)
-            turns.append(turn)
-        turns += [poses[:, self._guiding.index(joint)] for joint in self._driven.tolist()]
+            chain = self._body.chain(carrier) if carrier >= 0 else []
+            turned = rotation.accumulate(turn, poses[:, np.searchsorted(self._guiding, chain)])
+            moved = rotation.rotate(turned[:, :-1], np.asarray(self._body.offsets)[chain])
+            places.append(place + moved.sum(axis=1))
+            turns.append(turned[:, -1])
+        turns += [poses[:, index] for index in np.searchsorted(self._guiding, self._driven)]
         return (
             np.stack(places, axis=1) if places else np.zeros((len(times), 0, 3)),
             np.stack(turns, axis=1) if turns else np.zeros((len(times), 0, 4)),
