@@ -99,7 +99,7 @@ class Simulation:
         self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0) * free
         self.any_passive = bool(np.any(self.passive))
         self.resisted = bool(np.any(self.damping) or np.any(self.stiffness))
-        self.drag, self.pull = np.zeros((2, 3 * n + extra))
+        self.drag, self.pull, self.firm, self.strength = np.zeros((4, 3 * n + extra))
         self.fastest = _FASTEST
         self.rough = self.soft & (self.damping > 0.0)
         self.any_rough = bool(np.any(self.rough))
@@ -144,8 +144,10 @@ class Simulation:
         turning = velocity[:, self.extra :].reshape(steps, -1, 3)
         self.fastest = max(_FASTEST, 2.0 * float(np.sqrt(rotation.dot(turning, turning).max())))
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
+        # The factors by which implicit feedback resists a change of velocity, and of the distance from the motion.
+        self.firm, self.strength = h * frequency * (h * frequency + 2.0), h * frequency**2
         if self.reference is not None:
-            self.reference.begin(_firmness(h, frequency))
+            self.reference.begin(self.firm)
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
         if self.on_course:
             # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
@@ -158,7 +160,7 @@ class Simulation:
         torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
         for step in range(steps):
             poses[step] = engine.q[-len(self.order) :]
-            torques[step], clipped[step] = self._step(h, there[step], velocity[step], frequency)
+            torques[step], clipped[step] = self._step(h, there[step], velocity[step])
             if step % 50 == 49:
                 yield float((times[step] - first) / (last - first))
         poses[steps] = engine.q[-len(self.order) :]
@@ -181,7 +183,7 @@ class Simulation:
             velocity = np.concatenate((np.diff(position, axis=0) / h, velocity), axis=1)
         return self.engine.coordinates(q, position), velocity
 
-    def _step(self, h: float, there: Array, velocity: Array, frequency: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _step(self, h: float, there: Array, velocity: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Step by h; returns the applied torques (nv,), and which joints (n,) were too weak."""
         engine, v = self.engine, self.engine.w
         engine.place()
@@ -190,7 +192,7 @@ class Simulation:
             self.drag = self.damping + h * self.stiffness
             self.pull = self.stiffness * (difference + h * velocity)
         drag, pull = self.drag, self.pull
-        wanted = self._law(h, difference, velocity, frequency)
+        wanted = self._law(h, difference, velocity)
         if self.any_rough:
             engine.factor(h * drag, ~self.rough)
             wanted = wanted - engine.solve(np.where(self.rough, drag * (v + h * wanted), 0.0)[None])[0]
@@ -226,13 +228,13 @@ class Simulation:
             return self.engine.inverse(wanted)
         return self.engine.inverse(wanted) + self.drag * (self.engine.w + h * wanted) - self.pull
 
-    def _law(self, h: float, difference: Array, velocity: Array, frequency: Array) -> Array:
+    def _law(self, h: float, difference: Array, velocity: Array) -> Array:
         """Accelerations (nv,) required by the law; `difference` (nv,) is the distance to its undisturbed motion."""
         v = self.engine.w
-        firm = _firmness(h, frequency)
+        firm, pull = self.firm, self.strength * difference
         if self.reference is None:
-            return (velocity - v + (v - self.before + h * frequency**2 * difference) / (1.0 + firm)) / h
-        ahead = velocity - self.before + h * frequency**2 * difference
+            return (velocity - v + (v - self.before + pull) / (1.0 + firm)) / h
+        ahead = velocity - self.before + pull
         return (velocity - v + self.reference.gap(ahead, velocity - v, firm)) / h
 
     def _sorted(self, values: Array) -> Array:
@@ -290,8 +292,3 @@ class Simulation:
         self.engine.q[-len(self.order) :] = pose[self.order]
         speeds = self.engine.w[self.extra :].reshape(-1, 3)
         speeds[:] = rotation.rotate(rotation.inverse(turn[self.order]), speeds)
-
-
-def _firmness(h: float, frequency: Array) -> Array:
-    """The factors of the mass matrix by which implicit feedback resists a change of velocity."""
-    return h * frequency * (h * frequency + 2.0)
