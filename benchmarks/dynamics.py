@@ -7,7 +7,7 @@ import numpy as np
 
 from lookat_pd import dynamics, rotation
 from lookat_pd.dynamics import Body
-from lookat_pd.dynamics.engine import Engine
+from lookat_pd.dynamics.engine import Engine, add_bone, load, made, rollouts
 from lookat_pd.rotation import Array
 
 from .rows import SECONDS, Goal, Row
@@ -21,8 +21,13 @@ REPEATS = 7
 FEW = 3
 LOOSE = np.arange(BONES) >= BONES - 5
 PEER = f"the bare steps of {BONES} bones at {RATE:g} Hz"
-A_FIFTH = 0.1
-"""A fifth of the seconds that 50 passes of a reach of 3 joints took its authors."""
+GOALS = {
+    # A fifth of what 50 passes took its authors.
+    (3, 60, "smoothing"): Goal(0.1, SECONDS),
+    (3, 60, "optimal"): Goal(0.06, SECONDS),
+    (12, 24, "optimal"): Goal(0.4, SECONDS),
+}
+"""Goals of reaches with so many joints and frames by a method."""
 
 
 def rods(n: int) -> Body:
@@ -58,6 +63,27 @@ def bare_steps(n: int) -> Callable[[], float]:
     return clocked(work)
 
 
+def actuated_steps(n: int) -> Callable[[], float]:
+    """Time of as many steps in one call of the engine, with an actuator of limited torque for each axis of a joint."""
+    mujoco, body = load(), rods(n)
+    spec = mujoco.MjSpec()
+    bone = spec.worldbody
+    for joint in range(n):
+        bone = add_bone(bone, body, joint)
+        bone.add_joint(type=mujoco.mjtJoint.mjJNT_BALL, name=f"joint {joint}")
+        for axis in np.eye(3):
+            actuator = spec.add_actuator(target=f"joint {joint}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            actuator.gear[:3], actuator.forcelimited, actuator.forcerange = axis, True, [-20.0, 20.0]
+            actuator.set_to_position(kp=5.0, kv=0.5)
+    model = made(spec, body, np.arange(n))
+    model.opt.timestep, model.opt.integrator = 1.0 / RATE, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    model.opt.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    data, kind = mujoco.MjData(model), mujoco.mjtState.mjSTATE_FULLPHYSICS.value
+    state, controls = np.empty((1, mujoco.mj_stateSize(model, kind))), np.zeros((1, int(DURATION * RATE), model.nu))
+    mujoco.mj_getState(model, data, state[0], kind)
+    return clocked(lambda: rollouts().rollout(model, data, state, controls))
+
+
 def reached(n: int, steps: int, method: str) -> Callable[[], float]:
     """Time of a reach of so many joints and frames in 50 passes."""
     start = rotation.exp(np.tile([0.0, 0.0, 0.4], (n, 1)))
@@ -81,10 +107,14 @@ def _between_keys() -> list[Row]:
         "passive": ("five loose bones", {"passive": LOOSE, "damping": 0.5 * LOOSE, "turn": 0.1}),
         "reference": ("reference inertia", {"inertia": "reference"}),
     }
-    works = {"bare": bare_steps(BONES), **{name: interpolated(BONES, **given) for name, (_, given) in kinds.items()}}
+    works = {"bare": bare_steps(BONES), "actuated": actuated_steps(BONES)}
+    works |= {name: interpolated(BONES, **given) for name, (_, given) in kinds.items()}
     times = shortest(works, REPEATS)
     group = f"Between keys, {BONES} bones, {DURATION:g} s at {RATE:g} Hz"
     rows = [Row("dynamics.bare", "the engine's bare steps, as many", times["bare"], group=group)]
+    what = "the engine alone, with an actuator of limited torque for each axis"
+    ratio = times["actuated"] / times["bare"]
+    rows.append(Row("dynamics.actuated", what, times["actuated"], ratio, "the bare steps", group=group))
     for name, (what, _) in kinds.items():
         ratio = times[name] / times["bare"]
         rows.append(Row(f"dynamics.{name}", what, times[name], ratio, "the bare steps", Goal(2), group))
@@ -112,7 +142,7 @@ def _reaches() -> list[Row]:
         times = shortest(works, REPEATS if steps == 60 else FEW)
         group = f"Reach of 1 s, {n} joints, {steps} frames, 50 passes"
         for method in dynamics.METHODS:
-            goal = Goal(A_FIFTH, SECONDS) if steps == 60 and method == "smoothing" else None
+            goal = GOALS.get((n, steps, method))
             ratio = times[method] / times["bare"]
             rows.append(Row(f"dynamics.reach.{n}.{steps}.{method}", method, times[method], ratio, PEER, goal, group))
     return rows

@@ -97,8 +97,9 @@ class Plan:
         times = self._times()
         rotations, w, dw = motion.at(times)
         own = np.flatnonzero(passive)
+        keyed = rotations[:, own]
         rotations[:, own], w[:, own], dw[:, own] = swing.at(times, own)
-        there = rotation.log(rotation.multiply(rotation.inverse(rotations[:, own]), motion.at(times)[0][:, own]))
+        there = rotation.log(rotation.multiply(rotation.inverse(rotations[:, own]), keyed))
         spring = given.stiffness[own, None] * there - given.damping[own, None] * w[:, own]
         rotations, w, dw = (
             self.joints.of_bones(rotations),

@@ -187,9 +187,9 @@ def _sampled(
         low = np.minimum((at + 1e-9).astype(int), steps - 1)
         part = np.clip(at - low, 0.0, 1.0)[:, None]
         # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
-        own = motion.at(stretch.times, np.full(steps + 1, interval))[0]
+        own = motion.poses(stretch.times, np.full(steps + 1, interval))
         relative = rotation.multiply(rotation.inverse(own), stretch.poses)
-        there = motion.at(frames[inside], np.full(len(inside), interval))[0]
+        there = motion.poses(frames[inside], np.full(len(inside), interval))
         rotations[inside] = rotation.multiply(there, rotation.slerp(relative[low], relative[low + 1], part))
         torques[inside] = stretch.torques[low]
         if interval + 1 < k:

@@ -12,9 +12,10 @@ is passed the acceleration builds up from 0, e''' = -w^3 e - 3 w^2 e' - 3 w e'',
 that stop the joint it starts as published.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import rotation
 from ..rotation import Array
@@ -34,6 +35,8 @@ slope at 1, the second derivative at 1."""
 _SLOWEST = 1e-12
 """Speed [rad/s] below which a joint does not move."""
 _NOTHING = 1e-100
+_FEW = 8
+"""Number of times in an interval above which they are computed as one matrix product."""
 _LONG = 1e9
 """Length [s] of the interval after the last key if it has no end."""
 AUTOMATIC, PASSES, STOPS = range(3)
@@ -94,23 +97,48 @@ class Motion:
 
     def at(self, t: Array, interval: Array | None = None) -> tuple[Array, Array, Array]:
         """Poses (m, n, 4), velocities and accelerations (m, n, 3) at times (m,); at a key those after it."""
-        if interval is None:
-            interval = np.clip(np.searchsorted(self.times, t + 1e-9, side="right") - 1, 0, len(self.times) - 1)
-        lengths = self.lengths[interval]
-        since = np.clip(t - self.times[interval], 0.0, lengths)
+        interval, lengths, since = self._since(t, interval)
         state = self.error[interval], self.speed[interval], self.build[interval]
         x, dx, ddx = _damped(*state, self.frequency[interval][..., None], since[:, None, None])
-        part = (since / lengths)[:, None]
-        spread = self.spread[interval]
-        x -= np.einsum("mp,mpni->mni", part**_POWERS, spread)
+        part, long = (since / lengths)[:, None], lengths[:, None]
         first, second = _POWERS[1:] * part ** _POWERS[:-1], _POWERS[2:] * _POWERS[1:-1] * part ** _POWERS[:-2]
-        dx -= np.einsum("mp,mpni->mni", first / lengths[:, None], spread[:, 1:])
-        ddx -= np.einsum("mp,mpni->mni", second / lengths[:, None] ** 2, spread[:, 2:])
+        x -= _combined(part**_POWERS, self.spread, interval)
+        dx -= _combined(first / long, self.spread[:, 1:], interval)
+        ddx -= _combined(second / long**2, self.spread[:, 2:], interval)
         course = self.course[interval]
         x += course * (since - lengths)[:, None, None]
         dx += course
         w, dw = turning(x, dx, ddx)
         return rotation.multiply(self.goals[interval], rotation.exp(x)), w, dw
+
+    def poses(self, t: Array, interval: Array | None = None) -> Array:
+        """The poses (m, n, 4) of `at` alone, in less than half of the time."""
+        interval, lengths, since = self._since(t, interval)
+        # Of one interval alone nothing needs to be repeated.
+        at = interval[:1] if np.all(interval == interval[:1]) else interval
+        state = self.error[at], self.speed[at], self.build[at]
+        x = _remaining(*state, self.frequency[at][..., None], since[:, None, None])
+        x -= _combined((since / lengths)[:, None] ** _POWERS, self.spread, interval)
+        x += self.course[at] * (since - lengths)[:, None, None]
+        return rotation.multiply(self.goals[at], rotation.exp(x))
+
+    def of(self, joints: NDArray[np.int_]) -> "Motion":
+        """The motion of these joints alone."""
+        return replace(
+            self,
+            **{
+                name: getattr(self, name)[:, joints]
+                for name in ("goals", "course", "error", "speed", "build", "left", "frequency")
+            },
+            spread=self.spread[:, :, joints],
+        )
+
+    def _since(self, t: Array, interval: Array | None) -> tuple[Array, Array, Array]:
+        """The intervals (m,) of times (m,), their lengths and the times since their start [s]."""
+        if interval is None:
+            interval = np.clip(np.searchsorted(self.times, t + 1e-9, side="right") - 1, 0, len(self.times) - 1)
+        lengths = self.lengths[interval]
+        return interval, lengths, np.clip(t - self.times[interval], 0.0, lengths)
 
 
 def through(
@@ -198,6 +226,24 @@ def _damped(x: Array, v: Array, build: Array, frequency: Array, t: Array | float
         (rise - frequency * value) * fade,
         (2.0 * build - 2.0 * frequency * rise + frequency**2 * value) * fade,
     )
+
+
+def _remaining(x: Array, v: Array, build: Array, frequency: Array, t: Array) -> Array:
+    """The value of `_damped` alone."""
+    return (x + (v + frequency * x + build * t) * t) * np.exp(-frequency * t)
+
+
+def _combined(factors: Array, spread: Array, interval: Array) -> Array:
+    """Sums (m, n, 3) of coefficients (k, p, n, 3), those of the interval (m,), with factors (m, p)."""
+    chosen = np.unique(interval)
+    if _FEW * len(chosen) > len(interval):
+        return np.einsum("mp,mpni->mni", factors, spread[interval])
+    flat = spread.reshape(*spread.shape[:2], spread[0, 0].size)
+    result = np.empty((len(factors), flat.shape[2]))
+    for one in chosen:
+        rows = interval == one
+        result[rows] = factors[rows] @ flat[one]
+    return result.reshape(len(factors), *spread.shape[2:])
 
 
 def rates(e: Array, w: Array) -> Array:

@@ -127,6 +127,9 @@ class LooseSimulation:
         self.data = mujoco.MjData(model)
         self._rollout = rollouts()
         self._addresses(joints)
+        guiding = [joint for carrier in self._carriers if carrier >= 0 for joint in body.chain(carrier)]
+        self._guiding = np.array(sorted({*guiding, *self._driven.tolist()}), dtype=int)
+        self._guide = motion.of(self._guiding)
 
     def _addresses(self, joints: NDArray[np.int_]) -> None:
         """Where coordinates and velocities of joints and bases are."""
@@ -216,26 +219,18 @@ class LooseSimulation:
 
     def _guided(self, times: Array, interval: NDArray[np.int_]) -> tuple[Array, Array]:
         """Positions (s, b, 3) of the bases, and rotations (s, b + d, 4) of bases and driven joints."""
-        poses = self._motion.at(times, interval)[0]
+        poses = self._guide.poses(times, interval)
         place, turn = np.zeros((len(times), 3)), np.tile(rotation.IDENTITY, (len(times), 1))
         if self._root is not None:
             place, turn = self._root.at(times)
         places, turns = [], []
-        parents, offsets = np.asarray(self._body.parents), np.asarray(self._body.offsets)
-        known = {-1: (place, turn)}
-
-        def found(joint: int) -> tuple[Array, Array]:
-            if joint not in known:
-                at, above = found(int(parents[joint]))
-                here = at + rotation.rotate(above, np.broadcast_to(offsets[joint], at.shape))
-                known[joint] = here, rotation.multiply(above, poses[:, joint])
-            return known[joint]
-
         for carrier in self._carriers:
-            place, turn = found(carrier)
-            places.append(place)
-            turns.append(turn)
-        turns += [poses[:, joint] for joint in self._driven]
+            chain = self._body.chain(carrier) if carrier >= 0 else []
+            turned = rotation.accumulate(turn, poses[:, np.searchsorted(self._guiding, chain)])
+            moved = rotation.rotate(turned[:, :-1], np.asarray(self._body.offsets)[chain])
+            places.append(place + moved.sum(axis=1))
+            turns.append(turned[:, -1])
+        turns += [poses[:, index] for index in np.searchsorted(self._guiding, self._driven)]
         return (
             np.stack(places, axis=1) if places else np.zeros((len(times), 0, 3)),
             np.stack(turns, axis=1) if turns else np.zeros((len(times), 0, 4)),
@@ -372,7 +367,7 @@ class LooseSimulation:
             return False
         start = self._motion.times[interval]
         ends = start + np.array([0.0, 0.4, 1.0]) * min(self._motion.lengths[interval], 1.0)
-        poses = self._motion.at(ends, np.full(3, interval))[0][:, sprung]
+        poses = self._motion.poses(ends, np.full(3, interval))[:, sprung]
         moves = bool(np.any(rotation.distance(poses[0], poses[1:]) > 1e-9))
         if not moves:
             self._set_springs(interval, start)
@@ -380,7 +375,7 @@ class LooseSimulation:
 
     def _set_springs(self, interval: int, time: float) -> None:
         model = self.model
-        pose = self._motion.at(np.array([time]), np.array([interval]))[0][0]
+        pose = self._motion.poses(np.array([time]), np.array([interval]))[0]
         model.qpos_spring[self._ball_q] = pose[self._balls]
         turned = rotation.multiply(rotation.inverse(self._start[self._hinges]), pose[self._hinges])
         model.qpos_spring[self._hinge_q] = rotation.log(turned)[:, 0]

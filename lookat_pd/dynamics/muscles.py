@@ -23,6 +23,7 @@ _MORE_ROUNDS = 2
 """Iterations if those of the previous step are known."""
 
 _UNLIMITED = 1e30
+_SUM = np.ones(3)
 
 
 class Muscles:
@@ -38,6 +39,8 @@ class Muscles:
         own = np.diagonal(engine.mass_matrix())[self._extra :].reshape(-1, 3)
         mean = np.sum(own * free, axis=1, keepdims=True) / free.sum(axis=1, keepdims=True)
         self._inertia = mean if limit.shape[1] == 1 else own
+        self._least, self._most = 1e-9 * self._inertia, 1e6 * self._inertia
+        self._all_free = bool(np.all(free))
 
     def weakened(
         self, wanted: Array, needed: Array, extra: Array, passive: Array, ask: Callable[[Array], Array]
@@ -70,8 +73,8 @@ class Muscles:
             # For a single joint, torque = need rotor / (rotor + inertia).
             need = np.maximum(need, 1.000001 * np.maximum(limit, made))
             guess = rotors * (need / np.maximum(made, 1e-30) - 1.0) * limit / (need - limit)
-            guess = np.clip(guess, 1e-3 * rotors, 1e3 * rotors)
-            rotors = np.where(weak, np.clip(guess, 1e-9 * self._inertia, 1e6 * self._inertia), rotors)
+            guess = np.minimum(np.maximum(guess, 1e-3 * rotors), 1e3 * rotors)
+            rotors = np.where(weak, np.minimum(np.maximum(guess, self._least), self._most), rotors)
             weak = weak | (size > limit) & ~given
         self._rotors, self._weak = rotors, weak
         torques = self._clipped(np.where(at, acting, needed))
@@ -89,11 +92,15 @@ class Muscles:
 
     def _sizes(self, torques: Array) -> Array:
         """The limited quantity of torques (nv,), (m, 1) or (m, 3)."""
-        parts = torques[self._extra :].reshape(-1, 3) * self._free
-        return np.sqrt(np.einsum("ji,ji->j", parts, parts))[:, None] if self._limit.shape[1] == 1 else np.abs(parts)
+        parts = torques[self._extra :].reshape(-1, 3)
+        if not self._all_free:
+            parts = parts * self._free
+        return np.sqrt((parts * parts) @ _SUM)[:, None] if self._limit.shape[1] == 1 else np.abs(parts)
 
     def _clipped(self, torques: Array) -> Array:
         part = np.minimum(1.0, self._limit / np.maximum(self._sizes(torques), 1e-30))
+        if self._all_free and not self._extra:
+            return torques * self._wide(part)
         part = np.where(self._free, part, 1.0)
         return np.concatenate((torques[: self._extra], torques[self._extra :] * part.ravel()))
 
@@ -102,8 +109,5 @@ class Muscles:
 
     def _acting(self, values: Array) -> Array:
         """Values (m, 1) or (m, 3) of joints at their degrees of freedom (nv,), 0 elsewhere."""
-        return self._degrees(np.where(self._free, values, 0.0))
-
-    def _degrees(self, values: Array) -> Array:
-        """Values (m, 1) or (m, 3) of joints as (nv,), 0 for the root."""
-        return np.concatenate((np.zeros(self._extra), self._wide(values)))
+        acting = self._wide(values if self._all_free else np.where(self._free, values, 0.0))
+        return np.concatenate((np.zeros(self._extra), acting)) if self._extra else acting

@@ -23,7 +23,7 @@ class Reference:
     ) -> None:
         self._body, self._reference, self._true = body, reference, engine
         self._other = Engine(reference, gravity, moving_root=extra > 0)
-        self._driven, self._where = driven, np.flatnonzero(driven)
+        self._driven, self._where, self._all = driven, np.flatnonzero(driven), bool(np.all(driven))
         self._same = np.array_equal(np.asarray(body.offsets), np.asarray(reference.offsets))
         self._firm: float | None = None
         self._none = np.zeros(len(driven))
@@ -42,11 +42,14 @@ class Reference:
         other.place()
         if self._firm is None:
             return self._by_matrix(ahead, behind, firm)
-        wanted = np.where(self._driven, ahead / self._firm, 0.0)
-        both = wanted + np.where(self._driven, behind, 0.0)
-        other.factor(self._none, None if len(self._where) == len(both) else ~self._driven)
+        wanted = ahead / self._firm
+        both = wanted + behind
+        if not self._all:
+            both[~self._driven] = 0.0
+        other.factor(self._none, None if self._all else ~self._driven)
         result = wanted - other.solve((true.inverse(both) - true.inverse(self._none))[None])[0]
-        result[~self._driven] = 0.0
+        if not self._all:
+            result[~self._driven] = 0.0
         return result
 
     def _by_matrix(self, ahead: Array, behind: Array, firm: Array) -> Array:

@@ -31,6 +31,7 @@ _FASTEST = 25.0
 """Largest speed [rad/s] of a joint, or twice that of the undisturbed motion."""
 _NO_TIME = 1e-9
 """Time [s] that is rounding: forces in a step of this length would be arbitrary."""
+_SUM = np.ones(3)
 _OVER = 1e-9
 """Fraction of a torque limit by which rounding may exceed it."""
 
@@ -106,6 +107,9 @@ class Simulation:
         self.damping = degrees(disturbances.damping, 0.0) * free
         self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0) * free
         self.any_passive = bool(np.any(self.passive))
+        self.resisted = bool(np.any(self.damping) or np.any(self.stiffness))
+        self.drag, self.pull, self.firm, self.strength = np.zeros((4, 3 * n + extra))
+        self.fastest = _FASTEST
         self.rough = self.soft & (self.damping > 0.0)
         self.any_rough = bool(np.any(self.rough))
         self.stops = None if disturbances.limits is None else Stops(disturbances.limits, engine, extra)
@@ -139,16 +143,20 @@ class Simulation:
     def _stretch(self, interval: int, times: Array, first: float, last: float) -> Generator[float, None, Stretch]:
         engine, steps = self.engine, len(times) - 1
         h = (times[-1] - times[0]) / steps
-        wanted = self.motion.at(times, np.full(steps + 1, interval))[0]
+        wanted = self.motion.poses(times, np.full(steps + 1, interval))
         there, velocity = self._coordinates(times, wanted, h)
         if interval == 0 and self.extra:
             # The root is already moving.
             engine.position[:], engine.q[0] = there[0, :3], there[0, 3:7]
             self.before[: self.extra] = (2.0 * velocity[0] - velocity[min(1, steps - 1)])[: self.extra]
             engine.w[: self.extra] = self.before[: self.extra]
+        turning = velocity[:, self.extra :].reshape(steps, -1, 3)
+        self.fastest = max(_FASTEST, 2.0 * float(np.sqrt(rotation.dot(turning, turning).max())))
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
+        # The factors by which implicit feedback resists a change of velocity, and of the distance from the motion.
+        self.firm, self.strength = h * frequency * (h * frequency + 2.0), h * frequency**2
         if self.reference is not None:
-            self.reference.begin(_firmness(h, frequency))
+            self.reference.begin(self.firm)
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
         if self.on_course:
             # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
@@ -161,7 +169,7 @@ class Simulation:
         torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
         for step in range(steps):
             poses[step] = engine.q[-len(self.order) :]
-            torques[step], clipped[step] = self._step(h, there[step], velocity[step], frequency)
+            torques[step], clipped[step] = self._step(h, there[step], velocity[step])
             if step % 50 == 49:
                 yield float((times[step] - first) / (last - first))
         poses[steps] = engine.q[-len(self.order) :]
@@ -185,14 +193,16 @@ class Simulation:
             velocity = np.concatenate((np.diff(position, axis=0) / h, velocity), axis=1)
         return self.engine.coordinates(q, position), velocity
 
-    def _step(self, h: float, there: Array, velocity: Array, frequency: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def _step(self, h: float, there: Array, velocity: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Step by h; returns the applied torques (nv,), and which joints (n,) were too weak."""
         engine, v = self.engine, self.engine.w
         engine.place()
         difference = engine.difference(there)
-        self.drag = drag = self.damping + h * self.stiffness
-        self.pull = pull = self.stiffness * (difference + h * velocity)
-        wanted = self._law(h, difference, velocity, frequency)
+        if self.resisted:
+            self.drag = self.damping + h * self.stiffness
+            self.pull = self.stiffness * (difference + h * velocity)
+        drag, pull = self.drag, self.pull
+        wanted = self._law(h, difference, velocity)
         if self.any_rough:
             engine.factor(h * drag, ~self.rough)
             wanted = wanted - engine.solve(np.where(self.rough, drag * (v + h * wanted), 0.0)[None])[0]
@@ -206,7 +216,7 @@ class Simulation:
                 wanted, torques, h * drag, self.passive, lambda other: self._needed_for(other, h)
             )
         v += h * wanted
-        self._slowed(velocity)
+        self._slowed()
         engine.advance(h)
         if self.stops is not None:
             self.stops.hold(h * drag, self.hard)
@@ -215,25 +225,26 @@ class Simulation:
             torques = np.where(self.passive, pull - h * self.stiffness * v - self.damping * v, torques)
         return torques, weak
 
-    def _slowed(self, velocity: Array) -> None:
+    def _slowed(self) -> None:
         """Limit the speed of the joints: light bones next to weak heavy ones could otherwise reach any speed."""
-        speeds, wanted = (values[self.extra :].reshape(-1, 3) for values in (self.engine.w, velocity))
-        most = max(_FASTEST, 2.0 * float(np.sqrt(np.einsum("ji,ji->j", wanted, wanted).max())))
-        square = np.einsum("ji,ji->j", speeds, speeds)
+        speeds, most = self.engine.w[self.extra :].reshape(-1, 3), self.fastest
+        square = (speeds * speeds) @ _SUM
         if square.max() > most * most:
             speeds *= np.minimum(1.0, most / np.sqrt(np.maximum(square, 1e-300)))[:, None]
 
     def _needed_for(self, wanted: Array, h: float) -> Array:
         """The torques (nv,) of the joints for accelerations (nv,), without those of springs and friction."""
+        if not self.resisted:
+            return self.engine.inverse(wanted)
         return self.engine.inverse(wanted) + self.drag * (self.engine.w + h * wanted) - self.pull
 
-    def _law(self, h: float, difference: Array, velocity: Array, frequency: Array) -> Array:
+    def _law(self, h: float, difference: Array, velocity: Array) -> Array:
         """Accelerations (nv,) required by the law; `difference` (nv,) is the distance to its undisturbed motion."""
         v = self.engine.w
-        firm = _firmness(h, frequency)
+        firm, pull = self.firm, self.strength * difference
         if self.reference is None:
-            return (velocity - v + (v - self.before + h * frequency**2 * difference) / (1.0 + firm)) / h
-        ahead = velocity - self.before + h * frequency**2 * difference
+            return (velocity - v + (v - self.before + pull) / (1.0 + firm)) / h
+        ahead = velocity - self.before + pull
         return (velocity - v + self.reference.gap(ahead, velocity - v, firm)) / h
 
     def _sorted(self, values: Array) -> Array:
@@ -303,8 +314,3 @@ class Simulation:
         speeds[self.order] = self.engine.w[self.extra :].reshape(-1, 3)
         wanted = self.motion.at(np.array([time]), np.array([interval]))[1][0]
         return -rates(-error, wanted - rotation.rotate(rotation.exp(error), speeds))
-
-
-def _firmness(h: float, frequency: Array) -> Array:
-    """The factors of the mass matrix by which implicit feedback resists a change of velocity."""
-    return h * frequency * (h * frequency + 2.0)
