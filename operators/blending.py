@@ -7,7 +7,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.transitions import methods, profiles
 from ..rig.feet import foot_bones
 from ..rig.transitions import blend_profiles
-from ..rig.transitions.settings import AutoBlend, has_damping, lock_feet
+from ..rig.transitions.settings import AutoBlend, foot_locking, has_damping
 from ..rig.transitions.splice import Blend
 from . import current
 
@@ -15,7 +15,7 @@ from . import current
 class FootLocking:
     """Mixin of operators that join or smooth: planted feet. Scripts ask for it; in the panel it is the default."""
 
-    lock_feet: lock_feet(False)
+    lock_feet: foot_locking(False)
 
     def check_feet(self, context: bpy.types.Context) -> None:
         """Lock no feet of a rig that has none, and report it."""

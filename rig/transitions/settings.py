@@ -106,7 +106,7 @@ def damping_ratio() -> Any:
     )
 
 
-def lock_feet(default: bool) -> Any:
+def foot_locking(default: bool) -> Any:
     """The property of whether planted feet are kept on their places."""
     return BoolProperty(
         name="Lock Feet",
@@ -172,7 +172,7 @@ class CutRange:
 class TransitionSettings(CutRange, Blending, Repeating, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
-    lock_feet: lock_feet(True)
+    lock_feet: foot_locking(True)
     source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
     destination: StringProperty(name="Destination", description="Action that plays after the cut")
     source_frame: IntProperty(
