@@ -31,7 +31,8 @@ class Reference:
     def begin(self, firm: Array) -> None:
         """Start an interval with these factors (nv,) of the reference's mass matrix."""
         values = firm[self._where]
-        self._firm = float(values[0]) if self._same and np.ptp(values) <= 1e-12 * values[0] else None
+        alike = self._same and len(values) > 0 and np.ptp(values) <= 1e-12 * values[0]
+        self._firm = float(values[0]) if alike else None
         shown = self._reference if self._firm is None else _joined(self._body, self._reference, self._firm)
         self._other.weigh(shown)
 

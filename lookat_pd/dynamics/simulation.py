@@ -151,7 +151,7 @@ class Simulation:
             self.before[: self.extra] = (2.0 * velocity[0] - velocity[min(1, steps - 1)])[: self.extra]
             engine.w[: self.extra] = self.before[: self.extra]
         turning = velocity[:, self.extra :].reshape(steps, -1, 3)
-        self.fastest = max(_FASTEST, 2.0 * float(np.sqrt(rotation.dot(turning, turning).max())))
+        fastest = np.maximum(_FASTEST, 2.0 * np.sqrt(rotation.dot(turning, turning).max(axis=1)))
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
         # The factors by which implicit feedback resists a change of velocity, and of the distance from the motion.
         self.firm, self.strength = h * frequency * (h * frequency + 2.0), h * frequency**2
@@ -169,6 +169,7 @@ class Simulation:
         torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
         for step in range(steps):
             poses[step] = engine.q[-len(self.order) :]
+            self.fastest = fastest[step]
             torques[step], clipped[step] = self._step(h, there[step], velocity[step])
             if step % 50 == 49:
                 yield float((times[step] - first) / (last - first))

@@ -143,6 +143,9 @@ class BodyPole(BodyObjective):
     def linear(self, state: BodyState, joint: int, arrays: dict[str, Array]) -> Linear:
         line = state.lines[joint]
         count = min(self.bones, len(line) - 1)
+        if count < 2:
+            # Between base and joint there is nothing that bends.
+            return np.zeros((len(state.positions), 3)), line[:1], np.zeros((len(state.positions), 1, 3, 3))
         base = state.positions[:, line[count]]
         along = state.positions[:, joint] - base
         length = np.maximum(np.linalg.norm(along, axis=-1), 1e-12)

@@ -302,6 +302,7 @@ def solve_whole_body(**given: Any) -> Any:
         ik.BodyPosition(joint, target, given.pop("offset"), weight=weight),
         ik.BodyOrientation(joint, given.pop("orientation"), weight=weight),
         ik.BodyAim(joint, target, given.pop("axis"), priority=3),
+        ik.BodyPole(joint, target, priority=2),
     ]
     n = len(np.atleast_1d(given["offsets"]))
     balance = ik.Balance(np.ones(n), np.zeros((n, 3)), given.pop("polygon"), weight=weight)
