@@ -78,7 +78,7 @@ class LoopFeet:
         side = int(np.ceil(_AROUND / (count * self.dt)))
         later = move(cycle, True)
         travels = any(np.abs(later.raw[channel] - raw).max() > _ROUNDING for channel, raw in cycle.raw.items())
-        if not any(self.planted(n, count, 1, travels) for n in range(len(self.touching))):
+        if not any(self.planted(n, count, 3, travels) for n in range(len(self.touching))):
             return cycle, None
         first = int(cycle.frames[0])
         played = self._repeated(cycle, move, side)
@@ -93,6 +93,8 @@ class LoopFeet:
             result = clips.read(armature, action, slot, cycle.frames)
         finally:
             bpy.data.actions.remove(action)
+        if not plan.count:
+            return cycle, None
         kept = {"BOTH": slice(0, 0), "END": slice(0, count // 2 + 1), "START": slice(count // 2 + 1, None)}[self.ends]
         for channel, raw in cycle.raw.items():
             result.raw[channel][kept] = raw[kept]
@@ -130,6 +132,9 @@ class LoopFeet:
         tiled = np.concatenate((np.tile(touching, cycles), touching[:1]))
         found = []
         for a, b in runs(tiled != FREE):
+            # Of a contact at an end of all cycles only a part is known.
+            if (a == 0) != (b == len(tiled) - 1):
+                continue
             found += self._changed(FootStance(a, b, tiled[a : b + 1]), count)
         return found
 
@@ -206,9 +211,9 @@ def _cyclic(contacts: Sequence[Sequence[tuple[int, int]]], count: int, gap: int)
 
 
 def _away(places: Array, stance: FootStance) -> float:
-    """The largest distance on the ground that a point of a foot moves while it touches. places: (F, P, 3)."""
+    """The largest distance that the loop moves a point of a foot while it touches. places: (F, P, 3)."""
     rows = np.arange(stance.first, stance.last + 1)
     return max(
-        float(np.linalg.norm(np.ptp(places[rows[stance.touching == point], point, :2], axis=0)))
+        float(np.linalg.norm(np.ptp(places[rows[stance.touching == point], point], axis=0)))
         for point in np.unique(stance.touching)
     )
