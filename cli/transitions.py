@@ -354,8 +354,8 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
     options = request.options
     clip = _take(request, rig)
     first, last = options.range or (None, None)
-    how = {"ends": (options.loop_ends or "both").upper(), "name": options.name or "", "scene": scene}
-    looped = loop.loop(rig, clip.action, first, last, request.blend(rig), slot=clip.slot, **how)
+    how = {"ends": (options.loop_ends or "both").upper(), "name": options.name or "", "lock_feet": options.lock_feet}
+    looped = loop.loop(rig, clip.action, first, last, request.blend(rig), slot=clip.slot, scene=scene, **how)
     end, start = (looped.last - 1, looped.last), (looped.first, looped.first + 1)
     missing = sequence.fitting(rig, clip.action, clip.slot).missing
     return Made(
@@ -367,6 +367,7 @@ def _loop(request: TransitionRequest, scene: bpy.types.Scene, rig: bpy.types.Obj
         [(end, start)],
         [looped.first],
         missing=missing,
+        foot_drift=None if looped.feet is None else (looped.feet.before, looped.feet.drift),
     )
 
 

@@ -14,11 +14,11 @@ from ..rig.transitions.settings import LOOP_END_ITEMS, PoseSource, blend_time
 from ..rig.transitions.splice import Blend
 from ..translations import messages
 from . import current, inertialize
-from .blending import Blended, Played
+from .blending import Blended, FootLocking, Played
 from .job import ModalJob
 
 
-class LOOKAT_PD_OT_loop_action(PoseSource, Blended, Played, ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJob, bpy.types.Operator):
     """Make a cyclic copy of an action, whose end leads into its start without a pop; or as seen, what plays"""
 
     bl_idname = "lookat_pd.loop_action"
@@ -59,7 +59,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, Played, ModalJob, bpy.types.
         column.prop(self, "frame_start")
         column.prop(self, "frame_end")
         self.draw_blend(layout)
-        for name in ("ends", "in_place", *(("cycles", "assign") if keys else ())):
+        for name in ("ends", "in_place", *(("lock_feet", "cycles", "assign") if keys else ())):
             layout.prop(self, name)
 
     def progress(self, percent: str) -> str:
@@ -76,6 +76,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, Played, ModalJob, bpy.types.
         if self.pose_source == "SEEN":
             self.job = self._loop_seen(context.scene, current.armature(context), blend)
             return
+        self.check_feet(context)
         action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
         self.job = self._loop_keys(context.scene, current.armature(context), action, blend)
 
@@ -97,17 +98,19 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, Played, ModalJob, bpy.types.
             in_place=self.in_place,
             cycles=self.cycles,
             assign=self.assign,
+            lock_feet=self.lock_feet,
             scene=scene,
         )
         repeats = (
             "" if result.cycles or not self.cycles else "; the root rotates over a cycle, so the F-curves do not repeat"
         )
         return Message(
-            "'{action}' loops over frames {first} to {last} ({blend:.2f} s at each end){repeats}.",
+            "'{action}' loops over frames {first} to {last} ({blend:.2f} s at each end){feet}{repeats}.",
             action=result.action.name,
             first=result.first,
             last=result.last,
             blend=result.blend,
+            feet=inertialize.locked(result.feet),
             repeats=Message(repeats),
         )
 

@@ -98,7 +98,7 @@ class LOOKAT_PD_PT_transitions(bpy.types.Panel):
         layout.separator()
         column = layout.column(align=True)
         hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ("lock_feet",))
-        hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ("pose_source",))
+        hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ("pose_source", "lock_feet"))
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
         hand_over(settings, button, ["lock_feet", *(name for name in _BLEND if blends(settings) or name != "method")])

@@ -110,7 +110,7 @@ _MEANT_FOR = {
     "as_seen": ("to", "list", "markers", "loop", "smooth_pops"),
     "write_to": ("as_seen",),
     "loop_ends": ("loop",),
-    "lock_feet": ("to", "list", "markers", "smooth_pops", "along"),
+    "lock_feet": ("to", "list", "markers", "loop", "smooth_pops", "along"),
     "direction": ("travel",),
     "turning": ("travel",),
     "speed": ("along",),
@@ -359,6 +359,8 @@ def _check_as_seen(options: argparse.Namespace) -> None:
     changes_nothing_else = options.loop or options.smooth_pops
     if changes_nothing_else and options.name is not None:
         raise Misuse(f"--name means nothing with {mode} --as-seen, which makes no action")
+    if options.loop and options.lock_feet:
+        raise Misuse("--lock-feet with --loop changes the keys; leave --as-seen or --lock-feet out")
     if not changes_nothing_else and options.range is not None:
         raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
 

@@ -32,11 +32,12 @@ _LANDED = 0.02
 """Height above its place in the destination, in lengths of the leg, at which a foot lands."""
 _NEAR = 0.1
 """Distance from its place, in lengths of the leg, from which on a foot takes the longest time to land."""
-_HELD = 0.25
+HELD = 0.25
 """Distance between the places in both clips, in lengths of the leg, up to which a foot stays; it makes a step else."""
 _STEP = 0.1
 """Height of a step as a fraction of its length."""
-_INTERRUPTED = 0.05
+INTERRUPTED = 0.05
+"""Time [s] from the end of a contact to the next one, up to which they are one."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def divided(
 
 
 @dataclass(frozen=True)
-class _Sampled:
+class SampledClip:
     """A clip, the places (F, P, 3) of the points of each foot, and their contacts as frames of the result."""
 
     clip: PlayedClip
@@ -103,7 +104,7 @@ class FootHold:
     """What holds the feet of clips that are joined: which of them are planted when. first, last: the frames of the
     result that may change; begin: the first cut."""
 
-    known: Sequence[_Sampled]
+    known: Sequence[SampledClip]
     planted: Sequence[Sequence[FootStance]]
     first: int
     last: int
@@ -121,7 +122,7 @@ class FootHold:
         detection: Detection | None = None,
     ) -> "FootHold | None":
         """None if nothing is planted at a transition. dt: [s] per frame."""
-        known = [_sample(scene, armature, footing, clip, dt, detection or Detection()) for clip in clips]
+        known = [sample(scene, armature, footing, clip, dt, detection or Detection()) for clip in clips]
         planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
         if not any(planted):
             return None
@@ -186,25 +187,26 @@ def lock_feet(
         return (yield from subrange(hold.steps(scene, armature, footing, "CURRENT"), 0.2, 1.0))
 
 
-def _sample(
+def sample(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
     footing: Footing,
     clip: PlayedClip,
     dt: float,
     detection: Detection,
-) -> _Sampled:
+) -> SampledClip:
+    """A clip as it is played alone. dt: [s] per frame."""
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
     with clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
         samples = run(sampler.sample(frames.tolist()))
     found = foot_contacts.find_contacts(footing, samples, dt, detection)
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in found]
-    return _Sampled(clip, [foot.touch(samples) for foot in footing.feet], shifted)
+    return SampledClip(clip, [foot.touch(samples) for foot in footing.feet], shifted)
 
 
-def _planted(known: Sequence[_Sampled], foot: int, dt: float) -> list[FootStance]:
+def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootStance]:
     """The stances of a foot that transitions change, in frames of the result."""
-    gap = max(int(_INTERRUPTED / dt), 1)
+    gap = max(int(INTERRUPTED / dt), 1)
     found: list[FootStance] = []
     for n in range(1, len(known)):
         clip = known[n].clip
@@ -276,7 +278,7 @@ def _landing(stance: FootStance, number: int, size: float, places: Array, hold: 
     if anchor == here.first:
         settled = min(clip.at + int(np.ceil(clip.blend / dt)) + 1 - first, here.last)
         way = float(np.linalg.norm(places[settled, here.touching[-1], :2] - places[anchor, here.touching[-1], :2]))
-        if way <= _HELD * size:
+        if way <= HELD * size:
             return _Landing(here)
         begin = here.first + 1 + max(catch, 2)
         if begin >= here.last:

@@ -18,10 +18,13 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
+from ..feet.foot_locking import FootLockResult
 from ..sampling import scene_time
 from . import animated, clips, join, pose_markers, sequence, splice
 from .animated import Channel
 from .clips import Clip
+from .lock_feet import PlayedClip
+from .loop_feet import LoopFeet
 from .root_motion import Ground, Placement, heading, inverse, part
 from .splice import Blend
 
@@ -36,7 +39,8 @@ class Looped:
     """The result. blend: length [s] at each end. turn: angle [rad] about the up axis by which the root turns in a
     cycle.
 
-    cycles: whether the F-curves have Cycles modifiers.
+    cycles: whether the F-curves have Cycles modifiers. feet: what locking the feet did, None where they are not locked
+    or not planted.
     """
 
     action: bpy.types.Action
@@ -46,6 +50,7 @@ class Looped:
     blend: float
     turn: float
     cycles: bool
+    feet: FootLockResult | None = None
 
 
 def loop(
@@ -61,6 +66,7 @@ def loop(
     cycles: bool = True,
     name: str = "",
     assign: bool = True,
+    lock_feet: bool = False,
     scene: bpy.types.Scene | None = None,
 ) -> Looped:
     """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first.
@@ -69,7 +75,8 @@ def loop(
     are. ends: which of them changes, "BOTH" by half of the difference, or "START" or "END" by all of it. in_place:
     remove the travel of the root on the ground plane and its turn evenly over time; otherwise the last frame differs
     from the first by them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which
-    repeated F-curves cannot represent. Raises LookAtError before any change.
+    repeated F-curves cannot represent. lock_feet: keep planted feet on their places where the ends are blended. Raises
+    LookAtError before any change.
     """
     check_ends(ends)
     editable.check_armature(armature)
@@ -96,7 +103,8 @@ def loop(
             begin=begin,
             end=end,
         )
-    dt = scene_time.seconds_per_frame(scene or bpy.context.scene)
+    scene = scene or bpy.context.scene
+    dt = scene_time.seconds_per_frame(scene)
     half = 0.5 * (end - begin) * dt
     check_blend(blend, half)
     keyed = sequence.fitting(armature, action, slot).channels
@@ -111,9 +119,21 @@ def loop(
         length = splice.blend_time(clip, again.part(slice(1, None)), dt, ground.size)
         blend = replace(blend, seconds=min(blend.profile.longest_blend(half), length))
     result = closed(clip, again, lambda part: ground.place(part, inverse(travel)), dt, blend, ends)
+    feet = locked = None
+    if lock_feet:
+        reach = blend.profile.reach(blend.seconds or 0.0)
+        played = PlayedClip(action, slot, begin, end, float(begin), begin, reach)
+        feet = LoopFeet.of(scene, armature, played, dt, ends)
+    # Feet that walk are planted where the character travels, those that stand where it does not.
+    if feet is not None and not (in_place and feet.stand):
+        result, locked = feet.lock(
+            scene, armature, result, lambda part, later: ground.place(part, travel if later else inverse(travel))
+        )
     if in_place:
         result = ground.place(result, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
         travel = Placement.identity()
+        if feet is not None and feet.stand:
+            result, locked = feet.lock(scene, armature, result, lambda part, later: part)
     result = _exactly_closed(result)
     for channel in added:
         if np.all(result.raw[channel] == animated.current(armature, channel)):
@@ -126,7 +146,8 @@ def loop(
         _add_cycles(made, made_slot, ground, travel)
     if assign:
         join.use(armature, made, made_slot)
-    return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles)
+    locked = locked and replace(locked, action=made)
+    return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles, locked)
 
 
 def check_ends(ends: str) -> None:

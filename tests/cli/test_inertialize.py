@@ -733,6 +733,7 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--clean-feet", "--as-seen"], "--as-seen means nothing without --to"),
         (["--smooth-pops", "--write-to", "layer"], "--write-to means nothing without --as-seen"),
         (["--loop", "--as-seen", "--name", "X"], "--name means nothing with --loop --as-seen"),
+        (["--loop", "--as-seen", "--lock-feet"], "--lock-feet with --loop changes the keys"),
         (["--smooth-pops", "--as-seen", "--method", "fade"], "--method fade needs two clips"),
         (["--smooth-pops", "--as-seen", "--all-actions"], "--as-seen smooths what the rig plays"),
         (["--smooth-pops", "--as-seen", "--name", "X"], "--name means nothing with --smooth-pops --as-seen"),
@@ -963,6 +964,14 @@ def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> No
         row = call("inertialize", cut, "--output", output, "--smooth-pops", "--lock-feet", *words).row
         assert row["error"] is None and row["cuts"] == free["cuts"] == [31]
         assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
+
+
+def test_lock_feet_of_a_loop(call, walkers, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ["--loop", "--action", "Slow", "--range", 7, 53, "--blend", 0.3]
+    assert call("inertialize", walkers, "--output", output, *words).row["foot_drift"] is None
+    row = call("inertialize", walkers, "--output", output, *words, "--lock-feet").row
+    assert row["error"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
 
 
 def test_clean_feet(call, walkers, tmp_path) -> None:
