@@ -42,6 +42,9 @@ _SECOND_CHOICE = 0.3
 """Weight of controls that are not keyed, as long as the others can do it."""
 _LEAST = 5e-6
 """Change of a channel that is not worth a key."""
+_IDLE = 5e-5, 2e-5
+"""The same where it is measured that no more is missing without them. New keys divide the curve that they are in, whose
+values then change in their last digit, and some rigs answer to this with a hundred times as much."""
 _NUMBERS = 6
 """Of each bone: three of its rotation, three of its location."""
 _TURN, _MOVE = "TURN", "MOVE"
@@ -287,6 +290,7 @@ class _Fit:
                     error = yield from progress.subrange(self._improved(work, *amounts), part + 0.2, part + 0.33)
                     if error < _ENOUGH:
                         break
+                error = self._release_idle(work, error)
                 after = self._missing_of_bones()
             finally:
                 work.rollback()
@@ -363,6 +367,22 @@ class _Fit:
                 break
         self._key(work, touched)
         return float(error.max())
+
+    def _release_idle(self, work: BakeTransaction, error: float) -> float:
+        """Leave channels that hardly change as they were, if they are not needed; returns what is missing."""
+        was = self._turns, self._moves
+        angles, distances = rotation.angle(was[0]).max(axis=0), np.abs(was[1]).max(axis=(0, 2))
+        keyed = np.flatnonzero((angles > 0.0) | (distances > 0.0)).tolist()
+        for least in _IDLE:
+            self._turns = np.where((angles < least)[:, None], rotation.IDENTITY, was[0])
+            self._moves = np.where((distances < least)[:, None], 0.0, was[1])
+            self._key(work, keyed)
+            left = float(np.abs(self._residual()).max())
+            if left < max(error, _ENOUGH):
+                return left
+        self._turns, self._moves = was
+        self._key(work, keyed)
+        return error
 
     def _add(self, amounts: Sequence[_Amount], steps: Array) -> None:
         """Change amounts by steps (F, n)."""

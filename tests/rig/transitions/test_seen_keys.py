@@ -44,7 +44,7 @@ def check_same(armature: bpy.types.Object, into: str, most: float, frames: Itera
     turn, move = differences(wanted, after)
     assert turn < most and move < most
     outside = [k for k, at in enumerate(frames) if at < POP or at > made.last + 1]
-    np.testing.assert_allclose(after[outside], plain[outside], atol=5e-5)
+    np.testing.assert_allclose(after[outside], plain[outside], atol=1e-5)
     assert not seen_offsets.of(armature)
     return written
 

@@ -7,6 +7,8 @@ from windowed.panels import opened
 from windowed.scripts import script
 
 POP = 20
+_ROW = 25
+"""From a button to the one below it [pixels]."""
 
 
 def _settings():
@@ -26,9 +28,20 @@ def _take_hold() -> None:
         constraint.keyframe_insert("influence", frame=frame)
 
 
+def _write_as_new_action(hands: Hands) -> Waiting:
+    """*Write as Keys*, the row below *Update*, and the first row of its menu, from which no command can be copied."""
+    above = yield from hands.find("lookat_pd.update_seen_transitions", across=0.3)
+    yield from hands.click((above.x, above.y - _ROW))
+    yield 0.3
+    hands.look("as-seen-menu")
+    yield from hands.key("DOWN_ARROW")
+    yield from hands.key("RET")
+    yield 1.0
+
+
 @script(needs=("panels.transitions_as_seen",))
 def pops_as_seen_from_the_panel(hands: Hands) -> Waiting:
-    """The list names bone and cause; the buttons smooth and remove; one undo takes a smoothing back."""
+    """The list names bone and cause; the buttons smooth, key and remove; one undo takes each back."""
     select(armature())
     _take_hold()
     scene = bpy.context.window_manager.windows[0].scene
@@ -54,6 +67,14 @@ def pops_as_seen_from_the_panel(hands: Hands) -> Waiting:
         yield from hands.redo()
         yield from hands.click((yield from hands.find("lookat_pd.update_seen_transitions", across=0.3)))
         yield 1.0
+        stack = armature().pose.bones["upper_arm.L"].constraints
+        assert [constraint.name for constraint in stack] == ["Child Of", f"As Seen {POP}"]
+        yield from _write_as_new_action(hands)
+        stack = armature().pose.bones["upper_arm.L"].constraints
+        assert [constraint.name for constraint in stack] == ["Child Of"]
+        assert armature().animation_data.action.name.endswith(" as seen")
+        hands.look("as-seen-keyed")
+        yield from hands.undo()
         stack = armature().pose.bones["upper_arm.L"].constraints
         assert [constraint.name for constraint in stack] == ["Child Of", f"As Seen {POP}"]
         yield from hands.click((yield from hands.find("lookat_pd.remove_seen_transitions", across=0.8)))
