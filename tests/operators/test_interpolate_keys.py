@@ -10,6 +10,7 @@ from lookat_pd import rotation
 from ..rig import scenes
 
 actions = load("rig.animation.actions")
+compare = load("rig.look_at.compare")
 engine = load("lookat_pd.dynamics.engine")
 operator = load("operators.interpolate_keys")
 presets = load("rig.dynamics.presets")
@@ -140,6 +141,28 @@ def test_result_and_original_are_compared(hero) -> None:
     assert hero.animation_data.action == source and curves(hero) == before
     bpy.ops.lookat_pd.dynamics_compare()
     assert curves(hero) == after
+
+
+def test_the_original_is_a_ghost_until_it_is_deleted(hero) -> None:
+    bpy.context.scene.frame_set(16)
+    bpy.context.view_layer.update()
+    where = {name: np.array(hero.pose.bones[name].tail) for name in ("arm", "forearm")}
+    source = hero.animation_data.action
+    assert not bpy.ops.lookat_pd.compare.poll()
+    bpy.ops.lookat_pd.interpolate_keys()
+    assert bpy.ops.lookat_pd.compare() == {"FINISHED"}
+    ghost = compare.ghost(hero)
+    tips = dict(zip(ghost.bones, ghost.tips(16.0), strict=True))
+    bpy.context.scene.frame_set(16)
+    for name, place in where.items():
+        np.testing.assert_allclose(tips[name], place, atol=1e-5)
+        assert np.linalg.norm(place - hero.pose.bones[name].tail) > 1e-3
+    bpy.ops.lookat_pd.dynamics_compare()
+    assert compare.ghost(hero) is None
+    bpy.ops.lookat_pd.dynamics_compare()
+    assert compare.ghost(hero) is not None
+    bpy.data.actions.remove(source)
+    assert compare.ghost(hero) is None
 
 
 def test_the_range_counts(hero) -> None:
