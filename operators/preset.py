@@ -18,7 +18,7 @@ MENU, DYNAMICS_MENU = "LOOKAT_PD_PT_presets", "LOOKAT_PD_PT_dynamics_presets"
 """The panels that list them."""
 
 
-class Of:
+class _Of:
     """Mixin: the presets of one kind, and the settings they are for."""
 
     presets: ClassVar[setting_presets.SettingPresets]
@@ -28,7 +28,7 @@ class Of:
         raise NotImplementedError
 
 
-class OfLookAt(Of, current.OfLookAt):
+class _OfLookAt(_Of, current.OfLookAt):
     presets = look_at.PRESETS
 
     @staticmethod
@@ -36,7 +36,7 @@ class OfLookAt(Of, current.OfLookAt):
         return current.look_at_bone(context).lookat_pd
 
 
-class OfDynamics(Of):
+class _OfDynamics(_Of):
     presets = dynamics.PRESETS
 
     @staticmethod
@@ -44,7 +44,7 @@ class OfDynamics(Of):
         return context.scene.lookat_pd_dynamics
 
 
-class ApplyPreset(Of):
+class _ApplyPreset(_Of):
     """Mixin of an operator that applies a preset."""
 
     bl_options = {"REGISTER", "UNDO"}
@@ -63,7 +63,7 @@ class ApplyPreset(Of):
         return {"FINISHED"}
 
 
-class AddPreset(Of, AddPresetBase):
+class _AddPreset(_Of, AddPresetBase):
     """Mixin of an operator that saves a preset or removes one."""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -83,14 +83,14 @@ class AddPreset(Of, AddPresetBase):
         self.presets.write(self.settings(context), Path(filepath))
 
 
-class LOOKAT_PD_OT_preset(ApplyPreset, OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_preset(_ApplyPreset, _OfLookAt, bpy.types.Operator):
     """Apply the settings of this preset to the look-at; target, chain and keys are kept"""
 
     bl_idname = "lookat_pd.preset"
     bl_label = "Look-at Preset"
 
 
-class LOOKAT_PD_OT_preset_add(AddPreset, OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_preset_add(_AddPreset, _OfLookAt, bpy.types.Operator):
     """Save the motion settings of the look-at as a preset, or remove a preset"""
 
     bl_idname = "lookat_pd.preset_add"
@@ -99,14 +99,14 @@ class LOOKAT_PD_OT_preset_add(AddPreset, OfLookAt, bpy.types.Operator):
     preset_menu, preset_subdir = MENU, look_at.PRESETS.subfolder
 
 
-class LOOKAT_PD_OT_dynamics_preset(ApplyPreset, OfDynamics, bpy.types.Operator):
+class LOOKAT_PD_OT_dynamics_preset(_ApplyPreset, _OfDynamics, bpy.types.Operator):
     """Apply the settings of this preset to the next motion; bones, keys and goals are kept"""
 
     bl_idname = "lookat_pd.dynamics_preset"
     bl_label = "Dynamics Preset"
 
 
-class LOOKAT_PD_OT_dynamics_preset_add(AddPreset, OfDynamics, bpy.types.Operator):
+class LOOKAT_PD_OT_dynamics_preset_add(_AddPreset, _OfDynamics, bpy.types.Operator):
     """Save the settings of dynamics as a preset, or remove a preset"""
 
     bl_idname = "lookat_pd.dynamics_preset_add"
