@@ -39,10 +39,12 @@ FASTEST = 90.0
 """Angle [degrees] between two frames from which a motion counts as exploded, unless the clip itself is as fast."""
 PERSON = 40.0, 120.0
 """Masses [kg] that are plausible for a human."""
-TEXTS = {key: label for key, (label, *_) in presets.PRESETS.items()}
+PRESETS = "Natural", "Human Arm", "Heavy", "Puppet", "Tail"
+"""Those that come with the extension."""
+assert set(PRESETS) == set(presets.PRESETS.shipped())
 HEAD = (
-    f"| rig | bones | mass | heaviest bone | {' | '.join(TEXTS.values())} | reach | hit |\n"
-    f"|---|---|---|---|{'---|' * len(TEXTS)}---|---|\n"
+    f"| rig | bones | mass | heaviest bone | {' | '.join(PRESETS)} | reach | hit |\n"
+    f"|---|---|---|---|{'---|' * len(PRESETS)}---|---|\n"
 )
 
 
@@ -120,16 +122,13 @@ def measure(rig: bpy.types.Object, row: Row) -> None:
     source = rig.animation_data.action
     plain = turns(rig, bones, range(frames[0], frames[-1] + 1))
     limit = max(FASTEST, 2.0 * fastest(plain))
-    settings = scene.lookat_pd_dynamics
-    for key, (_, _, values) in presets.PRESETS.items():
-        for name, value in values.items():
-            setattr(settings, name, value)
+    for preset in PRESETS:
+        presets.apply(preset, scene)
         request = setup.interpolation(scene, [rig.pose.bones[name] for name in bones], frames[0], frames[-1])
         request = interpolation.replace(request, poses=tuple(float(frame) for frame in frames))
-        row.cells.append(attempt(row, TEXTS[key], lambda r=request: between(rig, r, frames, plain, limit)))
+        row.cells.append(attempt(row, preset, lambda r=request: between(rig, r, frames, plain, limit)))
         back(rig, source)
-    for name, value in presets.PRESETS["NATURAL"][-1].items():
-        setattr(settings, name, value)
+    presets.apply("Natural", scene)
     row.cells.append(attempt(row, "reach", lambda: reach(rig, bones, frames[0])))
     back(rig, source)
     row.cells.append(attempt(row, "hit", lambda: hit(rig, bones, frames[0], limit)))

@@ -34,7 +34,7 @@ def why_not(context: bpy.types.Context) -> str | None:
 
 
 class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
-    """Draw the plain animation, without the look-at and its bake, beside the result; click again to hide it"""
+    """Draw the animation without the look-at, or before the bake, beside the result; click again to hide it"""
 
     bl_idname = "lookat_pd.compare"
     bl_label = "Compare"

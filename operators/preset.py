@@ -1,6 +1,7 @@
-"""Presets of the look-at: apply one, save the settings as one, remove one."""
+"""Presets of the look-at and of dynamics: apply one, save the settings as one, remove one."""
 
 from pathlib import Path
+from typing import Any, ClassVar
 
 import bpy
 from bl_operators.presets import AddPresetBase
@@ -8,19 +9,45 @@ from bpy.app.translations import pgettext_tip as tip_
 from bpy.props import StringProperty
 
 from ..lookat_pd.message import Message
-from ..rig.animation import preset_files
-from ..rig.look_at import presets
+from ..rig.animation import preset_files, setting_presets
+from ..rig.dynamics import presets as dynamics
+from ..rig.look_at import presets as look_at
 from . import current
 
-MENU = "LOOKAT_PD_PT_presets"
-"""The panel that lists them."""
+MENU, DYNAMICS_MENU = "LOOKAT_PD_PT_presets", "LOOKAT_PD_PT_dynamics_presets"
+"""The panels that list them."""
 
 
-class LOOKAT_PD_OT_preset(current.OfLookAt, bpy.types.Operator):
-    """Apply the settings of this preset to the look-at; target, chain and keys are kept"""
+class _Of:
+    """Mixin: the presets of one kind, and the settings they are for."""
 
-    bl_idname = "lookat_pd.preset"
-    bl_label = "Look-at Preset"
+    presets: ClassVar[setting_presets.SettingPresets]
+
+    @staticmethod
+    def settings(context: bpy.types.Context) -> Any:
+        raise NotImplementedError
+
+
+class _OfLookAt(_Of, current.OfLookAt):
+    presets = look_at.PRESETS
+
+    @staticmethod
+    def settings(context: bpy.types.Context) -> Any:
+        return current.look_at_bone(context).lookat_pd
+
+
+class _OfDynamics(_Of):
+    presets = dynamics.PRESETS
+
+    @staticmethod
+    def settings(context: bpy.types.Context) -> Any:
+        return context.scene.lookat_pd_dynamics
+
+
+class _ApplyPreset(_Of):
+    """Mixin of an operator that applies a preset."""
+
+    bl_options = {"REGISTER", "UNDO"}
 
     filepath: StringProperty(
         name="File", description="Preset to apply", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
@@ -28,29 +55,19 @@ class LOOKAT_PD_OT_preset(current.OfLookAt, bpy.types.Operator):
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return tip_(presets.about(Path(properties.filepath)))
+        return tip_(cls.presets.about(Path(properties.filepath)))
 
     @current.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        presets.apply(presets.read(Path(self.filepath)), current.look_at_bone(context).lookat_pd)
+        setting_presets.apply(self.presets.read(Path(self.filepath)), self.settings(context))
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
-    """Save the motion settings of the look-at as a preset, or remove a preset"""
-
-    bl_idname = "lookat_pd.preset_add"
-    bl_label = "Add Look-at Preset"
-
-    preset_menu = MENU
-    preset_subdir = presets.SUBFOLDER
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_look_at(context))
+class _AddPreset(_Of, AddPresetBase):
+    """Mixin of an operator that saves a preset or removes one."""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        path = presets.available().get(self.name)
+        path = self.presets.available().get(self.name)
         if self.remove_name and path is not None and preset_files.is_shipped(path):
             return current.report_error(
                 self,
@@ -63,17 +80,56 @@ class LOOKAT_PD_OT_preset_add(AddPresetBase, bpy.types.Operator):
 
     def add(self, context: bpy.types.Context, filepath: str) -> None:
         """Called by Blender instead of writing the preset itself."""
-        presets.write(current.look_at_bone(context).lookat_pd, Path(filepath))
+        self.presets.write(self.settings(context), Path(filepath))
 
 
-_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_preset, LOOKAT_PD_OT_preset_add))
+class LOOKAT_PD_OT_preset(_ApplyPreset, _OfLookAt, bpy.types.Operator):
+    """Apply the settings of this preset to the look-at; target, chain and keys are kept"""
+
+    bl_idname = "lookat_pd.preset"
+    bl_label = "Look-at Preset"
+
+
+class LOOKAT_PD_OT_preset_add(_AddPreset, _OfLookAt, bpy.types.Operator):
+    """Save the motion settings of the look-at as a preset, or remove a preset"""
+
+    bl_idname = "lookat_pd.preset_add"
+    bl_label = "Add Look-at Preset"
+
+    preset_menu, preset_subdir = MENU, look_at.PRESETS.subfolder
+
+
+class LOOKAT_PD_OT_dynamics_preset(_ApplyPreset, _OfDynamics, bpy.types.Operator):
+    """Apply the settings of this preset to the next motion; bones, keys and goals are kept"""
+
+    bl_idname = "lookat_pd.dynamics_preset"
+    bl_label = "Dynamics Preset"
+
+
+class LOOKAT_PD_OT_dynamics_preset_add(_AddPreset, _OfDynamics, bpy.types.Operator):
+    """Save the settings of dynamics as a preset, or remove a preset"""
+
+    bl_idname = "lookat_pd.dynamics_preset_add"
+    bl_label = "Add Dynamics Preset"
+
+    preset_menu, preset_subdir = DYNAMICS_MENU, dynamics.PRESETS.subfolder
+
+
+_register, _unregister = bpy.utils.register_classes_factory(
+    (
+        LOOKAT_PD_OT_preset,
+        LOOKAT_PD_OT_preset_add,
+        LOOKAT_PD_OT_dynamics_preset,
+        LOOKAT_PD_OT_dynamics_preset_add,
+    )
+)
 
 
 def register() -> None:
-    presets.register()
+    setting_presets.register()
     _register()
 
 
 def unregister() -> None:
     _unregister()
-    presets.unregister()
+    setting_presets.unregister()

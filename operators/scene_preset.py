@@ -1,4 +1,4 @@
-"""Presets of the settings in the scene: those of the next transition, inverse kinematics and dynamics."""
+"""Presets of the settings in the scene: those of the next transition and of inverse kinematics."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import bpy
 from bpy.props import EnumProperty
 
-from ..rig.dynamics import presets as dynamics
 from ..rig.ik import settings as ik
 from ..rig.transitions import settings as transitions
 
@@ -53,16 +52,4 @@ class LOOKAT_PD_OT_ik_preset(ScenePreset, bpy.types.Operator):
     preset: choice(ik.PRESETS)
 
 
-class LOOKAT_PD_OT_dynamics_preset(ScenePreset, bpy.types.Operator):
-    """Set tension, torque limit and gravity of the next motion"""
-
-    bl_idname = "lookat_pd.dynamics_preset"
-    bl_label = "Dynamics Preset"
-
-    presets, group = dynamics.PRESETS, "lookat_pd_dynamics"
-    preset: choice(dynamics.PRESETS)
-
-
-register, unregister = bpy.utils.register_classes_factory(
-    (LOOKAT_PD_OT_transition_preset, LOOKAT_PD_OT_ik_preset, LOOKAT_PD_OT_dynamics_preset)
-)
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_transition_preset, LOOKAT_PD_OT_ik_preset))

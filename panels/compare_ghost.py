@@ -3,10 +3,20 @@
 import bpy
 import numpy as np
 
+from ..operators import current
 from ..rig.look_at import compare
 from .viewport import Batch, draw_handlers
 
 _ALPHA = 0.7
+
+
+def draw_button(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The button that shows and hides the ghost of the current armature, in a panel."""
+    item = current.armature(context)
+    shown = item is not None and compare.ghost(item) is not None
+    row = layout.row()
+    row.operator_context = "INVOKE_DEFAULT"
+    row.operator("lookat_pd.compare", icon="ONIONSKIN_ON" if shown else "ONIONSKIN_OFF", depress=shown)
 
 
 def _draw(context: bpy.types.Context) -> None:

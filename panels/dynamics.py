@@ -8,7 +8,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..operators import current, interpolate_keys, reach
 from ..rig.dynamics import display, masses, reaching
 from ..translations import messages
-from . import plots
+from . import compare_ghost, plots, presets
 
 _VIEWS = (("Front", (0, 2)), ("Side", (1, 2)), ("Top", (0, 1)))
 """The world axes of the plots of the hand's path: horizontal and vertical."""
@@ -38,7 +38,7 @@ class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
     bl_label = "Dynamics"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        self.layout.operator_menu_enum("lookat_pd.dynamics_preset", "preset", text="", icon="PRESET")
+        presets.LOOKAT_PD_PT_dynamics_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), context.scene.lookat_pd_dynamics
@@ -52,6 +52,7 @@ class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.interpolate_keys", icon="KEYFRAME_HLT")
         layout.operator("lookat_pd.dynamics_compare", icon="UV_SYNC_SELECT")
+        compare_ghost.draw_button(layout, context)
 
 
 class LOOKAT_PD_PT_dynamics_bone(_SubPanel, bpy.types.Panel):

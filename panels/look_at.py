@@ -6,11 +6,11 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, bake_actions, current, move_keys
-from ..rig.look_at import compare, facing
+from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
-from . import body, controller, directing, keyed, plots, presets, status
+from . import body, compare_ghost, controller, directing, keyed, plots, presets, status
 
 
 class LOOKAT_PD_UL_chain(bpy.types.UIList):
@@ -138,10 +138,7 @@ class _Main(_LookAtPanel):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
         row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
-        shown = compare.ghost(current.armature(context)) is not None
-        row = layout.row()
-        row.operator_context = "INVOKE_DEFAULT"
-        row.operator("lookat_pd.compare", icon="ONIONSKIN_ON" if shown else "ONIONSKIN_OFF", depress=shown)
+        compare_ghost.draw_button(layout, context)
         if not settings.mute:
             bone = current.look_at_bone(context)
             status.draw(layout, context, bone.id_data, bone.name)

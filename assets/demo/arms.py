@@ -101,8 +101,7 @@ def build_scene(scene: bpy.types.Scene) -> ArmsDemo:
     """All arms, with their motion, in an empty `scene`."""
     scene.render.fps, scene.render.fps_base = FPS, 1.0
     scene.frame_start, scene.frame_end = 1, LAST
-    for name, value in presets.PRESETS["NATURAL"][-1].items():
-        setattr(scene.lookat_pd_dynamics, name, value)
+    presets.apply("Natural", scene)
     add_ground(scene)
     add_light(scene)
     loads = LOADS if engine.available() else LOADS[:1]

@@ -112,7 +112,7 @@ class LooseSimulation:
                 bone.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
                 continue
             bone.quat = self._start[joint]
-            limited = np.isfinite(given.ranges[joint]).any()
+            limited = bool(np.isfinite(given.ranges[joint]).any())
             hinge = bone.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[1.0, 0.0, 0.0], limited=limited)
             hinge.range = np.clip(given.ranges[joint], -1e3, 1e3)
             hinge.solref_limit, hinge.solimp_limit = STOP

@@ -1,90 +1,42 @@
 """Presets of the settings of dynamics."""
 
-from .settings import DAMPING, TENSION, WEIGHT
+from typing import Any
 
-PRESETS = {
-    "NATURAL": (
-        "Natural",
-        "Passes keys at speed; loads, such as 5 kg in a hand, show",
-        {
-            "tension": TENSION,
-            "at_keys": "PASS",
-            "swing_past": 0.0,
-            "limit": "NONE",
-            "use_gravity": True,
-            "inertia": "TRUE",
-            "weight": WEIGHT,
-            "passive": False,
-            "settle": 0.0,
-            "joint_damping": DAMPING,
-            "method": "OPTIMAL",
-        },
-    ),
-    "HUMAN_ARM": (
-        "Human Arm",
-        "Limited strength of a human arm, with gravity",
-        {
-            "tension": 7.5,
-            "at_keys": "PASS",
-            "swing_past": 0.0,
-            "limit": "STRENGTH",
-            "strength": 8.0,
-            "use_gravity": True,
-            "inertia": "TRUE",
-            "weight": WEIGHT,
-            "passive": False,
-            "settle": 0.0,
-            "joint_damping": DAMPING,
-            "method": "OPTIMAL",
-        },
-    ),
-    "HEAVY": (
-        "Heavy",
-        "Barely enough strength for the weight: starts late, arrives late and overshoots the keys",
-        {
-            "tension": 5.0,
-            "at_keys": "PASS",
-            "swing_past": 0.1,
-            "limit": "STRENGTH",
-            "strength": 1.5,
-            "use_gravity": True,
-            "inertia": "TRUE",
-            "weight": WEIGHT,
-            "passive": False,
-            "settle": 0.5,
-            "joint_damping": 0.0,
-            "method": "OPTIMAL",
-        },
-    ),
-    "PUPPET": (
-        "Puppet",
-        "Loose and weightless, pulled from key to key",
-        {
-            "tension": 4.7,
-            "at_keys": "PASS",
-            "swing_past": 0.15,
-            "limit": "NONE",
-            "use_gravity": False,
-            "inertia": "REFERENCE",
-            "passive": False,
-            "settle": 0.3,
-            "joint_damping": 0.0,
-            "method": "OPTIMAL",
-        },
-    ),
-    "TAIL": (
-        "Tail",
-        "No muscles: swings behind its parent and back",
-        {
-            "tension": TENSION,
-            "limit": "NONE",
-            "use_gravity": False,
-            "inertia": "TRUE",
-            "weight": WEIGHT,
-            "passive": True,
-            "stiffness": 1.5,
-            "damping": 0.3,
-            "settle": 1.0,
-        },
-    ),
-}
+import bpy
+
+from ..animation import setting_presets
+
+SETTINGS = (
+    "between",
+    "at_keys",
+    "tension",
+    "swing_past",
+    "limit",
+    "strength",
+    "torque",
+    "use_gravity",
+    "use_limits",
+    "inertia",
+    "weight",
+    "passive",
+    "stiffness",
+    "damping",
+    "settle",
+    "joint_damping",
+    "method",
+)
+"""How bodies move, as presets set it; never which keys or bones, or the goal of a reach."""
+
+
+def _type() -> Any:
+    return bpy.types.Scene.bl_rna.properties["lookat_pd_dynamics"].fixed_type
+
+
+PRESETS = setting_presets.SettingPresets(
+    "lookat_pd_dynamics", "dynamics", "bpy.context.scene.lookat_pd_dynamics", _type, lambda: SETTINGS
+)
+
+
+def apply(name: str, scene: bpy.types.Scene) -> None:
+    """Give a scene the settings of a preset that comes with the extension."""
+    setting_presets.apply(PRESETS.read(PRESETS.shipped()[name]), scene.lookat_pd_dynamics)

@@ -28,7 +28,7 @@ _EDGES = np.array([(0, n) for n in range(1, 5)] + [(5, n) for n in range(1, 5)] 
 @dataclass(frozen=True)
 class Ghost:
     """The bones of a plain animation from frame `first` on, in armature space: orientations (F, n, 4), positions (F, n,
-    3) and lengths (F, n) [m]. made_from: digest of the animation."""
+    3) and lengths (F, n) [m]. made_from: digest of the animation. of_bake: whether a bake was playing."""
 
     bones: tuple[str, ...]
     first: int
@@ -36,6 +36,7 @@ class Ghost:
     positions: Array
     lengths: Array
     made_from: bytes
+    of_bake: bool
 
     def outline(self, frame: float, world: Array) -> Array:
         """The bones as octahedra at a frame: lines (k, 2, 3) in the world. world: (4, 4) of the armature."""
@@ -59,8 +60,10 @@ _ghosts: dict[int, Ghost] = {}
 
 
 def ghost(armature: bpy.types.Object) -> Ghost | None:
-    """The plain animation of an armature that is shown; None where *Compare* is off."""
-    return _ghosts.get(armature.session_uid)
+    """The plain animation of an armature that is shown; None where *Compare* is off, or what it is compared with is
+    not there: the bake no longer plays, or its source was deleted."""
+    found = _ghosts.get(armature.session_uid)
+    return None if found is None or (found.of_bake and not _is_baked(armature)) else found
 
 
 def is_on() -> bool:
@@ -90,7 +93,7 @@ def out_of_date() -> list[bpy.types.Object]:
 def is_comparable(armature: bpy.types.Object) -> bool:
     """Whether there is a live look-at, or a bake whose source is known."""
     live = any(not armature.pose.bones[name].lookat_pd.mute for name in resolve.bones_with_look_at(armature))
-    return live or _source(armature) is not None or bool(_layers(armature))
+    return live or _is_baked(armature)
 
 
 def plain(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Ghost]:
@@ -103,16 +106,16 @@ def plain(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float
     first, last = scene_time.key_range(scene)
     bones = tuple(bone.name for bone in armature.data.bones if bone.use_deform) or tuple(armature.data.bones.keys())
     frames = np.arange(int(first), int(last) + 1)
-    made_from = _digest(armature)
+    made_from, baked = _digest(armature), _is_baked(armature)
     with suspend.suspend_live():
-        if _source(armature) is None and not _layers(armature):
+        if not baked:
             seen = yield from _sampled(scene, armature, bones, frames)
         else:
             # At once: the animator must not see the other action.
             with _without_bakes(armature):
                 seen = drain(_sampled(scene, armature, bones, frames))
     lengths = seen.sizes * [armature.data.bones[name].length for name in bones]
-    return Ghost(bones, int(frames[0]), seen.rotations, seen.positions, lengths, made_from)
+    return Ghost(bones, int(frames[0]), seen.rotations, seen.positions, lengths, made_from, baked)
 
 
 def _sampled(
@@ -153,6 +156,11 @@ def _source(armature: bpy.types.Object) -> bpy.types.Action | None:
     """The action from which the current one was baked; None where it was not baked, or the source is gone."""
     data = armature.animation_data
     return source_of(data.action) if data is not None and data.action is not None else None
+
+
+def _is_baked(armature: bpy.types.Object) -> bool:
+    """Whether the armature plays a bake whose source is known."""
+    return _source(armature) is not None or bool(_layers(armature))
 
 
 def _layers(armature: bpy.types.Object) -> list[bpy.types.NlaTrack]:

@@ -10,6 +10,7 @@ from lookat_pd import rotation
 from ..rig import scenes
 
 actions = load("rig.animation.actions")
+compare = load("rig.look_at.compare")
 engine = load("lookat_pd.dynamics.engine")
 operator = load("operators.interpolate_keys")
 presets = load("rig.dynamics.presets")
@@ -67,11 +68,56 @@ def test_in_betweens_into(hero, into, reports) -> None:
             assert [values[frame - 1] for frame in KEYS] == [before[path][frame - 1] for frame in KEYS]
 
 
-@pytest.mark.parametrize("preset", presets.PRESETS)
+@pytest.mark.parametrize("preset", presets.PRESETS.shipped())
 def test_presets_all_give_a_motion(hero, preset) -> None:
-    assert bpy.ops.lookat_pd.dynamics_preset(preset=preset) == {"FINISHED"}
+    path = presets.PRESETS.available()[preset]
+    assert presets.PRESETS.about(path)
+    assert bpy.ops.lookat_pd.dynamics_preset(filepath=str(path)) == {"FINISHED"}
     assert bpy.ops.lookat_pd.interpolate_keys() == {"FINISHED"}
     assert all(np.isfinite(values).all() for values in curves(hero).values())
+
+
+def motion() -> dict[str, object]:
+    settings = bpy.context.scene.lookat_pd_dynamics
+    return {name: getattr(settings, name) for name in presets.SETTINGS}
+
+
+@pytest.fixture
+def own_preset(hero):
+    """A preset "Wet rope" that the user has saved; its file."""
+    settings = bpy.context.scene.lookat_pd_dynamics
+    settings.tension, settings.swing_past, settings.damping, settings.weight = 6.5, 0.2, 0.7, 0.45
+    settings.between, settings.keys, settings.duration = "TORQUE_CHANGE", "ALL", 2.5
+    assert bpy.ops.lookat_pd.dynamics_preset_add(name="Wet rope") == {"FINISHED"}
+    path = presets.PRESETS.available()["Wet rope"]
+    yield path
+    path.unlink(missing_ok=True)
+
+
+def test_a_saved_preset_is_applied_and_removed(own_preset) -> None:
+    """It has all settings of the motion, neither the choice of keys nor the duration of a reach."""
+    settings, saved = bpy.context.scene.lookat_pd_dynamics, motion()
+    presets.apply("Puppet", bpy.context.scene)
+    settings.keys, settings.duration = "SELECTED", 1.0
+    assert motion() != saved and settings.between == "TENSION"
+    assert bpy.ops.lookat_pd.dynamics_preset(filepath=str(own_preset)) == {"FINISHED"}
+    assert motion() == saved and (settings.keys, settings.duration) == ("SELECTED", 1.0)
+    assert bpy.ops.lookat_pd.dynamics_preset_add(name="Wet rope", remove_name=True) == {"FINISHED"}
+    assert "Wet rope" not in presets.PRESETS.available() and not own_preset.exists()
+
+
+def test_shipped_presets_cannot_be_removed(hero) -> None:
+    with pytest.raises(RuntimeError, match="cannot be removed"):
+        bpy.ops.lookat_pd.dynamics_preset_add(name="Human Arm", remove_name=True)
+    assert "Human Arm" in presets.PRESETS.available()
+
+
+def test_a_preset_with_an_invalid_value_changes_nothing(hero, tmp_path) -> None:
+    before, path = motion(), tmp_path / "Broken.py"
+    path.write_text("dynamics.tension = 9.0\ndynamics.limit = 'SOME'\n")
+    with pytest.raises(RuntimeError, match="'limit'"):
+        bpy.ops.lookat_pd.dynamics_preset(filepath=str(path))
+    assert motion() == before
 
 
 def test_what_is_missed_is_reported_with_frame_and_bone(hero, reports) -> None:
@@ -95,6 +141,28 @@ def test_result_and_original_are_compared(hero) -> None:
     assert hero.animation_data.action == source and curves(hero) == before
     bpy.ops.lookat_pd.dynamics_compare()
     assert curves(hero) == after
+
+
+def test_the_original_is_a_ghost_until_it_is_deleted(hero) -> None:
+    bpy.context.scene.frame_set(16)
+    bpy.context.view_layer.update()
+    where = {name: np.array(hero.pose.bones[name].tail) for name in ("arm", "forearm")}
+    source = hero.animation_data.action
+    assert not bpy.ops.lookat_pd.compare.poll()
+    bpy.ops.lookat_pd.interpolate_keys()
+    assert bpy.ops.lookat_pd.compare() == {"FINISHED"}
+    ghost = compare.ghost(hero)
+    tips = dict(zip(ghost.bones, ghost.tips(16.0), strict=True))
+    bpy.context.scene.frame_set(16)
+    for name, place in where.items():
+        np.testing.assert_allclose(tips[name], place, atol=1e-5)
+        assert np.linalg.norm(place - hero.pose.bones[name].tail) > 1e-3
+    bpy.ops.lookat_pd.dynamics_compare()
+    assert compare.ghost(hero) is None
+    bpy.ops.lookat_pd.dynamics_compare()
+    assert compare.ghost(hero) is not None
+    bpy.data.actions.remove(source)
+    assert compare.ghost(hero) is None
 
 
 def test_the_range_counts(hero) -> None:

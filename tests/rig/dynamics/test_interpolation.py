@@ -379,7 +379,8 @@ def swing(poses: Sequence[tuple[float, float, float]], load: float, loaded: str 
     armature, names = scenes.figure(rows=ARM), ("upper_arm", "forearm", "hand")
     armature.lookat_pd_body.spread = "VOLUME"
     armature.data.bones["cup"].use_deform = False
-    for name, value in {**presets.PRESETS["NATURAL"][-1], **changes}.items():
+    presets.apply("Natural", bpy.context.scene)
+    for name, value in changes.items():
         setattr(settings(), name, value)
     bones = [armature.pose.bones[name] for name in names]
     for frame, turns in ((1, ()), (25, poses)):
