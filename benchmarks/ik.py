@@ -4,7 +4,8 @@ They bring scipy, sympy and another MuJoCo with them, so they are not among the 
 them, make an environment of its own with tools/requirements-peers.txt, and run `python benchmarks ik` with its Python.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
@@ -149,7 +150,12 @@ def run() -> list[Row]:
             ),
         ]
     further = [_limited(start, targets, single[DEFAULT]), *([_ikpy(start, targets)] if find_spec("ikpy") else [])]
-    return [*rows, *further, *ik_mink.rows(), *ik_body.rows()]
+    return [*rows, *further, *ik_mink.rows(), *ik_body.rows(), *_dragged()]
+
+
+def _dragged() -> Sequence[Row]:
+    """The rows of a drag, which needs Blender; the environment with ikpy and mink may have none."""
+    return import_module("benchmarks.ik_drag").rows() if find_spec("bpy") else []
 
 
 def _limited(start: Array, targets: Array, free: float) -> Row:

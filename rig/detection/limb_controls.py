@@ -77,14 +77,20 @@ def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
 
 def pole_of(armature: bpy.types.Object, limb: LimbControls) -> str:
     """The pole to which a limb bends in IK; "" if none is in use."""
+    in_use = (c for c in _with_poles(armature, limb) if not c.mute and c.influence > 0.5)
+    return next((c.pole_subtarget for c in in_use), "")
+
+
+def poles_of(armature: bpy.types.Object, limb: LimbControls) -> set[str]:
+    """The poles of a limb, in use or not."""
+    return {c.pole_subtarget for c in _with_poles(armature, limb)}
+
+
+def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[bpy.types.Constraint]:
+    """The IK constraints of a limb that have a pole."""
     base = base_of(armature, limb)
-    for bone in armature.pose.bones:
-        if base and bone.parent is not None and bone.parent.name == base:
-            for constraint in bone.constraints:
-                in_use = constraint.type == "IK" and not constraint.mute and constraint.influence > 0.5
-                if in_use and constraint.pole_subtarget:
-                    return constraint.pole_subtarget
-    return ""
+    below = [b for b in armature.pose.bones if base and b.parent is not None and b.parent.name == base]
+    return [c for bone in below for c in bone.constraints if c.type == "IK" and c.pole_subtarget]
 
 
 def control_of(armature: bpy.types.Object, bone: str) -> str:
@@ -120,6 +126,14 @@ def control_of(armature: bpy.types.Object, bone: str) -> str:
 def is_mechanism(armature: bpy.types.Object, bone: str) -> bool:
     """Whether a bone of a generated rig is none to be turned by hand: a layer of Rigify's own, or a tweak."""
     return is_generated(armature) and (bone.startswith(_LAYERS) or _is_tweak(bone))
+
+
+def holds_properties(armature: bpy.types.Object, bone: str) -> bool:
+    """Whether a bone is there for its custom properties only: it deforms nothing, and neither moves nor turns."""
+    pose_bone = armature.pose.bones[bone]
+    if pose_bone.bone.use_deform or not all((*pose_bone.lock_location, *pose_bone.lock_rotation)):
+        return False
+    return any(isinstance(pose_bone[key], int | float) for key in pose_bone.keys() if not key.startswith("lookat_pd"))
 
 
 def shown_by(armature: bpy.types.Object, control: str) -> str:

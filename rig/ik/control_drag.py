@@ -5,7 +5,7 @@ the limb.
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
-from ..detection import limb_controls
+from ..detection import limb_controls, limbs
 from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
 from . import body_drag, drag
@@ -33,12 +33,12 @@ _GOOD_ENOUGH = 1e-5
 
 def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> tuple[str, LimbControls | None]:
     """The bone to drag instead of a clicked one, or itself; and its limb, if that is in IK. Raises RigError."""
+    _check_moves(view_layer, armature, bone)
     for limb in limb_controls.find(armature):
         control = limb_controls.control_of(armature, bone)
         if control not in limb.turned:
             continue
-        seen = armature.evaluated_get(view_layer.depsgraph).pose.bones[limb.switch[0]]
-        if seen.constraints[limb.switch[1]].influence < _SWITCHED:
+        if not _is_in_ik(view_layer, armature, limb):
             return control, None
         if control == limb.turned[-1]:
             return limb.goal, limb
@@ -50,6 +50,62 @@ def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: 
     if limb_controls.is_mechanism(armature, bone):
         return limb_controls.control_of(armature, bone) or bone, None
     return bone, None
+
+
+def _is_in_ik(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, limb: LimbControls) -> bool:
+    """Whether the IK control of a limb moves it now."""
+    seen = armature.evaluated_get(view_layer.depsgraph).pose.bones[limb.switch[0]]
+    return bool(seen.constraints[limb.switch[1]].influence >= _SWITCHED)
+
+
+def _check_moves(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> None:
+    """Raise RigError if a drag of a bone would move something else than that bone, or nothing that is seen."""
+    if limb_controls.holds_properties(armature, bone):
+        end = _nearest_end(view_layer, armature, bone)
+        if not end:
+            raise RigError(
+                "Bone '{bone}' only holds properties and moves nothing; drag a bone that deforms the mesh.", bone=bone
+            )
+        raise RigError(
+            "Bone '{bone}' only holds properties and moves nothing; drag '{goal}' to move the limb.",
+            bone=bone,
+            goal=end,
+        )
+    above = {item.name for item in armature.pose.bones[bone].parent_recursive}
+    for limb in limb_controls.find(armature):
+        goal = _end_of(view_layer, armature, limb)
+        if bone in limb_controls.poles_of(armature, limb):
+            raise RigError(
+                "Bone '{bone}' is a pole and has no chain; move it with G, or drag '{goal}' to move the limb.",
+                bone=bone,
+                goal=goal,
+            )
+        if goal == limb.goal and limb.turned[-1] in above:
+            raise RigError(
+                "Bone '{bone}' moves nothing while the limb is in IK; drag '{goal}', or set IK-FK of the limb to 1.",
+                bone=bone,
+                goal=goal,
+            )
+
+
+def _end_of(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, limb: LimbControls) -> str:
+    """The control of the end of a limb that is in use."""
+    return limb.goal if _is_in_ik(view_layer, armature, limb) else limb.turned[-1]
+
+
+def _nearest_end(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> str:
+    """What drags the end of the arm or leg that starts nearest to a bone in the rest pose; "" if there is none."""
+    lines: list[list[str]] = []
+    with suppress(LookAtError):
+        arms, legs = limbs.limb_lines(armature)
+        lines = [line for line in (*arms, *legs) if len(line) > 2]
+    if not lines:
+        return ""
+    bones = armature.data.bones
+    place = bones[bone].head_local
+    line = min(lines, key=lambda line: (bones[line[0]].head_local - place).length)
+    switched = next((limb for limb in limb_controls.find(armature) if limb.turned[0] == line[0]), None)
+    return _end_of(view_layer, armature, switched) if switched is not None else line[2]
 
 
 def begin(

@@ -147,7 +147,7 @@ def test_a_bake_that_is_stopped_leaves_everything_as_it_was(human) -> None:
 # Dragging
 
 
-def dragged(armature: bpy.types.Object, bone: str) -> Any:
+def dragged(armature: bpy.types.Object, bone: str, **settings: Any) -> Any:
     return control_drag.begin(
         bpy.context.scene,
         bpy.context.view_layer,
@@ -157,6 +157,7 @@ def dragged(armature: bpy.types.Object, bone: str) -> Any:
         at_tip=False,
         keeps=True,
         tuning=solving.IKTuning(),
+        **settings,
     )
 
 
@@ -190,6 +191,26 @@ def test_a_drag_moves_what_moves_the_clicked_bone(human, clicked: str, moved: st
 def test_a_drag_of_a_bone_that_ik_poses_is_refused_with_the_control(human) -> None:
     with pytest.raises(errors.RigError, match=r"posed by the IK control 'hand_ik\.L'"):
         dragged(human, "forearm_tweak.L")
+
+
+@pytest.mark.parametrize(
+    ("clicked", "words"),
+    [
+        ("upper_arm_parent.L", r"'upper_arm_parent\.L' only holds properties .* drag 'hand_ik\.L'"),
+        ("upper_arm_parent.R", r"'upper_arm_parent\.R' only holds properties .* drag 'hand_fk\.R'"),
+        ("thigh_parent.L", r"'thigh_parent\.L' only holds properties .* drag 'foot_ik\.L'"),
+        ("toe_fk.L", r"'toe_fk\.L' moves nothing while the limb is in IK; drag 'foot_ik\.L'"),
+        ("thigh_ik_target.R", r"'thigh_ik_target\.R' is a pole .* drag 'foot_ik\.R'"),
+    ],
+)
+def test_a_drag_of_a_control_that_moves_something_else_is_refused_with_the_right_one(human, clicked, words) -> None:
+    """Properties of a limb, its pole, and FK controls of a limb in IK; nothing changes, with and without effectors."""
+    before = scenes.snapshot()
+    with pytest.raises(errors.RigError, match=words):
+        dragged(human, clicked)
+    with pytest.raises(errors.RigError, match=words):
+        dragged(human, clicked, body=body_bake.BodyTuning())
+    assert scenes.differences(before, scenes.snapshot()) == []
 
 
 def test_a_kept_drag_of_an_ik_control_keys_its_location(human) -> None:

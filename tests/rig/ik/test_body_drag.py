@@ -12,6 +12,7 @@ from extension import load
 from .. import scenes
 from .test_body_bake import bodies, body_bake, errors, hero, options, rotation, targets
 
+balance = load("rig.ik.body_balance")
 body_drag = load("rig.ik.body_drag")
 body_settings = load("rig.ik.body_settings")
 control_drag = load("rig.ik.control_drag")
@@ -160,6 +161,44 @@ def test_balance_keeps_the_centre_of_mass_above_the_feet() -> None:
     assert drag.error < 1e-2 and drag.unbalanced < 2e-3 and drag.held == 2
     assert np.abs(matrices(armature, FEET) - feet).max() < 2e-3
     drag.restore()
+
+
+def outside(armature: bpy.types.Object) -> float:
+    """How far the centre of mass of the evaluated bones is outside of the rectangle around both feet; negative inside.
+
+    The masses are those of the rig's segments; each is in the middle of its bone.
+    """
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    effectors = [bodies.BodyEffector(name) for name in (*FEET, *HANDS, "head")]
+    weighed = balance.weigh(bodies.resolve(armature, effectors))
+    bones = [seen.pose.bones[name] for name in weighed.bones]
+    assert {"chest", "thigh.L", "shin.R", "hand.L", "head"} <= set(weighed.bones)
+    center = np.average([0.5 * (bone.head + bone.tail) for bone in bones], axis=0, weights=weighed.masses)
+    feet = [seen.pose.bones[name] for name in FEET]
+    length = feet[0].head.y - feet[0].tail.y
+    # The sole extends behind the ankle and to each side.
+    front, back = min(foot.tail.y for foot in feet), max(foot.head.y for foot in feet) + 0.3 * length
+    side = max(abs(foot.head.x) for foot in feet) + 0.2 * length
+    return float(max(front - center[1], center[1] - back, abs(center[0]) - side))
+
+
+@pytest.mark.parametrize("away", [(0.15, -0.85, 0.65), (0.1, -0.9, 0.45)], ids=["forward", "down"])
+def test_a_far_reach_falls_without_balance_and_stands_with_it(away) -> None:
+    """The same drag, with both feet held: measured on the evaluated bones, not by the solver."""
+    armature = hero(stands=True)
+    body_settings.add(armature, ("hand.L", *FEET))
+    assert outside(armature) < 0.0
+    found = {}
+    for weight in (0.0, 1.0):
+        feet = matrices(armature, FEET)
+        drag = begin(armature, "hand.L", balance=weight)
+        drag.move(away)
+        drag.settle()
+        found[weight] = outside(armature)
+        assert np.abs(matrices(armature, FEET) - feet).max() < 2e-3
+        assert drag.error < 5e-3
+        drag.restore()
+    assert found[0.0] > 0.03 and found[1.0] < 2e-3
 
 
 def test_elbows_point_to_their_poles(human) -> None:

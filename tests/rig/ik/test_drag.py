@@ -10,7 +10,9 @@ from extension import load
 
 from .. import scenes
 from .test_bake import FRAMES, SPOILT, at, flight, hero, run
+from .test_body_bake import ROWS
 
+control_drag = load("rig.ik.control_drag")
 ik_chain = load("rig.detection.joint_chain")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
@@ -269,3 +271,32 @@ def test_armatures_that_are_scaled_or_mirrored(scale) -> None:
     drag.move(point)
     assert np.linalg.norm(place(armature) - point) < 1e-4 * drag.reach
     drag.restore()
+
+
+def test_a_bone_of_properties_is_refused_with_the_end_of_its_limb() -> None:
+    """It deforms nothing, is locked and has properties: a drag would turn the bones above it instead. The locks of a
+    bone that deforms, or of one without properties, do not refuse it."""
+    armature = scenes.figure(rows=(*ROWS, ("settings.L", "chest", (0.2, 0, 1.55), (0.2, 0, 1.65))))
+    control = armature.pose.bones["settings.L"]
+
+    def begin() -> None:
+        drag = control_drag.begin(
+            bpy.context.scene,
+            bpy.context.view_layer,
+            armature,
+            "settings.L",
+            extent=lambda name: {"length": 2},
+            at_tip=False,
+            keeps=False,
+            tuning=solving.IKTuning(),
+        )
+        drag.restore()
+
+    control.lock_location = control.lock_rotation = (True, True, True)
+    control.bone.use_deform = False
+    begin()
+    control["stretch"] = 0.5
+    with pytest.raises(errors.RigError, match=r"'settings\.L' only holds properties .* drag 'hand\.L'"):
+        begin()
+    control.bone.use_deform = True
+    begin()
