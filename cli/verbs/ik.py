@@ -120,6 +120,8 @@ def _check(options: argparse.Namespace) -> _Wish:
     baking.check(options)
     alone = [flag for flag in ("bone", "target", "point", "path", "contacts") if getattr(options, flag) is not None]
     several = [flag for flag in ("effector", "pin", "look", "listed") if getattr(options, flag)]
+    if not several:
+        effectors.check_unused(options)
     contact_arguments.check(options, [*alone, *several])
     if options.contact:
         return _Wish(options)
