@@ -194,8 +194,9 @@ def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console
 
 def _result(row: Row) -> str:
     """One line about a file that was written."""
+    what = row["bone"] or row["rig"]
     if row["baked"]:
-        return f"{row['input']} -> {row['output']}: {row['bone']}, {len(row['baked'])} actions"
+        return f"{row['input']} -> {row['output']}: {what}, {len(row['baked'])} actions"
     first, last = row["frames"]
     error = row["settled_error_deg"]
     aim = "" if error is None else f", aim error {error:.3f} degrees"
@@ -203,4 +204,4 @@ def _result(row: Row) -> str:
     if off is not None and off == off:
         which = " (median)" if row.get("largest_effector_error") is not None else ""
         aim = f", effector off by {off:.2g}{which}"
-    return f"{row['input']} -> {row['output']}: {row['bone']}, frames {first} to {last}{aim}"
+    return f"{row['input']} -> {row['output']}: {what}, frames {first} to {last}{aim}"

@@ -84,6 +84,13 @@ def wanted(options: argparse.Namespace) -> bool:
     return bool(options.effector or options.pin or options.look or options.listed)
 
 
+def check_unused(options: argparse.Namespace) -> None:
+    """Raises Misuse where flags of several effectors are given without any of these."""
+    for flag in ("weight", "priority", "balance", "ease"):
+        if getattr(options, flag) is not None:
+            raise Misuse(f"--{flag} is for several effectors; give them with --effector, --pin, --look or --listed")
+
+
 def check(options: argparse.Namespace, alone: Sequence[str]) -> None:
     """Raises Misuse. alone: names of flags for one effector that are given."""
     if alone:

@@ -1,4 +1,5 @@
-"""`ik`: effectors follow targets or a path, or stay where they touch, and that becomes keys."""
+"""`ik`: effectors follow targets or a path, or stay where they touch, or limbs switch between IK and FK; all of it
+becomes keys."""
 
 import argparse
 from collections.abc import Generator, Sequence
@@ -16,9 +17,10 @@ from ...rig.ik import bake as ik_bake
 from ...rig.ik import contacts
 from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.goals import Goal
+from ...rig.limbs import limb_switch
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, contact_arguments, each_action, each_file, effectors, gaze_file, rigs
+from .. import baking, contact_arguments, each_action, each_file, effectors, gaze_file, rigs, switch_arguments
 from ..arguments import Misuse
 from ..console import Console
 from ..gaze_file import GazeEntry
@@ -26,8 +28,15 @@ from ..jobs import FileJob
 from ..report import Row
 
 NAME = "ik"
-SUMMARY = "make a hand, foot or tail follow a target or keep its contacts, and bake it to keys"
-FIELDS = ("effector_error", "largest_effector_error", "frames_in_reach", *contact_arguments.FIELDS, *effectors.FIELDS)
+SUMMARY = "make a hand, foot or tail follow a target or keep its contacts, or switch limbs to IK or FK, in keys"
+FIELDS = (
+    "effector_error",
+    "largest_effector_error",
+    "frames_in_reach",
+    *contact_arguments.FIELDS,
+    *effectors.FIELDS,
+    *switch_arguments.FIELDS,
+)
 """What its report has beside the fields of every verb."""
 EPILOG = """\
 With --target, --point or --path the effector is placed on the target at every frame; with --contacts it is kept
@@ -36,7 +45,9 @@ fixed in world space. A path file lists points in world space, which are connect
 With --contact, several bones are held in one action, and --surface names what they touch instead of the world:
   --contact foot.L=found --contact foot.R=found --contact hand.L=12-40 --surface hand.L=Cup
 With --effector, --pin, --look or --listed, several effectors are solved together:
-  --effector hand.L=Cup --effector hand.R=Bag --pin foot.L --pin foot.R --look head=Cup --balance 1"""
+  --effector hand.L=Cup --effector hand.R=Bag --pin foot.L --pin foot.R --look head=Cup --balance 1
+With --switch, limbs of a generated Rigify rig change between IK and FK over the range and keep their pose:
+  --switch fk --range 20 60 --limb hand_ik.L --limb foot_ik.R"""
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     contact_arguments.add_arguments(parser)
     effectors.add_arguments(parser)
+    switch_arguments.add_arguments(parser)
     baking.add_into(parser)
 
 
@@ -120,6 +132,11 @@ def _check(options: argparse.Namespace) -> _Wish:
     baking.check(options)
     alone = [flag for flag in ("bone", "target", "point", "path", "contacts") if getattr(options, flag) is not None]
     several = [flag for flag in ("effector", "pin", "look", "listed") if getattr(options, flag)]
+    if not several:
+        effectors.check_unused(options)
+    switch_arguments.check(options, [*alone, *several, *(["contact"] if options.contact else [])])
+    if options.switch is not None:
+        return _Wish(options)
     contact_arguments.check(options, [*alone, *several])
     if options.contact:
         return _Wish(options)
@@ -146,7 +163,8 @@ def _work(request: _Wish, scene: bpy.types.Scene, job: FileJob, row: Row, consol
     options = request.options
     baking.check_output(request.into, job)
     rig = baking.choose_rig(options, scene, row, options.bone)
-    task = each_action.ActionTask(options, job, row, console, [rig], request.into, baking.named(ik_bake.BAKED))
+    called = ik_bake.BAKED if options.switch is None else limb_switch.CALLED[options.switch.upper()]
+    task = each_action.ActionTask(options, job, row, console, [rig], request.into, baking.named(called))
     each_action.run(task, lambda own: _bake_action(request, scene, job, rig, own, console))
 
 
@@ -160,7 +178,9 @@ def _bake_action(
     extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
     range_ = BakeOptions(first, last, request.into)
     touches = _touches(request, scene, rig)
-    if effectors.wanted(options):
+    if options.switch is not None:
+        action = switch_arguments.bake(options, scene, rig, range_, row, console)
+    elif effectors.wanted(options):
         action = effectors.bake(options, scene, rig, range_, row, console)
     elif touches:
         action = contact_arguments.bake(options, scene, rig, touches, range_, row, console)

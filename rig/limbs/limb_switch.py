@@ -37,7 +37,8 @@ _EASED = 0.2
 """Time [s] over which a state is eased in and out in which the limb differs from its animated pose."""
 _HELD = 1e-6
 """Influence of IK from which it poses a limb."""
-_CALLED = {"FK": " FK", "IK": " IK"}
+CALLED = {"FK": " FK", "IK": " IK"}
+"""Ending of the name of a new action in each state."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,25 @@ class SwitchResult:
     turned: Array
 
 
-def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
-    """The limbs that these bones belong to. Raises RigError."""
+def check_generated(armature: bpy.types.Object) -> None:
+    """Raise RigError unless Rigify generated the rig."""
     if not limb_controls.is_generated(armature):
         raise RigError(
             "'{armature}' is not a generated Rigify rig; choose one, whose limbs switch between IK and FK.",
             armature=armature.name,
         )
+
+
+def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
+    """The limbs of a generated rig that these bones belong to; none for other bones."""
     controls = {limb_controls.control_of(armature, bone) for bone in bones}
-    found = [limb for limb in limb_controls.find(armature) if controls & {*limb.turned}]
+    return [limb for limb in limb_controls.find(armature) if controls & {*limb.turned}]
+
+
+def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
+    """The limbs that these bones belong to. Raises RigError."""
+    check_generated(armature)
+    found = belonging(armature, bones)
     if not found:
         raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
     return found
@@ -150,7 +161,7 @@ class _Work:
                 for n, (limb, error) in enumerate(zip(self.limbs, errors, strict=True)):
                     if error.max() > _VISIBLE * self._length(limb):
                         self._key(work, n, self._eased(*work.edges(self.frames)))
-                name = self.options.name or actions.baked_name(self.armature, self.options.into, _CALLED[self.state])
+                name = self.options.name or actions.baked_name(self.armature, self.options.into, CALLED[self.state])
                 action = work.commit(self.options.into, name)
         scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))
         return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned)

@@ -5,6 +5,7 @@ import json
 import bpy
 import numpy as np
 import pytest
+from mathutils import Quaternion
 
 from extension import load
 
@@ -183,6 +184,80 @@ def test_the_effectors_of_the_panel_on_several_actions(shot, call, tmp_path) -> 
     assert all(row["largest_effector_error"] < 1e-3 for row in outcome.row["baked"])
 
 
+@pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
+@pytest.mark.parametrize("side", [-1.0, 1.0], ids=["left", "right"])
+def test_a_knee_bends_towards_its_pole(several, side, shot, call, tools, tmp_path) -> None:
+    tools.reopen(shot)
+    bpy.data.objects.new("Knee", None).location = (0.2 + side, -0.25, 0.6)
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Knee"])
+    path, output = tools.save(tmp_path / "pole.blend"), tmp_path / "out.blend"
+    pole = ("--pole", "foot.L=Knee", "--effector", "foot.L=Ball", "--pin", "foot.R")
+    words = pole if several else ("--pole", "Knee", "--bone", "foot.L", "--target", "Ball")
+    outcome = call("ik", path, *words, "--range", 1, 30, "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["largest_effector_error"] < 1e-3 and off(output, frames=range(1, 31, 4)) < 1e-3
+    for frame in range(1, 31, 4):
+        bpy.context.scene.frame_set(frame)
+        bones = bpy.data.objects["Hero"].evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        base, middle, end = (np.array(bones[name].head) for name in (THIGH, SHIN, "foot.L"))
+        along = (end - base) / np.linalg.norm(end - base)
+        goal = np.array(bpy.data.objects["Knee"].location)
+        bend, away = (v - (v @ along) * along for v in (middle - base, goal - base))
+        assert bend @ away > 0.998 * np.linalg.norm(bend) * np.linalg.norm(away)
+
+
+def test_targets_ease_in_and_out_at_both_ends_in_each_of_several_actions(shot, call, tools, tmp_path) -> None:
+    tools.reopen(shot)
+    other = bpy.data.objects["Hero"].animation_data.action.copy()
+    other.name, other.use_fake_user = "Walk away", True
+    path, output = tools.save(tmp_path / "two.blend"), tmp_path / "out.blend"
+    words = ("--effector", "foot.L=Ball", "--pin", "foot.R", "--ease", 0.3, "--range", 10, 40, "--action", "Walk*")
+    outcome = call("ik", path, *words, "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert [row["source"] for row in outcome.row["baked"]] == ["Walk", "Walk away"]
+    frames = [9, 10, *range(20, 31, 5), 40, 41]
+    ball = np.array(places(path, frames, "Walk", tools)[1])
+    for row in outcome.row["baked"]:
+        before, after = (
+            np.array(places(file, frames, name, tools)[0])
+            for file, name in ((path, row["source"]), (output, row["action"]))
+        )
+        assert np.allclose(before[[0, 1, -2, -1]], after[[0, 1, -2, -1]], atol=1e-4)
+        assert np.linalg.norm(after - ball, axis=-1)[2:-2].max() < 1e-3
+        assert np.linalg.norm(before - ball, axis=-1)[2:-2].min() > 0.05
+
+
+def places(path, frames, action, tools) -> tuple[list, list]:
+    """The heads of the left foot, and the ball, at frames of an action of a file."""
+    tools.reopen(path)
+    hero, ball = bpy.data.objects["Hero"], bpy.data.objects["Ball"]
+    tools.play(hero, action)
+    found: tuple[list, list] = ([], [])
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        found[0].append(hero.evaluated_get(depsgraph).pose.bones["foot.L"].head.copy())
+        found[1].append(ball.evaluated_get(depsgraph).location.copy())
+    return found
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
+def test_a_knee_keeps_its_limit_where_the_target_needs_more(several, shot, call, tools, tmp_path) -> None:
+    words = ("--effector", "foot.L=Ball", "--keep-hips") if several else ("--bone", "foot.L", "--target", "Ball")
+    bent, limit = [], 0.3
+    for limited in (False, True):
+        tools.reopen(shot)
+        shin = bpy.data.objects["Hero"].pose.bones[SHIN]
+        shin.use_ik_limit_x, shin.ik_min_x, shin.ik_max_x = limited, -limit, limit
+        path, output = tools.save(tmp_path / f"{limited}.blend"), tmp_path / "out.blend"
+        outcome = call("ik", path, *words, "--range", 1, 20, "--output", output)
+        assert outcome.code == 0, outcome.errors
+        tools.reopen(output)
+        angles = tools.poses(bpy.data.objects["Hero"], [SHIN], [1, 7, 13, 20])[:, 0]
+        bent.append(np.abs([Quaternion(q).to_euler().x for q in angles]).max())
+    assert bent[0] > 2.0 * limit and bent[1] < limit + 1e-3
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -203,6 +278,9 @@ def test_the_effectors_of_the_panel_on_several_actions(shot, call, tmp_path) -> 
         (("--effector", "foot.L=Nothing"), "no target 'Nothing'"),
         (("--effector", "wing=Ball"), "wing"),
         (("--listed",), "no effector"),
+        (("--bone", "foot.L", "--target", "Ball", "--ease", "0.3"), "--ease is for several effectors"),
+        (("--bone", "foot.L", "--target", "Ball", "--balance", "1"), "--balance is for several effectors"),
+        (("--contact", "foot.L=found", "--weight", "foot.L=0.5"), "--weight is for several effectors"),
     ],
 )
 def test_effectors_that_are_refused(words, message, shot, call, tmp_path) -> None:

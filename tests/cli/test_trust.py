@@ -307,6 +307,8 @@ FLAGS = {
     "--conversation": [*GIVEN, "talk.csv"],
     "--speaker": ["Anna=Hero", "Anna=Nobody", "Anna", "=", ""],
     "--seed": ["0", "7", "-1", "x", "9" * 30],
+    "--switch": ["fk", "ik", "x", ""],
+    "--limb": ["foot.L", "hand_ik.L", "nobody", ""],
     "--effector": ["foot.L=Ball", "head=0,-1,1.6", "head=Nothing", "head=nan,0,0", "nobody=Ball", "head", ""],
     "--pin": ["foot.R", "nobody", ""],
     "--look": ["head=Ball", "head=0,-3,1.6", "head", "nobody=Ball"],
