@@ -13,6 +13,7 @@ from ..lookat_pd.transitions import methods
 from ..rig.feet.foot_locking import FootLockResult
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
+from ..rig.transitions.loop_feet import LoopLockResult
 from ..rig.transitions.settings import Blending, PoseSource, Repeating, blends
 from ..translations import messages
 from . import current
@@ -165,7 +166,7 @@ def find_action(name: str, role: str) -> bpy.types.Action:
     return action
 
 
-def locked(feet: FootLockResult | None) -> Message | str:
+def locked(feet: FootLockResult | LoopLockResult | None) -> Message | str:
     """What locking the feet did, as a part of a sentence."""
     return Message("; {feet} foot contacts locked", feet=feet.stances) if feet else ""
 

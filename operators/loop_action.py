@@ -59,7 +59,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         column.prop(self, "frame_start")
         column.prop(self, "frame_end")
         self.draw_blend(layout)
-        for name in ("ends", "in_place", *(("lock_feet", "cycles", "assign") if keys else ())):
+        for name in ("ends", "in_place", "lock_feet", *(("cycles", "assign") if keys else ())):
             layout.prop(self, name)
 
     def progress(self, percent: str) -> str:
@@ -73,10 +73,10 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
                 last=self.frame_end,
             )
         blend = self.how(context)
+        self.check_feet(context)
         if self.pose_source == "SEEN":
             self.job = self._loop_seen(context.scene, current.armature(context), blend)
             return
-        self.check_feet(context)
         action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
         self.job = self._loop_keys(context.scene, current.armature(context), action, blend)
 
@@ -121,14 +121,15 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         first, last = scene_time.key_range(scene)
         if self.use_range:
             first, last = self.frame_start, self.frame_end
-        options = {"ends": self.ends, "in_place": self.in_place}
+        options = {"ends": self.ends, "in_place": self.in_place, "lock_feet": self.lock_feet}
         made = yield from seen_loop.closed(scene, armature, first, last, blend, **options)
         return Message(
-            "'{armature}' loops as seen over frames {first} to {last} ({blend:.2f} s at each end).",
+            "'{armature}' loops as seen over frames {first} to {last} ({blend:.2f} s at each end){feet}.",
             armature=armature.name,
             first=first,
             last=last,
             blend=made.blend,
+            feet=inertialize.locked(made.feet),
         )
 
 

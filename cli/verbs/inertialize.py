@@ -359,8 +359,6 @@ def _check_as_seen(options: argparse.Namespace) -> None:
     changes_nothing_else = options.loop or options.smooth_pops
     if changes_nothing_else and options.name is not None:
         raise Misuse(f"--name means nothing with {mode} --as-seen, which makes no action")
-    if options.loop and options.lock_feet:
-        raise Misuse("--lock-feet with --loop changes the keys; leave --as-seen or --lock-feet out")
     if not changes_nothing_else and options.range is not None:
         raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
 
@@ -489,8 +487,11 @@ def _loop_as_seen(
 ) -> None:
     first, last = request.options.range or scene_time.key_range(scene)
     ends = (request.options.loop_ends or "both").upper()
-    steps = seen_loop.closed(scene, rig, first, last, request.blend(rig), ends=ends)
+    lock_feet = request.options.lock_feet
+    steps = seen_loop.closed(scene, rig, first, last, request.blend(rig), ends=ends, lock_feet=lock_feet)
     made = drain(steps, lambda fraction: console.progress(0.2 + 0.4 * fraction, "looping"))
+    if lock_feet:
+        row["foot_drift"] = made.feet and [round(drift, 6) for drift in (made.feet.before, made.feet.drift)]
     console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [((last - 1, last), (first, first + 1))])
     _fill_seen(row, first, last, [last], [made], jumps)

@@ -23,15 +23,17 @@ class Detection:
     height: float = 0.1
 
 
-def detect(place: Array, dt: float, size: float, detection: Detection) -> list[Interval]:
+def detect(place: Array, dt: float, size: float, detection: Detection, floor: float | None = None) -> list[Interval]:
     """The intervals in which points (F, 3) of the world are at rest: first and last index of each contact.
 
-    dt: [s] between points. size: the length of the chain, the unit of speed and height.
+    dt: [s] between points. size: the length of the chain, the unit of speed and height. floor: height of the ground,
+    None for that of the lowest point.
     """
     if len(place) < 3:
         return []
     height = detection.height * size if detection.height > 0.0 else np.inf
-    return intervals(touching(place, dt, detection.speed * size, height, place[:, 2].min()), dt)
+    ground = place[:, 2].min() if floor is None else floor
+    return intervals(touching(place, dt, detection.speed * size, height, ground), dt)
 
 
 def touching(places: Array, dt: float, speed: float, height: float, floor: float | Array) -> NDArray[np.bool_]:

@@ -148,14 +148,15 @@ def replant(animated: Leg, moved: Leg, hinge: ArrayLike | None = None) -> tuple[
     return offsets, np.abs(distance - reached)
 
 
-def bent_forwards(leg: Leg) -> tuple[Leg, Array]:
+def bent_forwards(leg: Leg, which: ArrayLike = True) -> tuple[Leg, Array]:
     """The legs with no knee bent backwards, and where (n, l) one was: hip, ankle and foot stay, the bend is mirrored.
 
-    Captured legs are often straightened beyond the straight pose. Forwards is where a leg is bent most.
+    which: (l,) the legs that have knees; others stay. Captured legs are often straightened beyond the straight pose.
+    Forwards is where a leg is bent most.
     """
     own = _bends(leg)
     usual = rotation.rotate(leg.upper, np.broadcast_to(_hinges(leg, own), own.shape))
-    backwards = rotation.dot(own, usual) < 0.0
+    backwards = (rotation.dot(own, usual) < 0.0) & np.asarray(which, dtype=bool)
     along = rotation.normalize(_chord(leg))
     thigh = leg.knee - leg.hip
     knee = leg.hip + 2.0 * rotation.dot(thigh, along)[..., None] * along - thigh

@@ -116,16 +116,28 @@ def find_legs(armature: bpy.types.Object) -> list[LegBones]:
     for line in [*rig.lines.legs, *rig.lines.footless]:
         bones = rig.controls(line)
         if len(bones) > 2:
-            held = rig.has_ik(line[0], bones[2])
-            goals = tuple(rig.goals(bones[2])) if held and not rig.is_rigify else ()
-            toe, shown = bones[3] if len(bones) > 3 else "", rig.shown(line, goals)
-            found.append(LegBones(bones[0], bones[1], bones[2], toe, held, goals, shown))
+            found.append(_three_bones(rig, line, bones))
         elif len(bones) == 2 and rig.goals(bones[1]):
             # The foot hangs on what the leg is brought to.
             goals = tuple(rig.goals(bones[1]))
             shown = rig.shown(line, goals)
             found.append(LegBones(bones[0], bones[1], goals[0], held=True, goals=goals, shown=shown))
     return found
+
+
+def find_hands(armature: bpy.types.Object) -> list[LegBones]:
+    """All arms whose hands may be put on the ground, left first: upper arm, forearm and hand."""
+    rig = _Rig(armature)
+    lines_of = [(line, rig.controls(line)) for _, *line in rig.lines.arms]
+    return [_three_bones(rig, line, bones) for line, bones in lines_of if len(bones) > 2]
+
+
+def _three_bones(rig: "_Rig", line: Sequence[str], bones: Sequence[str]) -> LegBones:
+    """A limb of the body and what turns its bones, three or more."""
+    held = rig.has_ik(line[0], bones[2])
+    goals = tuple(rig.goals(bones[2])) if held and not rig.is_rigify else ()
+    toe = bones[3] if len(bones) > 3 else ""
+    return LegBones(bones[0], bones[1], bones[2], toe, held, goals, rig.shown(line, goals))
 
 
 def find_unplanted(armature: bpy.types.Object, chain: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The feet of a rig: the bones of each leg, what moves them, and the points that touch the ground."""
+"""The feet and hands of a rig: the bones of each limb, what moves them, and the points that touch the ground."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,12 +28,14 @@ class Foot:
 
     bones: upper, lower and foot bone as they are seen. control: the bone that moves the foot of a leg that the rig's
     own inverse kinematics bends; "" where the bones themselves turn. points: (P, 3) what touches the ground, the ball
-    or tip first, in the frame of the foot bone.
+    or tip first, in the frame of the foot bone. hand: an arm and its hand, which supports the body only where it
+    touches the ground of the feet.
     """
 
     bones: tuple[str, str, str]
     control: str
     points: tuple[tuple[float, float, float], ...]
+    hand: bool = False
 
     def touch(self, samples: Samples) -> Array:
         """Places (F, P, 3) of the points in the world."""
@@ -51,10 +53,14 @@ class Foot:
 
 @dataclass(frozen=True)
 class Footing:
-    """The feet of an armature, and the control that lowers its hips; "" for none."""
+    """The feet of an armature, hands last, and the control that lowers its hips; "" for none."""
 
     feet: tuple[Foot, ...]
     hips: str
+
+    def part(self, rows: Sequence[int]) -> "Footing":
+        """Only these feet."""
+        return Footing(tuple(self.feet[n] for n in rows), self.hips)
 
     @property
     def sampled(self) -> tuple[str, ...]:
@@ -63,8 +69,8 @@ class Footing:
         return tuple(dict.fromkeys((*(bone for foot in self.feet for bone in foot.bones), *filter(None, controls))))
 
 
-def find(armature: bpy.types.Object) -> Footing:
-    """The feet of an armature. Raises RigError if it has none."""
+def find(armature: bpy.types.Object, *, hands: bool = False) -> Footing:
+    """The feet of an armature, and its hands. Raises RigError if it has no feet."""
     skeleton, axes = stance.skeleton(armature), stance.of(armature).axes
     legs = limbs.find_legs(armature)
     feet = tuple(foot for leg in legs if (foot := _foot(armature, skeleton, np.array(axes.up), leg)) is not None)
@@ -77,10 +83,35 @@ def find(armature: bpy.types.Object) -> Footing:
     head = limb_chains.head_of(Anatomy(skeleton, hints.deform, hints.vertical))
     above = skeleton.names[head] if head is not None else legs[0].upper
     handles = [foot.control for foot in feet if foot.control]
-    return Footing(feet, limbs.find_hips_control(armature, [above], handles) or "")
+    hips = limbs.find_hips_control(armature, [above], handles) or ""
+    if hands:
+        feet += tuple(hand for arm in limbs.find_hands(armature) if (hand := _hand(armature, skeleton, arm)))
+    return Footing(feet, hips)
 
 
 def _foot(armature: bpy.types.Object, skeleton: Skeleton, up: Array, leg: LegBones) -> Foot | None:
+    found = _moved_by(armature, skeleton, leg)
+    if found is None:
+        return None
+    bones, toe, control = found
+    return Foot(bones, control, _points(skeleton, up, bones, toe))
+
+
+def _hand(armature: bpy.types.Object, skeleton: Skeleton, arm: LegBones) -> Foot | None:
+    """A hand, which touches the ground with its knuckles or its wrist."""
+    found = _moved_by(armature, skeleton, arm)
+    if found is None:
+        return None
+    bones, _, control = found
+    row = skeleton.index(bones[2])
+    length = float(np.linalg.norm(skeleton.tails[row] - skeleton.heads[row]))
+    return Foot(bones, control, ((0.0, length, 0.0), (0.0, 0.0, 0.0)), hand=True)
+
+
+def _moved_by(
+    armature: bpy.types.Object, skeleton: Skeleton, leg: LegBones
+) -> tuple[tuple[str, str, str], str, str] | None:
+    """The bones of a limb as they are seen, its toe, and the control of its end; None if the armature lacks some."""
     bones, toe, control = (leg.upper, leg.lower, leg.foot), leg.toe, ""
     if leg.held and detect.is_rigify(skeleton):
         bones = _in_layer(leg.upper), _in_layer(leg.lower), _in_layer(leg.foot)
@@ -90,7 +121,7 @@ def _foot(armature: bpy.types.Object, skeleton: Skeleton, up: Array, leg: LegBon
     known = armature.pose.bones
     if any(name not in known for name in bones) or (leg.held and control not in known):
         return None
-    return Foot(bones, control, _points(skeleton, up, bones, toe))
+    return bones, toe, control
 
 
 def _in_layer(name: str) -> str:

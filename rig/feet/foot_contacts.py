@@ -1,4 +1,4 @@
-"""When the feet of a rig touch the ground."""
+"""When the feet and hands of a rig touch the ground."""
 
 from ...lookat_pd.body.contacts import Detection, Interval, detect
 from ..sampling.sampler import Samples
@@ -6,9 +6,13 @@ from .foot_bones import Footing
 
 
 def find_contacts(footing: Footing, samples: Samples, dt: float, detection: Detection) -> list[list[list[Interval]]]:
-    """The contacts of each point of each foot, as indices of the sampled frames."""
+    """The contacts of each point of each foot, as indices of the sampled frames. Hands touch the ground of the feet."""
     found = []
-    for foot in footing.feet:
-        places, size = foot.touch(samples), foot.length(samples)
-        found.append([detect(places[:, point], dt, size, detection) for point in range(places.shape[1])])
+    touched = [foot.touch(samples) for foot in footing.feet]
+    lowest = min(
+        float(places[..., 2].min()) for foot, places in zip(footing.feet, touched, strict=True) if not foot.hand
+    )
+    for foot, places in zip(footing.feet, touched, strict=True):
+        size, floor = foot.length(samples), lowest if foot.hand else None
+        found.append([detect(places[:, point], dt, size, detection, floor) for point in range(places.shape[1])])
     return found

@@ -7,10 +7,11 @@ show progress and stop at any step: it yields the completed fraction. Either all
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.body import foot_lock, legs
@@ -169,16 +170,20 @@ class LegGoal:
         moved = np.stack([np.einsum("fij,fj->fi", back, plan.displacement) for plan in plans], axis=1)
         now = _legs(footing.feet, first)
         self.size = np.maximum(np.sum(now.lengths, axis=0).max(axis=0), 1e-9)
-        self.wanted = _shifted(now, moved)
+        hands = np.array([foot.hand for foot in footing.feet])
         up = rotation.normalize(back[:, :, 2])
         body = np.zeros((len(moved), 3))
         if footing.hips:
             supports = np.stack([foot_lock.support(plan.stances, len(moved), dt) for plan in plans], axis=1)
             body = foot_lock.body_displacement(moved, supports, dt, begin=begin)
-            low = legs.lowering(self.wanted, _shifted(now, body), up, dt)
+            feet = _part(now, ~hands)
+            low = legs.lowering(_shifted(feet, moved[:, ~hands]), _shifted(feet, body), up, dt)
             body = body - (low * foot_lock.onset(len(low), begin, _LOWERED, dt))[:, None] * up
+            # A hand in the air goes with the body.
+            moved[:, hands] += (1.0 - supports[:, hands, None]) * body[:, None]
+        self.wanted = _shifted(now, moved)
         self.changing = np.any(moved != 0.0, axis=(1, 2)) | np.any(body != 0.0, axis=1)
-        self.forwards, backwards = legs.bent_forwards(self.wanted)
+        self.forwards, backwards = legs.bent_forwards(self.wanted, ~hands)
         self.turned = self._turned(backwards, begin, max(round(_STRAIGHTENED / dt), 1))
         self.changing |= np.any(self.turned > 0.0, axis=1)
         self.moves = {foot.control: moved[:, n] for n, foot in enumerate(footing.feet) if foot.control}
@@ -240,6 +245,11 @@ class LegGoal:
 
     def restore(self, pose: tuple[dict[str, Array], dict[str, Array]]) -> None:
         self.turns, self.moves = pose
+
+
+def _part(leg: legs.Leg, which: NDArray[np.bool_]) -> legs.Leg:
+    """Only these legs (l,)."""
+    return legs.Leg(*(getattr(leg, field.name)[:, which] for field in fields(leg)))
 
 
 def _shifted(leg: legs.Leg, by: Array) -> legs.Leg:

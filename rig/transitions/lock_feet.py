@@ -98,12 +98,17 @@ class SampledClip:
     places: list[Array]
     contacts: list[list[list[Interval]]]
 
+    def part(self, rows: Sequence[int]) -> "SampledClip":
+        """Only these feet."""
+        return SampledClip(self.clip, [self.places[n] for n in rows], [self.contacts[n] for n in rows])
+
 
 @dataclass(frozen=True)
 class FootHold:
-    """What holds the feet of clips that are joined: which of them are planted when. first, last: the frames of the
-    result that may change; begin: the first cut."""
+    """What holds the feet of clips that are joined: which of them are planted when. footing: all feet, and the hands
+    that are planted. first, last: the frames of the result that may change; begin: the first cut."""
 
+    footing: Footing
     known: Sequence[SampledClip]
     planted: Sequence[Sequence[FootStance]]
     first: int
@@ -126,10 +131,12 @@ class FootHold:
         planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
         if not any(planted):
             return None
+        rows = [n for n, foot in enumerate(footing.feet) if planted[n] or not foot.hand]
+        footing, known, planted = footing.part(rows), [item.part(rows) for item in known], [planted[n] for n in rows]
         begin = clips[1].at
         release = int(np.ceil((foot_lock.RELEASE + foot_lock.SMOOTH) / dt)) + 1
         last = min(max(stance.last for found in planted for stance in found) + release, clips[-1].end)
-        return cls(known, planted, begin - 2, last, begin, dt)
+        return cls(footing, known, planted, begin - 2, last, begin, dt)
 
     def plan(self, feet: Sequence[Foot], samples: Samples) -> list[FootPlan]:
         """Where the feet go from how they are blended. feet: as they are named in the samples, in the same order."""
@@ -149,7 +156,7 @@ class FootHold:
         return plans
 
     def steps(
-        self, scene: bpy.types.Scene, armature: bpy.types.Object, footing: Footing, into: str, name: str = ""
+        self, scene: bpy.types.Scene, armature: bpy.types.Object, into: str, name: str = ""
     ) -> Generator[float, None, FootLockResult]:
         """Lock the feet of what the armature plays; yields the completed fraction. into, name: as for `BakeOptions`.
 
@@ -158,8 +165,8 @@ class FootHold:
         return foot_locking.lock(
             scene,
             armature,
-            footing,
-            lambda samples: self.plan(footing.feet, samples),
+            self.footing,
+            lambda samples: self.plan(self.footing.feet, samples),
             BakeOptions(self.first, self.last, into, name),
             begin=self.begin - self.first,
         )
@@ -178,13 +185,13 @@ def lock_feet(
 
     dt: [s] per frame. Yields the completed fraction. Raises RigError.
     """
-    footing = foot_bones.find(armature)
+    footing = foot_bones.find(armature, hands=True)
     hold = FootHold.of(scene, armature, footing, clips, dt, detection)
     yield 0.2
     if hold is None:
         return None
     with playing(armature, action, slot):
-        return (yield from subrange(hold.steps(scene, armature, footing, "CURRENT"), 0.2, 1.0))
+        return (yield from subrange(hold.steps(scene, armature, "CURRENT"), 0.2, 1.0))
 
 
 def sample(

@@ -18,13 +18,12 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
-from ..feet.foot_locking import FootLockResult
 from ..sampling import scene_time
 from . import animated, clips, join, pose_markers, sequence, splice
 from .animated import Channel
 from .clips import Clip
 from .lock_feet import PlayedClip
-from .loop_feet import LoopFeet
+from .loop_feet import LoopFeet, LoopLockResult, by_keys
 from .root_motion import Ground, Placement, heading, inverse, part
 from .splice import Blend
 
@@ -50,7 +49,7 @@ class Looped:
     blend: float
     turn: float
     cycles: bool
-    feet: FootLockResult | None = None
+    feet: LoopLockResult | None = None
 
 
 def loop(
@@ -127,13 +126,15 @@ def loop(
     # Feet that walk are planted where the character travels, those that stand where it does not.
     if feet is not None and not (in_place and feet.stand):
         result, locked = feet.lock(
-            scene, armature, result, lambda part, later: ground.place(part, travel if later else inverse(travel))
+            result,
+            lambda part, later: ground.place(part, travel if later else inverse(travel)),
+            by_keys(scene, armature),
         )
     if in_place:
         result = ground.place(result, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
         travel = Placement.identity()
         if feet is not None and feet.stand:
-            result, locked = feet.lock(scene, armature, result, lambda part, later: part)
+            result, locked = feet.lock(result, lambda part, later: part, by_keys(scene, armature))
     result = _exactly_closed(result)
     for channel in added:
         if np.all(result.raw[channel] == animated.current(armature, channel)):
@@ -146,7 +147,6 @@ def loop(
         _add_cycles(made, made_slot, ground, travel)
     if assign:
         join.use(armature, made, made_slot)
-    locked = locked and replace(locked, action=made)
     return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles, locked)
 
 

@@ -20,7 +20,7 @@ from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
 from ..feet import foot_bones, foot_locking
 from ..feet.foot_bones import Footing
-from ..feet.foot_locking import FootLockResult, FootPlan
+from ..feet.foot_locking import FootPlan, Plan
 from ..sampling.own_data import TEMPORARY
 from ..sampling.sampler import Samples
 from . import clips, join, lock_feet
@@ -30,6 +30,37 @@ from .lock_feet import PlayedClip
 _AROUND = 1.5
 """Time [s] on either side of the middle cycle beyond which nothing changes it."""
 _ROUNDING = 1e-4
+
+
+Locking = Callable[[Clip, Footing, Plan, Array], tuple[Clip, tuple[float, float]]]
+"""Locks several cycles with this footing and plan; the frames of the cycle that is wanted, and the largest drift of a
+foot before and after."""
+
+
+@dataclass(frozen=True)
+class LoopLockResult:
+    """What was locked. before, drift: largest distance [units of the world] between two places of a point while it
+    touches, unlocked and locked. stances: number of stances in a cycle."""
+
+    before: float
+    drift: float
+    stances: int
+
+
+def by_keys(scene: bpy.types.Scene, armature: bpy.types.Object) -> Locking:
+    """Locking of clips of keys: they play, and the bones and controls of the legs get other keys."""
+
+    def locked(played: Clip, footing: Footing, plan: Plan, frames: Array) -> tuple[Clip, tuple[float, float]]:
+        action, slot = join.make(armature, TEMPORARY, played)
+        options = BakeOptions(int(played.frames[0]), int(played.frames[-1]), "CURRENT")
+        try:
+            with playing(armature, action, slot):
+                done = drain(foot_locking.lock(scene, armature, footing, plan, options))
+            return clips.read(armature, action, slot, frames), (done.before, done.drift)
+        finally:
+            bpy.data.actions.remove(action)
+
+    return locked
 
 
 @dataclass(frozen=True)
@@ -51,7 +82,7 @@ class LoopFeet:
         cls, scene: bpy.types.Scene, armature: bpy.types.Object, clip: PlayedClip, dt: float, ends: str
     ) -> "LoopFeet":
         """clip: what is looped, with the length of its blend. Raises RigError if the rig has no legs."""
-        footing = foot_bones.find(armature)
+        footing = foot_bones.find(armature, hands=True)
         known = lock_feet.sample(scene, armature, footing, clip, dt, Detection())
         gap = max(int(lock_feet.INTERRUPTED / dt), 1)
         found = [
@@ -60,7 +91,13 @@ class LoopFeet:
             )
             for foot in known.contacts
         ]
-        return cls(footing, found, int(np.ceil(clip.blend / dt)) + 1, ends, dt)
+        rows = [n for n, foot in enumerate(footing.feet) if not foot.hand or np.any(found[n] != FREE)]
+        footing, found = footing.part(rows), [found[n] for n in rows]
+        return cls(footing, found, _frames(clip.blend, dt), ends, dt)
+
+    def blended(self, seconds: float) -> "LoopFeet":
+        """With another length of the blend [s]."""
+        return replace(self, blend=_frames(seconds, self.dt))
 
     @property
     def stand(self) -> bool:
@@ -68,11 +105,11 @@ class LoopFeet:
         return all(np.all(touching != FREE) for touching in self.touching)
 
     def lock(
-        self, scene: bpy.types.Scene, armature: bpy.types.Object, cycle: Clip, move: Callable[[Clip, bool], Clip]
-    ) -> tuple[Clip, FootLockResult | None]:
+        self, cycle: Clip, move: Callable[[Clip, bool], Clip], locked: Locking
+    ) -> tuple[Clip, LoopLockResult | None]:
         """The cycle with its feet on their places, and what was done, None if nothing is planted. cycle: N + 1 frames.
 
-        move: a clip placed one cycle later or, with False, one earlier. Raises RigError.
+        move: a clip placed one cycle later or, with False, one earlier. locked: see `Locking`. Raises RigError.
         """
         count = len(cycle.frames) - 1
         side = int(np.ceil(_AROUND / (count * self.dt)))
@@ -80,19 +117,11 @@ class LoopFeet:
         travels = any(np.abs(later.raw[channel] - raw).max() > _ROUNDING for channel, raw in cycle.raw.items())
         if not any(self.planted(n, count, 3, travels) for n in range(len(self.touching))):
             return cycle, None
-        first = int(cycle.frames[0])
         played = self._repeated(cycle, move, side)
-        action, slot = join.make(armature, TEMPORARY, played)
         # Where one end stays as animated, so do the hips.
         footing = self.footing if self.ends == "BOTH" else Footing(self.footing.feet, "")
         plan = _Plan(self, count, 2 * side + 1, travels)
-        try:
-            with playing(armature, action, slot):
-                options = BakeOptions(first - side * count, first + (side + 1) * count, "CURRENT")
-                done = drain(foot_locking.lock(scene, armature, footing, plan, options))
-            result = clips.read(armature, action, slot, cycle.frames)
-        finally:
-            bpy.data.actions.remove(action)
+        result, drifts = locked(played, footing, plan, cycle.frames)
         if not plan.count:
             return cycle, None
         kept = {"BOTH": slice(0, 0), "END": slice(0, count // 2 + 1), "START": slice(count // 2 + 1, None)}[self.ends]
@@ -102,7 +131,7 @@ class LoopFeet:
         for channel, raw in result.raw.items():
             if np.abs(raw[-1] - again.raw[channel][0]).max() < _ROUNDING:
                 raw[-1] = again.raw[channel][0]
-        return result, replace(done, stances=plan.count)
+        return result, LoopLockResult(*drifts, plan.count)
 
     @staticmethod
     def _repeated(cycle: Clip, move: Callable[[Clip, bool], Clip], side: int) -> Clip:
@@ -193,6 +222,10 @@ class _Plan:
         begin = self.cycles // 2 * self.frames
         end = begin + self.frames
         return begin < stance.last <= end or (stance.first <= begin and stance.last > end)
+
+
+def _frames(blend: float, dt: float) -> int:
+    return int(np.ceil(blend / dt)) + 1
 
 
 def _cyclic(contacts: Sequence[Sequence[tuple[int, int]]], count: int, gap: int) -> Array:

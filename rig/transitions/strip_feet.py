@@ -31,7 +31,7 @@ def lock(
     begin, end = int(first.frame_start), int(second.frame_end)
     clips = divided(None, None, min(begin, made.first - 1), max(end, made.last), [(made.first, made.blend)])
     try:
-        footing = foot_bones.find(armature)
+        footing = foot_bones.find(armature, hands=True)
         with playing(armature, None, None):
             # The contacts are those of the strips themselves.
             track.mute = True
@@ -42,7 +42,7 @@ def lock(
             yield 0.2
             if hold is None:
                 return None
-            return (yield from subrange(hold.steps(scene, armature, footing, "LAYER", f"{track.name} feet"), 0.2, 1.0))
+            return (yield from subrange(hold.steps(scene, armature, "LAYER", f"{track.name} feet"), 0.2, 1.0))
     except BaseException:
         tracks.remove(track)
         bpy.data.actions.remove(made.action)

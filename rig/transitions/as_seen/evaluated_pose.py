@@ -33,7 +33,7 @@ class EvaluatedPoses:
     matrices: Array
     anchors: Anchors
 
-    def relative(self, chosen: slice = slice(None)) -> RelativePoses:
+    def relative(self, chosen: slice | Array = slice(None)) -> RelativePoses:
         """Each bone as seen from its anchor, at some of the frames."""
         return pose_tree.relative(self.matrices[chosen], self.anchors)
 

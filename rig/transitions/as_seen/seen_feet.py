@@ -40,22 +40,22 @@ def lock(
     """
     dt = scene_time.seconds_per_frame(scene)
     with suspend.suspend_live():
-        known = foot_bones.find(armature)
+        known = foot_bones.find(armature, hands=True)
         with seen_offsets.muted(armature):
             hold = FootHold.of(scene, armature, known, clips, dt)
         yield 0.2
         if hold is None:
             return None
         with PoseReader(scene, armature, evaluated_pose.deforming(armature), hold.begin - 1) as reader:
-            footing = _seen(armature, known, reader.bones, reader.anchors)
+            footing = seen_footing(armature, hold.footing, reader.bones, reader.anchors)
             poses = reader.read(range(hold.first, hold.last + 1))
             yield 0.4
-            samples = _samples(poses, poses.matrices)
+            samples = samples_of(poses, poses.matrices)
             plans = hold.plan(footing.feet, samples)
             goal = LegGoal(samples, footing, plans, dt, _CUT)
-            wanted = _replanted(poses, goal, footing)
+            wanted = replanted(poses, goal, footing)
             before = foot_locking.largest_drift(footing, samples, plans)
-            drift = foot_locking.largest_drift(footing, _samples(poses, wanted), plans)
+            drift = foot_locking.largest_drift(footing, samples_of(poses, wanted), plans)
             note = {
                 "frame": hold.begin,
                 "last": hold.last,
@@ -109,7 +109,7 @@ def clips_of(note: dict[str, Any]) -> list[PlayedClip]:
     return found
 
 
-def _seen(armature: bpy.types.Object, known: Footing, bones: Sequence[str], anchors: Array) -> Footing:
+def seen_footing(armature: bpy.types.Object, known: Footing, bones: Sequence[str], anchors: Array) -> Footing:
     """The feet by the bones that deform. Raises RigError if those of a leg do not."""
     feet = []
     for foot in known.feet:
@@ -123,8 +123,8 @@ def _seen(armature: bpy.types.Object, known: Footing, bones: Sequence[str], anch
             )
         turn = _rest(armature, seen).T @ _rest(armature, foot.bones[2])
         points = [(turn @ np.array(point)).tolist() for point in foot.points]
-        feet.append(Foot((upper, lower, seen), "", tuple((x, y, z) for x, y, z in points)))
-    tops = {_top(bones.index(foot.bones[0]), anchors) for foot in feet}
+        feet.append(Foot((upper, lower, seen), "", tuple((x, y, z) for x, y, z in points), foot.hand))
+    tops = {_top(bones.index(foot.bones[0]), anchors) for foot in feet if not foot.hand}
     return Footing(tuple(feet), bones[tops.pop()] if len(tops) == 1 else "")
 
 
@@ -139,7 +139,7 @@ def _top(row: int, anchors: Array) -> int:
     return row
 
 
-def _samples(poses: EvaluatedPoses, matrices: Array) -> Samples:
+def samples_of(poses: EvaluatedPoses, matrices: Array) -> Samples:
     """Poses with these matrices (F, B, 4, 4), as samples."""
     places, turns, sizes = pose_tree.parts(matrices[:, 1:])
     nothing = np.empty(0)
@@ -163,7 +163,7 @@ def _samples(poses: EvaluatedPoses, matrices: Array) -> Samples:
     )
 
 
-def _replanted(poses: EvaluatedPoses, goal: LegGoal, footing: Footing) -> Array:
+def replanted(poses: EvaluatedPoses, goal: LegGoal, footing: Footing) -> Array:
     """The matrices (F, B, 4, 4) with the legs turned and the hips moved."""
     local = poses.relative()
     for bone, turns in goal.turns.items():

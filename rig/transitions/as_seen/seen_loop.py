@@ -15,13 +15,18 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ...animation.bake_options import check_frames
+from ...feet import foot_locking
+from ...feet.foot_bones import Footing
+from ...feet.foot_locking import LegGoal, Plan
 from ...sampling import scene_time, suspend
 from .. import loop, pops, root_motion, splice
 from ..animated import Channel
 from ..clips import Clip
+from ..lock_feet import PlayedClip
+from ..loop_feet import LoopFeet
 from ..root_motion import Placement
 from ..splice import Blend
-from . import evaluated_pose, seen_offsets, seen_transition
+from . import evaluated_pose, seen_feet, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_transition import SeenTransition
 
@@ -40,11 +45,12 @@ def closed(
     *,
     ends: str = "BOTH",
     in_place: bool = False,
+    lock_feet: bool = False,
 ) -> Generator[float, None, SeenTransition]:
     """Let what the armature plays from frame first to last end in the pose in which it begins.
 
-    Yields the completed fraction. Frames outside stay as they are. blend, ends, in_place: as for `loop.loop`. Raises
-    LookAtError before any change.
+    Yields the completed fraction. Frames outside stay as they are. blend, ends, in_place, lock_feet: as for
+    `loop.loop`. Raises LookAtError before any change.
     """
     seen_transition.check(armature, blend)
     loop.check_ends(ends)
@@ -56,6 +62,9 @@ def closed(
     dt = scene_time.seconds_per_frame(scene)
     half = 0.5 * (last - first) * dt
     loop.check_blend(blend, half)
+    with suspend.suspend_live():
+        played = PlayedClip(None, None, first, last, float(first), first, 0.0)
+        feet = LoopFeet.of(scene, armature, played, dt, ends) if lock_feet else None
     with suspend.suspend_live(), PoseReader(scene, armature, evaluated_pose.deforming(armature), first) as reader:
         poses = reader.read(range(first, last + 1))
         yield 0.3
@@ -67,8 +76,19 @@ def closed(
             length = splice.blend_time(clip, again.part(slice(1, None)), dt, 0.5 * pops.skeleton_size(armature))
             blend = replace(blend, seconds=min(blend.profile.longest_blend(half), length))
         result = loop.closed(clip, again, travel.this_cycle, dt, blend, ends)
+        locked = None
+        if feet is not None:
+            feet = feet.blended(blend.profile.reach(blend.seconds or 0.0))
+            locking = _Locking(poses, dt)
+            # Feet that walk are planted where the character travels, those that stand where it does not.
+            if not (in_place and feet.stand):
+                result, locked = feet.lock(
+                    result, lambda part, later: (travel.next_cycle if later else travel.this_cycle)(part), locking
+                )
         if in_place:
             result = travel.removed(result)
+            if feet is not None and feet.stand:
+                result, locked = feet.lock(result, lambda part, later: part, locking)
         wanted = _matrices(poses, result)
         apart = pose_tree.distance(poses.matrices[-1], _matrices(poses, again, slice(0, 1))[0])
         rows = np.flatnonzero(apart > _DIFFERS * pops.skeleton_size(armature))
@@ -80,7 +100,7 @@ def closed(
             "frame": first,
             "last": last,
             "bones": names,
-            "loop": {"ends": ends, "in_place": in_place},
+            "loop": {"ends": ends, "in_place": in_place, "lock_feet": lock_feet},
             "seconds": asked.seconds,
             "method": asked.method,
             "damping_ratio": blend.damping_ratio,
@@ -92,7 +112,32 @@ def closed(
         except BaseException:
             seen_offsets.remove(armature, action)
             raise
-    return SeenTransition(action, first, last, blend.seconds or 0.0, blend.method, names, float(turns.max()), error)
+    length = blend.seconds or 0.0
+    return SeenTransition(action, first, last, length, blend.method, names, float(turns.max()), error, locked)
+
+
+@dataclass(frozen=True)
+class _Locking:
+    """Locking of clips of relative poses, see `loop_feet.Locking`: the bones that deform are moved."""
+
+    poses: EvaluatedPoses
+    dt: float
+
+    def __call__(self, played: Clip, footing: Footing, plan: Plan, frames: Array) -> tuple[Clip, tuple[float, float]]:
+        poses, count = self.poses, len(frames) - 1
+        seen = seen_feet.seen_footing(poses.armature, footing, poses.bones, poses.anchors)
+        rows = (played.frames - frames[0]).astype(int) % count
+        several = replace(poses, frames=played.frames, matrices=_matrices(poses, played, values=rows))
+        before = seen_feet.samples_of(several, several.matrices)
+        plans = plan(before)
+        goal = LegGoal(before, seen, plans, self.dt, 0)
+        wanted = seen_feet.replanted(several, goal, seen)
+        after = seen_feet.samples_of(several, wanted)
+        here = int(np.flatnonzero(played.frames == frames[0])[0])
+        middle = replace(poses, frames=frames, matrices=wanted[here : here + count + 1])
+        drifts = (foot_locking.largest_drift(seen, samples, plans) for samples in (before, after))
+        first, last = drifts
+        return _as_clip(middle), (first, last)
 
 
 @dataclass(frozen=True)
@@ -215,9 +260,12 @@ def _values(poses: EvaluatedPoses, clip: Clip, name: str, frames: slice = slice(
     return np.stack([clip.raw[_channel(bone, name)][frames] for bone in poses.bones], axis=1)
 
 
-def _matrices(poses: EvaluatedPoses, clip: Clip, frames: slice = slice(None)) -> Array:
-    """The matrices (F, B, 4, 4) of a clip; what is sheared keeps its scale."""
-    local = poses.relative(frames)
+def _matrices(
+    poses: EvaluatedPoses, clip: Clip, frames: slice = slice(None), values: slice | Array | None = None
+) -> Array:
+    """The matrices (F, B, 4, 4) of a clip; what is sheared keeps its scale. values: its rows of the poses, else
+    `frames`."""
+    local = poses.relative(frames if values is None else values)
     sheared = pose_tree.is_sheared(poses.matrices).any(axis=0)
     sizes = np.where(sheared[:, None], local.sizes, _values(poses, clip, "size", frames))
     places, turns = (_values(poses, clip, name, frames) for name in ("location", "rotation"))

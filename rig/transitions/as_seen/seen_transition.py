@@ -21,6 +21,7 @@ from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
 from ...sampling import scene_time, suspend
 from .. import pops
+from ..loop_feet import LoopLockResult
 from ..splice import Blend
 from . import evaluated_pose, seen_offsets, seen_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
@@ -47,7 +48,7 @@ class SeenTransition:
     """What was added. frame: the first after the jump; last: of the blend. blend [s], method: as chosen.
 
     bones: those whose own jump decays. turn [rad]: their largest jump. error: largest difference of a matrix from what
-    it should be.
+    it should be. feet: what locking the feet of a loop did, None where they are not locked or not planted.
     """
 
     action: bpy.types.Action
@@ -58,6 +59,7 @@ class SeenTransition:
     bones: tuple[str, ...]
     turn: float
     error: float
+    feet: LoopLockResult | None = None
 
     @property
     def how(self) -> TransitionMethod:
