@@ -86,7 +86,7 @@ def wanted(options: argparse.Namespace) -> bool:
 
 def check_unused(options: argparse.Namespace) -> None:
     """Raises Misuse where flags of several effectors are given without any of these."""
-    for flag in ("weight", "priority", "balance", "ease"):
+    for flag in ("weight", "priority", "balance"):
         if getattr(options, flag) is not None:
             raise Misuse(f"--{flag} is for several effectors; give them with --effector, --pin, --look or --listed")
 

@@ -69,6 +69,7 @@ class LOOKAT_PD_PT_ik(bpy.types.Panel):
                 layout.prop_search(settings, "subtarget", settings.target.pose, "bones")
         layout.prop(settings, "use_offset")
         layout.prop(settings, "smoothness", text="Smoothness (s)")
+        layout.prop(settings, "ease", text="Ease (s)")
         _draw_convergence(layout, context)
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"

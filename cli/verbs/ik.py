@@ -134,6 +134,8 @@ def _check(options: argparse.Namespace) -> _Wish:
     several = [flag for flag in ("effector", "pin", "look", "listed") if getattr(options, flag)]
     if not several:
         effectors.check_unused(options)
+        if options.ease is not None and (options.contact or options.contacts is not None):
+            raise Misuse("--ease is for targets; contacts have transitions of their own, see --blend")
     switch_arguments.check(options, [*alone, *several, *(["contact"] if options.contact else [])])
     if options.switch is not None:
         return _Wish(options)
@@ -248,6 +250,7 @@ def _steps(
         offset=options.keep_offset,
         orientation=options.orientation.upper(),
         pole=Target(*rigs.find_target(scene, options.pole[0])) if options.pole else None,
+        ease=options.ease or 0.0,
     )
     return ik_bake.bake_goal(scene, chain, goal, tuning, range_, verify=True)
 

@@ -22,7 +22,7 @@ from ..sampling.sampler import Sampler, Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target, rides_on
 from . import body as bodies
-from . import body_balance, contact_plan
+from . import body_balance, contact_plan, goals
 from .bake import BAKED, axes_of, from_armature, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
@@ -428,11 +428,9 @@ class BodyWork:
         """The weight (F,) of an effector; those with a target ease in and out at the ends of the range."""
         count = len(self.frames)
         weight = np.broadcast_to(np.clip(effector.weight, 0.0, 1.0), (count,))
-        ease = self.tuning.ease / seconds_per_frame(self.scene)
-        if effector.is_pin or ease < 1.0:
+        if effector.is_pin:
             return weight
-        t = np.clip(np.minimum(np.arange(count), np.arange(count)[::-1]) / ease, 0.0, 1.0)
-        return weight * t**3 * (t * (6.0 * t - 15.0) + 10.0)
+        return weight * goals.ease_in_and_out(count, self.tuning.ease / seconds_per_frame(self.scene))
 
     # Solving and writing
 

@@ -25,6 +25,7 @@ from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
 from .body import BodyEffector
 from .body_bake import BodyTuning
+from .settings import ease_time
 
 PRIORITY_ITEMS = (
     ("HIGH", "High", "Reached first, as feet on the ground"),
@@ -97,14 +98,7 @@ class IKBody(bpy.types.PropertyGroup):
     move_hips: BoolProperty(
         name="Move Hips", description="Let the hips change their location, as in a squat", default=True
     )
-    ease: FloatProperty(
-        name="Ease",
-        description="Time in seconds over which targets take effect at the start of the range and end at its end",
-        default=0.0,
-        min=0.0,
-        soft_max=1.0,
-        max=60.0,
-    )
+    ease: ease_time()
 
 
 def add(armature: bpy.types.Object, bones: Iterable[str]) -> None:

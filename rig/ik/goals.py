@@ -22,7 +22,8 @@ class Goal:
     """What an effector follows: a target, or a path of points of the world, (F, 3) at frames (F,).
 
     offset: keep the offset of the first frame. orientation: "FREE", "KEEP" as animated, or "TARGET". pole: the point
-    towards which the chain bends.
+    towards which the chain bends. ease: [s], over which the target and the pole take effect at the start of the range
+    and end at its end.
     """
 
     target: Target | None = None
@@ -30,6 +31,15 @@ class Goal:
     offset: bool = False
     orientation: str = "FREE"
     pole: Target | None = None
+    ease: float = 0.0
+
+
+def ease_in_and_out(frames: int, length: float) -> Array:
+    """A weight (F,): 0 at both ends of a range and 1 from `length` [frames] on; 1 if that is less than a frame."""
+    if length < 1.0:
+        return np.ones(frames)
+    t = np.clip(np.minimum(np.arange(frames), np.arange(frames)[::-1]) / length, 0.0, 1.0)
+    return t**3 * (t * (6.0 * t - 15.0) + 10.0)
 
 
 def check(chain: JointChain, goal: Goal) -> None:
@@ -66,9 +76,11 @@ def _check_target(chain: JointChain, target: Target) -> None:
 class Following:
     """The objectives of a goal for each frame."""
 
-    def __init__(self, chain: JointChain, goal: Goal) -> None:
+    def __init__(self, chain: JointChain, goal: Goal, dt: float) -> None:
+        """dt: [s] per frame."""
         self.chain, self.goal = chain, goal
-        self._effector_rotation: Array | None = None
+        self._ease = goal.ease / dt
+        self._animated: Seen | None = None
 
     def __call__(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Objectives, Array]:
         """orientations: (F, 3, 3) the target's axes in the world."""
@@ -79,9 +91,9 @@ class Following:
             frames, points = goal.path
             places = np.stack([np.interp(samples.frames, frames, points[:, n]) for n in range(3)], axis=-1)
             target = seen_from(worlds, places[None])[0]
-        if self._effector_rotation is None:
+        if self._animated is None:
             # As animated, not after a first pass.
-            self._effector_rotation = seen.effector_rotation
+            self._animated = seen
             self._away = (worlds[0, :3, :3] @ (seen.end[0] - target[0])) if goal.offset else np.zeros(3)
         if goal.offset:
             target = (
@@ -90,8 +102,25 @@ class Following:
             )
         orientation = None
         if goal.orientation == "KEEP":
-            orientation = self._effector_rotation
+            orientation = self._animated.effector_rotation
         elif goal.orientation == "TARGET":
             orientation = rotation.from_matrix(np.linalg.solve(worlds[:, :3, :3], orientations))
         pole = None if goal.pole is None else samples.targets[-1]
+        weight = ease_in_and_out(len(target), self._ease)
+        if np.any(weight < 1.0):
+            target, orientation, pole = self._eased(weight[:, None], target, orientation, pole)
         return Objectives(target, orientation, pole), np.ones(len(target), dtype=bool)
+
+    def _eased(
+        self, weight: Array, target: Array, orientation: Array | None, pole: Array | None
+    ) -> tuple[Array, Array | None, Array | None]:
+        """Target (F, 3), orientation (F, 4) and pole (F, 3) between the animation and themselves, by weight (F, 1)."""
+        seen = self._animated
+        assert seen is not None
+        target = seen.end + weight * (target - seen.end)
+        if orientation is not None:
+            orientation = rotation.slerp(seen.effector_rotation, orientation, weight[:, 0])
+        if pole is not None:
+            bend = seen.positions[:, seen.positions.shape[1] // 2]
+            pole = bend + weight * (pole - bend)
+        return target, orientation, pole

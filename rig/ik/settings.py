@@ -4,6 +4,7 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 """
 
 import math
+from typing import Any
 
 import bpy
 from bpy.props import (
@@ -80,6 +81,18 @@ def _of_part(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
     settings.stiffness = part.stiffness
     if part.bend is not None:
         settings.minimum, settings.maximum = part.bend
+
+
+def ease_time() -> Any:
+    """The property of the time in which a target takes effect."""
+    return FloatProperty(
+        name="Ease",
+        description="Time in seconds over which targets take effect at the start of the range and end at its end",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+        max=60.0,
+    )
 
 
 class IKJoint(bpy.types.PropertyGroup):
@@ -202,6 +215,7 @@ class IKSettings(bpy.types.PropertyGroup):
         soft_max=1.0,
         max=60.0,
     )
+    ease: ease_time()
     contact_blend: FloatProperty(
         name="Blend",
         description="Shortest time in seconds of the transitions into and out of a contact; they take longer where a "

@@ -61,11 +61,11 @@ def goal(found: JointChain, settings: Any) -> Goal:
     pole = None if settings.pole is None else Target(settings.pole)
     if settings.follow == "PATH":
         path = _motion_path(found)
-        return Goal(path=path, offset=settings.use_offset, orientation=settings.orientation, pole=pole)
+        return Goal(None, path, settings.use_offset, settings.orientation, pole, settings.ease)
     if settings.target is None:
         raise RigError("The effector has no target; choose an object for it to follow.")
     target = Target(settings.target, settings.subtarget if settings.target.type == "ARMATURE" else "")
-    return Goal(target, offset=settings.use_offset, orientation=settings.orientation, pole=pole)
+    return Goal(target, None, settings.use_offset, settings.orientation, pole, settings.ease)
 
 
 def _motion_path(found: JointChain) -> tuple[np.ndarray, np.ndarray]:

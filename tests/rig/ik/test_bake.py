@@ -180,6 +180,27 @@ def test_a_chain_bends_towards_its_pole() -> None:
     assert armature.evaluated_get(scenes.goto(20)).pose.bones["forearm.L"].head.z < up - 0.1
 
 
+@pytest.mark.parametrize("orientation", ["FREE", "TARGET"])
+def test_the_target_takes_effect_between_the_ends_of_the_range(orientation) -> None:
+    armature, ball, pole = hero(), scenes.ball((0.45, -0.3, 1.5)), scenes.ball((0.4, 0.0, 5.0), "Pole")
+    ball.rotation_euler = (0.3, 0.5, -0.4)
+    keys = armature.animation_data.action
+    animated = scenes.poses(armature, range(1, 41))
+    chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
+    goal = goals.Goal(targets.Target(ball), orientation=orientation, pole=targets.Target(pole), ease=0.4)
+    result = run(chain, goal)
+    assert armature.animation_data.action == result.action != keys
+    ease = int(np.ceil(0.4 * bpy.context.scene.render.fps))
+    found = scenes.poses(armature, range(1, 41))
+    np.testing.assert_allclose(found[[0, -1]], animated[[0, -1]], atol=1e-5)
+    middle = range(1 + ease, 40 - ease)
+    assert misses(armature, "palm.L", scenes.place_of(ball), middle).max() < 1e-3
+    # No joint goes faster than on the way at once, and no frame jumps.
+    steps = np.linalg.norm(np.diff(found[..., :3, 3] - animated[..., :3, 3], axis=0), axis=-1)
+    away = np.linalg.norm(found[20, :, :3, 3] - animated[20, :, :3, 3], axis=-1).max()
+    assert steps.max() < 4.0 * away / ease
+
+
 def test_smoothness_calms_the_turns_and_stays_at_the_target() -> None:
     armature, ball = hero(), flight(scenes.ball())
     random = np.random.default_rng(3)
