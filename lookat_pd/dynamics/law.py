@@ -68,6 +68,11 @@ def smooth_step(t: Array) -> tuple[Array, Array, Array]:
     )
 
 
+def early_slope(t: Array) -> Array:
+    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 0."""
+    return t + t**3 * (-6.0 + t * (8.0 - 3.0 * t))
+
+
 def late_slope(t: Array) -> Array:
     """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 1."""
     return t * t * t * (t * (7.0 - 3.0 * t) - 4.0)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..rotation import Array
+from .law import early_slope
 
 _POWERS = np.arange(6)
 
@@ -56,8 +57,7 @@ def drift(velocities: Array, count: int, h: float, lengths: tuple[int, int] | No
     found = np.zeros((count + 1, *velocities.shape[1:]))
     ends = zip(velocities, lengths or (count, count), (at, count - at), (1.0, -1.0), strict=True)
     for velocity, steps, since, sign in ends:
-        x = np.minimum(since / steps, 1.0)
-        slope = x + x**3 * (-6.0 + x * (8.0 - 3.0 * x))
+        slope = early_slope(np.minimum(since / steps, 1.0))
         found += np.multiply.outer(sign * steps * h * slope, velocity)
     return found
 

@@ -201,9 +201,7 @@ class _Work:
             span, x = steps * self.h, (np.arange(1, steps + 1) / steps)[:, None, None]
             end = rotation.log(rotation.multiply(rotation.inverse(self.keys[key]), self.keys[key + 1]))
             begin, arrive = span * speeds[key - first], span * law.rates(end, speeds[key + 1 - first])
-            rise = x**3 * (10.0 + x * (6.0 * x - 15.0))
-            away, towards = x + x**3 * (-6.0 + x * (8.0 - 3.0 * x)), x**3 * (-4.0 + x * (7.0 - 3.0 * x))
-            turns = rise * end + away * begin + towards * arrive
+            turns = law.smooth_step(x)[0] * end + law.early_slope(x) * begin + law.late_slope(x) * arrive
             parts.append(rotation.multiply(self.keys[key], rotation.exp(turns)))
         return np.concatenate(parts)
 
