@@ -3,7 +3,6 @@
 Each solve starts from the initial pose, so that the result does not depend on the path of the mouse.
 """
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -30,7 +29,6 @@ from .body_bake import BodyTuning, Objectives
 from .body_controls import BodyControls
 from .body_pose import BodyPose
 from .chain_solve import IKTuning
-from .method_ghosts import MethodGhost
 
 _PASSES = 2
 """How often the pose of controls is corrected at most at each step of the mouse."""
@@ -75,13 +73,10 @@ def effectors_of(
     return DraggedBody((dragged, *held), aim)
 
 
-class BodyDrag:
+class BodyDrag(drag.GivenChain):
     """A bone that is dragged while other effectors are held; as `DragSession`. held_error: the largest distance of
     those with their whole weight from where they should be, in the world. unbalanced: distance of the centre of mass
     from the support polygon in the world, 0 without a balance."""
-
-    length_changed = False
-    length = 0
 
     def __init__(
         self,
@@ -260,18 +255,6 @@ class BodyDrag:
                 elif np.all(np.asarray(objective.weight) >= 1.0):
                     self.held_error = max(self.held_error, error * self._scale)
 
-    def use(self, method: str) -> None:
-        """Change the solver of the next drag of a chain; there is one for bodies."""
-        self.tuning = replace(self.tuning, method=method)
-
-    def lengthen(self, by: int) -> bool:
-        """The effectors decide about the body; returns False."""
-        return False
-
-    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
-        """None: there is one solver for bodies."""
-        return []
-
     # The end
 
     def restore(self) -> None:
@@ -279,10 +262,6 @@ class BodyDrag:
         self._pen.restore()
         self.view_layer.update()
         self.release()
-
-    def release(self) -> None:
-        """Release the rig without changes."""
-        self._open.close()
 
     def keep(self) -> bool:
         """Keep the pose, as `DragSession.keep`. Raises RigError."""

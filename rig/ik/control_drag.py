@@ -4,9 +4,7 @@ A limb in FK is dragged by its FK controls. In IK its IK control is moved, and t
 the limb.
 """
 
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -22,7 +20,6 @@ from ..sampling import suspend
 from . import body_drag, drag
 from .body_drag import BodyDrag
 from .chain_solve import IKTuning
-from .method_ghosts import MethodGhost
 
 _PASSES = 3
 _SWITCHED = 0.5
@@ -129,11 +126,9 @@ def begin(
     return session
 
 
-class ControlDrag:
+class ControlDrag(drag.GivenChain):
     """An IK control that is dragged; as `DragSession`. chain: not there, since no bone is turned."""
 
-    length_changed = False
-    length = 0
     held = 0
 
     def __init__(
@@ -204,27 +199,11 @@ class ControlDrag:
         self.error = float(np.linalg.norm(target - self._seen(self._limb.shown[-1])))
         self.seconds = perf_counter() - began
 
-    def use(self, method: str) -> None:
-        """Change the solver of the next drag."""
-        self.tuning = replace(self.tuning, method=method)
-
-    def lengthen(self, by: int) -> bool:
-        """The rig decides about the chain; returns False."""
-        return False
-
-    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
-        """None: the rig's own inverse kinematics solves."""
-        return []
-
     def restore(self) -> None:
         """Restore the initial pose."""
         self._bone.location = self._before
         self.view_layer.update()
         self.release()
-
-    def release(self) -> None:
-        """Release the rig without changes."""
-        self._open.close()
 
     def keep(self) -> bool:
         """Keep the pose, as `DragSession.keep`. Raises RigError."""

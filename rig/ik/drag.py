@@ -277,6 +277,31 @@ class DragSession:
         return auto_keying.is_on(self.scene)
 
 
+class GivenChain:
+    """What drags have in common whose chain and solver are given: nothing of them can be chosen while dragging."""
+
+    length_changed = False
+    length = 0
+    tuning: IKTuning
+    _open: ExitStack
+
+    def use(self, method: str) -> None:
+        """Change the solver of the next drag of a chain."""
+        self.tuning = replace(self.tuning, method=method)
+
+    def lengthen(self, by: int) -> bool:
+        """Returns False: what is dragged decides about the chain."""
+        return False
+
+    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
+        """None: there is one solver."""
+        return []
+
+    def release(self) -> None:
+        """Release the rig without changes, because the file is about to be replaced."""
+        self._open.close()
+
+
 def check_keyable(session: Any) -> None:
     """Raise RigError after restoring the initial pose if auto keying cannot write to the action."""
     linked = auto_keying.linked_action(session.scene, session.armature)
