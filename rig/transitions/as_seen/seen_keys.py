@@ -281,7 +281,7 @@ class _Fit:
         """
         first = [n for n, item in enumerate(self._candidates) if item.weight >= 1.0]
         both = list(range(len(self._candidates)))
-        error, before = np.inf, self._missing_of_bones()
+        error, before = np.inf, _of_bones(self._residual())
         with BakeTransaction(self._armature) as work:
             try:
                 for k, (chosen, alone) in enumerate(((first, True), (both, True), (both, False))):
@@ -291,7 +291,7 @@ class _Fit:
                     if error < _ENOUGH:
                         break
                 error = self._release_idle(work, error)
-                after = self._missing_of_bones()
+                after = _of_bones(self._residual()) if error > _WORST else np.zeros_like(before)
             finally:
                 work.rollback()
         if error > _WORST:
@@ -312,7 +312,7 @@ class _Fit:
         amounts = [_Amount(n, kind, axis) for n in chosen for kind, axis in self._candidates[n].free()]
         count = len(self._frames)
         base = self._seen()
-        missing = self._missing_of_bones()
+        missing = _of_bones(base.missing(self._wanted, self._unit))
         columns = [np.zeros((0, missing.size * _NUMBERS))]
         # As many amounts as there are frames are measured in one pass, each at a frame of its own.
         for begin in range(0, len(amounts), count):
@@ -396,10 +396,6 @@ class _Fit:
     def _seen(self) -> _Seen:
         return _Seen.of(self._reader.read(self._frames.tolist()))
 
-    def _missing_of_bones(self) -> Array:
-        """What is missing at most of each bone (B,)."""
-        return np.abs(self._residual()).max(axis=0).reshape(-1, _NUMBERS).max(axis=-1)
-
     def _residual(self) -> Array:
         """What is missing in the pose as it is keyed, (F, m)."""
         return self._seen().missing(self._wanted, self._unit)
@@ -426,6 +422,11 @@ class _Fit:
                 work.write(item.bone, channels.LOCATION, self._frames, base + self._unit * move, base)
                 found[item.bone] = None
         return tuple(found)
+
+
+def _of_bones(residual: Array) -> Array:
+    """What is missing at most of each bone (B,), of what is missing (F, m)."""
+    return np.abs(residual).max(axis=0).reshape(-1, _NUMBERS).max(axis=-1)
 
 
 def _rotation(bone: bpy.types.PoseBone) -> Sequence[float]:

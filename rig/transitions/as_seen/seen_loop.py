@@ -135,9 +135,8 @@ class _Locking:
         after = seen_feet.samples_of(several, wanted)
         here = int(np.flatnonzero(played.frames == frames[0])[0])
         middle = replace(poses, frames=frames, matrices=wanted[here : here + count + 1])
-        drifts = (foot_locking.largest_drift(seen, samples, plans) for samples in (before, after))
-        first, last = drifts
-        return _as_clip(middle), (first, last)
+        drifted, left = (foot_locking.largest_drift(seen, samples, plans) for samples in (before, after))
+        return _as_clip(middle), (drifted, left)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,8 @@ def test_a_layer_on_layers() -> None:
     assert armature.animation_data.nla_tracks[-1].strips[0].blend_type == "COMBINE"
 
 
-def test_transitions_that_do_not_overlap_are_written_one_by_one() -> None:
+def twice():
+    """An armature with two transitions that do not overlap: the prop that holds it turns after the first one."""
     armature = held()
     prop = bpy.data.objects["Prop"]
     for frame, angle in ((1, 0.3), (POP + 19, 0.3), (POP + 20, 0.9), (80, 0.9)):
@@ -76,6 +77,11 @@ def test_transitions_that_do_not_overlap_are_written_one_by_one() -> None:
         prop.keyframe_insert("rotation_euler", index=0, frame=frame)
     smooth(armature, blend=splice.Blend(0.3))
     smooth(armature, POP + 20, splice.Blend(0.3))
+    return armature
+
+
+def test_transitions_that_do_not_overlap_are_written_one_by_one() -> None:
+    armature = twice()
     frames = range(1, POP + 40)
     wanted = shown(armature, frames)
     written = write(armature, "NEW")
@@ -117,13 +123,7 @@ def test_an_object_that_jumps_is_named() -> None:
 
 
 def test_cancelled_in_the_second_group_leaves_nothing() -> None:
-    armature = held()
-    prop = bpy.data.objects["Prop"]
-    for frame, angle in ((1, 0.3), (POP + 19, 0.3), (POP + 20, 0.9), (80, 0.9)):
-        prop.rotation_euler.x = angle
-        prop.keyframe_insert("rotation_euler", index=0, frame=frame)
-    smooth(armature, blend=splice.Blend(0.3))
-    smooth(armature, POP + 20, splice.Blend(0.3))
+    armature = twice()
     before = scenes.snapshot()
     job = seen_keys.write(bpy.context.scene, armature, "LAYER")
     for fraction in job:
