@@ -1,6 +1,6 @@
 """A bake in progress: keys are written to a working action first, and to their destination only on success."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -135,18 +135,11 @@ class BakeTransaction:
         """Write the working action, which other bakes have changed meanwhile, to a new action or the current one."""
         if into == "NEW":
             return self.commit(into, name)
-        bag = actions.channelbag(self.action, self._slot, ensure=True)
-        made = [(curve.data_path, curve.array_index, keys.Keys.read(curve)) for curve in bag.fcurves]
+        made = curve_keys(actions.curves(self.action, self._slot))
         self.rollback()
         action = self._source
         bag = actions.channelbag(action, self._source_slot, ensure=True)
-        for path, index, new in made:
-            curve = bag.fcurves.find(path, index=index)
-            old = None if curve is None else keys.Keys.read(curve)
-            if old is None or not np.array_equal(old.attributes, new.attributes):
-                self._undo.callback(put_back, bag, path, index, old)
-                bone = path.split('"')[1] if path.startswith('pose.bones["') else ""
-                new.write(curve or actions.new_curve(bag, path, index, bone))
+        write_changed(made, bag, self._undo)
         action.update_tag()
         return action
 
@@ -220,6 +213,29 @@ class BakeTransaction:
 
 _START = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 0.0, 0.0)}
 """The default rotation in Blender's NLA before the first strip; angles are 0."""
+
+
+CurveKeys = tuple[str, int, str, keys.Keys]
+"""Data path, array index, name of the group and keys of an F-curve."""
+
+
+def curve_keys(curves: Iterable[Any]) -> list[CurveKeys]:
+    """The keys of F-curves, which stay when the curves are removed."""
+    return [
+        (curve.data_path, curve.array_index, curve.group.name if curve.group else "", keys.Keys.read(curve))
+        for curve in curves
+    ]
+
+
+def write_changed(made: Iterable[CurveKeys], bag: Any, undo: ExitStack | None = None) -> None:
+    """Write the keys that differ from those in a channelbag. undo: receives what restores them."""
+    for path, index, group, new in made:
+        curve = bag.fcurves.find(path, index=index)
+        old = None if curve is None else keys.Keys.read(curve)
+        if old is None or old.attributes.tobytes() != new.attributes.tobytes():
+            if undo is not None:
+                undo.callback(put_back, bag, path, index, old)
+            new.write(curve or actions.new_curve(bag, path, index, group))
 
 
 def put_back(bag: Any, path: str, index: int, old: keys.Keys | None) -> None:

@@ -7,7 +7,7 @@ import bpy
 
 from ...lookat_pd.progress import subrange
 from ..animation import actions
-from ..animation.keys import Keys
+from ..animation.bake_transaction import curve_keys, write_changed
 from ..feet.foot_locking import FootLockResult
 from ..sampling import scene_time
 from . import join, pops, sequence
@@ -68,7 +68,8 @@ def smooth(
         bpy.data.actions.remove(copy)
         raise
     if into == "CURRENT":
-        _transfer(copy, own, original, slot)
+        write_changed(curve_keys(actions.curves(copy, own)), actions.channelbag(original, slot, ensure=True))
+        original.update_tag()
         bpy.data.actions.remove(copy)
         return SmoothedAction(original, slot, made, locked and replace(locked, action=original))
     copy.name = name or f"{original.name} smooth"
@@ -92,18 +93,3 @@ def _smooth(
         left = (sequence.key_range(action, slot)[1] - frame + 1) * scene_time.seconds_per_frame(scene)
         blend = replace(blend, seconds=min(blend.seconds, blend.profile.longest_blend(left)))
     return pops.smooth(armature, action, frame, blend, bones=bones, slot=slot, scene=scene, called=called)
-
-
-def _transfer(
-    action: bpy.types.Action, slot: bpy.types.ActionSlot, to: bpy.types.Action, own: bpy.types.ActionSlot
-) -> None:
-    """Give an action the keys that differ in a changed copy of it."""
-    bag = actions.channelbag(to, own, ensure=True)
-    for curve in actions.curves(action, slot):
-        mine = bag.fcurves.find(curve.data_path, index=curve.array_index)
-        keys = Keys.read(curve)
-        if mine is None:
-            mine = actions.new_curve(bag, curve.data_path, curve.array_index, curve.group.name if curve.group else "")
-        if Keys.read(mine).attributes.tobytes() != keys.attributes.tobytes():
-            keys.write(mine)
-    to.update_tag()
