@@ -1,36 +1,28 @@
-"""Writes docs/joins-measured.md: hips, knees and feet through joins of captured and drawn clips.
-
-    LOOKAT_PD_RIGS=FOLDER python docs/joins_measured.py [NAME]...    the rows of files whose names contain one of these
+"""Hips, knees and feet through joins of captured and drawn clips of other makers.
 
 Each pair is joined at its best cut and 12 frames later, with locked feet, of keys and as seen.
 """
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)
+import bpy
+import numpy as np
 
-import bpy  # noqa: E402
-import numpy as np  # noqa: E402
+from lookat_pd import rotation
+from lookat_pd.progress import drain
+from lookat_pd.rotation import Array
+from standalone import load
 
-from standalone import load  # noqa: E402
-
-load().register()
-
-from lookat_pd import rotation  # noqa: E402
-from lookat_pd.progress import drain  # noqa: E402
-from lookat_pd.rotation import Array  # noqa: E402
+from . import files
 
 playing, sampler = load("rig.animation.playing"), load("rig.sampling.sampler")
 best_cut, join, splice = (load(f"rig.transitions.{name}") for name in ("best_cut", "join", "splice"))
 foot_bones, RigError = load("rig.feet.foot_bones"), load("lookat_pd.errors").RigError
 seen_join, seen_offsets = (load(f"rig.transitions.as_seen.{name}") for name in ("seen_join", "seen_offsets"))
 
-PAGE = ROOT / "docs" / "joins-measured.md"
 LATER = (0, 12)
 SHORTEST = 8
 """Frames of the destination that have to be left."""
@@ -43,18 +35,10 @@ PAIRS = (
     ("walk, walk", "gltf/kaykit_knight.glb:Walking_A", "gltf/kaykit_knight.glb:Walking_C"),
     ("run, stop", "gltf/kaykit_knight.glb:Running_A", "gltf/kaykit_knight.glb:Idle"),
 )
-HEAD = """# Joins, measured
-
-For contributors. Written by `docs/joins_measured.py` from clips of other makers; `LOOKAT_PD_RIGS` names their folder.
-Each pair is joined with the default settings and *Lock Feet*, at its best cut and 12 frames later. *Hips* is the
-largest acceleration of the hips from five frames before the cut to 60 after it, divided by the larger one of the two
-clips around the cut. *Knees* is the same for the speed with which a knee bends. *Drift* is the largest distance between
-two places of a planted foot, before and after it was locked, in millimetres for legs of 0.9 m; where none is given, no
-foot is planted.
-
-| clips | files | cut | blend | hips | knees | drift [mm] |
+HEAD = """| clips | files | cut | blend | hips | knees | drift [mm] |
 |---|---|---|---|---|---|---|
 """
+HEADS = (HEAD,)
 
 
 def opened(first: str, second: str) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
@@ -145,17 +129,7 @@ def rows(name: str, first: str, second: str) -> Iterator[str]:
             bpy.data.actions.remove(made.action)
 
 
-def main(names: Sequence[str]) -> None:
-    lines = []
+def lines(names: Sequence[str]) -> Iterator[files.Line]:
     for pair in PAIRS:
         if not names or any(name in item for name in names for item in pair):
-            for line in rows(*pair):
-                print(line, file=sys.stderr, flush=True)
-                lines.append(line)
-    if not names:
-        PAGE.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
-
-
-main(sys.argv[1:])
-sys.stdout.flush()
-os._exit(0)
+            yield from ((HEAD, line) for line in rows(*pair))

@@ -1,27 +1,22 @@
-"""Writes the table of docs/dynamics-measured.md: all presets of dynamics on rigs of other makers.
-
-    LOOKAT_PD_RIGS=FOLDER python docs/dynamics_measured.py [NAME]...    the rows whose file contains one of the names
+"""All presets of dynamics on rigs of other makers.
 
 An arm, else another limb or a tail, moves through four poses of the first clip; rigs without a clip get four poses.
 """
 
-import os
-import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)
+import bpy
+import numpy as np
 
-import bpy  # noqa: E402
-import numpy as np  # noqa: E402
+from lookat_pd import rotation
+from lookat_pd.errors import LookAtError
+from lookat_pd.progress import drain
+from standalone import load
 
-from docs.rigs_measured import DEMO, FILES, clips_of, load, open_demo, open_rig, run  # noqa: E402
-from lookat_pd import rotation  # noqa: E402
-from lookat_pd.errors import LookAtError  # noqa: E402
+from . import files
 
 limbs, limb_controls, limb_switch, targets = (
     load(f"rig.{name}")
@@ -32,7 +27,6 @@ hitting, interpolation, key_poses, masses, presets, reaching, setup = (
     for name in ("hitting", "interpolation", "key_poses", "masses", "presets", "reaching", "setup")
 )
 
-PAGE = ROOT / "docs" / "dynamics-measured.md"
 LONGEST, POSES, MOST_BONES = 72, 4, 3
 """Frames of a clip, poses, and bones of a limb that are measured."""
 FASTEST = 90.0
@@ -46,6 +40,7 @@ HEAD = (
     f"| rig | bones | mass | heaviest bone | {' | '.join(PRESETS)} | reach | hit |\n"
     f"|---|---|---|---|{'---|' * len(PRESETS)}---|---|\n"
 )
+HEADS = (HEAD,)
 
 
 @dataclass
@@ -107,7 +102,9 @@ def measure(rig: bpy.types.Object, row: Row) -> None:
     for item in bpy.data.objects:
         item.hide_viewport = item.hide_viewport or item.type == "MESH"
     row.bones = bones = limb_of(rig)
-    clips = [(key_poses.has_keys(rig, bones[0]), last - first, clip, first) for clip, first, last in clips_of(rig)]
+    clips = [
+        (key_poses.has_keys(rig, bones[0]), last - first, clip, first) for clip, first, last in files.clips_of(rig)
+    ]
     _, length, clip, first = max(clips)
     last = first + length
     if clip in bpy.data.actions:
@@ -146,7 +143,7 @@ def attempt(row: Row, what: str, work) -> str:
 
 
 def between(rig: bpy.types.Object, request, frames: Sequence[int], plain: np.ndarray, limit: float) -> tuple[str, str]:
-    result = run(interpolation.start(bpy.context.scene, rig, request))
+    result = drain(interpolation.start(bpy.context.scene, rig, request))
     end = int(result.frames[-1])
     found = turns(rig, result.tree.bones, range(frames[0], end + 1))
     speed = fastest(found)
@@ -169,7 +166,7 @@ def reach(rig: bpy.types.Object, bones: Sequence[str], frame: int) -> tuple[str,
     point = world[:3, :3] @ there + world[:3, 3]
     goal = targets.Target(point=(float(point[0]), float(point[1]), float(point[2])))
     request = reaching.ReachRequest(bones[-1], goal, frame, 0.8, length=len(bones), at_tip=True, avoids_body=False)
-    result = run(reaching.start(bpy.context.scene, rig, request))
+    result = drain(reaching.start(bpy.context.scene, rig, request))
     problem = "" if np.isfinite(result.path).all() else "not a number"
     size = float(np.abs(np.cbrt(np.linalg.det(world[:3, :3])))) * length
     if not problem and result.missed > 1e-2 * size:
@@ -179,7 +176,7 @@ def reach(rig: bpy.types.Object, bones: Sequence[str], frame: int) -> tuple[str,
 
 def hit(rig: bpy.types.Object, bones: Sequence[str], frame: int, limit: float) -> tuple[str, str]:
     request = hitting.HitRequest((hitting.HitSpec(frame, bones[-1], 3.0),))
-    result = run(hitting.start(bpy.context.scene, rig, request))
+    result = drain(hitting.start(bpy.context.scene, rig, request))
     found = turns(rig, result.tree.bones, range(frame, int(result.frames[-1]) + 1))
     most = float(np.degrees(result.angles.max()))
     problem = "" if np.isfinite(found).all() else "not a number"
@@ -206,27 +203,12 @@ def back(rig: bpy.types.Object, source: bpy.types.Action) -> None:
 
 
 def line(row: Row) -> str:
-    return f"| {' | '.join((row.name, ', '.join(row.bones), row.mass, row.heaviest, *row.cells))} |\n"
+    return f"| {' | '.join((row.name, ', '.join(row.bones), row.mass, row.heaviest, *row.cells))} |"
 
 
-def main(names: Sequence[str], log) -> None:
-    folder = Path(os.environ["LOOKAT_PD_RIGS"])
-    rows, wrong = [], []
-    for file in (DEMO, *FILES):
-        if names and not any(name in file for name in names):
-            continue
-        rig = open_demo() if file == DEMO else open_rig(folder / file)
+def lines(names: Sequence[str]) -> Iterator[files.Line]:
+    for file, rig in files.opened(names):
         row = Row(Path(file).name)
         measure(rig, row)
-        rows.append(line(row))
-        wrong += [f"- {row.name}: {text}\n" for text in row.wrong]
-        log.write(rows[-1] + "".join(f"    {text}\n" for text in row.wrong))
-        log.flush()
-    if not names:
-        page = PAGE.read_text("utf-8")
-        PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: HEAD + "".join(rows), page, flags=re.MULTILINE), "utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:], sys.stderr)
-    os._exit(0)
+        yield HEAD, line(row)
+        yield from (("", text) for text in row.wrong)

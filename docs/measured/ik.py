@@ -1,29 +1,22 @@
-"""Writes the tables of docs/ik-measured.md: limbs that follow smooth paths, and feet that are held, on many rigs.
-
-    LOOKAT_PD_RIGS=FOLDER python docs/ik_measured.py [NAME]...    the rows whose file contains one of the names
+"""Limbs that follow smooth paths, and feet that are held, on rigs of other makers.
 
 Every arm, leg and tail follows three closed paths in its reach, in the rest pose and over the longest clip of the file.
 All figures are measured on the evaluated rig. The page says how.
 """
 
-import os
-import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(1, str(ROOT / "docs"))
+import bpy
+import numpy as np
 
-import rigs_measured  # noqa: E402  # registers the extension
+from lookat_pd import rotation
+from lookat_pd.progress import drain
+from lookat_pd.rotation import Array
+from standalone import load
 
-import bpy  # noqa: E402  # isort: skip
-import numpy as np  # noqa: E402
-
-from lookat_pd import rotation  # noqa: E402
-from lookat_pd.rotation import Array  # noqa: E402
-from standalone import load  # noqa: E402
+from . import files
 
 bake, body_joints, chains = (
     load(f"rig.{name}") for name in ("ik.bake", "detection.body_joints", "detection.joint_chain")
@@ -36,7 +29,6 @@ rest, stance = (load(f"rig.detection.{name}") for name in ("rest", "stance"))
 chain_solve, pose, targets = (load(f"rig.{name}") for name in ("ik.chain_solve", "ik.pose", "sampling.targets"))
 errors = load("lookat_pd.errors")
 
-PAGE = ROOT / "docs" / "ik-measured.md"
 FRAMES = 90
 WIDTHS = (0.5, 1.2, 2.2)
 """How far [rad] the three paths lead away from the animated direction of the limb."""
@@ -57,6 +49,7 @@ KINDS = {
     ("leg", True): "legs to the tip of the foot",
     ("tail", True): "tails",
 }
+HEADS = HEAD, CONTACTS
 
 
 @dataclass
@@ -224,7 +217,7 @@ def follow(
     poses = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
     goal = goals.Goal(targets.Target(target))
     try:
-        rigs_measured.run(bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options))
+        drain(bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options))
         baked = watched(rig, chain, frames)
     finally:
         made = data.action
@@ -256,7 +249,7 @@ def longest_clip(rig: bpy.types.Object) -> Iterator[range]:
         bone.matrix_basis.identity()
     yield range(1, 1 + FRAMES)
     found = [a for a in bpy.data.actions if any(s.target_id_type == "OBJECT" for s in a.slots)]
-    found = [action for action in found if rigs_measured.moves(rig, action)]
+    found = [action for action in found if files.moves(rig, action)]
     if found:
         clip = max(found, key=lambda action: (action.frame_range[1] - action.frame_range[0], action.name))
         data = rig.animation_data_create()
@@ -297,22 +290,22 @@ def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
 def held_feet(rig: bpy.types.Object, name: str) -> str:
     """A row of the second table: the feet of the longest clip, cleaned up with what is detected; "" without feet."""
     feet = sorted(body_settings.feet(rig))
-    clips = list(rigs_measured.clips_of(rig)) if feet else []
+    clips = list(files.clips_of(rig)) if feet else []
     if not feet or rig.animation_data is None or rig.animation_data.action is None:
         return ""
     longest = max(clips, key=lambda clip: clip[2] - clip[1])
-    _, first, last = next(clip for clip in rigs_measured.clips_of(rig) if clip == longest)
+    _, first, last = next(clip for clip in files.clips_of(rig) if clip == longest)
     points = np.concatenate((rest.skeleton(rig).heads, rest.skeleton(rig).tails)) @ stance.of(rig).axes.up
     scale = float(np.abs(np.array(rig.matrix_world.to_scale())).mean())
-    to_person = 1000.0 * rigs_measured.PERSON / (scale * float(np.ptp(points)))
-    before = rigs_measured.places(rig, feet, range(first, last + 1))
+    to_person = 1000.0 * files.PERSON / (scale * float(np.ptp(points)))
+    before = files.places(rig, feet, range(first, last + 1))
     touches = {foot: contacts.Touch(contacts.Contact(contacts_found.Detection())) for foot in feet}
     options = bake_options.BakeOptions(first, last, "NEW")
     try:
-        found = rigs_measured.run(contacts.clean_up_body(bpy.context.scene, rig, touches, options))
+        found = drain(contacts.clean_up_body(bpy.context.scene, rig, touches, options))
     except errors.LookAtError as error:
-        return f"| {name} | {error} | - | - | - |\n"
-    after = rigs_measured.places(rig, feet, range(first, last + 1))
+        return f"| {name} | {error} | - | - | - |"
+    after = files.places(rig, feet, range(first, last + 1))
     slips = np.zeros(2)
     for k, foot in enumerate(feet):
         for a, b in found.contacts[foot]:
@@ -320,39 +313,21 @@ def held_feet(rig: bpy.types.Object, name: str) -> str:
             away = [np.linalg.norm(points - points.mean(axis=0), axis=-1).max() for points in held]
             slips = np.maximum(slips, to_person * np.array(away))
     count, lowered = sum(map(len, found.contacts.values())), to_person * float(found.lowered.max())
-    return f"| {name} | {count} | {slips[0]:.1f} | {slips[1]:.3f} | {lowered:.0f} |\n"
+    return f"| {name} | {count} | {slips[0]:.1f} | {slips[1]:.3f} | {lowered:.0f} |"
 
 
-def lines(name: str, rows: dict[tuple[str, bool], Row]) -> str:
-    found = ""
+def rows_of(name: str, rows: dict[tuple[str, bool], Row]) -> Iterator[files.Line]:
     for kind, row in rows.items():
         end = f"{row.end:.0f}°" if kind[1] and kind[0] != "tail" else "-"
         figures = f"{end} | {row.speed:.2f} | {100.0 * row.error:.4f} %" if row.paths else "refused | - | -"
-        found += f"| {name} | {KINDS[kind]} | {row.paths} | {figures} |\n"
-    return found
+        yield HEAD, f"| {name} | {KINDS[kind]} | {row.paths} | {figures} |"
+        yield from (("", note) for note in sorted(row.refused))
 
 
-def main(names: Sequence[str], log) -> None:
-    folder = Path(os.environ["LOOKAT_PD_RIGS"])
-    table = held = ""
-    for file in (rigs_measured.DEMO, *rigs_measured.FILES):
-        if names and not any(name in file for name in names):
-            continue
-        demo = file == rigs_measured.DEMO
-        rig = rigs_measured.open_demo() if demo else rigs_measured.open_rig(folder / file)
-        rows = measure(rig)
-        made = held_feet(rig, Path(file).name)
-        held += made
-        log.write(made)
-        table += lines(Path(file).name, rows)
-        log.write(lines(Path(file).name, rows) + "".join(f"    {n}\n" for row in rows.values() for n in row.refused))
-        log.flush()
-    if not names:
-        text = PAGE.read_text("utf-8")
-        tables = iter((HEAD + table, CONTACTS + held))
-        PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: next(tables), text, flags=re.MULTILINE), "utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:], sys.stderr)
-    os._exit(0)
+def lines(names: Sequence[str]) -> Iterator[files.Line]:
+    for file, rig in files.opened(names):
+        name = Path(file).name
+        yield from rows_of(name, measure(rig))
+        held = held_feet(rig, name)
+        if held:
+            yield CONTACTS, held
