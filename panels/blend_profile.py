@@ -4,9 +4,10 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from ..lookat_pd.message import Message
-from ..operators import current, inertialize
+from ..operators import current
 from ..rig.transitions import blend_profiles, profile_settings
 from ..translations import messages
+from .sidebar import TransitionsPanel
 
 _ICONS = {"BONES": "BONE_DATA", "COLLECTION": "GROUP_BONE", "CURVES": "FCURVE"}
 
@@ -31,17 +32,8 @@ class LOOKAT_PD_PT_profile_presets(PresetPanel, bpy.types.Panel):
     preset_add_operator = "lookat_pd.profile_preset_add"
 
 
-class LOOKAT_PD_PT_transitions_profile(bpy.types.Panel):
+class LOOKAT_PD_PT_transitions_profile(TransitionsPanel, bpy.types.Panel):
     bl_label = "Blend Profile"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_parent_id = "LOOKAT_PD_PT_transitions"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return inertialize.why_not(context) is None
 
     def draw_header(self, context: bpy.types.Context) -> None:
         self.layout.prop(context.scene.lookat_pd_transition, "use_profile", text="")

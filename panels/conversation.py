@@ -6,6 +6,7 @@ from ..operators import converse, current
 from ..rig.look_at.directing import conversation_settings
 from ..translations import messages
 from . import status
+from .sidebar import SidebarPanel
 
 
 class LOOKAT_PD_UL_people(bpy.types.UIList):
@@ -29,13 +30,9 @@ class LOOKAT_PD_UL_turns(bpy.types.UIList):
         split.prop(item, "text", text="", emboss=False)
 
 
-class LOOKAT_PD_PT_sidebar_conversation(bpy.types.Panel):
+class LOOKAT_PD_PT_sidebar_conversation(SidebarPanel, bpy.types.Panel):
     bl_label = "Conversation"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
     bl_parent_id = "LOOKAT_PD_PT_sidebar"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, scene = current.prepared(self.layout), context.scene

@@ -1,7 +1,5 @@
 """Dynamics: masses, interpolation of keys, and reaching."""
 
-from typing import TYPE_CHECKING
-
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
@@ -9,39 +7,24 @@ from ..operators import current, interpolate_keys, reach
 from ..rig.dynamics import display, masses, reaching
 from ..translations import messages
 from . import compare_ghost, plots, presets
+from .sidebar import ArmaturePanel, SidebarPanel
 
 _VIEWS = (("Front", (0, 2)), ("Side", (1, 2)), ("Top", (0, 1)))
 """The world axes of the plots of the hand's path: horizontal and vertical."""
 
 
-class _Dynamics:
-    """A sub-panel."""
-
-    if TYPE_CHECKING:
-        layout: bpy.types.UILayout
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def prepared(self) -> bpy.types.UILayout:
-        return current.prepared(self.layout)
+class _SubPanel(ArmaturePanel):
+    bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
 
-class _SubPanel(_Dynamics):
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None
-
-
-class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
+class LOOKAT_PD_PT_dynamics(SidebarPanel, bpy.types.Panel):
     bl_label = "Dynamics"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         presets.LOOKAT_PD_PT_dynamics_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = self.prepared(), context.scene.lookat_pd_dynamics
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_dynamics
         reason = interpolate_keys.why_not(context)
         if current.why_no_armature(context) is None:
             _draw_interpolation(layout, settings)
@@ -57,14 +40,13 @@ class LOOKAT_PD_PT_dynamics(_Dynamics, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_bone(_SubPanel, bpy.types.Panel):
     bl_label = "Active Bone"
-    bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return _SubPanel.poll(context) and current.bone(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, bone = self.prepared(), current.bone(context)
+        layout, bone = current.prepared(self.layout), current.bone(context)
         own = bone.lookat_pd_body
         layout.label(text=bone.name, icon="BONE_DATA", translate=False)
         column = layout.column(align=True)
@@ -80,10 +62,9 @@ class LOOKAT_PD_PT_dynamics_bone(_SubPanel, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
     bl_label = "Body"
-    bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, scene, armature = self.prepared(), context.scene, current.armature(context)
+        layout, scene, armature = current.prepared(self.layout), context.scene, current.armature(context)
         settings = armature.lookat_pd_body
         row = layout.row(align=True)
         row.prop(settings, "shape")
@@ -118,10 +99,9 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
     bl_label = "Reach"
-    bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = self.prepared(), context.scene.lookat_pd_dynamics
+        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_dynamics
         column = layout.column(align=True)
         column.prop(settings, "point")
         column.prop(settings, "length")

@@ -5,19 +5,12 @@ import bpy
 from ..operators import current, hit
 from ..rig.dynamics import hitting
 from . import plots
+from .sidebar import ArmaturePanel
 
 
-class LOOKAT_PD_PT_dynamics_hit(bpy.types.Panel):
+class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
     bl_label = "Hit"
     bl_parent_id = "LOOKAT_PD_PT_dynamics"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, armature = current.prepared(self.layout), current.armature(context)

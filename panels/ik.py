@@ -10,16 +10,13 @@ from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
 from . import plots
+from .sidebar import SidebarPanel
 
 _MOST_JOINTS = 12
 
 
-class LOOKAT_PD_PT_ik(bpy.types.Panel):
+class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
     bl_label = "IK"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         self.layout.operator_menu_enum("lookat_pd.ik_preset", "preset", text="", icon="PRESET")
@@ -76,12 +73,8 @@ class LOOKAT_PD_PT_ik(bpy.types.Panel):
         row.operator("lookat_pd.ik_bake", icon="KEYFRAME_HLT")
 
 
-class _SubPanel:
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
+class _SubPanel(SidebarPanel):
     bl_parent_id = "LOOKAT_PD_PT_ik"
-    bl_options = {"DEFAULT_CLOSED"}
 
 
 class LOOKAT_PD_PT_ik_joints(_SubPanel, bpy.types.Panel):

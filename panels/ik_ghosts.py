@@ -10,6 +10,7 @@ from ..operators import current, ik_drag
 from ..rig.ik import method_ghosts
 from ..rig.ik import preview as ik_preview
 from ..rig.ik.method_ghosts import MethodGhost
+from .sidebar import ArmaturePanel
 from .viewport import TEXT_SIZE, Batch, draw_handlers, write
 
 _COLORS = (1, 3, 4, 6)
@@ -76,17 +77,9 @@ def _colors(context: bpy.types.Context) -> list:
     return [colors[n].color for n in _COLORS]
 
 
-class LOOKAT_PD_PT_ik_compare(bpy.types.Panel):
+class LOOKAT_PD_PT_ik_compare(ArmaturePanel, bpy.types.Panel):
     bl_label = "Compare Solvers"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
     bl_parent_id = "LOOKAT_PD_PT_ik"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None
 
     def draw_header(self, context: bpy.types.Context) -> None:
         self.layout.prop(context.scene.lookat_pd_ik, "compare", text="")

@@ -14,6 +14,7 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import overlay
 from ..rig.look_at import resolve as look_at
 from ..rig.offset_layer import constraints as offsets
+from .sidebar import SidebarPanel
 from .viewport import Batch, draw_handlers, on_screen, write
 
 _DISPLAYS = ("show_sight", "show_target", "show_limits", "show_offsets", "show_detected")
@@ -79,13 +80,9 @@ class _Display:
             column.prop(settings, name)
 
 
-class LOOKAT_PD_PT_sidebar_display(_Display, bpy.types.Panel):
+class LOOKAT_PD_PT_sidebar_display(_Display, SidebarPanel, bpy.types.Panel):
     bl_label = "Display"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
     bl_parent_id = "LOOKAT_PD_PT_sidebar"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

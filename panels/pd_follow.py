@@ -8,14 +8,11 @@ from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
 from . import controller, keyed
+from .sidebar import SidebarPanel
 
 
-class LOOKAT_PD_PT_pd_follow(bpy.types.Panel):
+class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
     bl_label = "PD Follow"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = current.prepared(self.layout)

@@ -11,6 +11,7 @@ from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.decay_preview import DecayPreview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots
+from .sidebar import SidebarPanel
 
 _BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio")
 _CUT_RANGE = ("use_cut_range", "source_start", "source_end", "destination_start", "destination_end")
@@ -26,12 +27,8 @@ class LOOKAT_PD_UL_cuts(bpy.types.UIList):
         row.label(text=f"{item.cost:.4f}", translate=False)
 
 
-class LOOKAT_PD_PT_transitions(bpy.types.Panel):
+class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
     bl_label = "Transitions"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         self.layout.operator_menu_enum("lookat_pd.transition_preset", "preset", text="", icon="PRESET")

@@ -2,11 +2,12 @@
 
 import bpy
 
-from ..operators import current, inertialize
+from ..operators import current
 from ..rig.transitions import profile_settings
 from ..rig.transitions.as_seen import seen_offsets, seen_pops
 from ..rig.transitions.settings import POP_ITEMS, has_damping
 from . import status
+from .sidebar import TransitionsPanel
 
 _METHODS = {identifier for identifier, *_ in POP_ITEMS}
 
@@ -22,17 +23,8 @@ class LOOKAT_PD_UL_seen_pops(bpy.types.UIList):
         row.label(text=f"{item.turn * 57.2958:.0f}°", translate=False)
 
 
-class LOOKAT_PD_PT_transitions_as_seen(bpy.types.Panel):
+class LOOKAT_PD_PT_transitions_as_seen(TransitionsPanel, bpy.types.Panel):
     bl_label = "As Seen"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_parent_id = "LOOKAT_PD_PT_transitions"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return inertialize.why_not(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_transition

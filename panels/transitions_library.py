@@ -12,6 +12,7 @@ from ..rig.transitions.library import PathEnds
 from ..rig.transitions.library_preview import LibraryPreview
 from ..translations import messages
 from . import plots, status
+from .sidebar import TransitionsPanel
 from .transitions import copy_settings, hand_over
 
 _PATH = (
@@ -31,17 +32,8 @@ class LOOKAT_PD_UL_library(bpy.types.UIList):
         row.label(text=f"{item.cost:.4f}", translate=False)
 
 
-class LOOKAT_PD_PT_transitions_library(bpy.types.Panel):
+class LOOKAT_PD_PT_transitions_library(TransitionsPanel, bpy.types.Panel):
     bl_label = "Library"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_parent_id = "LOOKAT_PD_PT_transitions"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return inertialize.why_not(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_library

@@ -2,22 +2,14 @@
 
 import bpy
 
-from ..operators import current, inertialize
+from ..operators import current
 from ..operators.travel import draw_speed
+from .sidebar import TransitionsPanel
 from .transitions import copy_settings
 
 
-class LOOKAT_PD_PT_transitions_travel(bpy.types.Panel):
+class LOOKAT_PD_PT_transitions_travel(TransitionsPanel, bpy.types.Panel):
     bl_label = "Travel"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Look-at PD"
-    bl_parent_id = "LOOKAT_PD_PT_transitions"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return inertialize.why_not(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_travel
