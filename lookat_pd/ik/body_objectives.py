@@ -37,13 +37,12 @@ class BodyState:
 @dataclass(frozen=True)
 class Members:
     """Objectives of one kind. joints: (p,), their indices in the state. lines: the ancestors of each joint after
-    itself. mask: (p, 1, n), 1 for these joints. arrays: (size, p, m), those of `sizes`, in lengths of a mean bone."""
+    itself. mask: (p, 1, n), 1 for these joints."""
 
     objectives: Sequence["BodyObjective"]
     joints: Array
     lines: Sequence[Array]
     mask: Array
-    arrays: dict[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +80,12 @@ class BodyObjective:
         return checks.leading(weight=np.shape(self.weight), **shapes)
 
     @staticmethod
-    def linear(state: BodyState, members: Members, changes: Array | None) -> Array:
-        """The residuals (3, p, m). Their changes for the coordinates of all joints are written into `changes`
-        (m, p, 3, 3, n), where the coordinates are counted by the fourth axis."""
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        """The residuals (3, p, m) of members with arrays (size, p, m), those of `sizes`, in lengths of a mean bone.
+
+        Their changes for the coordinates of all joints are written into `changes` (m, p, 3, 3, n), where the
+        coordinates are counted by the fourth axis.
+        """
         raise NotImplementedError
 
 
@@ -97,13 +99,14 @@ class BodyPosition(BodyObjective):
     moves_with_root = True
 
     @staticmethod
-    def linear(state: BodyState, members: Members, changes: Array | None) -> Array:
-        turns = state.orientations[:, members.joints]
-        points = state.positions[:, members.joints] + rotation.rotate(turns.T, members.arrays["offset"].T).T
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        points = state.positions[:, members.joints]
+        if arrays["offset"].any():
+            points += rotation.rotate(state.orientations[:, members.joints].T, arrays["offset"].T).T
         if changes is not None:
             arms = (points[..., None] - state.places[:, None]) * members.mask
             _write_cross(state.axes[:, None], arms[:, :, None], changes)
-        return members.arrays["target"] - points
+        return arrays["target"] - points
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +117,11 @@ class BodyOrientation(BodyObjective):
     sizes: ClassVar = {"orientation": 4}
 
     @staticmethod
-    def linear(state: BodyState, members: Members, changes: Array | None) -> Array:
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
         turns = state.orientations[:, members.joints].T
         if changes is not None:
             np.multiply(state.axes[:, None], members.mask[:, None], out=changes.transpose(2, 1, 3, 0, 4))
-        return rotation.log(rotation.multiply(members.arrays["orientation"].T, rotation.inverse(turns))).T
+        return rotation.log(rotation.multiply(arrays["orientation"].T, rotation.inverse(turns))).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +133,9 @@ class BodyAim(BodyObjective):
     sizes: ClassVar = {"target": 3, "axis": 3}
 
     @staticmethod
-    def linear(state: BodyState, members: Members, changes: Array | None) -> Array:
-        axes = rotation.rotate(state.orientations[:, members.joints].T, members.arrays["axis"].T).T
-        away = members.arrays["target"] - state.positions[:, members.joints]
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        axes = rotation.rotate(state.orientations[:, members.joints].T, arrays["axis"].T).T
+        away = arrays["target"] - state.positions[:, members.joints]
         if changes is not None:
             # A rotation about the direction itself changes nothing.
             along = (axes / np.maximum(np.sqrt(np.sum(axes * axes, axis=0)), 1e-300))[..., None]
@@ -157,8 +160,8 @@ class BodyPole(BodyObjective):
         checks.whole("bones", self.bones, 2, 1000)
 
     @staticmethod
-    def linear(state: BodyState, members: Members, changes: Array | None) -> Array:
-        values = np.zeros(members.arrays["target"].shape)
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        values = np.zeros(arrays["target"].shape)
         if changes is not None:
             changes[:] = 0.0
         for k, (objective, line) in enumerate(zip(members.objectives, members.lines, strict=True)):
@@ -172,7 +175,7 @@ class BodyPole(BodyObjective):
             length = np.maximum(np.linalg.norm(along, axis=0), 1e-12)
             along = along / length
             bend = _beside(along, state.positions[:, line[1:count]].mean(axis=1) - base)
-            away = _beside(along, members.arrays["target"][:, k] - base)
+            away = _beside(along, arrays["target"][:, k] - base)
             sizes = np.linalg.norm(bend, axis=0), np.linalg.norm(away, axis=0)
             share = np.minimum(np.minimum(*sizes) / (_NEAR_LINE * length), 1.0)
             sine = np.sum(along * np.cross(bend, away, axis=0), axis=0)

@@ -147,7 +147,8 @@ class _Problem:
         check_memory(8.0 * self.count * (rows * (3.0 * n + 3.0) + 60.0 * n))
         start = rotations if limits is None else limits.clamp(rotations)
         self.whole = _flat(start, self.batch, 2)
-        self.objectives, self.balance, self.move_root = objectives, balance, move_root
+        self.objectives, self.balance = objectives, balance
+        self.root = _STIFF_ROOT**0.5 if move_root else 0.0
         self._keep(limits, posture)
         offsets = offsets[..., self.used, :]
         lengths = np.linalg.norm(offsets[..., 1:, :] if len(self.used) > 1 else offsets, axis=-1)
@@ -159,7 +160,7 @@ class _Problem:
         if limits is not None and np.any(np.asarray(limits.locks)):
             self.data["locked"] = limits.parameters(batch_last(self.whole, (self.count,), 2))[self.used]
         self.data["weights"] = np.empty((len(self.levels.mean), self.count))
-        for g, (kind, members, _) in enumerate(self.groups):
+        for g, (kind, members, _, _) in enumerate(self.groups):
             for name in kind.sizes:
                 found = []
                 for k in members:
@@ -214,25 +215,24 @@ class _Problem:
             self.unscale = np.linalg.pinv(self.scale)
 
     def _order(self) -> None:
-        """The rows of objectives and balance by priority, those of one kind together."""
-        kinds = list(dict.fromkeys(type(objective) for objective in self.objectives))
-        members: dict[tuple[int, int], list[int]] = {}
+        """The rows of the objectives, those of one kind together; the last ones are those of the balance."""
+        kinds: dict[type[BodyObjective], list[int]] = {}
         for k, objective in enumerate(self.objectives):
-            members.setdefault((objective.priority, kinds.index(type(objective))), []).append(k)
+            kinds.setdefault(type(objective), []).append(k)
+        self.groups, self.rows_of, count = [], {}, 0
+        for kind, members in kinds.items():
+            place = self.place[members]
+            lines = [self.lines[joint] for joint in place.tolist()]
+            group = Members([self.objectives[k] for k in members], place, lines, self.is_above[place][:, None])
+            self.groups.append((kind, members, group, slice(count, count + 3 * len(members))))
+            for k in members:
+                self.rows_of[k] = slice(count, count + 3)
+                count += 3
+        objectives = [k for _, members, _, _ in self.groups for k in members for _ in range(3)]
+        priorities = [self.objectives[k].priority for k in objectives]
         if self.balance is not None:
-            members[BALANCE, len(kinds)] = []
-        self.groups, self.rows_of, priorities, objectives = [], {}, [], []
-        for priority, kind in sorted(members):
-            first = len(priorities)
-            for k in members[priority, kind]:
-                self.rows_of[k] = slice(len(priorities), len(priorities) + 3)
-                priorities += [priority] * 3
-                objectives += [k] * 3
-            if kind < len(kinds):
-                self.groups.append((kinds[kind], members[priority, kind], slice(first, len(priorities))))
-            else:
-                priorities += [priority] * 2
-                objectives += [-1] * 2
+            objectives += [-1] * 2
+            priorities += [BALANCE] * 2
         self.levels = _Levels.of(priorities, objectives)
 
     def _hinges(self) -> None:
@@ -242,7 +242,7 @@ class _Problem:
         found = [False] * len(self.parents)
         offsets = {
             k: self.data[f"offset {g}"][:, p]
-            for g, (kind, members, _) in enumerate(self.groups)
+            for g, (kind, members, _, _) in enumerate(self.groups)
             for p, k in enumerate(members)
             if "offset" in kind.sizes
         }
@@ -351,24 +351,16 @@ class _Problem:
     # Rows
 
     def residuals(self, state: BodyState, data: dict[str, Array], matrix: Array | None = None) -> Array:
-        """The residuals (m, r) of the objectives, 0 for the balance. Their changes for the coordinates of joints and root
-        are written into a matrix (m, r, 3, n + 1)."""
+        """The residuals (m, r) of the objectives, 0 for the balance. Their changes for the coordinates of the joints are
+        written into a matrix (m, r, 3, n + 1)."""
         values = np.zeros((state.positions.shape[-1], len(self.levels.mean)))
-        for g, (kind, members, rows) in enumerate(self.groups):
-            place = self.place[members]
-            lines = [self.lines[joint] for joint in place.tolist()]
-            arrays = {name: data[f"{name} {g}"] for name in kind.sizes}
-            group = Members([self.objectives[k] for k in members], place, lines, self.is_above[place][:, None], arrays)
+        for g, (kind, members, group, rows) in enumerate(self.groups):
             changes = None
             if matrix is not None:
-                part = matrix[:, rows].reshape(len(values), len(members), 3, *matrix.shape[2:])
-                changes, part[..., -1] = part[..., :-1], self.root_changes(kind) * np.eye(3)
-            values[:, rows] = kind.linear(state, group, changes).T.reshape(len(values), -1)
+                changes = matrix[:, rows].reshape(len(values), len(members), 3, *matrix.shape[2:])[..., :-1]
+            arrays = {name: data[f"{name} {g}"] for name in kind.sizes}
+            values[:, rows] = kind.linear(state, group, arrays, changes).T.reshape(len(values), -1)
         return values
-
-    def root_changes(self, kind: type[BodyObjective]) -> float:
-        """How much the root changes the residuals of objectives of a kind."""
-        return _STIFF_ROOT**0.5 if self.move_root and kind.moves_with_root else 0.0
 
     def balance_rows(self, state: BodyState, data: dict[str, Array], matrix: Array) -> Array:
         """The centre of mass on the ground (m, 2); its changes are written into the matrix."""
@@ -377,7 +369,7 @@ class _Problem:
         center, change = self.balance.linear(state, self.masses, data["centers"], self.is_above.T)
         across = ground @ change.reshape(len(ground), 3, -1)
         matrix[:, rows, :, :-1] = across.reshape(len(ground), 2, 3, -1)
-        matrix[:, rows, :, -1] = ground * (_STIFF_ROOT**0.5 if self.move_root else 0.0)
+        matrix[:, rows, :, -1] = ground * self.root
         return _across(ground, center.T)
 
     def coordinates(self, start: Array, pose: Array, displacement: Array) -> Array:
@@ -396,14 +388,15 @@ class _Problem:
         pose, displacement = self.data["start"], np.zeros((3, count))
         done = np.zeros(count, dtype=int)
         if iterations and count:
-            matrix = self.empty_matrix(count)
+            matrix = self.space()
             values = self.residuals(self.state(pose, displacement, self.data), self.data, matrix)
             active = np.flatnonzero(self.undone(values))
             pose = self.first_pose(values, matrix, active)
             data, here, moved = _some(self.data, active), pose[..., active], displacement[..., active]
             relaxation = _Relaxation.of(len(active), matrix[0, 0].size)
             for iteration in range(iterations if len(active) else 0):
-                here, moved, size = self.step(here, moved, data, _EASY * _SLOWING**iteration, relaxation)
+                part = matrix[: len(active)]
+                here, moved, size = self.step(here, moved, data, part, _EASY * _SLOWING**iteration, relaxation)
                 done[active] += 1
                 going = size > tolerance
                 if not going.all() or iteration == iterations - 1:
@@ -431,17 +424,26 @@ class _Problem:
             done.reshape(self.batch),
         )
 
-    def empty_matrix(self, count: int) -> Array:
-        """Space for a Jacobian (m, r, 3, n + 1)."""
-        return np.empty((count, len(self.levels.mean), 3, len(self.used) + 1))
+    def space(self) -> Array:
+        """A Jacobian (m, r, 3, n + 1) with the changes of all objectives for the root, its last coordinates."""
+        matrix = np.zeros((self.count, len(self.levels.mean), 3, len(self.used) + 1))
+        for kind, members, _, rows in self.groups:
+            if kind.moves_with_root:
+                matrix[:, rows, :, -1] = np.tile(self.root * np.eye(3), (len(members), 1))
+        return matrix
 
     def step(
-        self, pose: Array, displacement: Array, data: dict[str, Array], ease: float, relaxation: "_Relaxation"
+        self,
+        pose: Array,
+        displacement: Array,
+        data: dict[str, Array],
+        matrix: Array,
+        ease: float,
+        relaxation: "_Relaxation",
     ) -> tuple[Array, Array, Array]:
-        """One iteration: poses, displacements of the root, and the largest movement (m,) of a joint."""
-        count = pose.shape[-1]
+        """One iteration: poses, displacements of the root, and the largest movement (m,) of a joint. matrix: space for
+        the Jacobian, as of `space`."""
         state = self.state(pose, displacement, data)
-        matrix = self.empty_matrix(count)
         values = self.residuals(state, data, matrix)
         center = None if self.balance is None else self.balance_rows(state, data, matrix)
         z = self.coordinates(data["start"], pose, displacement)
@@ -530,22 +532,25 @@ class _Relaxation:
 
 @dataclass(frozen=True)
 class _Levels:
-    """Rows in the order of their priority. steps: those of each priority. mean: (r, r), which averages over the rows of
-    an objective. balance: the two rows of a balance."""
+    """The priorities of r rows. order: (r,), the rows in the order of their priority, and back: (r,), its inverse.
+    steps: where the rows of each priority are in that order. mean: (r, r), which averages over the rows of an
+    objective, in that order. balance: the two rows of a balance."""
 
+    order: Array
+    back: Array
     steps: list[slice]
     mean: Array
     balance: slice
 
     @classmethod
     def of(cls, priorities: Sequence[int], objectives: Sequence[int]) -> "_Levels":
-        """For the priority and the objective of each of r rows, -1 for a balance."""
-        ends = [0, *(n for n, (a, b) in enumerate(pairwise(priorities), start=1) if a != b), len(priorities)]
-        same = np.equal.outer(objectives, objectives).astype(float)
-        first = list(objectives).index(-1) if -1 in objectives else 0
-        return cls(
-            [slice(*pair) for pair in pairwise(ends)], same / same.sum(axis=-1), slice(first, first + 2)
-        )
+        """For the priority and the objective of each row, -1 for a balance."""
+        order = np.argsort(priorities, kind="stable")
+        ends = np.unique(np.array(priorities)[order], return_index=True)[1].tolist()
+        steps = [slice(*pair) for pair in pairwise((*ends, len(order)))]
+        same = np.equal.outer(np.array(objectives)[order], np.array(objectives)[order]).astype(float)
+        balance = slice(len(order) - list(objectives).count(-1), len(order))
+        return cls(order, np.argsort(order), steps, same / same.sum(axis=-1), balance)
 
 
 @dataclass
@@ -619,6 +624,9 @@ class _System:
     def _forces(self, gram: Array, along: Array, values: Array, weights: Array) -> Array:
         """The combinations (m, r, 2) of the rows whose sums are the step towards the objectives, and what keeps the way
         back to the initial pose from them."""
+        order = self.levels.order
+        gram = gram[:, order[:, None], order]
+        along, values, weights = along[:, order], values[:, order], weights[:, order]
         hard = weights >= 1.0
         forces = np.zeros((*values.shape, 2))
         forces[..., 1] = self._back(gram, along, values, weights, hard)
@@ -652,7 +660,7 @@ class _System:
                 inner[:, later, later] += (
                     less @ square @ np.swapaxes(less, -1, -2) - both - np.swapaxes(both, -1, -2)
                 )
-        return forces
+        return forces[:, self.levels.back]
 
     @staticmethod
     def _back(gram: Array, along: Array, values: Array, weights: Array, hard: Array) -> Array:
@@ -670,8 +678,8 @@ class _System:
 
 def _solved(square: Array, damping: Array | float, right: Array) -> Array:
     square = square.copy()
-    diagonal = np.arange(square.shape[-1])
-    square[:, diagonal, diagonal] += damping
+    diagonal = np.einsum("mii->mi", square)
+    diagonal += damping
     return np.linalg.solve(square, right)
 
 
