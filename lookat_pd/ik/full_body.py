@@ -160,7 +160,7 @@ class _Problem:
         if limits is not None and np.any(np.asarray(limits.locks)):
             self.data["locked"] = limits.parameters(batch_last(self.whole, (self.count,), 2))[self.used]
         self.data["weights"] = np.empty((len(self.levels.mean), self.count))
-        for g, (kind, members, _, _) in enumerate(self.groups):
+        for g, (kind, members, _) in enumerate(self.groups):
             for name in kind.sizes:
                 found = []
                 for k in members:
@@ -215,25 +215,33 @@ class _Problem:
             self.unscale = np.linalg.pinv(self.scale)
 
     def _order(self) -> None:
-        """The rows of the objectives, those of one kind together; the last ones are those of the balance."""
+        """The rows of objectives and balance by priority, those of one kind together; `groups` are the objectives of
+        each kind, and their rows of each priority."""
         kinds: dict[type[BodyObjective], list[int]] = {}
-        for k, objective in enumerate(self.objectives):
-            kinds.setdefault(type(objective), []).append(k)
-        self.groups, self.rows_of, count = [], {}, 0
+        for k in sorted(range(len(self.objectives)), key=lambda k: self.objectives[k].priority):
+            kinds.setdefault(type(self.objectives[k]), []).append(k)
+        rows: list[tuple[int, int]] = [(BALANCE, -1)] * 2 if self.balance is not None else []
+        for members in kinds.values():
+            rows += [(self.objectives[k].priority, k) for k in members for _ in range(3)]
+        rows.sort(key=lambda row: row[0])
+        self.levels = _Levels.of(rows)
+        places = [k for _, k in rows]
+        self.rows_of = {k: slice(places.index(k), places.index(k) + 3) for k in range(len(self.objectives))}
+        self.groups: list[tuple[type[BodyObjective], list[int], Members]] = []
         for kind, members in kinds.items():
-            place = self.place[members]
-            lines = [self.lines[joint] for joint in place.tolist()]
-            group = Members([self.objectives[k] for k in members], place, lines, self.is_above[place][:, None])
-            self.groups.append((kind, members, group, slice(count, count + 3 * len(members))))
-            for k in members:
-                self.rows_of[k] = slice(count, count + 3)
-                count += 3
-        objectives = [k for _, members, _, _ in self.groups for k in members for _ in range(3)]
-        priorities = [self.objectives[k].priority for k in objectives]
-        if self.balance is not None:
-            objectives += [-1] * 2
-            priorities += [BALANCE] * 2
-        self.levels = _Levels.of(priorities, objectives)
+            joints = self.place[members]
+            priorities = np.array([self.objectives[k].priority for k in members])
+            starts = np.flatnonzero(np.diff(priorities, prepend=-1)).tolist()
+            runs = [slice(*pair) for pair in pairwise((*starts, len(members)))]
+            spaces = [slice(self.rows_of[members[run.start]].start, self.rows_of[members[run.stop - 1]].stop) for run in runs]
+            group = Members(
+                [self.objectives[k] for k in members],
+                joints,
+                [self.lines[joint] for joint in joints.tolist()],
+                self.is_above[joints][:, None],
+                list(zip(runs, spaces, strict=True)),
+            )
+            self.groups.append((kind, members, group))
 
     def _hinges(self) -> None:
         """For the bend of hinges: the bone before, in the frame of the parent, and the own bone of each."""
@@ -242,7 +250,7 @@ class _Problem:
         found = [False] * len(self.parents)
         offsets = {
             k: self.data[f"offset {g}"][:, p]
-            for g, (kind, members, _, _) in enumerate(self.groups)
+            for g, (kind, members, _) in enumerate(self.groups)
             for p, k in enumerate(members)
             if "offset" in kind.sizes
         }
@@ -354,12 +362,12 @@ class _Problem:
         """The residuals (m, r) of the objectives, 0 for the balance. Their changes for the coordinates of the joints are
         written into a matrix (m, r, 3, n + 1)."""
         values = np.zeros((state.positions.shape[-1], len(self.levels.mean)))
-        for g, (kind, members, group, rows) in enumerate(self.groups):
-            changes = None
-            if matrix is not None:
-                changes = matrix[:, rows].reshape(len(values), len(members), 3, *matrix.shape[2:])[..., :-1]
+        changes = None if matrix is None else matrix[..., :-1]
+        for g, (kind, _, members) in enumerate(self.groups):
             arrays = {name: data[f"{name} {g}"] for name in kind.sizes}
-            values[:, rows] = kind.linear(state, group, arrays, changes).T.reshape(len(values), -1)
+            found = kind.linear(state, members, arrays, changes).T
+            for some, rows in members.rows:
+                values[:, rows] = found[:, some].reshape(len(values), -1)
         return values
 
     def balance_rows(self, state: BodyState, data: dict[str, Array], matrix: Array) -> Array:
@@ -427,9 +435,9 @@ class _Problem:
     def space(self) -> Array:
         """A Jacobian (m, r, 3, n + 1) with the changes of all objectives for the root, its last coordinates."""
         matrix = np.zeros((self.count, len(self.levels.mean), 3, len(self.used) + 1))
-        for kind, members, _, rows in self.groups:
-            if kind.moves_with_root:
-                matrix[:, rows, :, -1] = np.tile(self.root * np.eye(3), (len(members), 1))
+        for k, objective in enumerate(self.objectives):
+            if objective.moves_with_root:
+                matrix[:, self.rows_of[k], :, -1] = self.root * np.eye(3)
         return matrix
 
     def step(
@@ -532,25 +540,22 @@ class _Relaxation:
 
 @dataclass(frozen=True)
 class _Levels:
-    """The priorities of r rows. order: (r,), the rows in the order of their priority, and back: (r,), its inverse.
-    steps: where the rows of each priority are in that order. mean: (r, r), which averages over the rows of an
-    objective, in that order. balance: the two rows of a balance."""
+    """Rows in the order of their priority. steps: those of each priority. mean: (r, r), which averages over the rows of
+    an objective. balance: the two rows of a balance."""
 
-    order: Array
-    back: Array
     steps: list[slice]
     mean: Array
     balance: slice
 
     @classmethod
-    def of(cls, priorities: Sequence[int], objectives: Sequence[int]) -> "_Levels":
+    def of(cls, rows: Sequence[tuple[int, int]]) -> "_Levels":
         """For the priority and the objective of each row, -1 for a balance."""
-        order = np.argsort(priorities, kind="stable")
-        ends = np.unique(np.array(priorities)[order], return_index=True)[1].tolist()
-        steps = [slice(*pair) for pair in pairwise((*ends, len(order)))]
-        same = np.equal.outer(np.array(objectives)[order], np.array(objectives)[order]).astype(float)
-        balance = slice(len(order) - list(objectives).count(-1), len(order))
-        return cls(order, np.argsort(order), steps, same / same.sum(axis=-1), balance)
+        priorities, objectives = np.array(rows).T
+        ends = np.flatnonzero(np.diff(priorities, prepend=-1)).tolist()
+        steps = [slice(*pair) for pair in pairwise((*ends, len(rows)))]
+        same = (objectives[:, None] == objectives).astype(float)
+        first = int(np.argmin(objectives))
+        return cls(steps, same / same.sum(axis=-1), slice(first, first + 2))
 
 
 @dataclass
@@ -624,9 +629,6 @@ class _System:
     def _forces(self, gram: Array, along: Array, values: Array, weights: Array) -> Array:
         """The combinations (m, r, 2) of the rows whose sums are the step towards the objectives, and what keeps the way
         back to the initial pose from them."""
-        order = self.levels.order
-        gram = gram[:, order[:, None], order]
-        along, values, weights = along[:, order], values[:, order], weights[:, order]
         hard = weights >= 1.0
         forces = np.zeros((*values.shape, 2))
         forces[..., 1] = self._back(gram, along, values, weights, hard)
@@ -660,7 +662,7 @@ class _System:
                 inner[:, later, later] += (
                     less @ square @ np.swapaxes(less, -1, -2) - both - np.swapaxes(both, -1, -2)
                 )
-        return forces[:, self.levels.back]
+        return forces
 
     @staticmethod
     def _back(gram: Array, along: Array, values: Array, weights: Array, hard: Array) -> Array:
@@ -677,10 +679,13 @@ class _System:
 
 
 def _solved(square: Array, damping: Array | float, right: Array) -> Array:
-    square = square.copy()
+    """The solutions for matrices (m, k, k) with a damping on their diagonals."""
     diagonal = np.einsum("mii->mi", square)
+    before = diagonal.copy()
     diagonal += damping
-    return np.linalg.solve(square, right)
+    found = np.linalg.solve(square, right)
+    diagonal[:] = before
+    return found
 
 
 def _some(data: dict[str, Array], poses: Array) -> dict[str, Array]:
