@@ -27,10 +27,11 @@ from .limits import Limits
 from .objectives import in_base
 from .posture import Posture
 
-_GAIN, _LEAST_GAIN = 0.7, 0.4
-"""Fraction of the way back to the initial pose in one iteration; 1 would overshoot where rotations are large."""
+_GAIN, _LEAST_GAIN, _MOST_GAIN = 0.7, 0.4, 2.0
+"""Fraction of the way back to the initial pose in one iteration: at first, as 1 would overshoot where rotations are
+large; and its range near the objectives."""
 _NEAR = 0.03
-"""Sum of the residuals below which this fraction is adapted."""
+"""Sum of the residuals that is near."""
 _SLOW = 50.0
 """How much the remaining error slows this way down, as a factor of the damping: what is out of reach comes first."""
 _DAMPING = 1.0
@@ -533,7 +534,7 @@ class _Relaxation:
         change = back - self.back
         along = -np.einsum("md,md->m", self.back, change)[:, None]
         square = np.einsum("md,md->m", change, change)[:, None]
-        best = np.clip(self.gain * along / np.maximum(square, 1e-300), _LEAST_GAIN, 1.0)
+        best = np.clip(self.gain * along / np.maximum(square, 1e-300), _LEAST_GAIN, _MOST_GAIN)
         known = self.back.any(axis=1, keepdims=True)
         self.gain, self.back = np.where(known & (error < _NEAR), best, _GAIN), back
 
