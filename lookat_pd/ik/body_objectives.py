@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -16,24 +17,41 @@ HIGH, BALANCE, NORMAL, LOW = range(4)
 """Priorities: where targets contradict each other, those of a smaller number are reached."""
 _NEAR_LINE = 0.05
 """Distance of a bend or a pole from the line of the limb, in lengths of that, below which the pole counts less."""
-Linear = tuple[Array, Array, Array]
-"""Residuals (m, 3), indices of the joints (a,) that change them, and the change (m, a, 3, 3) of the residual for each
-coordinate of these joints, which are counted by the third axis."""
 
 
 @dataclass(frozen=True)
 class BodyState:
-    """A body in m poses: orientations (m, n, 4), positions (m, n, 3), and axes (m, n, 3, 3), the rotation vectors of
-    the three coordinates of each joint. lines: the ancestors of each joint and itself."""
+    """A body in m poses: orientations (4, n, m), positions (3, n, m), and axes (3, 3, m, n): the components of the
+    rotation vectors of the three coordinates of each joint, which are counted by the second axis."""
 
     orientations: Array
     positions: Array
     axes: Array
-    lines: Sequence[Array]
 
-    def point(self, joint: int, offset: Array) -> Array:
-        """A point (m, 3) in the frame of a joint."""
-        return self.positions[:, joint] + rotation.rotate(self.orientations[:, joint], offset)
+    @cached_property
+    def places(self) -> Array:
+        """The positions as (3, m, n)."""
+        return np.ascontiguousarray(self.positions.transpose(0, 2, 1))
+
+
+@dataclass(frozen=True)
+class Members:
+    """Objectives of one kind. joints: (p,), their indices in the state. lines: the ancestors of each joint after
+    itself. mask: (p, 1, n), 1 for these joints. rows: those of the Jacobian for runs of members."""
+
+    objectives: Sequence["BodyObjective"]
+    joints: Array
+    lines: Sequence[Array]
+    mask: Array
+    rows: Sequence[tuple[slice, slice]]
+
+    def places(self, changes: Array) -> list[tuple[slice, Array]]:
+        """The runs of members, and their places (p, 3, m, n) by component in changes (m, r, 3, n)."""
+        found = []
+        for some, rows in self.rows:
+            part = changes[:, rows].reshape(len(changes), -1, 3, *changes.shape[2:])
+            found.append((some, part.transpose(2, 1, 3, 0, 4)))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +88,11 @@ class BodyObjective:
         shapes = {name: np.shape(getattr(self, name))[:-1] for name in self.sizes}
         return checks.leading(weight=np.shape(self.weight), **shapes)
 
-    def linear(self, state: BodyState, joint: int, arrays: dict[str, Array]) -> Linear:
-        """The residuals and their changes.
+    @staticmethod
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        """The residuals (3, p, m) of members with arrays (size, p, m), those of `sizes`, in lengths of a mean bone.
 
-        joint: its index in the state. arrays: those of `sizes`, (m, size), in lengths of a mean bone.
+        Their changes for the coordinates of all joints are written into the members' rows of `changes` (m, r, 3, n).
         """
         raise NotImplementedError
 
@@ -87,11 +106,15 @@ class BodyPosition(BodyObjective):
     sizes: ClassVar = {"target": 3, "offset": 3}
     moves_with_root = True
 
-    def linear(self, state: BodyState, joint: int, arrays: dict[str, Array]) -> Linear:
-        line = state.lines[joint]
-        point = state.point(joint, arrays["offset"])
-        arm = point[:, None] - state.positions[:, line]
-        return arrays["target"] - point, line, rotation.cross(state.axes[:, line], arm[:, :, None])
+    @staticmethod
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        points = state.positions[:, members.joints]
+        if arrays["offset"].any():
+            points += rotation.rotate(state.orientations[:, members.joints].T, arrays["offset"].T).T
+        if changes is not None:
+            arms = (points[..., None] - state.places[:, None]) * members.mask
+            _write_cross(state.axes[:, None], arms[:, :, None], members.places(changes))
+        return arrays["target"] - points
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +124,13 @@ class BodyOrientation(BodyObjective):
     orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0)
     sizes: ClassVar = {"orientation": 4}
 
-    def linear(self, state: BodyState, joint: int, arrays: dict[str, Array]) -> Linear:
-        line = state.lines[joint]
-        remaining = rotation.multiply(arrays["orientation"], rotation.inverse(state.orientations[:, joint]))
-        return rotation.log(remaining), line, state.axes[:, line]
+    @staticmethod
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        turns = state.orientations[:, members.joints].T
+        if changes is not None:
+            for some, place in members.places(changes):
+                np.multiply(state.axes[:, None], members.mask[some, None], out=place)
+        return rotation.log(rotation.multiply(arrays["orientation"].T, rotation.inverse(turns))).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,15 +141,18 @@ class BodyAim(BodyObjective):
     axis: ArrayLike = (0.0, 1.0, 0.0)
     sizes: ClassVar = {"target": 3, "axis": 3}
 
-    def linear(self, state: BodyState, joint: int, arrays: dict[str, Array]) -> Linear:
-        line = state.lines[joint]
-        now = rotation.rotate(state.orientations[:, joint], arrays["axis"])
-        away = arrays["target"] - state.positions[:, joint]
-        axes = state.axes[:, line]
-        along = now / np.maximum(np.linalg.norm(now, axis=-1, keepdims=True), 1e-300)
-        # A rotation about the direction itself changes nothing.
-        across = axes - np.sum(axes * along[:, None, None], axis=-1, keepdims=True) * along[:, None, None]
-        return rotation.log(rotation.shortest_arc(now, away)), line, across
+    @staticmethod
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        axes = rotation.rotate(state.orientations[:, members.joints].T, arrays["axis"].T).T
+        away = arrays["target"] - state.positions[:, members.joints]
+        if changes is not None:
+            # A rotation about the direction itself changes nothing.
+            along = (axes / np.maximum(np.sqrt(np.sum(axes * axes, axis=0)), 1e-300))[..., None]
+            twist = np.sum(state.axes[:, None] * along[:, :, None], axis=0)
+            across = state.axes[:, None] - along[:, :, None] * twist
+            for some, place in members.places(changes):
+                np.multiply(across[:, some], members.mask[some, None], out=place)
+        return rotation.log(rotation.shortest_arc(axes.T, away.T)).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,24 +169,33 @@ class BodyPole(BodyObjective):
         super().__post_init__()
         checks.whole("bones", self.bones, 2, 1000)
 
-    def linear(self, state: BodyState, joint: int, arrays: dict[str, Array]) -> Linear:
-        line = state.lines[joint]
-        count = min(self.bones, len(line) - 1)
-        if count < 2:
-            # Between base and joint there is nothing that bends.
-            return np.zeros((len(state.positions), 3)), line[:1], np.zeros((len(state.positions), 1, 3, 3))
-        base = state.positions[:, line[count]]
-        along = state.positions[:, joint] - base
-        length = np.maximum(np.linalg.norm(along, axis=-1), 1e-12)
-        along = along / length[:, None]
-        bend = _beside(along, state.positions[:, line[1:count]].mean(axis=1) - base)
-        away = _beside(along, arrays["target"] - base)
-        sizes = np.linalg.norm(bend, axis=-1), np.linalg.norm(away, axis=-1)
-        share = np.minimum(np.minimum(*sizes) / (_NEAR_LINE * length), 1.0)
-        angle = np.arctan2(np.sum(along * rotation.cross(bend, away), axis=-1), np.sum(bend * away, axis=-1))
-        change = np.zeros((len(along), 1, 3, 3))
-        change[..., 0] = share[:, None, None] * (state.axes[:, line[count]] @ along[..., None])[..., 0][:, None]
-        return (share * angle)[:, None] * np.array([1.0, 0.0, 0.0]), line[count : count + 1], change
+    @staticmethod
+    def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
+        values = np.zeros(arrays["target"].shape)
+        places = [] if changes is None else members.places(changes)
+        changes_of = [one for _, place in places for one in place.swapaxes(0, 1)]
+        for k, (objective, line) in enumerate(zip(members.objectives, members.lines, strict=True)):
+            assert isinstance(objective, BodyPole)
+            if changes is not None:
+                changes_of[k][:] = 0.0
+            count = min(objective.bones, len(line) - 1)
+            if count < 2:
+                # Between base and joint there is nothing that bends.
+                continue
+            base = state.positions[:, line[count]]
+            along = state.positions[:, line[0]] - base
+            length = np.maximum(np.linalg.norm(along, axis=0), 1e-12)
+            along = along / length
+            bend = _beside(along, state.positions[:, line[1:count]].mean(axis=1) - base)
+            away = _beside(along, arrays["target"][:, k] - base)
+            sizes = np.linalg.norm(bend, axis=0), np.linalg.norm(away, axis=0)
+            share = np.minimum(np.minimum(*sizes) / (_NEAR_LINE * length), 1.0)
+            sine = np.sum(along * np.cross(bend, away, axis=0), axis=0)
+            values[0, k] = share * np.arctan2(sine, np.sum(bend * away, axis=0))
+            if changes is not None:
+                turned = np.sum(along[:, None] * state.axes[..., line[count]], axis=0)
+                changes_of[k][0, ..., line[count]] = share * turned
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,28 +243,35 @@ class Balance:
 
     @staticmethod
     def center(state: BodyState, masses: Array, centers: Array) -> Array:
-        """The centre of mass (m, 3)."""
-        return np.einsum("j,mjc->mc", masses, _places(state, centers))
+        """The centre of mass (3, m). masses: (n,). centers: (3, n, m)."""
+        return np.sum(masses[:, None] * _places(state, centers), axis=1)
 
     @staticmethod
-    def linear(state: BodyState, masses: Array, centers: Array, parents: Sequence[int]) -> tuple[Array, Array]:
-        """The centre of mass (m, 3), and its change (m, n, 3, 3) for the coordinates of the joints."""
+    def linear(state: BodyState, masses: Array, centers: Array, below: Array) -> tuple[Array, Array]:
+        """The centre of mass (3, m), and its change (m, 3, 3, n) for the coordinates of the joints. below: (n, n), 1
+        where the second joint is the first or below it."""
         moments = masses[:, None] * _places(state, centers)
-        center = moments.sum(axis=1)
-        total = masses.copy()
-        for joint in range(len(parents) - 1, -1, -1):
-            if parents[joint] >= 0:
-                moments[:, parents[joint]] += moments[:, joint]
-                total[parents[joint]] += total[joint]
-        arms = moments - total[:, None] * state.positions
-        return center, rotation.cross(state.axes, arms[:, :, None])
+        arms = below @ moments - (below @ masses)[:, None] * state.positions
+        changes = np.empty((arms.shape[-1], 3, 3, len(masses)))
+        place = changes.transpose(1, 2, 0, 3)[:, None]
+        _write_cross(state.axes[:, None], np.ascontiguousarray(arms.transpose(0, 2, 1))[:, None, None], [(slice(1), place)])
+        return moments.sum(axis=1), changes
+
+
+def _write_cross(a: Array, b: Array, places: Sequence[tuple[slice, Array]]) -> None:
+    """The cross products of vectors (3, p, 3, m, n), or what broadcasts to these, into their places."""
+    for n in range(3):
+        one, other = (n + 1) % 3, (n + 2) % 3
+        first, second = a[one] * b[other], a[other] * b[one]
+        for some, place in places:
+            np.subtract(first[some], second[some], out=place[n])
 
 
 def _beside(axis: Array, vector: Array) -> Array:
-    """The part of vectors (m, 3) perpendicular to unit axes."""
-    return vector - np.sum(axis * vector, axis=-1, keepdims=True) * axis
+    """The part of vectors (3, m) perpendicular to unit axes."""
+    return vector - np.sum(axis * vector, axis=0) * axis
 
 
 def _places(state: BodyState, centers: Array) -> Array:
-    """Centres (m, n, 3) of the masses."""
-    return state.positions + rotation.rotate(state.orientations, centers)
+    """Centres (3, n, m) of the masses."""
+    return state.positions + rotation.rotate(state.orientations.T, centers.T).T

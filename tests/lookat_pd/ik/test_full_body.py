@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.ik import Balance, BodyAim, BodyOrientation, BodyPole, BodyPosition, Limits, Posture
-from lookat_pd.ik.body_objectives import HIGH, LOW, NORMAL
+from lookat_pd.ik.body_objectives import BALANCE, HIGH, LOW, NORMAL
 from lookat_pd.rotation import Array
 from lookat_pd.skeleton import forward
 
@@ -134,6 +134,99 @@ def test_a_pose_that_meets_all_objectives_stays_to_the_bit() -> None:
     found = body.solve([*body.feet(), hand])
     assert_array_equal(found.rotations, body.pose)
     assert_array_equal(found.displacement, 0.0)
+
+
+def rows(body: Figure, objectives: list[ik.BodyObjective], pose: Array, displacement: Array) -> Array:
+    """What the objectives measure in poses (m, n, 4): points, and rotations from the first pose, (m, r)."""
+    orientations, places = forward(body.parents, body.offsets, pose)
+    found = []
+    for objective in objectives:
+        k = objective.joint
+        if isinstance(objective, BodyPosition):
+            found.append(places[:, k] + displacement)
+        else:
+            found.append(rotation.log(rotation.multiply(orientations[:, k], rotation.inverse(orientations[0, k]))))
+    return np.concatenate(found, axis=-1)
+
+
+def away_from_nearest(body: Figure, objectives: list[ik.BodyObjective], found: ik.BodySolution, frame: int) -> float:
+    """The part of the rotations from the initial pose [rad] that no objective needs, with the Jacobian by differences;
+    without a posture."""
+    n, moving = len(body.parents), [body(name) for name in body.names if not name.startswith(("head", "toe", "finger"))]
+    bone = np.linalg.norm(body.offsets[moving[1:]], axis=-1).mean()
+    # The root costs as much for each root of a tenth of a bone's length as a joint for a radian.
+    root = 0.1**0.5 * bone
+    step, count = 1e-5, 3 * n + 3
+    changes = step * np.concatenate((np.zeros((1, count)), np.eye(count), -np.eye(count)))
+    turns = changes[:, :-3].reshape(-1, n, 3)
+    pose = rotation.multiply(found.rotations[frame], rotation.exp(turns))
+    values = rows(body, objectives, pose, found.displacement[frame] + root * changes[:, -3:])
+    jacobian = (values[1 : count + 1] - values[count + 1 :]).T / (2.0 * step)
+    z = rotation.log(rotation.multiply(rotation.inverse(body.pose[frame]), found.rotations[frame]))
+    z = np.concatenate((z.ravel(), found.displacement[frame] / root))
+    needed = jacobian.T @ np.linalg.lstsq(jacobian.T, z, rcond=1e-8)[0]
+    return float(np.abs(z - needed).max())
+
+
+@pytest.mark.parametrize("away", [(0.05, -0.1, 0.1), (0.1, -0.2, 0.2), (0.0, -0.2, -0.5), (0.2, -0.5, 0.3)])
+def test_the_rotations_are_the_smallest_that_reach_the_objectives(away: tuple[float, float, float]) -> None:
+    """Also where they are large, without overshooting from one iteration to the next."""
+    body = figure()
+    objectives = [*body.feet(), body.hand("L", *away), body.hand("R", 0.0, -0.25, 0.3)]
+    found = body.solve(objectives, posture=None)
+    assert np.max(found.errors) < 1e-5
+    assert np.max(found.iterations) < 40
+    for frame in range(0, FRAMES, 13):
+        assert away_from_nearest(body, objectives, found, frame) < 3e-4
+
+
+def test_the_order_of_the_objectives_does_not_matter() -> None:
+    body = figure()
+    objectives = [
+        *both_hands(),
+        BodyAim(body("head"), [1.0, -2.0, 1.2], [0.0, -1.0, 0.0], weight=0.8),
+        BodyPole(body("hand L"), np.array([0.6, 0.3, 2.5]), priority=LOW),
+        BodyOrientation(body("hand R"), body.orientation("hand R"), weight=0.5, priority=LOW),
+    ]
+    found = body.solve(objectives, balance=balance())
+    order = np.random.default_rng(0).permutation(len(objectives))
+    other = body.solve([objectives[k] for k in order], balance=balance())
+    assert_allclose(other.rotations, found.rotations, atol=1e-6)
+    assert_allclose(other.errors, found.errors[:, order], atol=1e-6)
+
+
+def test_an_objective_may_have_the_priority_of_the_balance() -> None:
+    body = figure()
+    hand = replace(body.hand("L", 0.1, -0.4, 0.0), priority=BALANCE)
+    found = body.solve([*body.feet(), hand, body.hand("R", 0.0, -0.25, 0.3)], balance=balance())
+    assert np.max(found.unbalanced) < 2e-3
+    assert np.max(found.errors) < 5e-3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bodies_of_any_shape(seed: int) -> None:
+    """Several roots, branches at any depth, joints listed in any order after their parents."""
+    random = np.random.default_rng(seed)
+    n = 30
+    parents = [-1, *(int(random.integers(-1, k) if random.random() < 0.3 else k - 1) for k in range(1, n))]
+    offsets, start = 0.2 * random.normal(size=(n, 3)), rotation.exp(0.4 * random.normal(size=(4, n, 3)))
+    wanted = rotation.multiply(start, rotation.exp(0.15 * random.normal(size=(4, n, 3))))
+    orientations, places = forward(parents, offsets, wanted)
+    ends = random.choice(n, size=3, replace=False).tolist()
+    objectives: list[ik.BodyObjective] = [BodyPosition(k, places[:, k]) for k in ends]
+    objectives.append(BodyOrientation(ends[0], orientations[:, ends[0]], priority=HIGH))
+    found = ik.solve_body(parents, offsets, start, objectives)
+    assert np.max(found.errors) < 1e-4
+    orientations, places = forward(parents, offsets, found.rotations)
+    for k, error in zip(ends, found.errors.T[:3], strict=True):
+        assert_allclose(error, np.linalg.norm(places[:, k] - wanted_place(objectives, k), axis=-1), atol=1e-9)
+    assert_allclose(
+        found.errors[:, 3], rotation.distance(orientations[:, ends[0]], objectives[3].orientation), atol=1e-9
+    )
+
+
+def wanted_place(objectives: list[ik.BodyObjective], joint: int) -> Array:
+    return next(np.asarray(o.target) for o in objectives if isinstance(o, BodyPosition) and o.joint == joint)
 
 
 def test_joints_that_change_no_objective_stay_to_the_bit() -> None:
