@@ -32,19 +32,22 @@ def array(name: str, values: ArrayLike, *tail: int | None, most: float = LARGEST
     )
     if not fits:
         raise shape_error(name, ("...", *("n" if size is None else str(size) for size in tail)), result.shape)
+    # One comparison refuses infinite numbers and those that are none, too.
+    if (np.abs(result) <= most).all():
+        return result
     if not np.all(np.isfinite(result)):
         raise InvalidArgument(
             "The {name} must be finite numbers; one of them is infinite or not a number.", name=Message(name)
         )
-    if not np.all(np.abs(result) <= most):
-        raise InvalidArgument(
-            "The {name} must be numbers up to {largest:g}; one of them is larger.", name=Message(name), largest=most
-        )
-    return result
+    raise InvalidArgument(
+        "The {name} must be numbers up to {largest:g}; one of them is larger.", name=Message(name), largest=most
+    )
 
 
 def numbers(name: str, values: ArrayLike) -> Array:
     """An array of numbers, of whatever size."""
+    if type(values) is np.ndarray and values.dtype == float:
+        return values
     try:
         with np.errstate(over="ignore"):
             return np.asarray(values, dtype=float)
@@ -96,8 +99,10 @@ def like(name: str, values: ArrayLike, *shape: int) -> Array:
 def quaternions(name: str, values: ArrayLike, *tail: int | None) -> Array:
     """Unit quaternions (..., *tail, 4) from quaternions of any length but zero."""
     result = array(name, values, *tail, 4)
-    check_lengths(name, result)
-    return rotation.normalize(result)
+    length = rotation.length(result)
+    if not (length > 1e-5).all():
+        check_lengths(name, result)
+    return result / length[..., None]
 
 
 def is_one_of(value: object, known: Container[str]) -> bool:

@@ -14,6 +14,8 @@ from .arithmetic import Arithmetic, Number, Quaternion, Vector
 UNITS = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 EulerAxes = tuple[int, int, int, float]
 """The axes of an Euler order, and 1 where they are cyclic, else -1."""
+_LEAST_COSINE = 1e-8
+"""Square of the smallest cosine of half a swing that is not taken for half a turn."""
 _UPRIGHT = 0.5 * math.pi - 1e-7
 """Middle Euler angle beyond which the outer two are ambiguous."""
 
@@ -34,6 +36,17 @@ def from_swing_and_twist(xp: Arithmetic, x: Number, y: Number, z: Number) -> Qua
     w = xp.sqrt(xp.maximum(1.0 - x * x - z * z, 0.0))
     c, s = xp.cos(0.5 * y), xp.sin(0.5 * y)
     return w * c, x * c - z * s, w * s, x * s + z * c
+
+
+def turning_axes(xp: Arithmetic, x: Number, y: Number, z: Number) -> tuple[Vector, Vector, Vector]:
+    """The axes, in the rotated frame and of any lengths, about which `from_swing_and_twist(x, y, z)` turns when only
+    one of the three changes: the vector parts of q^-1 dq."""
+    w = xp.sqrt(xp.maximum(1.0 - x * x - z * z, _LEAST_COSINE))
+    c, s = xp.cos(0.5 * y), xp.sin(0.5 * y)
+    back = arithmetic.inverse((w * c, x * c - z * s, w * s, x * s + z * c))
+    across = arithmetic.multiply(back, (-x / w * c, c, -x / w * s, s))
+    along = arithmetic.multiply(back, (-z / w * c, -s, -z / w * s, c))
+    return across[1:], (0.0 * w, 0.0 * w + 1.0, 0.0 * w), along[1:]
 
 
 def nearest_within(xp: Arithmetic, angle: Number, low: float, high: float) -> Number:

@@ -59,6 +59,8 @@ def bounds(iterations: int, tolerance: float) -> tuple[int, float]:
 
 def leading(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The batch of all leading axes, broadcast."""
+    if not any(shapes.values()):
+        return ()
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:

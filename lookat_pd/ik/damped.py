@@ -131,6 +131,18 @@ def freedom(limits: Sequence[JointLimits | None]) -> Array:
     return free
 
 
+def free_axes(limits: Sequence[JointLimits | None], pose: Array) -> Array | None:
+    """The axes (m, n, 3, 3), as columns in the frames of the joints, to which `freedom` applies: see
+    `JointLimits.free_basis`. None if no angle is locked, so that they are the joints' own axes."""
+    if not any(joint is not None and any(joint.locks) for joint in limits):
+        return None
+    result = np.broadcast_to(np.eye(3), (*pose.shape[:2], 3, 3)).copy()
+    for n, joint in enumerate(limits):
+        if joint is not None and any(joint.locks):
+            result[:, n] = joint.free_basis(pose[:, n])
+    return result
+
+
 def solved(matrix: Array, free: Array, wanted: Array, damping: Array) -> Array:
     """Rotations (m, d) for residuals (m, k), a Jacobian (m, k, d), weights (m, d) and damping (m,)."""
     weighted = matrix * free[:, None, :]
@@ -208,19 +220,21 @@ def step(
     orientations, positions = body.forward(pose)
     before = values(residuals, orientations, positions)
     limited = any(joint is not None for joint in body.limits)
+    basis = None if euler else free_axes(body.limits, pose)
     axes = _euler_axes(body, pose, orientations) if euler else rotation.to_matrix(orientations)
+    axes = axes if basis is None else axes @ basis
     matrix = jacobian(body, residuals, orientations, positions, axes)
     free = np.broadcast_to(freedom(body.limits).reshape(-1), (len(pose), 3 * pose.shape[1]))
     wanted = at_most(before, [residual.largest_step(bone) for residual in residuals])
     turns = solved(matrix, free, wanted, damping)
-    moved = _moved(pose, turns, euler)
+    moved = _moved(pose, turns, euler, basis)
     if limited:
         allowed = clamped(body.limits, moved, pose, locked)
         around = around_limits(
-            matrix, free, wanted, damping, turns, _turns_to(pose, allowed, euler).reshape(turns.shape)
+            matrix, free, wanted, damping, turns, _turns_to(pose, allowed, euler, basis).reshape(turns.shape)
         )
         if around is not turns:
-            again = clamped(body.limits, _moved(pose, around, euler), pose, locked)
+            again = clamped(body.limits, _moved(pose, around, euler, basis), pose, locked)
             better = cost(body, residuals, again) < cost(body, residuals, allowed)
             allowed = np.where(better[:, None, None], again, allowed)
         moved = allowed
@@ -247,15 +261,18 @@ def _euler_axes(body: DampedTree, pose: Array, orientations: Array) -> Array:
     return result
 
 
-def _moved(pose: Array, turns: Array, euler: bool) -> Array:
+def _moved(pose: Array, turns: Array, euler: bool, basis: Array | None) -> Array:
     turns = turns.reshape(*pose.shape[:-1], 3)
     if euler:
         return rotation.from_euler(rotation.to_euler(pose) + turns)
+    if basis is not None:
+        turns = (basis @ turns[..., None])[..., 0]
     return rotation.normalize(rotation.multiply(pose, rotation.exp(turns)))
 
 
-def _turns_to(pose: Array, moved: Array, euler: bool) -> Array:
+def _turns_to(pose: Array, moved: Array, euler: bool, basis: Array | None) -> Array:
     """The inverse of `_moved`."""
     if euler:
         return (rotation.to_euler(moved) - rotation.to_euler(pose) + np.pi) % (2.0 * np.pi) - np.pi
-    return rotation.log(rotation.multiply(rotation.inverse(pose), moved))
+    turns = rotation.log(rotation.multiply(rotation.inverse(pose), moved))
+    return turns if basis is None else (turns[..., None, :] @ basis)[..., 0, :]

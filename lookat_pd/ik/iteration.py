@@ -23,24 +23,25 @@ _QUICK = 0.5
 _FADE = 0.5
 """Fraction of the iterations in which soft objectives apply with decreasing weight; the rest brings the effector to its
 target."""
-_SECOND_LOOKS = (4, 8, 16, 32, 64)
+SECOND_LOOKS = (4, 8, 16, 32, 64)
 """Iterations after which a chain that is on the line to its target is bent, as at the start."""
 _AT_REST = 5e-4
 """Rotation [rad] of the joints in one iteration below which a chain that settles is finished."""
 PATIENCE = 40
 """The number of iterations after which chains that settle are finished by other means."""
-_STALLED = 0.9
+STALLED = 0.9
 """... if the last iteration left more than this fraction of the error."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """poses: (n, 4, m), the best of each chain. iterations: (m,). history: the costs (m,) at the start and after each
-    iteration."""
+    iteration. cost: (m,), those of the poses."""
 
     poses: Array
     iterations: Array
     history: list[Array]
+    cost: Array
 
 
 def run(
@@ -80,7 +81,7 @@ def run(
         remaining |= ~as_good
     active, first, cost = _kept(task, remaining | (least >= floor), active, first, cost)
     if not len(active):
-        return Outcome(best, used, history)
+        return Outcome(best, used, history, least)
     pose, factor = unpacked(first, task.single), unpacked(np.ones(len(active)), task.single)
     before = task.cost(pose)
     for iteration in range(1, iterations + 1):
@@ -97,7 +98,7 @@ def run(
         if overshoots and task.xp.some(too_far):
             pose = _chosen(task, too_far, old, pose)
             now = task.cost(pose)
-        if iteration - settling in _SECOND_LOOKS and task.xp.some(now > _STALLED * before):
+        if iteration - settling in SECOND_LOOKS and task.xp.some(now > STALLED * before):
             bent = unfolded(task, packed(pose, len(active)))
             pose = unpacked(bent, task.single)
             now = task.cost(pose)
@@ -125,7 +126,8 @@ def run(
     # Soft objectives may have moved the effector away: keep the start if that was not recovered.
     worse = least > np.maximum(history[0], floor)
     best[..., worse] = start[..., worse]
-    return Outcome(best, used, history)
+    least[worse] = history[0][worse]
+    return Outcome(best, used, history, least)
 
 
 def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:

@@ -6,6 +6,10 @@ solver. Also ranges of Euler angles, as in the constraint Limit Rotation.
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from .. import rotation
+from ..rotation import Array
 from . import arithmetic
 from .angles import (
     UNITS,
@@ -16,8 +20,9 @@ from .angles import (
     from_swing_and_twist,
     nearest_within,
     swing_and_twist,
+    turning_axes,
 )
-from .arithmetic import Arithmetic, Number, Quaternion, Vector
+from .arithmetic import BATCH, Arithmetic, Number, Quaternion, Vector
 
 _SHORT_OF_HALF_TURN = 1e-8
 """Square of the cosine of the half angle that a limited swing keeps: for half a turn the twist is undefined."""
@@ -47,6 +52,29 @@ class JointLimits:
     def parameters(self, xp: Arithmetic, q: Quaternion) -> Vector:
         """The values that locked axes keep, for a rotation relative to the parent: see `swing_and_twist`."""
         return swing_and_twist(xp, self._from_rest(q))
+
+    def free_basis(self, q: Array) -> Array:
+        """For locked angles: orthonormal axes (m, 3, 3) as columns, in the frame of a joint with rotations (m, 4).
+
+        Those with the numbers of the angles that are free span the rotations that keep the locked ones; if the joint is
+        not swung, they are its own axes.
+        """
+        turning = turning_axes(BATCH, *self.parameters(BATCH, tuple(q.T)))
+        axes = [np.stack(axis, axis=-1) for axis in turning]
+        free = [n for n in range(3) if not self.locks[n]]
+        basis = np.broadcast_to(np.eye(3), (len(q), 3, 3)).copy()
+        if len(free) == 1:
+            first, second, third = free[0], (free[0] + 1) % 3, (free[0] + 2) % 3
+            basis[..., first] = rotation.normalize(axes[first])
+            basis[..., third] = rotation.normalize(rotation.cross(basis[..., first], basis[..., second]))
+            basis[..., second] = rotation.cross(basis[..., third], basis[..., first])
+        elif len(free) == 2:
+            locked = self.locks.index(True)
+            first, second = (locked + 1) % 3, (locked + 2) % 3
+            basis[..., locked] = rotation.normalize(rotation.cross(axes[first], axes[second]))
+            basis[..., second] = rotation.normalize(rotation.cross(basis[..., locked], basis[..., first]))
+            basis[..., first] = rotation.cross(basis[..., second], basis[..., locked])
+        return basis
 
     def _from_rest(self, q: Quaternion) -> Quaternion:
         return q if self.rest is None else arithmetic.multiply(arithmetic.inverse(self.rest), q)

@@ -139,6 +139,11 @@ class Limits:
         return bool(np.all(np.asarray(self.locks)))
 
     @cached_property
+    def are_none(self) -> bool:
+        """Whether no joint is limited."""
+        return all(joint is None for joint in self.joints)
+
+    @cached_property
     def joints(self) -> list[JointLimits | None]:
         """The limits of each joint for the solvers; None if it is free."""
         return [self._joint(n) for n in range(len(self))]

@@ -7,7 +7,8 @@ is one more row.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import ccd, ccd_root, fabrik, jacobian_euler, jacobian_quaternion, nearest_pose, particle
+from . import ccd, ccd_root, fabrik, free_chains, jacobian_euler, jacobian_quaternion, nearest_pose, particle
+from .iteration import Outcome
 from .task import Pose, Task
 
 
@@ -19,7 +20,8 @@ class Method:
     description: name and tooltip. key: digit that selects it during a drag. step: one iteration. least_squares: solves
     for position and orientation together; otherwise the last joint is rotated separately, and overshoot is used.
     draws_joints: supports goals of joints. settles: continues at the target until the joints are at rest, and uses a
-    posture. published: one iteration as published, where that differs. is_default: true for exactly one row.
+    posture. published: one iteration as published, where that differs. free: all iterations of chains without limits
+    whose only objective is the position, where there is something faster. is_default: true for exactly one row.
     """
 
     id: str
@@ -31,6 +33,7 @@ class Method:
     draws_joints: bool = False
     settles: bool = False
     published: Callable[[Task, Pose], Pose] | None = None
+    free: Callable[..., Outcome] | None = None
     is_default: bool = False
 
     @property
@@ -89,6 +92,7 @@ METHODS: dict[str, Method] = {
             jacobian_quaternion.step,
             least_squares=True,
             draws_joints=True,
+            free=free_chains.run,
         ),
         Method(
             "fabrik",

@@ -64,7 +64,7 @@ def step(task: Task, pose: Pose) -> Pose:
     hinged = task.posture is not None and bool(task.posture.is_hinge[1:].any())
     back = (_gain(task.iteration) if hinged else _GAIN) * away - (0.0 if hinged else _momentum(task, away.shape))
     back = np.where(_outside(task)[:, None], 0.0, back)
-    compliance = _compliance(task, count)
+    compliance = _compliance(task, here)
     turns = _turns(matrix, compliance, wanted, back, _DAMPING * bone)
     moved = rotation.normalize(rotation.multiply(here, rotation.exp(turns)))
     if task.posture is not None and hinged:
@@ -131,11 +131,14 @@ def _turns(matrix: Array, compliance: Array, wanted: Array, back: Array, damping
     return turns * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))[:, None, None]
 
 
-def _compliance(task: Task, count: int) -> Array:
-    """(1 or m, n, 3, 3), with the stiffness and the locks of the limits."""
-    free = damped.freedom(task.limits)
+def _compliance(task: Task, pose: Array) -> Array:
+    """(m, n, 3, 3), with the stiffness and the locks of the limits, in poses (m, n, 4)."""
+    free, axes = damped.freedom(task.limits), damped.free_axes(task.limits, pose)
     found = np.eye(3) if task.posture is None else task.posture.compliance
-    return np.broadcast_to(free[:, :, None] * found * free[:, None, :], (count, len(task), 3, 3))
+    if axes is None:
+        return np.broadcast_to(free[:, :, None] * found * free[:, None, :], (*pose.shape[:2], 3, 3))
+    weights = (axes * free[:, None, :]) @ np.swapaxes(axes, -1, -2)
+    return weights @ found @ weights
 
 
 def _clamped(task: Task, pose: Array, before: Array) -> Array:

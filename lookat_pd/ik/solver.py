@@ -88,7 +88,7 @@ def solve(
     batch = checks.leading(
         offsets=offsets.shape[:-2],
         rotations=rotations.shape[:-2],
-        base=np.broadcast_shapes(position.shape[:-1], frame.shape[:-1]),
+        base=() if base is None else np.broadcast_shapes(position.shape[:-1], frame.shape[:-1]),
         **{name: objective.values.shape[:-1] for name, objective in given.items()},
     )
     wanted = [objective for objective in given.values() if objective.weight > 0.0]
@@ -116,44 +116,71 @@ def solve(
         )
         unasked, _ = _end(offsets, free.rotations, position, frame)
         values["orientation"] = rotation.slerp(unasked, orientation.values, orientation.weight)
+    if base is not None:
+        values = {name: in_base(value, position, frame) for name, value in values.items()}
+    data = {name: batch_last(value, batch, 1) for name, value in values.items()}
     start = rotations if limits is None else limits.clamp(rotations)
-    start = batch_last(start, batch, 2)
-    task = Task(
-        single=start.shape[-1] == 1,
-        data={name: batch_last(in_base(value, position, frame), batch, 1) for name, value in values.items()},
-        limits=[None] * n if limits is None else limits.joints,
-        shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
-        objectives=wanted,
-        posture=posture,
-    )
-    if row.settles:
-        task.data["start"] = start
-    if offsets.ndim > 2:
-        task.data["offsets"] = batch_last(offsets, batch, 2)
-    if limits is not None and np.any(np.asarray(limits.locks)):
-        task.data["locked"] = limits.parameters(start)
-    task.read()
-    step = row.published if published and row.published is not None else row.step
-    frozen = limits is not None and limits.all_locked
-    outcome = iteration.run(
-        task,
-        start,
-        iteration.wristed(step) if task.orientation and not row.least_squares else step,
-        iterations=0 if frozen else iterations,
-        tolerance=tolerance,
-        overshoots=not row.least_squares and not published,
-        settles=row.settles,
-        unfolded=_as_it_is if published else unfolding.unfolded,
-    )
-    solved = rotation.normalize(batch_front(outcome.poses)).reshape(*batch, n, 4)
-    reached, effector = _end(offsets, solved, position, frame)
+    only_position = wanted == [given["target"]]
+    if row.free is not None and only_position and not published and (limits is None or limits.are_none):
+        outcome = row.free(
+            _shared(offsets, batch),
+            _shared(start, batch),
+            data["target"],
+            iterations=iterations,
+            tolerance=tolerance,
+            history=history,
+        )
+        solved = batch_front(outcome.poses)
+    else:
+        start = batch_last(start, batch, 2)
+        task = Task(
+            single=start.shape[-1] == 1,
+            data=data,
+            limits=[None] * n if limits is None else limits.joints,
+            shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
+            objectives=wanted,
+            posture=posture,
+        )
+        if row.settles:
+            task.data["start"] = start
+        if offsets.ndim > 2:
+            task.data["offsets"] = batch_last(offsets, batch, 2)
+        if limits is not None and np.any(np.asarray(limits.locks)):
+            task.data["locked"] = limits.parameters(start)
+        task.read()
+        step = row.published if published and row.published is not None else row.step
+        frozen = limits is not None and limits.all_locked
+        outcome = iteration.run(
+            task,
+            start,
+            iteration.wristed(step) if task.orientation and not row.least_squares else step,
+            iterations=0 if frozen else iterations,
+            tolerance=tolerance,
+            overshoots=not row.least_squares and not published,
+            settles=row.settles,
+            unfolded=_as_it_is if published else unfolding.unfolded,
+        )
+        solved = rotation.normalize(batch_front(outcome.poses))
+    solved = solved.reshape(*batch, n, 4)
+    if only_position and orientation is None:
+        error = outcome.cost.reshape(batch)
+        angle = None
+    else:
+        reached, effector = _end(offsets, solved, position, frame)
+        error = np.linalg.norm(effector - given["target"].values, axis=-1)
+        angle = None if orientation is None else rotation.distance(reached, orientation.values)
     return IKSolution(
         rotations=solved,
-        error=np.linalg.norm(effector - given["target"].values, axis=-1),
+        error=error,
         iterations=outcome.iterations.reshape(batch),
-        orientation_error=None if orientation is None else rotation.distance(reached, orientation.values),
+        orientation_error=angle,
         history=np.array(outcome.history).reshape(-1, *batch) if history else None,
     )
+
+
+def _shared(values: Array, batch: tuple[int, ...]) -> Array:
+    """Values (..., n, k) of a batch with the batch as the last axis, (n, k, m); (n, k, 1) if all chains share them."""
+    return values[..., None] if values.ndim == 2 else batch_last(values, batch, 2)
 
 
 def _as_it_is(task: Task, pose: Array) -> Array:

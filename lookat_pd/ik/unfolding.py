@@ -8,10 +8,12 @@ from .arithmetic import Vector
 from .batches import packed, unpacked
 from .task import Pose, Task
 
-_STRAIGHT = 1e-4
+STRAIGHT = 1e-4
 """Tolerance of the joints' distance from the line, as a fraction of the length of the chain."""
 _MOST_BEND = 0.3
 """Largest bend [rad] of one joint."""
+NO_DISTANCE = 1e-9
+"""Distance of a target from the root, as a fraction of the length of the chain, that gives no direction."""
 
 
 def unfolded(task: Task, start: Array) -> Array:
@@ -26,11 +28,13 @@ def unfolded(task: Task, start: Array) -> Array:
     )
     reach = np.broadcast_to(sum(task.lengths), (task.count,))
     far = np.linalg.norm(task.data["target"], axis=0)
-    line = np.where(far > 1e-9 * reach, task.data["target"], places[-1])
+    line = np.where(far > NO_DISTANCE * reach, task.data["target"], places[-1])
     longest = np.argmax(np.linalg.norm(places, axis=1), axis=0)
-    line = np.where(np.linalg.norm(line, axis=0) > 1e-9 * reach, line, places[longest, :, np.arange(task.count)].T)
+    line = np.where(
+        np.linalg.norm(line, axis=0) > NO_DISTANCE * reach, line, places[longest, :, np.arange(task.count)].T
+    )
     line = line / np.maximum(np.linalg.norm(line, axis=0), 1e-300)
-    stuck = (_off(places, line) < _STRAIGHT * reach) & (reach > 0.0)
+    stuck = (_off(places, line) < STRAIGHT * reach) & (reach > 0.0)
     if not np.any(stuck):
         return start
     n = len(start)
@@ -50,9 +54,9 @@ def unfolded(task: Task, start: Array) -> Array:
 def _is_off(task: Task, pose: Pose) -> bool:
     """Whether a joint of a single chain is clearly off the line to the target, as most are."""
     reach, far = sum(task.lengths), arithmetic.length(task.xp, task.target)
-    if far <= 1e-9 * reach:
+    if far <= NO_DISTANCE * reach:
         return False
-    most = _STRAIGHT * reach * far
+    most = STRAIGHT * reach * far
     return any(arithmetic.length(task.xp, arithmetic.cross(p, task.target)) > most for p in task.places(pose))
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.ik import Limits
+from lookat_pd.ik import Limits, damped
 from lookat_pd.rotation import Array
 
 INSIDE = 1e-6
@@ -249,3 +249,31 @@ def test_limits_that_contradict_are_refused(arguments: dict[str, object], says: 
         Limits(**arguments)
     assert says in str(caught.value)
     assert str(caught.value).endswith(".")
+
+
+# Least squares with locked angles
+
+
+@pytest.mark.parametrize("locks", [[0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0], [1, 0, 1]])
+def test_rotations_about_the_free_axes_keep_the_locked_angles(locks: list[int]) -> None:
+    random = np.random.default_rng(41)
+    pose = rotation.exp(random.normal(scale=0.7, size=(20, 1, 3)))
+    limits = Limits(locks=[locks])
+    axes = damped.free_axes(limits.joints, pose)
+    assert_allclose(np.swapaxes(axes, -1, -2) @ axes, np.broadcast_to(np.eye(3), axes.shape), atol=1e-12)
+    for axis in np.flatnonzero(np.logical_not(locks)):
+        turned = rotation.multiply(pose, rotation.exp(1e-5 * axes[..., axis]))
+        moved = (limits.angles(turned) - limits.angles(pose))[..., np.array(locks, dtype=bool)]
+        assert np.max(np.abs(moved)) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["jacobian_quaternion", "nearest_pose", "ccd"])
+def test_an_arm_whose_forearm_does_not_twist_reaches_everywhere(method: str) -> None:
+    random = np.random.default_rng(42)
+    arm = np.array([[0.0, 0.30, 0.0], [0.0, 0.27, 0.0], [0.0, 0.08, 0.0]])
+    start = rotation.exp(random.normal(scale=0.3, size=(300, 3, 3)))
+    targets = rotation.normalize(random.normal(size=(300, 3))) * random.uniform(0.05, 0.64, (300, 1))
+    limits = Limits(locks=[[0, 0, 0], [0, 1, 0], [0, 0, 0]])
+    found = ik.solve(arm, start, targets, method=method, limits=limits)
+    assert np.max(found.error) < 1e-3
+    assert_allclose(limits.angles(found.rotations)[:, 1, 1], limits.angles(start)[:, 1, 1], atol=INSIDE)

@@ -130,6 +130,46 @@ def test_finished_chains_stay_as_they_are_while_others_go_on(method: str) -> Non
         assert_array_equal(until.rotations, alone.rotations)
 
 
+def test_free_least_squares_makes_the_smallest_rotations() -> None:
+    """For a near target those of the pseudoinverse of the Jacobian, from matrices."""
+    random = np.random.default_rng(20)
+    for _ in range(5):
+        offsets, pose = random.normal(size=(6, 3)), rotation.exp(random.normal(size=(6, 3)))
+        places, frame, columns = joints(offsets, pose), np.eye(3), []
+        for n in range(6):
+            frame = frame @ rotation.to_matrix(pose[n])
+            columns += [np.cross(axis, places[-1] - places[n]) for axis in frame.T]
+        away = 1e-4 * random.normal(size=3)
+        found = ik.solve(offsets, pose, places[-1] + away, method="jacobian_quaternion", tolerance=1e-9)
+        turns = rotation.log(rotation.multiply(rotation.inverse(pose), found.rotations))
+        wanted = np.linalg.pinv(np.transpose(columns)) @ away
+        assert_allclose(turns.reshape(-1), wanted, atol=1e-2 * np.abs(wanted).max())
+
+
+def test_free_least_squares_takes_fewer_iterations_than_published_and_turns_the_joints_as_little() -> None:
+    random = np.random.default_rng(21)
+    start = rotation.exp(random.normal(scale=0.3, size=(LINKS, 3)))
+    t = np.linspace(0.0, 2.0 * np.pi, 200)
+    path = LINKS * np.stack((0.4 * np.sin(t), 0.5 + 0.2 * np.cos(t), 0.3 * np.sin(2.0 * t)), axis=-1)
+    free, plain = (ik.solve(BONES, start, path, method="jacobian_quaternion", published=p) for p in (False, True))
+    assert np.mean(free.iterations) < 0.6 * np.mean(plain.iterations)
+    turned, least = (np.sqrt(np.sum(rotation.distance(f.rotations, start) ** 2, axis=-1)) for f in (free, plain))
+    assert np.mean(turned) < 1.1 * np.mean(least)
+    # Targets on a smooth path give smooth motions.
+    steps, needed = (np.max(rotation.distance(f.rotations[1:], f.rotations[:-1])) for f in (free, plain))
+    assert steps < 1.5 * needed
+
+
+def test_more_chains_than_are_iterated_together() -> None:
+    random = np.random.default_rng(22)
+    start, targets = nearly_straight(random, 3), in_ball(random, 1200, 3.3)
+    found = ik.solve(BONES[:3], start, targets, method="jacobian_quaternion", history=True)
+    assert_array_equal(found.history[-1], found.error)
+    some = ik.solve(BONES[:3], start, targets[990:1010], method="jacobian_quaternion")
+    assert_allclose(found.rotations[990:1010], some.rotations, atol=1e-9)
+    assert_array_equal(found.iterations[990:1010], some.iterations)
+
+
 # Out of reach
 
 
