@@ -151,8 +151,7 @@ class Body:
     @cached_property
     def principal(self) -> tuple[Array, Array]:
         """Principal moments of inertia (n, 3), and the rotations (n, 4) of their axes."""
-        moments, axes = np.linalg.eigh(np.asarray(self.inertias))
-        return moments, rotation.from_matrix(np.where(np.linalg.det(axes)[:, None, None] < 0.0, -axes, axes))
+        return principal(np.asarray(self.inertias))
 
     def chain(self, joint: int) -> list[int]:
         """The joint and its ancestors, root first."""
@@ -281,6 +280,12 @@ class Body:
     def _below(self, values: Array) -> Array:
         """Sums (n, ..., 3) over each joint and its descendants."""
         return (self.ancestors.T @ values.reshape(len(self), -1)).reshape(values.shape)
+
+
+def principal(inertias: Array) -> tuple[Array, Array]:
+    """Principal moments (n, 3) of inertias (n, 3, 3), and the rotations (n, 4) of their axes."""
+    moments, axes = np.linalg.eigh(inertias)
+    return moments, rotation.from_matrix(np.where(np.linalg.det(axes)[:, None, None] < 0.0, -axes, axes))
 
 
 def _checked(root: RootMotion, batch: tuple[int, ...]) -> RootMotion:

@@ -4,6 +4,7 @@ Source: Todorov, Erez, Tassa, MuJoCo: A physics engine for model-based control, 
 """
 
 import logging
+from copy import copy
 from functools import cache
 from typing import Any, TypeVar
 
@@ -87,6 +88,12 @@ def add_bone(parent: Any, body: Body, joint: int) -> Any:
     )
 
 
+def numbers(model: Any, joints: NDArray[np.int_]) -> NDArray[np.int_]:
+    """The numbers of these joints' bones in a model."""
+    find, kind = _module().mj_name2id, _module().mjtObj.mjOBJ_BODY
+    return np.array([find(model, kind, str(joint)) for joint in joints], dtype=int)
+
+
 def made(spec: Any, body: Body, joints: NDArray[np.int_]) -> Any:
     """The model of an MjSpec with these bones of a body. Raises InvalidArgument."""
     try:
@@ -94,8 +101,10 @@ def made(spec: Any, body: Body, joints: NDArray[np.int_]) -> Any:
     except (ValueError, RuntimeError) as error:
         raise _refused(str(error)) from None
     # The compiler would reject principal moments of inertia that no real body has; the arithmetic allows them.
-    model.body_inertia[[model.body(str(joint)).id for joint in joints]] = body.principal[0][joints]
-    _module().mj_setConst(model, _module().MjData(model))
+    model.body_inertia[numbers(model, joints)] = body.principal[0][joints]
+    if np.any(model.jnt_limited):
+        # Nothing but constraints uses what depends on the moments of inertia.
+        _module().mj_setConst(model, _module().MjData(model))
     return model
 
 
@@ -149,33 +158,50 @@ class Engine:
                 bone.quat = pose[joint]
             bones.append(bone)
         self.model = model = made(spec, body, np.arange(len(body)))
-        numbers = [model.body(str(joint)).id for joint in range(len(body))]
+        self._bones = numbers(model, np.arange(len(body)))
         model.opt.gravity = gravity
         # A state that is no number is to be seen, and not to be replaced by the first one.
         off = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
         model.opt.disableflags = int(off)
         self.data = data = mujoco.MjData(model)
         mujoco.mj_resetData(model, data)
-        addresses = np.array([model.body_dofadr[number] for number in numbers])
+        addresses = model.body_dofadr[self._bones]
         addresses = np.where(free, addresses, model.nv)
         self.order = np.argsort(addresses, kind="stable")[: np.count_nonzero(free)]
         self.root_size = 3 if moving_root else 0
+        self._bind()
+
+    def _bind(self) -> None:
+        """Set what refers to the model and its state."""
+        model, data = self.model, self.data
         self.position, self.q = data.qpos[: self.root_size], data.qpos[self.root_size :].reshape(-1, 4)
         self.w = data.qvel
         self._armature = model.dof_armature
         self._size = model.nv
         self._heavy = 0.0
 
-    def weigh(self, body: Body) -> None:
-        """Give the bones the masses of another body with the same joints; the diagonal of `factor` is set to 0."""
-        model, moments, axes = self.model, *body.principal
+    def copied(self) -> "Engine":
+        """Another engine in the same state, in a fraction of the time that the first one takes."""
+        other = copy(self)
+        other.model = copy(self.model)
+        other.data = self._mujoco.MjData(other.model)
+        other._bind()
+        other.data.qpos[:], other.data.qvel[:] = self.data.qpos, self.data.qvel
+        return other
+
+    def weigh(self, masses: Array, centers: Array, moments: Array, axes: Array) -> None:
+        """Give the bones other masses (n,), centers (n, 3), principal moments of inertia (n, 3) and rotations of their
+        axes (n, 4); the diagonal of `factor` is set to 0."""
+        model, bones = self.model, self._bones
         self._armature[:] = 0.0
-        for joint in range(len(body)):
-            bone = model.body(str(joint)).id
-            model.body_mass[bone] = np.asarray(body.masses)[joint]
-            model.body_ipos[bone], model.body_iquat[bone] = np.asarray(body.centers)[joint], axes[joint]
-            model.body_inertia[bone] = moments[joint]
-        self._mujoco.mj_setConst(model, self._mujoco.MjData(model))
+        self._heavy = 0.0
+        model.body_mass[bones], model.body_ipos[bones], model.body_iquat[bones] = masses, centers, axes
+        model.body_inertia[bones] = moments
+        model.body_sameframe[bones] = 0
+        below = model.body_mass.copy()
+        for bone in range(model.nbody - 1, 0, -1):
+            below[model.body_parentid[bone]] += below[bone]
+        model.body_subtreemass[:] = below
 
     def place(self) -> None:
         """Update everything that depends on the state; call it before the other methods."""
@@ -183,6 +209,11 @@ class Engine:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
+
+    def place_still(self) -> None:
+        """As `place`, at rest: the velocities have been 0 since `place` was last called."""
+        self._mujoco.mj_kinematics(self.model, self.data)
+        self._mujoco.mj_comPos(self.model, self.data)
 
     def inverse(self, acceleration: Array) -> Array:
         """Torques (3 m,) for the accelerations (3 m,)."""
@@ -236,6 +267,16 @@ class Engine:
     def advance(self, h: float) -> None:
         """Integrate the velocities over h seconds."""
         self._mujoco.mj_integratePos(self.model, self.data.qpos, self.data.qvel, h)
+
+    def moved(self, coordinates: Array, turn: Array) -> None:
+        """Move coordinates (nq,), in place, by rotation vectors (nv,)."""
+        self._mujoco.mj_integratePos(self.model, coordinates, turn, 1.0)
+
+    def between(self, coordinates: Array, there: Array) -> Array:
+        """The rotation vectors (nv,) from MuJoCo's coordinates to others."""
+        found = np.empty(self._size)
+        self._mujoco.mj_differentiatePos(self.model, found, 1.0, coordinates, there)
+        return found
 
     def run(self, h: float, torques: Array, friction: Array) -> None:
         """One step of h seconds with the engine's fourth-order Runge-Kutta method, under torques (3 m,)."""

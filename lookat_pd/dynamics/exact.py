@@ -53,6 +53,12 @@ def only_loose(given: Disturbances) -> bool:
     return bool(np.any(given.passive)) and undisturbed
 
 
+def only_reference(given: Disturbances) -> bool:
+    """Whether nothing but the inertia of another body disturbs the motion."""
+    others = np.any(given.passive) or np.any(given.damping) or given.torque_limit is not None
+    return given.reference is not None and given.limits is None and not others
+
+
 @dataclass(frozen=True)
 class Plan:
     """The motion to find: of a body through keys (k, n, 4), clamped to `allowed`, at `frames` (F,) [s]."""

@@ -42,6 +42,8 @@ class Hinges:
 
     def body(self, body: Body) -> Body:
         """The same body, described in the new frames."""
+        if not np.any(self.is_hinge):
+            return body
         matrix = rotation.to_matrix(self.own)
         return replace(
             body,
@@ -52,18 +54,24 @@ class Hinges:
 
     def poses(self, rotations: Array) -> Array:
         """Local rotations (..., n, 4) in the new frames."""
+        if not np.any(self.is_hinge):
+            return rotations
         return rotation.multiply(rotation.multiply(rotation.inverse(self.parents), rotations), self.own)
 
     def of_bones(self, rotations: Array) -> Array:
         """The inverse of `poses`."""
+        if not np.any(self.is_hinge):
+            return rotations
         return rotation.multiply(rotation.multiply(self.parents, rotations), rotation.inverse(self.own))
 
     def vectors(self, values: Array) -> Array:
         """Vectors (..., n, 3) of the bones' frames in the new frames."""
-        return self._back(values, self.own)
+        return self._back(values, self.own) if np.any(self.is_hinge) else values
 
     def vectors_of_bones(self, values: Array) -> Array:
         """The inverse of `vectors`."""
+        if not np.any(self.is_hinge):
+            return values
         return rotation.rotate(np.broadcast_to(self.own, (*values.shape[:-1], 4)), values)
 
     def torque_limit(self, limit: Array | None) -> Array | None:

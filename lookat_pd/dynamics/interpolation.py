@@ -3,7 +3,7 @@
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from .body import Body
 from .engine import finished
 from .exact import Interpolation
 from .hinges import Hinges
+from .multistep import Course, ReferenceSimulation
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
 
@@ -128,14 +129,19 @@ def interpolating(
             longest=LONGEST,
         )
     speeds = None if velocities is None else joints.vectors(velocities)
-    motion = law.through(joints.poses(allowed), times, rest[0], speeds, *rest[1:])
+    if np.any(joints.is_hinge):
+        motion = law.through(joints.poses(allowed), times, rest[0], speeds, *rest[1:])
     if exact.only_loose(disturbances):
         found = yield from plan.with_loose(motion, max(times[-1] + settle, frames[-1]))
         if found is not None:
             return finished(found)
-    passes = velocities is not None
-    simulation = Simulation(joints.body(body), motion, gravity, disturbances, path, keeps_speed=passes)
-    stretches = yield from simulation.run(max(times[-1] + settle, frames[-1]))
+    given = joints.body(body), motion, gravity, disturbances, path
+    stretches: Sequence[Stretch | Course] | None = None
+    last, passes = max(times[-1] + settle, frames[-1]), velocities is not None
+    if exact.only_reference(disturbances):
+        stretches = yield from ReferenceSimulation(*given, keeps_speed=passes).run(last)
+    if stretches is None:
+        stretches = yield from Simulation(*given, keeps_speed=passes).run(last)
     found = _sampled(frames, joints.poses(keys), motion, stretches, disturbances)
     return finished(
         replace(
@@ -174,7 +180,7 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
 
 
 def _sampled(
-    frames: Array, keys: Array, motion: law.Motion, stretches: list[Stretch], given: Disturbances
+    frames: Array, keys: Array, motion: law.Motion, stretches: Sequence[Stretch | Course], given: Disturbances
 ) -> Interpolation:
     k, n = keys.shape[:2]
     rotations, torques = np.empty((len(frames), n, 4)), np.empty((len(frames), n, 3))
@@ -182,18 +188,13 @@ def _sampled(
     for interval, stretch in enumerate(stretches):
         first, last = stretch.times[[0, -1]]
         inside = np.flatnonzero((frames > first - 1e-9) & ((frames < last - 1e-9) | (stretch is stretches[-1])))
-        h, steps = (last - first) / len(stretch.torques), len(stretch.torques)
-        at = np.clip((frames[inside] - first) / h, 0.0, steps)
-        low = np.minimum((at + 1e-9).astype(int), steps - 1)
-        part = np.clip(at - low, 0.0, 1.0)[:, None]
         # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
-        own = motion.poses(stretch.times, np.full(steps + 1, interval))
-        relative = rotation.multiply(rotation.inverse(own), stretch.poses)
-        there = motion.poses(frames[inside], np.full(len(inside), interval))
-        rotations[inside] = rotation.multiply(there, rotation.slerp(relative[low], relative[low + 1], part))
-        torques[inside] = stretch.torques[low]
+        relative, torques[inside] = stretch.at(frames[inside])
+        there = motion.poses(np.append(frames[inside], last), np.full(len(inside) + 1, interval))
+        rotations[inside] = rotation.multiply(there[:-1], relative)
         if interval + 1 < k:
-            missed[interval + 1] = rotation.distance(keys[interval + 1], stretch.poses[-1])
+            end = rotation.multiply(there[-1], stretch.at(np.array([last]))[0][0])
+            missed[interval + 1] = rotation.distance(keys[interval + 1], end)
             left[interval + 1] = stretch.left
     if given.limits is not None:
         rotations = given.limits.clamp(rotations)

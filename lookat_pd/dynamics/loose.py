@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array
 from .body import Body
-from .engine import UNMOVED, add_bone, load, made, rollouts
+from .engine import UNMOVED, add_bone, load, made, numbers, rollouts
 from .law import Motion
 from .root_path import RootPath
 
@@ -134,7 +134,7 @@ class LooseSimulation:
     def _addresses(self, joints: NDArray[np.int_]) -> None:
         """Where coordinates and velocities of joints and bases are."""
         model, given = self.model, self._given
-        bodies = [model.body(str(joint)).id for joint in joints]
+        bodies = numbers(model, joints)
         q, v = model.jnt_qposadr[model.body_jntadr[bodies]], model.body_dofadr[bodies]
         passive, hinged = given.passive[joints], given.hinges[joints]
         balls, hinges = passive & ~hinged, passive & hinged

@@ -201,7 +201,7 @@ class _Work:
             span, x = steps * self.h, (np.arange(1, steps + 1) / steps)[:, None, None]
             end = rotation.log(rotation.multiply(rotation.inverse(self.keys[key]), self.keys[key + 1]))
             begin, arrive = span * speeds[key - first], span * law.rates(end, speeds[key + 1 - first])
-            turns = law.smooth_step(x)[0] * end + law.early_slope(x) * begin + law.late_slope(x) * arrive
+            turns = law.smooth_step(x)[0] * end + law.early_slope(x) * begin + law.late_slope(x)[0] * arrive
             parts.append(rotation.multiply(self.keys[key], rotation.exp(turns)))
         return np.concatenate(parts)
 

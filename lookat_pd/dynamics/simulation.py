@@ -56,13 +56,22 @@ class Disturbances:
 
 @dataclass(frozen=True)
 class Stretch:
-    """The motion between two keys: poses (s + 1, n, 4) at times (s + 1,), torques (s, n, 3), the remaining angle (n,)
-    at the key before the correction."""
+    """The motion between two keys: rotations (s + 1, n, 4) from the law's motion at times (s + 1,), torques (s, n, 3),
+    the remaining angle (n,) at the key before the correction."""
 
     times: Array
-    poses: Array
+    relative: Array
     torques: Array
     left: Array
+
+    def at(self, t: Array) -> tuple[Array, Array]:
+        """Rotations (m, n, 4) from the law's motion, and torques (m, n, 3), at times (m,)."""
+        steps = len(self.torques)
+        h = (self.times[-1] - self.times[0]) / steps
+        place = np.clip((t - self.times[0]) / h, 0.0, steps)
+        low = np.minimum((place + 1e-9).astype(int), steps - 1)
+        part = np.clip(place - low, 0.0, 1.0)[:, None]
+        return rotation.slerp(self.relative[low], self.relative[low + 1], part), self.torques[low]
 
 
 class Simulation:
@@ -103,7 +112,8 @@ class Simulation:
         self.soft = ~self.hard & ~self.passive
         self.reference = None
         if disturbances.reference is not None:
-            self.reference = Reference(body, disturbances.reference, engine, gravity, self.soft, extra)
+            driven = disturbances.free & ~disturbances.passive[:, None]
+            self.reference = Reference(body, disturbances.reference, driven, moving_root=extra > 0)
         self.damping = degrees(disturbances.damping, 0.0) * free
         self.stiffness = degrees(np.where(disturbances.passive, disturbances.stiffness, 0.0), 0.0) * free
         self.any_passive = bool(np.any(self.passive))
@@ -163,7 +173,8 @@ class Simulation:
             torques, over = self._needed(times, wanted, np.zeros((steps, *begun.shape)), begun)
             if not np.any(over):
                 self._skip(wanted[-1], velocity[-1])
-                return Stretch(times, wanted, torques, np.linalg.norm(self.motion.left[interval], axis=-1))
+                left = np.linalg.norm(self.motion.left[interval], axis=-1)
+                return Stretch(times, rotation.identity(*wanted.shape[:-1]), torques, left)
             self.on_course = False
         poses = np.empty((steps + 1, len(self.order), 4))
         torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
@@ -181,7 +192,7 @@ class Simulation:
             left = np.linalg.norm(error, axis=-1)
             rate = self._rate(interval, times[-1], error)
             poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, rate, begun)
-        return Stretch(times, poses, torques, left)
+        return Stretch(times, rotation.multiply(rotation.inverse(wanted), poses), torques, left)
 
     def _coordinates(self, times: Array, wanted: Array, h: float) -> tuple[Array, Array]:
         """The target states of the engine (s + 1, nq), and the velocities (s, nv) that lead there."""
@@ -246,7 +257,7 @@ class Simulation:
         if self.reference is None:
             return (velocity - v + (v - self.before + pull) / (1.0 + firm)) / h
         ahead = velocity - self.before + pull
-        return (velocity - v + self.reference.gap(ahead, velocity - v, firm)) / h
+        return (velocity - v + self.reference.gap(self.engine.data.qpos, ahead, velocity - v, firm)) / h
 
     def _sorted(self, values: Array) -> Array:
         """Values (s, n, ...) from the order of MuJoCo to that of the body."""
@@ -267,7 +278,7 @@ class Simulation:
                 return poses, torques
             begin = times[np.minimum(since, len(clipped) - 1)]
             share = np.clip((times[:, None] - begin) / (times[-1] - begin), 0.0, 1.0)
-            part, late = smooth_step(share)[0], (times[-1] - begin) * late_slope(share)
+            part, late = smooth_step(share)[0], (times[-1] - begin) * late_slope(share)[0]
             bend = (part * reached)[..., None] * error + (late * reached)[..., None] * rate
             turn = rotation.exp(-bend)
             led = rotation.normalize(rotation.multiply(poses, turn))

@@ -1,0 +1,287 @@
+"""Joints whose torques are those for another body, and nothing else disturbs them: few long steps of high order.
+
+What is solved for is the deviation from the law's undisturbed motion, which is smooth between two keys: its velocity by
+implicit backward differences of third order, in which the mass matrices are those of a pose extrapolated from the steps
+before, and its rotations by the Adams-Moulton formula of the same order. The first step after a key, where the
+acceleration of the law jumps, is that of the implicit Euler method, extrapolated from the step and its halves (Hairer,
+Wanner, Solving Ordinary Differential Equations II, 1996). The frames are sampled from the cubics between the steps.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..rotation import Array
+from .body import Body
+from .law import Motion, late_slope, rates, smooth_step, spinning, turning
+from .reference import Reference
+from .root_path import RootPath
+from .simulation import Disturbances
+
+_LONGEST, _SHORTEST = 1.0 / 60.0, 1.0 / 480.0
+"""Longest step [s], and the shortest if the motion is as smooth as expected."""
+_PART = 0.18
+"""Step as a fraction of the time in which the error of the law decays."""
+_FASTEST = 25.0
+"""Speed [rad/s] of a joint above which it is not that of the law."""
+_NO_TIME = 1e-9
+"""Length [s] of an interval that is rounding."""
+
+
+class _Formula(NamedTuple):
+    """A step of length 1: `past`, weights of the velocities before it, the latest first; `slope`, that of the
+    acceleration at its end; `ahead`, the velocity at its end extrapolated; `path`, weights of the velocities before it
+    in the distance, and `end`, that of the velocity at its end."""
+
+    past: Array
+    slope: float
+    ahead: Array
+    path: Array
+    end: float
+
+
+_EULER = _Formula(np.array([1.0]), 1.0, np.array([1.0]), np.array([0.0]), 1.0)
+_SECOND = _Formula(np.array([4.0, -1.0]) / 3.0, 2.0 / 3.0, np.array([2.0, -1.0]), np.array([0.5, 0.0]), 0.5)
+_THIRD = _Formula(
+    np.array([18.0, -9.0, 2.0]) / 11.0,
+    6.0 / 11.0,
+    np.array([3.0, -3.0, 1.0]),
+    np.array([8.0, -1.0, 0.0]) / 12.0,
+    5.0 / 12.0,
+)
+
+
+@dataclass(frozen=True)
+class Course:
+    """The motion between two keys: at times (s + 1,) the rotation vectors (s + 1, n, 3) from the law's motion, their
+    derivatives, and the torques (s + 1, n, 3); the remaining angle (n,) at the key before the correction."""
+
+    times: Array
+    turns: Array
+    speeds: Array
+    torques: Array
+    left: Array
+
+    def at(self, t: Array) -> tuple[Array, Array]:
+        """Rotations (m, n, 4) from the law's motion, and torques (m, n, 3), at times (m,)."""
+        h = self.times[1] - self.times[0]
+        place = np.clip((t - self.times[0]) / h, 0.0, len(self.times) - 1.0)
+        low = np.minimum((place + 1e-9).astype(int), len(self.times) - 2)
+        part = np.clip(place - low, 0.0, 1.0)[:, None, None]
+        turns = _cubic(self.turns, self.speeds, low, part, h)
+        return rotation.exp(turns), _cubic(self.torques, slopes(self.torques, h), low, part, h)
+
+
+def _cubic(values: Array, rising: Array, low: Array, part: Array, h: float) -> Array:
+    """Values (m, n, 3) between samples (s + 1, n, 3) with slopes, as Hermite's cubics."""
+    rest = 1.0 - part
+    begin, end = values[low], values[low + 1]
+    bent = part * rest * h * (rest * rising[low] - part * rising[low + 1])
+    return begin + part * part * (3.0 - 2.0 * part) * (end - begin) + bent
+
+
+def slopes(values: Array, h: float) -> Array:
+    """Derivatives of samples (s, ...) h apart, of fourth order if they are five or more."""
+    if len(values) < 5:
+        return np.gradient(values, h, axis=0) if len(values) > 1 else np.zeros_like(values)
+    result = np.empty_like(values)
+    result[2:-2] = (values[:-4] - values[4:] + 8.0 * (values[3:-1] - values[1:-3])) / 12.0
+    for at, weights in ((0, (-25.0, 48.0, -36.0, 16.0, -3.0)), (1, (-3.0, -10.0, 18.0, -6.0, 1.0))):
+        factors = np.array(weights) / 12.0
+        result[at] = np.tensordot(factors, values[:5], 1)
+        result[-1 - at] = -np.tensordot(factors, values[:-6:-1], 1)
+    return result / h
+
+
+class _Grid(NamedTuple):
+    """The law at the ends of steps: times (s,), coordinates (s, nq), accelerations (s, nv), poses, velocities and
+    accelerations of the joints in the order of the body."""
+
+    times: Array
+    coordinates: Array
+    accelerations: Array
+    joints: tuple[Array, Array, Array]
+
+    def rows(self, rows: slice | list[int] | NDArray[np.int_]) -> "_Grid":
+        pose, w, dw = self.joints
+        own = pose[rows], w[rows], dw[rows]
+        return _Grid(self.times[rows], self.coordinates[rows], self.accelerations[rows], own)
+
+
+class ReferenceSimulation:
+    """The motion of a body through the keys of a motion if its torques are those for another one."""
+
+    def __init__(
+        self,
+        body: Body,
+        motion: Motion,
+        gravity: Array,
+        given: Disturbances,
+        root: RootPath | None,
+        *,
+        keeps_speed: bool,
+    ) -> None:
+        """keeps_speed: whether the joints pass their keys at the speed of the motion."""
+        assert given.reference is not None
+        self._body, self._motion, self._gravity, self._root = body, motion, gravity, root
+        self._extra = 0 if root is None else 6
+        self._keeps_speed = keeps_speed
+        self._reference = Reference(body, given.reference, given.free, moving_root=root is not None)
+        self._engine = self._reference.true
+        self._order = self._engine.order
+
+    def run(self, last: float) -> Generator[float, None, list[Course] | None]:
+        """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
+        that its speed has to be limited. Yields the completed fraction."""
+        intervals, times = self._steps(last)
+        ends: list[int] = np.cumsum([len(part) for part in times]).tolist()
+        whole = self._grid(np.concatenate(times), np.repeat(intervals, [len(part) for part in times]))
+        places, gaps = np.empty(whole.coordinates.shape), np.empty(whole.accelerations.shape)
+        speed = np.zeros(gaps.shape[1])
+        for interval, end, part in zip(intervals, ends, times, strict=True):
+            rows = slice(end - len(part), end)
+            self._solve(interval, whole.rows(rows), speed, places[rows], gaps[rows])
+            if interval < len(self._motion.times) - 1:
+                speed = self._speed(whole.rows([end - 1]), places[end - 1], gaps[end - 1])
+            yield float((part[-1] - times[0][0]) / (last - times[0][0]))
+        return self._courses(whole, [end - len(part) for end, part in zip(ends, times, strict=True)], places, gaps)
+
+    def _steps(self, last: float) -> tuple[list[int], list[Array]]:
+        """The intervals, and for each of them the times of the ends of its steps and of half of the first one, which
+        comes second."""
+        ends = np.append(self._motion.times, last)
+        intervals, times = [], []
+        for interval, length in enumerate(np.diff(ends)):
+            if length > _NO_TIME:
+                h = np.clip(_PART / self._motion.frequency[interval].max(), _SHORTEST, _LONGEST)
+                steps = max(1, int(np.ceil(length / h - 1e-9)))
+                shares = np.insert(np.arange(steps + 1.0), 1, 0.5) / steps
+                intervals.append(interval)
+                times.append(ends[interval] + length * shares)
+        return intervals, times
+
+    def _grid(self, times: Array, intervals: Array) -> _Grid:
+        joints = self._motion.at(times, intervals)
+        q, _, dw = (values[:, self._order] for values in joints)
+        position, accelerations = None, dw.reshape(len(times), -1)
+        if self._root is not None:
+            position, turn = self._root.at(times)
+            root = self._root.motion(times)
+            spun = rotation.rotate(rotation.inverse(turn), root.turn_acceleration)
+            accelerations = np.concatenate((root.acceleration, spun, accelerations), axis=1)
+            q = np.concatenate((turn[:, None], q), axis=1)
+        coordinates = np.ascontiguousarray(self._engine.coordinates(q, position))
+        return _Grid(times, coordinates, np.ascontiguousarray(accelerations), joints)
+
+    def _solve(self, interval: int, grid: _Grid, speed: Array, places: Array, gaps: Array) -> None:
+        """Write the coordinates (s, nq) and the velocities of the deviation (s, nv) in an interval; the deviation is 0
+        at the start, and its velocity (nv,) is given."""
+        frequency = np.concatenate((np.ones(self._extra), np.repeat(self._motion.frequency[interval][self._order], 3)))
+        coarse, slow = self._euler(grid.rows([0, 2]), frequency, speed)
+        fine, fast = self._euler(grid.rows([0, 1, 2]), frequency, speed)
+        # The second row is half of the first step.
+        places[:2], gaps[:2] = grid.coordinates[0], speed
+        self._engine.moved(fine, self._engine.between(coarse, fine))
+        places[2], gaps[2] = fine, 2.0 * fast - slow
+        rest = slice(1, None)
+        self._stepped(_SECOND, grid.rows(slice(1, 4)), frequency, places[rest], gaps[rest], 1)
+        self._stepped(_THIRD, grid.rows(rest), frequency, places[rest], gaps[rest], 2)
+
+    def _euler(self, grid: _Grid, frequency: Array, begin: Array) -> tuple[Array, Array]:
+        """Coordinates (nq,) and velocity (nv,) of the deviation at the end of a few steps of the implicit Euler
+        method."""
+        places, gaps = np.empty(grid.coordinates.shape), np.empty(grid.accelerations.shape)
+        places[0], gaps[0] = grid.coordinates[0], begin
+        self._stepped(_EULER, grid, frequency, places, gaps, 0)
+        return places[-1], gaps[-1]
+
+    def _stepped(
+        self, formula: _Formula, grid: _Grid, frequency: Array, places: Array, gaps: Array, first: int
+    ) -> None:
+        """Write coordinates (s + 1, nq) and velocities of the deviation (s + 1, nv) after the step `first`."""
+        steps, h, count = len(grid.times) - 1, float(grid.times[-1] - grid.times[-2]), len(formula.past)
+        if first >= steps:
+            return
+        engine, reference, law = self._engine, self._reference, grid.coordinates
+        slope, end = h * formula.slope, h * formula.end
+        firm, strength = slope * frequency * (2.0 + frequency * end), slope * frequency**2
+        weights = np.stack((formula.ahead, formula.past, h * formula.path))[:, ::-1].copy()
+        rising = slope * grid.accelerations
+        reference.begin(firm)
+        for step in range(first, steps):
+            ahead, past, path = weights @ gaps[step + 1 - count : step + 1]
+            path += engine.between(law[step], law[step + 1])
+            ahead *= end
+            near, place, push = places[step].copy(), places[step + 1], rising[step + 1]
+            engine.moved(near, path + ahead)
+            ahead += engine.between(near, law[step + 1])
+            gaps[step + 1] = gap = reference.gap(near, push + strength * ahead, push - past, firm)
+            place[:] = places[step]
+            engine.moved(place, path + end * gap)
+
+    def _turned(self, grid: _Grid, places: Array, gaps: Array) -> tuple[Array, Array, Array]:
+        """The rotations (s, n, 4) from the law's motion, the velocities (s, n, 3), and the law's own."""
+        own, spin, _ = grid.joints
+        poses, w = np.empty_like(own), np.empty_like(spin)
+        poses[:, self._order] = places[:, -4 * len(self._order) :].reshape(own.shape)
+        w[:, self._order] = gaps[:, self._extra :].reshape(spin.shape)
+        return rotation.multiply(rotation.inverse(own), poses), w + spin, spin
+
+    def _speed(self, grid: _Grid, place: Array, gap: Array) -> Array:
+        """The velocity (nv,) of the deviation at a key, of which the grid is, after its correction."""
+        speed = np.zeros(len(gap))
+        if not self._keeps_speed:
+            apart, w, spin = self._turned(grid, place[None], gap[None])
+            speed[self._extra :] = (rotation.rotate(apart, w) - spin)[0, self._order].ravel()
+        return speed
+
+    def _courses(self, grid: _Grid, begins: list[int], places: Array, gaps: Array) -> list[Course] | None:
+        """The intervals that begin at these rows of the grid, corrected and with their torques; None if a joint is too
+        fast."""
+        rows = np.delete(np.arange(len(places)), np.array(begins) + 1)
+        grid = grid.rows(rows)
+        apart, w, spin = self._turned(grid, places[rows], gaps[rows])
+        fastest = np.maximum(_FASTEST, 2.0 * np.sqrt(rotation.dot(spin, spin).max(axis=1)))
+        if not np.all(rotation.dot(w, w) <= (fastest * fastest)[:, None]):
+            return None
+        firsts = np.array(begins) - np.arange(len(begins))
+        lasts = np.append(firsts[1:], len(rows)) - 1
+        own = w - rotation.rotate(rotation.inverse(apart), spin)
+        turns = rotation.log(apart)
+        error, length = turns[lasts], grid.times[lasts] - grid.times[firsts]
+        rate = rates(error, own[lasts]) * self._keeps_speed
+        # After the last key nothing is corrected.
+        is_key = (np.arange(len(begins)) < len(self._motion.times) - 1)[:, None, None]
+        error, rate = error * is_key, rate * is_key
+        which = np.repeat(np.arange(len(begins)), lasts + 1 - firsts)
+        long = length[which][:, None, None]
+        share = (grid.times - grid.times[firsts][which])[:, None, None] / long
+        part, late = smooth_step(share), late_slope(share)
+        error_of, rate_of = error[which], rate[which]
+        bend = part[0] * error_of + long * late[0] * rate_of
+        bending = part[1] / long * error_of + late[1] * rate_of
+        turn = rotation.exp(-bend)
+        turns = rotation.log(rotation.multiply(apart, turn))
+        speeds = rates(turns, rotation.rotate(rotation.inverse(turn), own) + spinning(-bend, -bending))
+        cuts = firsts[1:]
+        times = np.split(grid.times, cuts)
+        pieces = [np.split(values, cuts) for values in (turns, speeds)]
+        rises = [slopes(values, part[1] - part[0]) for values, part in zip(pieces[1], times, strict=True)]
+        torques = np.split(self._torques(grid, turns, speeds, np.concatenate(rises)), cuts)
+        left = np.linalg.norm(error, axis=-1)
+        return [Course(*parts) for parts in zip(times, *pieces, torques, left, strict=True)]
+
+    def _torques(self, grid: _Grid, turns: Array, speeds: Array, rises: Array) -> Array:
+        """The torques (s, n, 3) for rotation vectors (s, n, 3) from the law's motion with two derivatives."""
+        own, spin, change = grid.joints
+        w, dw = turning(turns, speeds, rises)
+        apart = rotation.exp(turns)
+        back = rotation.inverse(apart)
+        seen = rotation.rotate(back, spin)
+        dw += rotation.rotate(back, change) + rotation.cross(seen, w)
+        root = None if self._root is None else self._root.motion(grid.times)
+        return self._body.inverse(rotation.multiply(own, apart), seen + w, dw, self._gravity, root=root)
