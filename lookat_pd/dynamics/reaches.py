@@ -176,8 +176,8 @@ def reaching_together(
     obstacles: Obstacles | None = None,
     velocities: ArrayLike | None = None,
 ) -> Generator[float, bool | None, Reach]:
-    """The motion from the pose start (n, 4) to one with each of k hands at its goal after `duration` [s], with the least
-    change of torque over all joints that move one of them.
+    """The motion from the pose start (n, 4) to one with each of k hands at its goal after `duration` [s], with little
+    change of torque of all joints that move one of them.
 
     Joints above several hands, such as those of the trunk, are found once, for all of these. A hand may be at its goal
     already: it stays there in the end. The other arguments are those of `reach` with the method "optimal". The path and
@@ -376,7 +376,7 @@ def follow_together(
 def _approached(
     arm: Arm, fixed: list[tuple[int, Array]], approach: Array, speed: Array, h: float
 ) -> tuple[list[tuple[int, Array]], ApproachLine]:
-    """The fixed positions with the begins of the lines (3 k,) along which the hands come to their goals, and those lines.
+    """The fixed positions with the begins of the lines (3 k,) along which the hands come to their goals, and the lines.
 
     speed: (3 k,) of the goals.
     """

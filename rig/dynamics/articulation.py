@@ -63,17 +63,6 @@ class Articulation:
         """Rotations (F, 4) and positions (F, 3) of the base in the armature's space."""
         return _pose_of(samples, self.base)
 
-    def in_base(self, samples: Samples, point: Array, k: int) -> Array:
-        """A point (3,) of the armature's space in the frame of the base at frame `k` of the samples [m]."""
-        orientations, places = self.base_pose(samples)
-        return self.unit * rotation.rotate(rotation.inverse(orientations[k]), point - places[k])
-
-    def turned_in_base(self, samples: Samples, axes: Array) -> Array:
-        """Orientations (F, 4) in the frame of the base at each frame from axes (F, 3, 3) in the world."""
-        worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
-        base = rotation.multiply(worlds, self.base_pose(samples)[0])
-        return rotation.multiply(rotation.inverse(base), rotation.from_matrix(axes))
-
     def base_motion(self, samples: Samples) -> tuple[Array, Array]:
         """Position (F, 3) [m] and orientation (F, 4) of the base relative to its pose at the first frame."""
         orientations, places = self.base_pose(samples)

@@ -91,7 +91,7 @@ def test_mirrored_hands_do_not_turn_the_trunk_to_a_side() -> None:
 
 
 def test_the_trunk_leans_where_the_arms_are_too_short() -> None:
-    far = [Hand(hand.effector, np.asarray(hand.goal) + [0.0, 0.35, 0.0]) for hand in HANDS]
+    far = [Hand(hand.effector, np.add(hand.goal, [0.0, 0.35, 0.0])) for hand in HANDS]
     found = reach_together(torso(), WHOLE, far, 1.0, DT)
     assert rotation.angle(found.rotations[-1, 0]) > 0.1
     assert_allclose(found.path[-1], [hand.goal for hand in far], atol=1e-5)
