@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 
 from ...rig.dynamics import body_obstacles, reach_hands, reaching, settings
-from ...rig.dynamics.reaching import ReachRequest, ReachResult
+from ...rig.dynamics.reach_request import AFTER, ReachRequest
+from ...rig.dynamics.reaching import ReachResult
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--after",
-        choices=reaching.AFTER,
+        choices=AFTER,
         default="animation",
         help="after the arrival: a transition to the animation (default), reach back first, or hold the pose",
     )

@@ -21,7 +21,8 @@ from .masses import Masses
 class Articulation:
     """bones: n joints, parents first. base: their common ancestor, "" for the object itself.
 
-    fixed: (n, 4), the rotation between a joint's parent and its own channel. unit: metres of a unit of the armature's
+    fixed: (n, 4), the rotation between a joint's parent and its own channel. moving: the joints and the bones with mass
+    that move with them. unit: metres of a unit of the armature's
     space. assumed: the body for which the joints apply their torques, None if it is `body`.
     """
 
@@ -32,6 +33,7 @@ class Articulation:
     unit: float
     fixed: Array = field(repr=False)
     assumed: Body | None = None
+    moving: frozenset[str] = frozenset()
 
     def poses(self, samples: Samples) -> Array:
         """Local rotations (F, n, 4) from the channels of `samples`."""
@@ -135,7 +137,8 @@ def build(
             weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
             bodies.append(Body(parents, offsets, weights, centers, inertias, names=turning))
     assumed = bodies[1] if len(bodies) > 1 and not _is_same(*bodies) else None
-    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed)
+    moving = frozenset(name for name, joint in joint_of.items() if joint >= 0)
+    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed, moving)
 
 
 def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:

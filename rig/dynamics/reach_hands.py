@@ -97,11 +97,11 @@ class ReachingHand:
         worlds = samples.worlds[: len(path)]
         return (worlds[:, :3, :3] @ local[..., None])[..., 0] + worlds[:, :3, 3]
 
-    def missed(self, samples: Samples) -> float:
-        """Its distance from the goal at the first of the samples, in world space."""
+    def missed(self, samples: Samples) -> Array:
+        """Where it is relative to its goal (F, 3), in the armature's space."""
         row = samples.bones.index(self.chain.effector)
-        end = samples.positions[0, row] + rotation.rotate(samples.rotations[0, row], self.tip)
-        return float(np.linalg.norm(samples.worlds[0, :3, :3] @ (end - samples.targets[self.slot, 0])))
+        tip = np.broadcast_to(self.tip, samples.positions[:, row].shape)
+        return samples.positions[:, row] + rotation.rotate(samples.rotations[:, row], tip) - samples.targets[self.slot]
 
 
 def counterpart(armature: bpy.types.Object, bone: str) -> str:

@@ -8,91 +8,39 @@ import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 import numpy as np
 
-from ...lookat_pd import dynamics, rotation
-from ...lookat_pd.dynamics.law import smooth_step
+from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import transition
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import bone_limits as limits
 from ..detection import joint_chain as ik_chain
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples, run, sample_frames
 from ..sampling.scene_time import key_range, seconds_per_frame
 from ..sampling.targets import Target
-from . import actuation, body_obstacles, masses, meshes
 from . import articulation as tree
+from . import body_obstacles, bone_attachment, masses, meshes
 from .articulation import Articulation
-from .body_obstacles import Ball, BodyPart
+from .body_obstacles import Ball
 from .kept_results import KeptResults
 from .reach_hands import ReachingHand
-from .settings import BLEND, DAMPING, DISTANCE
+from .reach_request import ReachRequest
+from .reach_solving import AROUND, BEFORE, ReachSolving
 
 REACHED = " reach"
-AFTER = ("animation", "return", "hold")
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
-_BEFORE, _AROUND = np.array([2.0, 1.0]), np.array([-1.0, 1.0])
-"""Frames before the first one of a reach, and around the last one, that show how fast the bones and the goal are."""
 _FAR = 1e12
 _TOUCHED = 0.01
 """Depth [m] within an obstacle, which includes the thickness of the arm, above which it is reported."""
-
-
-@dataclass(frozen=True)
-class ReachRequest:
-    """The settings of a reach. first: its first frame. duration: [s]. vias: waypoints, each with its fraction of the
-    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply. keeps_velocity: whether
-    the reach begins with the velocity of the animation, with the method "optimal". follows: whether the effector stays
-    on the goal while its pose is held, where the goal moves relative to the body, and arrives with its velocity.
-    matches: whether the effector takes the orientation of the goal. approach: from where it comes to the goal, one of
-    APPROACH_ITEMS; distance: length of that line, in units of the scene. Both need the method "optimal". others:
-    further effectors and their goals, which are reached at the same time, with the method "optimal" and no waypoints.
-
-    What follows the arrival, if the animation goes on: after `hold` [s], for `after` "animation" a transition of
-    `blend` [s] to the animation, for "return" a reach back to the pose at the start and then that transition; for
-    "hold" the effector stays to the end of the animation.
-    """
-
-    effector: str
-    goal: Target
-    first: int
-    duration: float
-    length: int = 2
-    base: str = ""
-    at_tip: bool = False
-    method: str = "optimal"
-    passes: int = 50
-    damping: float = DAMPING
-    gravity: bool = True
-    limits: bool = True
-    vias: tuple[tuple[float, Target], ...] = ()
-    after: str = "animation"
-    hold: float = 0.0
-    blend: float = BLEND
-    avoids_body: bool = True
-    obstacles: tuple[Ball, ...] = ()
-    keeps_velocity: bool = True
-    follows: bool = True
-    matches: bool = False
-    approach: str = "FREE"
-    distance: float = DISTANCE
-    others: tuple[tuple[str, Target], ...] = ()
-
-    @property
-    def hands(self) -> tuple[tuple[str, Target], ...]:
-        """All hands and their goals."""
-        return (self.effector, self.goal), *self.others
 
 
 @dataclass(frozen=True)
@@ -273,15 +221,20 @@ def _work(
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
-            beside = run(sampler.sample([*(frames[0] - _BEFORE), *(frames[-1] + _AROUND)]))
+            beside = run(sampler.sample([*(frames[0] - BEFORE), *(frames[-1] + AROUND)]))
             axes = _axes(sampler, request, hands, samples, len(frames)) if _needs_axes(request) else None
             body = tree.build(armature, sampler, samples, turning, weights, unit)
-            solving = _solving(scene, hands, request, samples, beside, axes, len(frames), body, parts, enough)
-            motion, rotations = yield from subrange(solving, _SAMPLED, _SOLVED)
             work = baking.enter_context(BakeTransaction(armature))
-            for bone, (mode, values, raw) in body.values(samples, rotations).items():
-                work.write(bone, mode, keyed, values, raw)
-            seen = run(sampler.sample(frames[-1:].tolist()))
+
+            def evaluated(rotations: Array, frames: Array) -> Samples:
+                for bone, (mode, values, raw) in body.values(samples, rotations).items():
+                    work.write(bone, mode, keyed, values, raw)
+                return run(sampler.sample(frames.tolist()))
+
+            parts = tuple(part for part in parts if part.bone not in body.moving)
+            solving = ReachSolving(scene, hands, request, samples, beside, axes, len(frames), body, parts, enough)
+            solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
+            motion, misses = yield from subrange(solved, _SAMPLED, _SOLVED)
         action = work.commit(into, actions.baked_name(armature, into, REACHED))
     paths, straights = (
         tuple(hand.in_world(body, samples, lines[:, n]) for n, hand in enumerate(hands))
@@ -289,139 +242,12 @@ def _work(
     )
     costs = np.asarray(motion.costs)
     kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
-    misses = np.array([hand.missed(seen) for hand in hands])
     return ReachResult(body, action, frames, keyed, paths, straights, costs, motion.cost, misses, motion.clearance)
 
 
 def _finite(costs: Array) -> Array:
     """Costs (p,) of which those without end, of passes that miss the goal, are as high as the highest of the others."""
     return np.minimum(costs, costs[np.isfinite(costs)].max())
-
-
-def _solving(
-    scene: bpy.types.Scene,
-    hands: Sequence[ReachingHand],
-    request: ReachRequest,
-    samples: Samples,
-    beside: Samples,
-    axes: Array | None,
-    count: int,
-    body: Articulation,
-    parts: Sequence[BodyPart],
-    enough: Callable[[], bool],
-) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
-    """The reach in the first `count` of the sampled frames, with paths (F, k, 3), and the local rotations (K, n, 4) in
-    all of them.
-
-    beside: samples of the frames _BEFORE its first and _AROUND its last one. axes: (k, K, 3, 3) of the goals in the
-    world.
-    """
-    dt = seconds_per_frame(scene)
-    duration = dt * (count - 1)
-    pose = body.poses(samples)[0]
-    given: dict[str, Any] = {
-        "passes": request.passes,
-        "gravity": body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
-        "damping": request.damping,
-        "limits": limits.read(body.armature, body.bones, body.fixed) if request.limits else None,
-        "strength": actuation.shares(scene, body),
-    }
-    returns = request.after == "return" and len(samples.frames) > count
-
-    def around(first: int) -> dynamics.Obstacles | None:
-        frames, targets_before = slice(first, first + count), len(hands) + len(request.vias)
-        return body_obstacles.sampled(body, samples, parts, request.obstacles, frames, targets_before)
-
-    optimal = request.method == "optimal"
-    before = _velocities(body.poses(beside)[: len(_BEFORE)], pose, dt) if request.keeps_velocity and optimal else None
-    goals = [hand.goals(body, samples) for hand in hands]
-    turned = None
-    if axes is not None and request.matches:
-        turned = [hand.orientations(body, samples, own) for hand, own in zip(hands, axes, strict=True)]
-    wanted = []
-    for n, hand in enumerate(hands):
-        chased = None
-        if request.follows and optimal:
-            chased = hand.goal_velocity(body, beside, dt * float(np.ptp(_AROUND)))
-        along = None
-        if request.approach != "FREE":
-            line = _approach(request, None if axes is None else axes[n], count - 1)
-            along = hand.approach(body, samples, count - 1, line)
-        orientation = None if turned is None else turned[n][count - 1]
-        wanted.append(dynamics.Hand(hand.effector(body, samples), goals[n][count - 1], chased, orientation, along))
-    there = _reaching(
-        request, hands, samples, body, wanted, pose, duration, dt, obstacles=around(0), velocities=before, **given
-    )
-    motion = yield from subrange(_until(there, enough), 0.0, 0.5 if returns else 1.0)
-    left = len(samples.frames) - count
-    number = left if request.after == "hold" else min(round(request.hold / dt), left)
-    held = np.repeat(motion.rotations[-1:], number, axis=0)
-    if request.follows:
-        after = slice(count, count + number)
-        held = dynamics.follow_together(
-            body.body,
-            motion.rotations[-1],
-            np.stack([places[after] for places in goals], axis=1),
-            effectors=[hand.effector for hand in wanted],
-            limits=given["limits"],
-            orientations=None if turned is None else np.stack([own[after] for own in turned], axis=1),
-        )
-    moved = [motion.rotations, held]
-    if returns:
-        begin = np.concatenate(moved)[-3:]
-        moves_on = any(hand.goal_velocity is not None for hand in wanted)
-        back = _reaching(
-            replace(request, vias=()),
-            hands,
-            samples,
-            body,
-            [dynamics.Hand(hand.effector, place) for hand, place in zip(wanted, motion.path[0], strict=True)],
-            begin[-1],
-            duration,
-            dt,
-            obstacles=around(count + len(held) - 1),
-            velocities=_velocities(begin[:-1], begin[-1], dt) if moves_on else None,
-            **given,
-        )
-        found = yield from subrange(_until(back, enough), 0.5, 1.0)
-        moved.append(_ending(found.rotations, pose)[1:])
-    made = np.concatenate(moved)[: len(samples.frames)]
-    return motion, _joined(made, body.poses(samples), dt, request)
-
-
-def _reaching(
-    request: ReachRequest,
-    hands: Sequence[ReachingHand],
-    samples: Samples,
-    body: Articulation,
-    wanted: Sequence[dynamics.Hand],
-    pose: Array,
-    duration: float,
-    dt: float,
-    **given: Any,
-) -> Generator[float, bool | None, dynamics.Reach]:
-    """The reach of one hand or several, with paths (F, k, 3)."""
-    if len(wanted) > 1:
-        return (yield from dynamics.reaching_together(body.body, pose, wanted, duration, dt, **given))
-    [hand], vias, steps = wanted, [], round(duration / dt)
-    for n, (share, _) in enumerate(request.vias):
-        k = round(share * steps)
-        vias.append((k * dt, hands[0].in_base(body, samples, 1 + n)[k]))
-    found = yield from dynamics.reaching(
-        body.body,
-        pose,
-        hand.goal,
-        duration,
-        dt,
-        effector=hand.effector,
-        method=request.method,
-        via=vias,
-        goal_velocity=hand.goal_velocity,
-        orientation=hand.orientation,
-        approach=hand.approach,
-        **given,
-    )
-    return replace(found, path=found.path[:, None], minimum_jerk=found.minimum_jerk[:, None])
 
 
 def _needs_axes(request: ReachRequest) -> bool:
@@ -449,35 +275,6 @@ def _axes(
     return found
 
 
-def _approach(request: ReachRequest, axes: Array | None, k: int) -> Array:
-    """The vector (3,) in the world along which an effector comes to a goal with these axes (K, 3, 3) at frame `k`."""
-    side = np.array((0.0, 0.0, 1.0))
-    if axes is not None and request.approach != "ABOVE":
-        side = axes[k, :, "XYZ".index(request.approach[-1])] * (-1.0 if request.approach.startswith("NEG") else 1.0)
-    return -request.distance * side
-
-
-def _velocities(before: Array, pose: Array, dt: float) -> Array:
-    """The velocities (n, 3) [rad/s] in a pose (n, 4) from those (2, n, 4) in the two frames before it, of second order:
-    what follows the pose is replaced, and does not count."""
-    earlier, later = rotation.log(rotation.multiply(rotation.inverse(pose), before))
-    return (-4.0 * later + earlier) / (2.0 * dt)
-
-
-def _ending(motion: Array, pose: Array) -> Array:
-    """A motion (F, n, 4) that ends in a pose (n, 4): the difference is distributed smoothly over it."""
-    part = smooth_step(np.linspace(0.0, 1.0, len(motion)))[0][:, None, None]
-    left = rotation.log(rotation.multiply(rotation.inverse(motion[-1]), pose))
-    return rotation.multiply(motion, rotation.exp(part * left))
-
-
-def _joined(made: Array, animated: Array, dt: float, request: ReachRequest) -> Array:
-    """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4)."""
-    if len(made) == len(animated):
-        return made
-    return np.concatenate((made, transition(made[-2:], animated[len(made) :], dt, request.blend)))
-
-
 def _following(
     scene: bpy.types.Scene, armature: bpy.types.Object, request: ReachRequest, frames: Array, into: str
 ) -> Array:
@@ -496,16 +293,3 @@ def _following(
     count = round(request.hold / dt) + int(np.ceil(request.blend / dt - 1e-6))
     count += len(frames) - 1 if request.after == "return" else 0
     return arrival + 1.0 + np.arange(max(count, 1))
-
-
-def _until(
-    steps: Generator[float, bool | None, dynamics.Reach], enough: Callable[[], bool]
-) -> Generator[float, None, dynamics.Reach]:
-    """All steps, or until they are enough."""
-    stop = None
-    while True:
-        try:
-            yield steps.send(stop)
-        except StopIteration as end:
-            return end.value
-        stop = True if enough() else None

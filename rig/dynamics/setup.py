@@ -11,7 +11,7 @@ from ..sampling.scene_time import key_range
 from ..sampling.targets import Target
 from . import body_obstacles, reach_hands
 from .interpolation import InterpolationRequest as Interpolation
-from .reaching import ReachRequest as Reach
+from .reach_request import ReachRequest as Reach
 
 
 def key_frame(scene: bpy.types.Scene) -> int:
