@@ -9,11 +9,11 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import dynamics, rotation
+from ...lookat_pd.dynamics import law
 from ...lookat_pd.dynamics.law import smooth_step
 from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import transition
 from ..detection import bone_limits as limits
 from ..sampling.sampler import Samples
 from ..sampling.scene_time import seconds_per_frame
@@ -302,10 +302,22 @@ def _ending(motion: Array, pose: Array) -> Array:
 
 
 def _joined(made: Array, animated: Array, dt: float, blend: float) -> Array:
-    """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4)."""
+    """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4).
+
+    The difference goes with minimum jerk from its velocity: a hand at rest leaves as it came. Inertialization would
+    begin with an acceleration, a jerk of the hand.
+    """
     if len(made) == len(animated):
         return made
-    return np.concatenate((made, transition(made[-2:], animated[len(made) :], dt, blend)))
+    count = len(made)
+    before, last = rotation.multiply(rotation.inverse(animated[count - 2 : count]), made[-2:])
+    turns = rotation.log(last)
+    speed = law.rates(turns, rotation.log(rotation.multiply(rotation.inverse(before), last)) / dt)
+    times = dt * np.arange(1.0, len(animated) - count + 1.0)
+    x = np.minimum(times / max(blend, 1e-9), 1.0)[:, None, None]
+    left, onward = 1.0 - smooth_step(x)[0], x + x**3 * (-6.0 + x * (8.0 - 3.0 * x))
+    gone = rotation.multiply(animated[count:], rotation.exp(left * turns + blend * onward * speed))
+    return np.concatenate((made, gone))
 
 
 def _until(
