@@ -15,7 +15,8 @@ def write(folder: Path, stem: str, curves: Mapping[str, Any]) -> list[str]:
     """Write `stem`.json, and `stem`.png where that can be drawn; the paths written. Raises FileError.
 
     curves: "frames" (F,), "missed" or "costs", and by bone (F,) "torque" [N m] and "speed" [deg/s], or "path" and
-    "straight" (F, 3), or of hits only "angles" [deg] by bone (F,).
+    "straight" (F, 3) and, with several hands, "other_paths" and "other_straights" (k, F, 3), or of hits only "angles"
+    [deg] by bone (F,).
     """
     draw = _draw_reach if "path" in curves else _draw_hits if "angles" in curves else _draw_interpolation
     return motion_plots.write(folder, stem, curves, draw)
@@ -57,6 +58,10 @@ def _draw_reach(curves: Mapping[str, Any], path: Path) -> None:
         chosen = ["xyz".index(across), "xyz".index(up)]
         axes.plot(*np.asarray(curves["straight"])[:, chosen].T, color="#66717e", linestyle="--", label="minimum jerk")
         axes.plot(*np.asarray(curves["path"])[:, chosen].T, color="#d1495b", label="found")
+        for line in curves.get("other_straights", ()):
+            axes.plot(*np.asarray(line)[:, chosen].T, color="#66717e", linestyle="--")
+        for line in curves.get("other_paths", ()):
+            axes.plot(*np.asarray(line)[:, chosen].T, color="#00798c", label="other hand")
         axes.set_title(name)
         axes.set_xlabel(across)
         axes.set_ylabel(up)

@@ -162,20 +162,13 @@ def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.typ
         orientation = options.orientation.upper()
         found.append(
             BodyEffector(
-                name, _target(scene, target), orientation=orientation, offset=options.keep_offset, **common(name)
+                name, rigs.place(scene, target), orientation=orientation, offset=options.keep_offset, **common(name)
             )
         )
     found += [BodyEffector(name, **common(name)) for name in options.pin or ()]
     for name, target in options.look or ():
-        found.append(BodyEffector(name, _target(scene, target), position=False, orientation="AIM", **common(name)))
+        found.append(BodyEffector(name, rigs.place(scene, target), position=False, orientation="AIM", **common(name)))
     return found
-
-
-def _target(scene: bpy.types.Scene, word: str) -> Target:
-    try:
-        return Target(point=words.point(word))
-    except argparse.ArgumentTypeError:
-        return Target(*rigs.find_target(scene, word))
 
 
 def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:

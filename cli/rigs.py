@@ -1,5 +1,6 @@
 """Choosing in a file what to work on: the armature, its action, the frames."""
 
+import argparse
 import difflib
 import math
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,8 @@ from ..lookat_pd.message import Message
 from ..rig.animation import actions
 from ..rig.detection import moving_actions
 from ..rig.look_at import resolve as look_at
+from ..rig.sampling.targets import Target
+from . import arguments as words
 
 _NAMED_AT_MOST = 12
 
@@ -134,6 +137,14 @@ def find_target(scene: bpy.types.Scene, name: str) -> tuple[bpy.types.Object, st
     raise RigError(
         "There is no target '{name}' in the scene {name_2}.", name=name, name_2=instead(name, objects.keys())
     )
+
+
+def place(scene: bpy.types.Scene, word: str) -> Target:
+    """The target of a word: a point X,Y,Z, or what `find_target` finds. Raises RigError."""
+    try:
+        return Target(point=words.point(word))
+    except argparse.ArgumentTypeError:
+        return Target(*find_target(scene, word))
 
 
 def instead(name: str, names: Iterable[str]) -> str:

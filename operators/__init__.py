@@ -10,6 +10,7 @@ from . import (
     chain_edit,
     choose_facing,
     clean_foot_skate,
+    clear_plots,
     compare,
     converse,
     copy,
@@ -86,7 +87,7 @@ TRANSITIONS = (
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
 IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin, ik_switch)
-DYNAMICS = (measure_masses, interpolate_keys, reach, hit)
+DYNAMICS = (measure_masses, interpolate_keys, reach, hit, clear_plots)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
 

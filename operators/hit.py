@@ -133,5 +133,5 @@ def register() -> None:
 
 
 def unregister() -> None:
-    hitting.forget()
+    hitting.kept.clear()
     _unregister()

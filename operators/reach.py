@@ -24,15 +24,34 @@ def why_not(context: bpy.types.Context) -> str | None:
         return "Smoothing needs the physics engine MuJoCo; choose Optimal, or install the zip with it"
     if settings.goal == "OBJECT" and settings.target is None:
         return "Choose a goal for the reach"
+    if settings.both_hands and (settings.method != "OPTIMAL" or settings.vias):
+        return "Both hands need the method Optimal and no waypoints"
     try:
         setup.chain(context.scene, current.armature(context), bone.name)
+        other = other_hand(context)
+        if other:
+            setup.chain(context.scene, current.armature(context), other)
     except LookAtError as error:
         return messages.translate(str(error))
     return None
 
 
+def other_hand(context: bpy.types.Context) -> str:
+    """The bone that reaches together with the active one; "" if only one does. Raises RigError."""
+    selected = [bone.name for bone in current.selected_bones(context)]
+    return setup.other_hand(context.scene, current.armature(context), current.bone(context).name, selected)
+
+
+def other_hand_shown(context: bpy.types.Context) -> str:
+    """The other hand, for a panel; "" if there is none."""
+    try:
+        return "" if current.bone(context) is None else other_hand(context)
+    except LookAtError:
+        return ""
+
+
 class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
-    """Reach for the goal with the active bone from the current frame, with the least change of torque"""
+    """Reach for the goal from the current frame, with the active bone or both hands and the least change of torque"""
 
     bl_idname = "lookat_pd.reach"
     bl_label = "Reach"
@@ -60,7 +79,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
         if self.use_current_frame:
             self.frame_start = setup.key_frame(context.scene)
         armature, bone = current.armature(context), current.bone(context)
-        request = setup.reach(context.scene, bone.name, self.frame_start)
+        request = setup.reach(context.scene, armature, bone.name, self.frame_start, other_hand(context))
         self.job = reaching.start(context.scene, armature, request, self.into, enough=lambda: self._enough)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -127,5 +146,5 @@ def register() -> None:
 
 
 def unregister() -> None:
-    reaching.forget()
+    reaching.kept.clear()
     _unregister()

@@ -6,11 +6,8 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..operators import current, interpolate_keys, reach
 from ..rig.dynamics import display, masses, reaching
 from ..translations import messages
-from . import compare_ghost, plots, presets
+from . import compare_ghost, dynamics_plots, presets
 from .sidebar import ArmaturePanel, SidebarPanel
-
-_VIEWS = (("Front", (0, 2)), ("Side", (1, 2)), ("Top", (0, 1)))
-"""The world axes of the plots of the hand's path: horizontal and vertical."""
 
 
 class _SubPanel(ArmaturePanel):
@@ -111,6 +108,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             column.prop(settings, "target")
             if settings.target is not None and settings.target.type == "ARMATURE":
                 column.prop_search(settings, "subtarget", settings.target.pose, "bones")
+        _draw_other_hand(layout, context, settings)
         column.prop(settings, "duration", text="Duration (s)")
         column = layout.column(align=True)
         column.prop(settings, "follow_goal")
@@ -122,7 +120,9 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         column.prop(settings, "approach")
         if settings.approach != "FREE":
             column.prop(settings, "approach_distance", text="Distance")
-        _draw_vias(layout, settings)
+        column = layout.column()
+        column.active = not settings.both_hands
+        _draw_vias(column, settings)
         layout.prop(settings, "method")
         if settings.method == "SMOOTHING":
             layout.prop(settings, "passes")
@@ -145,7 +145,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.reach", icon="KEYFRAME_HLT")
-        _draw_last(layout, reaching.last(current.armature(context)))
+        dynamics_plots.draw_reaches(layout, reaching.kept.of(current.armature(context)))
 
 
 def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
@@ -189,6 +189,19 @@ def _draw_strength(layout: bpy.types.UILayout, settings) -> None:
         column.prop(settings, "torque", text="Torque (N m)")
 
 
+def _draw_other_hand(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+    column = layout.column(align=True)
+    column.prop(settings, "both_hands")
+    if not settings.both_hands:
+        return
+    column.prop(settings, "other_target")
+    if settings.other_target is not None and settings.other_target.type == "ARMATURE":
+        column.prop_search(settings, "other_subtarget", settings.other_target.pose, "bones")
+    other = reach.other_hand_shown(context)
+    if other:
+        column.label(text=iface_("Other hand: {}").format(other), icon="BONE_DATA", translate=False)
+
+
 def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
     column = layout.column(align=True)
     for n, via in enumerate(settings.vias):
@@ -197,27 +210,6 @@ def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
         row.prop(via, "time", text="")
         row.operator("lookat_pd.via_remove", text="", icon="X").index = n
     column.operator("lookat_pd.via_add", icon="ADD")
-
-
-def _draw_last(layout: bpy.types.UILayout, last: reaching.Plotted | None) -> None:
-    """The cost of each pass, and the path of the hand from three sides next to the straight path."""
-    if last is None:
-        return
-    box = layout.box()
-    if len(last.costs) > 1:
-        box.label(text="Cost per Pass")
-        box.template_icon(plots.icon("costs", last.number, lambda: {"cost": last.costs}), scale=4.0)
-    box.label(text="Hand Path and Straight Line")
-    row = box.row()
-    for name, axes in _VIEWS:
-        column = row.column()
-        column.label(text=name)
-        column.template_icon(_path_icon(name, last, axes), scale=5.0)
-
-
-def _path_icon(name: str, last: reaching.Plotted, axes: tuple[int, int]) -> int:
-    chosen = list(axes)
-    return plots.path_icon(name, last.number, lambda: (last.path[:, chosen], last.straight[:, chosen]))
 
 
 register, unregister = bpy.utils.register_classes_factory(

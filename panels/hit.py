@@ -4,7 +4,7 @@ import bpy
 
 from ..operators import current, hit
 from ..rig.dynamics import hitting
-from . import plots
+from . import dynamics_plots
 from .sidebar import ArmaturePanel
 
 
@@ -37,7 +37,7 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.hit", icon="KEYFRAME_HLT")
-        _draw_last(layout, hitting.last(armature))
+        dynamics_plots.draw_hits(layout, hitting.kept.of(armature))
 
 
 def _draw_hit(layout: bpy.types.UILayout, armature: bpy.types.Object, item: bpy.types.PropertyGroup, n: int) -> None:
@@ -51,18 +51,6 @@ def _draw_hit(layout: bpy.types.UILayout, armature: bpy.types.Object, item: bpy.
     column.prop(item, "source")
     if item.source is None:
         column.prop(item, "direction")
-
-
-def _draw_last(layout: bpy.types.UILayout, last: hitting.PlottedHits | None) -> None:
-    """The angles of the bones that turn most."""
-    if last is None:
-        return
-    box = layout.box()
-    box.label(text="Deviation from the Animation")
-    box.template_icon(plots.icon("hits", last.number, lambda: last.curves), scale=4.0)
-    for n, (name, angles) in enumerate(last.curves.items()):
-        colour = plots.ICONS[n % len(plots.ICONS)]
-        box.label(text=f"{name}: {angles.max():.1f}°", icon=colour, translate=False)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_dynamics_hit,))

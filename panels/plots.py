@@ -12,6 +12,8 @@ COLOURS = ((0.90, 0.25, 0.25), (0.97, 0.55, 0.20), (0.45, 0.75, 0.25), (0.25, 0.
 ICONS = ("COLORSET_01_VEC", "COLORSET_02_VEC", "COLORSET_03_VEC", "COLORSET_04_VEC")
 """Icons of Blender in similar colors as the first, second, third and fourth curve."""
 _GRID = (0.5, 0.5, 0.5)
+_FAINT = 0.55
+"""Opacity of what is there to be compared with."""
 _DASH = 12
 """Length of a dash and of a gap, in pixels."""
 _shown: dict[str, tuple[Hashable, bpy.types.ImagePreview]] = {}
@@ -21,13 +23,22 @@ _previews: list[bpy.utils.previews.ImagePreviewCollection] = []
 Curves = Callable[[], Mapping[str, NDArray]]
 
 
-def icon(name: str, key: Hashable, curves: Curves, *, marks: Sequence[float] = (), dashed: Curves = dict) -> int:
+def icon(
+    name: str,
+    key: Hashable,
+    curves: Curves,
+    *,
+    marks: Sequence[float] = (),
+    dashed: Curves = dict,
+    faint: Callable[[], Sequence[NDArray]] = list,
+) -> int:
     """Icon number of the plot called `name`, drawn when `key` has changed.
 
     curves: values (n,) by name, all over the same time; they share one scale that includes zero. marks: positions in
-    [0, 1] along the time of vertical lines. dashed: further curves, in the same colors.
+    [0, 1] along the time of vertical lines. dashed: further curves, in the same colors. faint:
+    curves to compare with, in grey.
     """
-    return _icon(name, key, lambda: _draw(list(curves().values()), marks, list(dashed().values())))
+    return _icon(name, key, lambda: _draw(list(curves().values()), marks, list(dashed().values()), faint()))
 
 
 def _icon(name: str, key: Hashable, draw: Callable[[], NDArray]) -> int:
@@ -42,10 +53,23 @@ def _icon(name: str, key: Hashable, draw: Callable[[], NDArray]) -> int:
     return _shown[name][1].icon_id
 
 
-def path_icon(name: str, key: Hashable, paths: Callable[[], Sequence[NDArray]]) -> int:
+def path_icon(
+    name: str,
+    key: Hashable,
+    paths: Callable[[], Sequence[NDArray]],
+    beside: Callable[[], Sequence[NDArray]],
+    faint: Callable[[], Sequence[NDArray]],
+) -> int:
     """Icon number of the plot called `name`, drawn when `key` has changed: paths (n, 2) in a plane with a common scale,
-    the first on top, each with a dot at its end."""
-    return _icon(name, key, lambda: _draw_paths(paths()))
+    in the colors of curves, each with a dot at its end. beside: further ones in grey; faint: fainter ones without a
+    dot."""
+    return _icon(name, key, lambda: _draw_paths(paths(), beside(), faint()))
+
+
+def equally_long(curves: Sequence[NDArray]) -> list[NDArray]:
+    """Curves of one value a pass over the same passes: those of fewer keep their last value."""
+    most = max((len(curve) for curve in curves), default=0)
+    return [np.concatenate((curve, np.repeat(curve[-1:], most - len(curve)))) for curve in curves]
 
 
 Arrow = tuple[int, int]
@@ -64,20 +88,28 @@ def graph_icon(
     return _icon(name, key, lambda: _draw_graph(places, arrows, marked))
 
 
-def _draw(curves: Sequence[NDArray], marks: Sequence[float], dashed: Sequence[NDArray]) -> NDArray[np.float32]:
+def _draw(
+    curves: Sequence[NDArray], marks: Sequence[float], dashed: Sequence[NDArray], faint: Sequence[NDArray] = ()
+) -> NDArray[np.float32]:
     """Pixels (HEIGHT, WIDTH, 4) from the bottom up."""
     pixels = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float32)
-    low = min([0.0, *(float(curve.min()) for curve in (*curves, *dashed))])
-    high = max([1e-9, *(float(curve.max()) for curve in (*curves, *dashed))])
+    low = min([0.0, *(float(curve.min()) for curve in (*curves, *dashed, *faint))])
+    high = max([1e-9, *(float(curve.max()) for curve in (*curves, *dashed, *faint))])
     margin = 0.06 * (high - low)
     low, high = low - margin, high + margin
     _line(pixels, np.full(WIDTH, (0.0 - low) / (high - low)), (*_GRID, 0.6), 0.8)
     for mark in marks:
         pixels[::6, int(np.clip(mark, 0.0, 1.0) * (WIDTH - 1))] = (*_GRID, 0.8)
     across = np.linspace(0.0, 1.0, WIDTH)
+
+    def heights(curve: NDArray) -> NDArray:
+        return (np.interp(across, np.linspace(0.0, 1.0, len(curve)), curve) - low) / (high - low)
+
+    for curve in faint:
+        _line(pixels, heights(curve), (*_GRID, _FAINT), 1.0)
     for lines, is_dashed in ((curves, False), (dashed, True)):
         for n, curve in enumerate(lines):
-            height = (np.interp(across, np.linspace(0.0, 1.0, len(curve)), curve) - low) / (high - low)
+            height = heights(curve)
             gaps = _gaps(height) if is_dashed else None
             _line(pixels, height, (*COLOURS[n % len(COLOURS)], 1.0), 1.6, gaps)
     return pixels
@@ -109,16 +141,23 @@ def _line(
     pixels[..., 3] = np.maximum(pixels[..., 3], cover)
 
 
-def _draw_paths(paths: Sequence[NDArray]) -> NDArray[np.float32]:
+def _draw_paths(paths: Sequence[NDArray], beside: Sequence[NDArray], faint: Sequence[NDArray]) -> NDArray[np.float32]:
     """Pixels (HEIGHT, WIDTH, 4) from the bottom up."""
     pixels = np.zeros((HEIGHT, WIDTH, 4), dtype=np.float32)
-    together = np.concatenate(paths)
+    together = np.concatenate([*paths, *beside, *faint])
     low, high = together.min(axis=0), together.max(axis=0)
     scale = 0.86 * min(WIDTH, HEIGHT) / max(float((high - low).max()), 1e-9)
-    for n in reversed(range(len(paths))):
-        line = (paths[n] - 0.5 * (low + high)) * scale + 0.5 * np.array((WIDTH, HEIGHT))
-        cover = np.maximum(_stamped(_dense(line), 3.0), _stamped(line[-1:], 9.0))
-        _paint(pixels, cover, COLOURS[0] if n == 0 else _GRID, 1.0)
+
+    def placed(line: NDArray) -> NDArray:
+        return (line - 0.5 * (low + high)) * scale + 0.5 * np.array((WIDTH, HEIGHT))
+
+    for line in faint:
+        _paint(pixels, _stamped(_dense(placed(line)), 1.5), _GRID, _FAINT)
+    colored = [(line, _GRID) for line in beside]
+    colored += [(line, COLOURS[n % len(COLOURS)]) for n, line in reversed(list(enumerate(paths)))]
+    for line, colour in colored:
+        points = placed(line)
+        _paint(pixels, np.maximum(_stamped(_dense(points), 3.0), _stamped(points[-1:], 9.0)), colour, 1.0)
     return pixels
 
 

@@ -3,9 +3,11 @@
 import argparse
 
 import bpy
+import numpy as np
 
-from ...rig.dynamics import body_obstacles, reaching, settings
-from ...rig.dynamics.reaching import ReachRequest, ReachResult
+from ...rig.dynamics import body_obstacles, reach_hands, reaching, settings
+from ...rig.dynamics.reach_request import AFTER, ReachRequest
+from ...rig.dynamics.reaching import ReachResult
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
@@ -16,7 +18,7 @@ from ..report import Row
 
 NAME = "reach"
 SUMMARY = "bake a reach for a target with the least change of torque"
-FIELDS = ("cost", "minimum_jerk_cost", "costs", "effector_error", "clearance", "plots")
+FIELDS = ("cost", "minimum_jerk_cost", "costs", "effector_error", "hand_errors", "clearance", "plots")
 """What its report has beside the fields of every verb."""
 EPILOG = "The reach starts at the first frame of --range, or of the action of the rig, from the pose at that frame."
 
@@ -28,6 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to reach for")
     what.add_argument("--point", type=words.point, metavar="X,Y,Z", help="point in world space to reach for")
+    parser.add_argument(
+        "--hand",
+        type=words.pair("NAME=TARGET", "hand.R=Cup"),
+        action="append",
+        default=[],
+        metavar="NAME=TARGET",
+        help="another effector that reaches at the same time, for an object NAME[:BONE] or a point X,Y,Z; one object "
+        "for two hands is taken on both sides; can be repeated",
+    )
     parser.add_argument(
         "--duration",
         type=words.number(0.0, settings.LONGEST, open_below=True),
@@ -61,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--after",
-        choices=reaching.AFTER,
+        choices=AFTER,
         default="animation",
         help="after the arrival: a transition to the animation (default), reach back first, or hold the pose",
     )
@@ -127,6 +138,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--match-orientation needs --target, whose orientation it is")
     if options.method == "smoothing" and (options.match_orientation or options.approach != "free"):
         raise Misuse("--match-orientation and --approach need --method optimal")
+    words.check_once([options.bone, *(name for name, _ in options.hand)], "--hand", "give it once")
+    if options.hand and (options.method == "smoothing" or options.via):
+        raise Misuse("--hand needs --method optimal and no --via")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
 
@@ -145,6 +159,10 @@ def _reach(
     target = Target(point=options.point)
     if options.target is not None:
         target = Target(*rigs.find_target(scene, options.target))
+    others = [(name, rigs.place(scene, word)) for name, word in options.hand]
+    if len(others) == 1:
+        target, further = reach_hands.goals(rig, (options.bone, others[0][0]), target, others[0][1])
+        others = [(others[0][0], further)]
     request = ReachRequest(
         options.bone,
         target,
@@ -169,6 +187,7 @@ def _reach(
         matches=options.match_orientation,
         approach=options.approach.upper().replace("-", "_"),
         distance=options.approach_distance,
+        others=tuple(others),
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":
@@ -177,6 +196,8 @@ def _reach(
     _fill(row, result)
     if options.plots is not None:
         curves = {"frames": result.frames, "costs": result.costs, "path": result.path, "straight": result.straight}
+        if len(result.paths) > 1:
+            curves |= {"other_paths": np.array(result.paths[1:]), "other_straights": np.array(result.straights[1:])}
         row["plots"] = dynamics_plots.write(
             options.plots, dynamics_arguments.plots_name(options, job, result.action), curves
         )
@@ -189,5 +210,6 @@ def _fill(row: Row, result: ReachResult) -> None:
     row["cost"], row["minimum_jerk_cost"] = result.cost, float(result.costs[0])
     row["costs"], row["effector_error"] = result.costs.tolist(), result.missed
     row["clearance"] = result.clearance
+    row["hand_errors"] = result.misses.tolist()
     if result.collision is not None:
         row["warnings"].append(str(result.collision))

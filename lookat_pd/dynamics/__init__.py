@@ -10,11 +10,22 @@ from .hits import Hit, HitResponse, respond
 from .interpolation import Interpolation, interpolate, interpolating, key_velocities
 from .obstacles import Obstacles
 from .pose_to_pose import connect, connecting
-from .reaches import METHODS, Reach, follow, reach, reaching
+from .reaches import (
+    METHODS,
+    Hand,
+    Reach,
+    follow,
+    follow_together,
+    reach,
+    reach_together,
+    reaching,
+    reaching_together,
+)
 
 __all__ = [
     "METHODS",
     "Body",
+    "Hand",
     "Hit",
     "HitResponse",
     "Interpolation",
@@ -26,11 +37,14 @@ __all__ = [
     "connect",
     "connecting",
     "follow",
+    "follow_together",
     "interpolate",
     "interpolating",
     "key_velocities",
     "reach",
+    "reach_together",
     "reaching",
+    "reaching_together",
     "reason",
     "respond",
     "simulate",

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotation
-from ..ik import Limits, damped
+from ..ik import Effector, Limits, damped
 from ..rotation import Array
 from .body import STILL, Body, matrices
 
@@ -103,6 +103,45 @@ class Arm:
             found.append(found[-1] + turn @ arm)
         return np.stack(found, axis=-2)
 
+    def bones(self, motion: Array) -> tuple[Array, Array]:
+        """Begins and ends (..., b, 3) of the bones between the joints, the last of which ends at the point."""
+        places = self.places(motion)
+        return places[..., :-1, :], places[..., 1:, :]
+
+    @property
+    def tips(self) -> list[int]:
+        """The bones that end at a point, by number."""
+        return [len(self.joints) - 1]
+
+    @property
+    def count(self) -> int:
+        """How many points there are."""
+        return 1
+
+    def beyond(self, place: Array) -> Array:
+        """How far (k,) places (3 k,) are out of reach [m], negative within reach."""
+        return np.array([float(np.linalg.norm(place - self.shoulder)) - self.length])
+
+    @property
+    def is_oriented(self) -> bool:
+        """Whether a point has an orientation on arrival."""
+        return self.orientation is not None
+
+    def oriented(self, orientation: Array | None) -> "Arm":
+        """The same arm with another orientation (4,) on arrival; (k, 4) for several hands."""
+        return replace(self, orientation=orientation)
+
+    def misaligned(self, pose: Array) -> float:
+        """The largest angle [rad] between a pose (a, 4) and the orientation on arrival; 0 if any will do."""
+        if self.orientation is None:
+            return 0.0
+        return float(rotation.distance(self.orientations(pose), self.orientation))
+
+    def effectors(self, place: Array, *, oriented: bool) -> list[Effector]:
+        """What inverse kinematics brings to a place (3,), and to the orientation on arrival if it is `oriented`."""
+        turned = self.orientation if oriented else None
+        return [Effector(self.effector, place, self.point, orientation=turned)]
+
     def orientations(self, motion: Array) -> Array:
         """The orientations (..., 4) of the last moving joint."""
         found = motion[..., 0, :]
@@ -118,9 +157,13 @@ class Arm:
         wrist = replace(self, point=np.zeros(3))
         there = place - rotation.rotate(self.orientation, self.point)
         pose = wrist.follow(pose[None], there[None], iterations)[0][0].copy()
-        above = self.orientations(pose[:-1]) if len(pose) > 1 else rotation.IDENTITY
-        pose[-1] = rotation.multiply(rotation.inverse(above), self.orientation)
+        pose[-1] = self.aligned(pose)
         return self.clamped(pose)
+
+    def aligned(self, pose: Array) -> Array:
+        """The rotation (4,) of the last joint of a pose (a, 4) that gives it the orientation on arrival."""
+        above = self.orientations(pose[:-1]) if len(pose) > 1 else rotation.IDENTITY
+        return rotation.multiply(rotation.inverse(above), self.orientation)
 
     def place(self, motion: Array) -> tuple[Array, Array]:
         """The positions (..., 3) of the point, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own

@@ -70,7 +70,8 @@ class Clearance:
         found = self._distances(first)
         most = found[0]
         # Where the hand ends is given, how the arm is bent there is not.
-        most[-1] = np.minimum(most[-1], found[-1, -1])
+        hands = [len(_FRACTIONS) * (bone + 1) - 1 for bone in arm.tips]
+        most[hands] = np.minimum(most[hands], found[-1, hands])
         self._kept, self._bare = np.minimum(self._radii + _MARGIN, most), np.minimum(self._radii, most)
 
     def depths(self, motion: Array) -> Array:
@@ -113,15 +114,10 @@ class Clearance:
 
     def _distances(self, motion: Array) -> Array:
         """(..., N + 1, p, m) of points of the arm from the axes of the obstacles."""
-        joints = self._arm.places(motion)
-        points = np.stack(
-            [
-                joints[..., n, :] + share * (joints[..., n + 1, :] - joints[..., n, :])
-                for n in range(joints.shape[-2] - 1)
-                for share in _FRACTIONS
-            ],
-            axis=-2,
-        )[..., None, :]
+        begins, ends = self._arm.bones(motion)
+        parts = np.array(_FRACTIONS)[:, None]
+        points = begins[..., None, :] + parts * (ends - begins)[..., None, :]
+        points = points.reshape(*begins.shape[:-2], -1, 1, 3)
         nearest = _nearest(points, self._starts[:, None], self._ends[:, None])
         apart = points - nearest
         return np.sqrt(rotation.dot(apart, apart))

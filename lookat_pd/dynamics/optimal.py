@@ -41,19 +41,19 @@ _HARD = 3.0
 
 @dataclass(frozen=True)
 class ApproachLine:
-    """A line along which a hand comes to its goal: from sample `first` on through places (N + 1, 3), in a direction
-    (3,)."""
+    """Lines along which k hands come to their goals: from sample `first` on through places (N + 1, 3 k), in directions
+    (k, 3)."""
 
     first: int
     places: Array
-    direction: Array
+    directions: Array
 
     def beside(self, points: Array) -> Array:
-        """How far (..., N + 1, 3) points are beside the line."""
-        away = points - self.places
-        away -= (away @ self.direction)[..., None] * self.direction
-        away[..., : self.first, :] = 0.0
-        return away
+        """How far (..., N + 1, 3 k) points are beside the lines."""
+        away = (points - self.places).reshape(*points.shape[:-1], -1, 3)
+        away = away - rotation.dot(away, self.directions)[..., None] * self.directions
+        away[..., : self.first, :, :] = 0.0
+        return away.reshape(points.shape)
 
 
 def optimized(
@@ -156,7 +156,7 @@ class _Problem:
         self._windows = np.stack([padded[i : i + len(basis) + 1] for i in range(4)], axis=1)
         passed = [item for item in fixed if item[0] not in kept]
         self._samples = np.array([sample for sample, _ in passed], dtype=int)
-        self._places = np.array([place for _, place in passed]).reshape(-1, 3)
+        self._places = np.array([place for _, place in passed])
         course, flat = course.reshape(len(motion), -1), (turns - course).reshape(len(motion), -1)
         self._fixed_turns = course + flat - flat @ self._axes.T @ self._axes
         count, wanted = len(self._axes), flat @ self._axes.T

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..checks import LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
 from ..errors import InvalidArgument
-from ..ik import Effector, Limits, solve_tree
+from ..ik import Limits, solve_tree
 from ..ik.checks import same_joints
 from ..progress import drained
 from ..rotation import Array
 from . import checks
 from .arm import Arm
+from .arms import Arms
 from .body import Body
 from .engine import finished
 from .law import smooth_step
@@ -74,6 +75,18 @@ class Reach:
     clearance: float | None = None
 
 
+@dataclass(frozen=True)
+class Hand:
+    """One of several hands that reach together: effector, goal, goal_velocity, orientation and approach as for
+    `reach`."""
+
+    effector: int | tuple[int, ArrayLike]
+    goal: ArrayLike
+    goal_velocity: ArrayLike | None = None
+    orientation: ArrayLike | None = None
+    approach: ArrayLike | None = None
+
+
 def reaching(
     body: Body,
     start: ArrayLike,
@@ -118,6 +131,104 @@ def reaching(
     Yields the completed fraction; sending True ends it with the best motion so far. `reach` takes the same arguments
     and returns the Reach directly. Raises InvalidArgument and, with "smoothing", EngineMissing.
     """
+    hand = Hand(effector, goal, goal_velocity, orientation, approach)
+    if method != "optimal" and any(
+        given is not None for given in (velocities, hand.goal_velocity, hand.orientation, hand.approach)
+    ):
+        raise InvalidArgument(
+            "The method smoothing has no velocities, orientation or approach; use optimal, or leave them out."
+        )
+    work = _reaching(
+        body,
+        start,
+        [hand],
+        duration,
+        dt,
+        method,
+        passes,
+        gravity,
+        damping,
+        via,
+        limits,
+        strength,
+        obstacles,
+        velocities,
+    )
+    found = yield from work
+    return replace(found, path=found.path[:, 0], minimum_jerk=found.minimum_jerk[:, 0])
+
+
+reach = drained("reach", reaching)
+
+
+def reaching_together(
+    body: Body,
+    start: ArrayLike,
+    hands: Sequence[Hand],
+    duration: float,
+    dt: float,
+    *,
+    passes: int = 50,
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    damping: ArrayLike = 0.0,
+    limits: Limits | None = None,
+    strength: ArrayLike | None = None,
+    obstacles: Obstacles | None = None,
+    velocities: ArrayLike | None = None,
+) -> Generator[float, bool | None, Reach]:
+    """The motion from the pose start (n, 4) to one with each of k hands at its goal after `duration` [s], with little
+    change of torque of all joints that move one of them.
+
+    Joints above several hands, such as those of the trunk, are found once, for all of these. A hand may be at its goal
+    already: it stays there in the end. The other arguments are those of `reach` with the method "optimal". The path and
+    the minimum_jerk path of the Reach are (F, k, 3).
+
+    Yields the completed fraction; sending True ends it with the best motion so far. `reach_together` takes the same
+    arguments and returns the Reach directly. Raises InvalidArgument.
+    """
+    hands = list(hands)
+    if not hands:
+        raise InvalidArgument("There is no hand that reaches; give at least one.")
+    return (
+        yield from _reaching(
+            body,
+            start,
+            hands,
+            duration,
+            dt,
+            "optimal",
+            passes,
+            gravity,
+            damping,
+            (),
+            limits,
+            strength,
+            obstacles,
+            velocities,
+        )
+    )
+
+
+reach_together = drained("reach_together", reaching_together)
+
+
+def _reaching(
+    body: Body,
+    start: ArrayLike,
+    hands: Sequence[Hand],
+    duration: float,
+    dt: float,
+    method: str,
+    passes: int,
+    gravity: ArrayLike,
+    damping: ArrayLike,
+    via: Sequence[tuple[float, ArrayLike]],
+    limits: Limits | None,
+    strength: ArrayLike | None,
+    obstacles: Obstacles | None,
+    velocities: ArrayLike | None,
+) -> Generator[float, bool | None, Reach]:
+    """A reach of one hand, which may have waypoints, or of several; the paths are (F, k, 3)."""
     n = len(body)
     duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
     duration, dt = number("duration", duration, SHORTEST_STEP, LATEST), time_step(dt)
@@ -125,48 +236,36 @@ def reaching(
         raise InvalidArgument(
             "Method {method!r} is unknown; use one of {methods}.", method=shown(method), methods=", ".join(METHODS)
         )
-    if method != "optimal" and any(given is not None for given in (velocities, goal_velocity, orientation, approach)):
-        raise InvalidArgument(
-            "The method smoothing has no velocities, orientation or approach; use optimal, or leave them out."
-        )
     passes = whole("number of passes", passes, 0, _MOST_PASSES)
     check_memory(_NUMBERS * n * (duration / dt + 1.0))
     same_joints(limits, n)
     start = checks.quaternions("start", start, n)
     if start.ndim != 2:
         raise InvalidArgument("The shape of the start must be ({count}, 4), not {shape}.", count=n, shape=start.shape)
-    joint, point = _effector(effector, n)
-    arm = Arm(
-        body,
-        start,
-        joint,
-        point,
+    settled = (
         checks.gravity(gravity),
         checks.not_negative("damping", damping, n, body.called),
         1.0 / strengths(strength, body),
         limits,
-        orientation=None if orientation is None else checks.quaternions("orientation", _four(orientation)),
     )
-    if not arm.joints:
-        raise InvalidArgument(
-            "No joint moves the effector at the origin of joint {joint}; choose a joint further "
-            "down the chain, or a point on its bone.",
-            joint=body.called[joint],
-        )
+    arm = _together([_arm(body, start, hand, settled) for hand in hands])
     if velocities is not None:
         arm = replace(arm, before=_possible(arm, checks.exactly("velocities", velocities, n, 3)))
-    speed = np.zeros(3) if goal_velocity is None else checks.exactly("velocity of the goal", goal_velocity, 3)
+    speed = np.concatenate([_of_three("velocity of the goal", hand.goal_velocity) for hand in hands])
+    goal = np.concatenate([checks.exactly("goal", hand.goal, 3) for hand in hands])
+    is_approached = any(hand.approach is not None for hand in hands)
     frames = int(np.floor(duration / dt + 1e-6))
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
-    most = _MOST_STEPS * (1 + len(via) + (approach is not None))
+    most = _MOST_STEPS * (1 + len(via) + is_approached)
     steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
     # An even number, for the extrapolation of the cost.
     steps *= 1 + steps % 2
     h = duration / steps
     fixed = _fixed(via, goal, duration, h, steps)
     line = None
-    if approach is not None:
-        fixed, line = _approached(arm, fixed, checks.exactly("approach", approach, 3), speed, h)
+    if is_approached:
+        approach = np.concatenate([_of_three("approach", hand.approach) for hand in hands])
+        fixed, line = _approached(arm, fixed, approach, speed, h)
     path, motion = _first(arm, fixed, h, steps)
     clear = None if obstacles is None or not len(obstacles) else Clearance(arm, obstacles, steps, motion, h)
     costs, tries = [arm.cost(motion, h)], [motion]
@@ -174,7 +273,7 @@ def reaching(
     if method == "optimal":
         tries = _starts(arm, motion, fixed, h, clear)
     chases = bool(np.any(speed))
-    kept = [] if orientation is None else [steps]
+    kept = [steps] if arm.is_oriented else []
     stop = False
     for begun in tries:
         work = smoothed(arm, begun, h, fixed, passes)
@@ -194,7 +293,27 @@ def reaching(
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
 
-reach = drained("reach", reaching)
+def _arm(body: Body, start: Array, hand: Hand, settled: tuple[Array, Array, Array, Limits | None]) -> Arm:
+    """The arm of a hand. settled: gravity, damping, weights and limits. Raises InvalidArgument."""
+    joint, point = _effector(hand.effector, len(body))
+    turned = None if hand.orientation is None else checks.quaternions("orientation", _four(hand.orientation))
+    arm = Arm(body, start, joint, point, *settled, orientation=turned)
+    if not arm.joints:
+        raise InvalidArgument(
+            "No joint moves the effector at the origin of joint {joint}; choose a joint further "
+            "down the chain, or a point on its bone.",
+            joint=body.called[joint],
+        )
+    return arm
+
+
+def _together(arms: Sequence[Arm]) -> Arm:
+    return arms[0] if len(arms) == 1 else Arms.of(arms)
+
+
+def _of_three(name: str, values: ArrayLike | None) -> Array:
+    """Three numbers; None for zeros. Raises InvalidArgument."""
+    return np.zeros(3) if values is None else checks.exactly(name, values, 3)
 
 
 def follow(
@@ -212,40 +331,71 @@ def follow(
     effector, limits: as for `reach`. orientations: (F, 4) of the joint `effector`, in the frame of the roots. Where a
     place is out of reach, the hand is as near as it can be. Raises InvalidArgument.
     """
-    n = len(body)
-    same_joints(limits, n)
-    start, path = checks.quaternions("start", start, n), array("path", path, None, 3)
-    if start.ndim != 2 or path.ndim != 2:
-        raise InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=n)
-    check_memory(_NUMBERS * n * (len(path) + 1.0))
-    arm = Arm(body, start, *_effector(effector, n), np.zeros(3), np.zeros(n), np.ones(n), limits)
-    turned: list[Array | None] = [None] * len(path)
+    turned = None
     if orientations is not None:
-        turned = list(checks.quaternions("orientations", checks.exactly("orientations", orientations, len(path), 4)))
-        arm = replace(arm, orientation=rotation.identity(1)[0])
+        turned = checks.exactly("orientations", orientations, len(np.asarray(path)), 4)[:, None]
+    path = array("path", path, None, 3)
+    if path.ndim != 2:
+        raise InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=len(body))
+    return follow_together(body, start, path[:, None], effectors=[effector], limits=limits, orientations=turned)
+
+
+def follow_together(
+    body: Body,
+    start: ArrayLike,
+    paths: ArrayLike,
+    *,
+    effectors: Sequence[int | tuple[int, ArrayLike]],
+    limits: Limits | None = None,
+    orientations: ArrayLike | None = None,
+) -> Array:
+    """`follow` for k hands at once: paths (F, k, 3), their effectors, and the orientations (F, k, 4) of these."""
+    n, k = len(body), len(effectors)
+    same_joints(limits, n)
+    start, paths = checks.quaternions("start", start, n), array("paths", paths, k, 3)
+    if start.ndim != 2 or paths.ndim != 3 or not k:
+        raise InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=n)
+    check_memory(_NUMBERS * n * (len(paths) + 1.0))
+    settled = np.zeros(3), np.zeros(n), np.ones(n), limits
+    turned: list[Array | None] = [None] * len(paths)
+    if orientations is not None:
+        given = array("orientations", orientations, k, 4)
+        if given.shape[:-2] != paths.shape[:1]:
+            raise InvalidArgument("Following needs one orientation of each hand at each place of its path.")
+        turned = list(checks.quaternions("orientations", given))
+    arm = _together([Arm(body, start, *_effector(effector, n), *settled) for effector in effectors])
+    if orientations is not None:
+        arm = arm.oriented(rotation.identity(k) if k > 1 else rotation.IDENTITY)
     poses = [arm.rest]
-    for place, orientation in zip(path, turned, strict=True):
-        poses.append(replace(arm, orientation=orientation).held(poses[-1], place))
-    return arm.whole(np.stack(poses[1:])) if len(path) else np.zeros((0, n, 4))
+    for places, orientation in zip(paths, turned, strict=True):
+        own = orientation if orientation is None or k > 1 else orientation[0]
+        poses.append(arm.oriented(own).held(poses[-1], places.ravel()))
+    return arm.whole(np.stack(poses[1:])) if len(paths) else np.zeros((0, n, 4))
 
 
 def _approached(
     arm: Arm, fixed: list[tuple[int, Array]], approach: Array, speed: Array, h: float
 ) -> tuple[list[tuple[int, Array]], ApproachLine]:
-    """The fixed positions with the begin of the line (3,) along which the hand comes to the goal, and that line.
+    """The fixed positions with the begins of the lines (3 k,) along which the hands come to their goals, and the lines.
 
-    speed: (3,) of the goal.
+    speed: (3 k,) of the goals.
     """
-    size = float(np.linalg.norm(approach))
-    if size < _HIT:
+    sizes = _lengths(approach)
+    if np.any(sizes < _HIT):
         raise InvalidArgument("The approach has no length; enter a vector in metres, or leave it out.")
     since, begin = fixed[-2] if len(fixed) > 1 else (0, arm.points(arm.rest))
     last, goal = fixed[-1]
     # Parts of equal jerk take times in proportion to the cube roots of their lengths.
-    way, end = (float(np.cbrt(length)) for length in (np.linalg.norm(goal - approach - begin), size))
+    way, end = (float(np.cbrt(_lengths(line).max())) for line in (goal - approach - begin, approach))
     first = since + int(np.clip(round((last - since) * way / (way + end)), 1, last - since - 2))
     places = goal - h * (last - np.arange(last + 1.0))[:, None] * speed
-    return [*fixed[:-1], (first, places[first] - approach), fixed[-1]], ApproachLine(first, places, approach / size)
+    line = ApproachLine(first, places, approach.reshape(-1, 3) / sizes[:, None])
+    return [*fixed[:-1], (first, places[first] - approach), fixed[-1]], line
+
+
+def _lengths(vectors: Array) -> Array:
+    """The lengths (..., k) of vectors (..., 3 k)."""
+    return np.linalg.norm(vectors.reshape(*vectors.shape[:-1], -1, 3), axis=-1)
 
 
 def _four(values: ArrayLike) -> Array:
@@ -290,7 +440,7 @@ def _chasing(
     arm = replace(arm, after=after)
     times = h * np.array([0, *(sample for sample, _ in fixed)])
     points = np.stack([arm.points(arm.rest), *(place for _, place in fixed)])
-    start = np.zeros(3) if arm.before is None else arm.place(arm.rest)[1] @ arm.before.ravel()
+    start = 0.0 if arm.before is None else arm.place(arm.rest)[1] @ arm.before.ravel()
     path = minimum_jerk(times, points, h * np.arange(len(path)), (start, speed))
     led, off = arm.follow(best.motion, path)
     if off > arm.near:
@@ -314,8 +464,10 @@ def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float, c
         plain = [_by_joints(arm, motion, fixed, h)]
     if clear is None or clear.depth(plain[0]) <= TOUCHED:
         return plain[:1]
-    sample, places = clear.detours(plain[0])
-    found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
+    found = plain
+    if arm.count == 1:
+        sample, places = clear.detours(plain[0])
+        found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
     order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
     return order[:_TRIES]
 
@@ -330,8 +482,8 @@ def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -
         turned[-1, 0] = rotation.multiply(rotation.about(axis, np.array(angle)), motion[-1, 0])
         turned[-1] = arm.clamped(turned[-1])
         away = float(np.linalg.norm(arm.points(turned[-1]) - fixed[-1][1]))
-        if away > _HIT or arm.orientation is not None:
-            turned[-1] = _solved(arm, turned[-1], fixed[-1][1], arm.orientation)
+        if away > _HIT or arm.is_oriented:
+            turned[-1] = _solved(arm, turned[-1], fixed[-1][1], oriented=True)
         yield _by_joints(arm, turned, fixed, h)
 
 
@@ -346,7 +498,7 @@ def _around(
         path = minimum_jerk(times, np.stack([begin, *(at for _, at in through)]), np.arange(steps + 1.0))
         poses = [arm.rest]
         for at, there in through:
-            poses.append(_solved(arm, poses[-1], there, arm.orientation if at == steps else None))
+            poses.append(_solved(arm, poses[-1], there, oriented=at == steps))
         led, off = arm.follow(_direct(poses, through, rotation.slerp), path)
         if off <= arm.near and not _jumps(led):
             yield led
@@ -374,7 +526,7 @@ class Best:
         deep = 0.0 if self.clear is None else self.clear.depth(self.motion)
         beside = 0.0
         if self.line is not None:
-            beside = float(np.linalg.norm(self.line.beside(self.arm.points(self.motion)), axis=-1).max())
+            beside = float(_lengths(self.line.beside(self.arm.points(self.motion))).max())
         return (0.0 if deep <= TOUCHED else deep) + (0.0 if beside <= _BESIDE else beside)
 
     @property
@@ -399,11 +551,11 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
     return Reach(
         times,
         arm.whole(shown),
-        arm.points(shown),
+        arm.points(shown).reshape(len(times), arm.count, 3),
         smooth(arm.torques(best.motion, h)),
         best.cost,
         np.array(costs),
-        smooth(path),
+        smooth(path).reshape(len(times), arm.count, 3),
         None if best.clear is None else best.clear.least(best.motion),
     )
 
@@ -415,22 +567,22 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
     minimum jerk to a pose with the hand at the fixed position, which gives another path.
     """
     begin = arm.points(arm.rest)
-    distance = float(np.linalg.norm(fixed[-1][1] - begin))
+    distance = float(_lengths(fixed[-1][1] - begin).max())
     if distance < _HIT and len(fixed) == 1:
         raise InvalidArgument("The effector is already at its goal; move the goal.")
     for _, place in fixed:
-        away = float(np.linalg.norm(place - arm.shoulder))
-        if away > arm.length + _HIT:
+        beyond = float(arm.beyond(place).max())
+        if beyond > _HIT:
             raise InvalidArgument(
                 "The goal is out of reach by {distance:.3g} m; move it closer, or choose a longer chain.",
-                distance=away - arm.length,
+                distance=beyond,
             )
     times = h * np.array([0, *(sample for sample, _ in fixed)])
     speed = (arm.place(arm.rest)[1] @ arm.outside[0].ravel(), 0.0)
     path = minimum_jerk(times, np.stack([begin, *(place for _, place in fixed)]), h * np.arange(steps + 1), speed)
     poses = [arm.rest]
     for sample, place in fixed:
-        poses.append(_solved(arm, poses[-1], place, arm.orientation if sample == steps else None))
+        poses.append(_solved(arm, poses[-1], place, oriented=sample == steps))
     _check_orientation(arm, poses[-1], fixed[-1][1])
     led, off = arm.follow(_joined(arm, _direct(poses, fixed, rotation.slerp), fixed, h), path)
     if off <= arm.near and not _jumps(led):
@@ -438,7 +590,7 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
     # A hinge or limits may block the path although its end is within reach.
     free = _joined(arm, _direct(poses, fixed, arm.between), fixed, h)
     points = arm.points(free)
-    missed = max(float(np.linalg.norm(points[sample] - place)) for sample, place in fixed)
+    missed = max(float(_lengths(points[sample] - place).max()) for sample, place in fixed)
     if missed <= _HIT and (off > arm.near or not _jumps(free)):
         return points, free
     if off > max(arm.near, _HIT):
@@ -451,16 +603,16 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
 
 def _check_orientation(arm: Arm, pose: Array, goal: Array) -> None:
     """Raise InvalidArgument where a last pose (a, 4) is not at the goal (3,) in the orientation of the arm."""
-    if arm.orientation is None:
+    if not arm.is_oriented:
         return
-    away = float(rotation.distance(arm.orientations(pose), arm.orientation))
+    away = arm.misaligned(pose)
     if away > _ALIGNED:
         raise InvalidArgument(
             "The effector misses the orientation of its goal by {angle:.3g} degrees; rotate the goal, or allow more "
             "joints.",
             angle=np.degrees(away),
         )
-    missed = float(np.linalg.norm(arm.points(pose) - goal))
+    missed = float(_lengths(arm.points(pose) - goal).max())
     if missed > _HIT:
         raise InvalidArgument(
             "In the orientation of its goal the effector misses it by {missed:.3g} m; rotate the goal, move it closer, "
@@ -501,8 +653,9 @@ def _jumps(motion: Array) -> bool:
     return bool(turned.max() > _JUMP)
 
 
-def _solved(arm: Arm, pose: Array, place: Array, orientation: Array | None = None) -> Array:
-    """The nearest pose (a, 4) of the moving joints with the hand at a position, and in an orientation (4,)."""
+def _solved(arm: Arm, pose: Array, place: Array, *, oriented: bool) -> Array:
+    """The nearest pose (a, 4) of the moving joints with the hand at a position, and in its orientation on arrival if it
+    is to be `oriented`."""
     body, locked = arm.body, np.ones((len(arm.body), 3), dtype=bool)
     locked[arm.joints] = False
     given = arm.limits
@@ -516,12 +669,12 @@ def _solved(arm: Arm, pose: Array, place: Array, orientation: Array | None = Non
         np.asarray(body.parents).tolist(),
         np.asarray(body.offsets),
         arm.whole(pose),
-        [Effector(arm.effector, place, arm.point, orientation=orientation)],
+        arm.effectors(place, oriented=oriented),
         tolerance=1e-7,
         limits=limits,
     )
     # At limits and near full stretch that is only approximate; these steps remove the remaining error.
-    if orientation is None:
+    if not (oriented and arm.is_oriented):
         return arm.follow(found.rotations[arm.joints][None], place[None], _LAST_STEPS)[0][0]
     return arm.held(found.rotations[arm.joints], place, _LAST_STEPS)
 
@@ -545,7 +698,7 @@ def strengths(strength: ArrayLike | None, body: Body) -> Array:
 
 
 def _fixed(
-    via: Sequence[tuple[float, ArrayLike]], goal: ArrayLike, duration: float, h: float, steps: int
+    via: Sequence[tuple[float, ArrayLike]], goal: Array, duration: float, h: float, steps: int
 ) -> list[tuple[int, Array]]:
     """Samples and positions (3,) of the waypoints and, last, of the goal."""
     found, before = [], 0
@@ -561,4 +714,4 @@ def _fixed(
             raise InvalidArgument("The waypoints must be in order of time and at different times; change their times.")
         found.append((sample, checks.exactly("via", place, 3)))
         before = sample
-    return [*found, (steps, checks.exactly("goal", goal, 3))]
+    return [*found, (steps, goal)]

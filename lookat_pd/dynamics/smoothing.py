@@ -68,13 +68,20 @@ def _averaged(torques: Array) -> Array:
 
 
 def fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
-    """The path rotated and scaled about its start so that it ends at the goal, and displaced to pass the waypoints."""
+    """The path (N + 1, 3 k) of k hands, each rotated and scaled about its start so that it ends at its goal, and
+    displaced to pass the waypoints."""
+    parts = [slice(3 * n, 3 * n + 3) for n in range(path.shape[1] // 3)]
+    each = [_fitted(path[:, part], [(sample, place[part]) for sample, place in fixed]) for part in parts]
+    return np.concatenate(each, axis=1)
+
+
+def _fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
     sample, goal = fixed[-1]
     start, made, wanted = path[0], path[sample] - path[0], goal - path[0]
-    size = np.linalg.norm(made)
-    if size > 1e-9:
+    size, needed = (float(np.linalg.norm(vector)) for vector in (made, wanted))
+    if min(size, needed) > 1e-9:
         turn = rotation.shortest_arc(made, wanted)
-        path = start + np.linalg.norm(wanted) / size * rotation.rotate(turn, path - start)
+        path = start + needed / size * rotation.rotate(turn, path - start)
     samples = np.arange(len(path), dtype=float)
     begin, before = 0, np.zeros(3)
     push = np.zeros(path.shape)

@@ -234,7 +234,9 @@ class _Problem:
             priorities = np.array([self.objectives[k].priority for k in members])
             starts = np.flatnonzero(np.diff(priorities, prepend=-1)).tolist()
             runs = [slice(*pair) for pair in pairwise((*starts, len(members)))]
-            spaces = [slice(self.rows_of[members[run.start]].start, self.rows_of[members[run.stop - 1]].stop) for run in runs]
+            spaces = [
+                slice(self.rows_of[members[run.start]].start, self.rows_of[members[run.stop - 1]].stop) for run in runs
+            ]
             group = Members(
                 [self.objectives[k] for k in members],
                 joints,
@@ -500,9 +502,7 @@ class _Problem:
             axes = np.arange(3)
             blocked[:, :, axes, axes] = (stopped & limited).swapaxes(1, 2)
         if ends.any():
-            blocked[:, self.hinges] = np.where(
-                ends.T[..., None, None], self.hinge.along, blocked[:, self.hinges]
-            )
+            blocked[:, self.hinges] = np.where(ends.T[..., None, None], self.hinge.along, blocked[:, self.hinges])
         return blocked
 
 
@@ -619,7 +619,7 @@ class _System:
                 values[:, self.levels.balance] = moved + out
                 gain = self.gain(self.values), self.gain(values)
                 forces = self._forces(gram[leaves], along[leaves], values[leaves], self.weights[leaves])
-                ways = (np.swapaxes(matrix[leaves], -1, -2) @ forces)
+                ways = np.swapaxes(matrix[leaves], -1, -2) @ forces
                 step[leaves] = ways[..., 0] + gain[1][leaves] * ways[..., 1] - gain[0][leaves] * z[leaves]
         return step.reshape(self.z.shape)
 
@@ -660,9 +660,7 @@ class _System:
                 less = np.swapaxes(_solved(square, _EXACT, crossed), -1, -2)
                 both = less @ crossed
                 spans[:, later, until] -= less @ spans[:, mine, until]
-                inner[:, later, later] += (
-                    less @ square @ np.swapaxes(less, -1, -2) - both - np.swapaxes(both, -1, -2)
-                )
+                inner[:, later, later] += less @ square @ np.swapaxes(less, -1, -2) - both - np.swapaxes(both, -1, -2)
         return forces
 
     @staticmethod

@@ -21,7 +21,8 @@ from .masses import Masses
 class Articulation:
     """bones: n joints, parents first. base: their common ancestor, "" for the object itself.
 
-    fixed: (n, 4), the rotation between a joint's parent and its own channel. unit: metres of a unit of the armature's
+    fixed: (n, 4), the rotation between a joint's parent and its own channel. moving: the joints and the bones with mass
+    that move with them. unit: metres of a unit of the armature's
     space. assumed: the body for which the joints apply their torques, None if it is `body`.
     """
 
@@ -32,6 +33,7 @@ class Articulation:
     unit: float
     fixed: Array = field(repr=False)
     assumed: Body | None = None
+    moving: frozenset[str] = frozenset()
 
     def poses(self, samples: Samples) -> Array:
         """Local rotations (F, n, 4) from the channels of `samples`."""
@@ -62,17 +64,6 @@ class Articulation:
     def base_pose(self, samples: Samples) -> tuple[Array, Array]:
         """Rotations (F, 4) and positions (F, 3) of the base in the armature's space."""
         return _pose_of(samples, self.base)
-
-    def in_base(self, samples: Samples, point: Array, k: int) -> Array:
-        """A point (3,) of the armature's space in the frame of the base at frame `k` of the samples [m]."""
-        orientations, places = self.base_pose(samples)
-        return self.unit * rotation.rotate(rotation.inverse(orientations[k]), point - places[k])
-
-    def turned_in_base(self, samples: Samples, axes: Array) -> Array:
-        """Orientations (F, 4) in the frame of the base at each frame from axes (F, 3, 3) in the world."""
-        worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
-        base = rotation.multiply(worlds, self.base_pose(samples)[0])
-        return rotation.multiply(rotation.inverse(base), rotation.from_matrix(axes))
 
     def base_motion(self, samples: Samples) -> tuple[Array, Array]:
         """Position (F, 3) [m] and orientation (F, 4) of the base relative to its pose at the first frame."""
@@ -146,7 +137,8 @@ def build(
             weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
             bodies.append(Body(parents, offsets, weights, centers, inertias, names=turning))
     assumed = bodies[1] if len(bodies) > 1 and not _is_same(*bodies) else None
-    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed)
+    moving = frozenset(name for name, joint in joint_of.items() if joint >= 0)
+    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed, moving)
 
 
 def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:

@@ -34,6 +34,7 @@ from . import hit_hips, hit_joints, joint_ranges, masses, meshes
 from .articulation import Articulation
 from .hit_controls import HitControls
 from .hit_joints import HitJoints
+from .kept_results import KeptResults
 from .masses import Masses
 
 BAKED = " hit"
@@ -122,7 +123,7 @@ class HitResult:
 
 @dataclass(frozen=True)
 class PlottedHits:
-    """The last hits for display in a panel; number: a unique one for each bake. curves: by bone, the angles (F,)
+    """Hits for display in a panel; number: a unique one for each bake. curves: by bone, the angles (F,)
     [degrees] of those that turn most."""
 
     number: int
@@ -130,19 +131,8 @@ class PlottedHits:
 
 
 _MOST_CURVES = 3
-_last: dict[int, PlottedHits] = {}
-"""A cache by armature."""
+kept: KeptResults[PlottedHits] = KeptResults()
 _numbers = itertools.count()
-
-
-def last(armature: bpy.types.Object) -> PlottedHits | None:
-    """The last hits of this armature; None if there were none since Blender was started."""
-    return _last.get(armature.session_uid)
-
-
-def forget() -> None:
-    """Clear the cache."""
-    _last.clear()
 
 
 def start(
@@ -292,7 +282,7 @@ def _work(
                 controls.hold(work)
             action = work.commit(into, actions.baked_name(armature, into, BAKED))
     angles = rotation.distance(animated, response.rotations)
-    _last[armature.session_uid] = PlottedHits(next(_numbers), _curves(body.bones, angles))
+    kept.add(armature, PlottedHits(next(_numbers), _curves(body.bones, angles)))
     outcomes = _outcomes(request, body, [impulse for _, impulse in given], response)
     shift = unit * float(np.linalg.norm(moves, axis=-1).max())
     return HitResult(body, action, frames, angles, written, outcomes, shift)

@@ -8,104 +8,72 @@ import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 import numpy as np
 
-from ...lookat_pd import dynamics, rotation
-from ...lookat_pd.dynamics.law import smooth_step
+from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import transition
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import bone_limits as limits
 from ..detection import joint_chain as ik_chain
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples, run, sample_frames
 from ..sampling.scene_time import key_range, seconds_per_frame
 from ..sampling.targets import Target
-from . import actuation, body_obstacles, masses, meshes
 from . import articulation as tree
+from . import body_obstacles, bone_attachment, masses, meshes
 from .articulation import Articulation
-from .body_obstacles import Ball, BodyPart
-from .settings import BLEND, DAMPING, DISTANCE
+from .body_obstacles import Ball
+from .kept_results import KeptResults
+from .reach_hands import ReachingHand
+from .reach_request import ReachRequest
+from .reach_solving import AROUND, BEFORE, ReachSolving
 
 REACHED = " reach"
-AFTER = ("animation", "return", "hold")
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
-_BEFORE, _AROUND = np.array([2.0, 1.0]), np.array([-1.0, 1.0])
-"""Frames before the first one of a reach, and around the last one, that show how fast the bones and the goal are."""
-_STILL = 1e-4
-"""Speed [m/s] below which the goal is at rest."""
 _FAR = 1e12
 _TOUCHED = 0.01
 """Depth [m] within an obstacle, which includes the thickness of the arm, above which it is reported."""
 
 
 @dataclass(frozen=True)
-class ReachRequest:
-    """The settings of a reach. first: its first frame. duration: [s]. vias: waypoints, each with its fraction of the
-    duration. damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply. keeps_velocity: whether
-    the reach begins with the velocity of the animation, with the method "optimal". follows: whether the effector stays
-    on the goal while its pose is held, where the goal moves relative to the body, and arrives with its velocity.
-    matches: whether the effector takes the orientation of the goal. approach: from where it comes to the goal, one of
-    APPROACH_ITEMS; distance: length of that line, in units of the scene. Both need the method "optimal".
-
-    What follows the arrival, if the animation goes on: after `hold` [s], for `after` "animation" a transition of
-    `blend` [s] to the animation, for "return" a reach back to the pose at the start and then that transition; for
-    "hold" the effector stays to the end of the animation.
-    """
-
-    effector: str
-    goal: Target
-    first: int
-    duration: float
-    length: int = 2
-    base: str = ""
-    at_tip: bool = False
-    method: str = "optimal"
-    passes: int = 50
-    damping: float = DAMPING
-    gravity: bool = True
-    limits: bool = True
-    vias: tuple[tuple[float, Target], ...] = ()
-    after: str = "animation"
-    hold: float = 0.0
-    blend: float = BLEND
-    avoids_body: bool = True
-    obstacles: tuple[Ball, ...] = ()
-    keeps_velocity: bool = True
-    follows: bool = True
-    matches: bool = False
-    approach: str = "FREE"
-    distance: float = DISTANCE
-
-
-@dataclass(frozen=True)
 class ReachResult:
-    """The result of a bake. frames: (F,) of the reach. keyed: (K,), these and what follows the arrival. path, straight:
-    (F, 3) of the effector in the world, in the result and in the initial minimum-jerk reach. costs: of each pass,
-    starting with the minimum-jerk reach. cost: of the result. missed: distance from the goal in the world, as Blender
-    evaluates it. clearance: smallest distance [m] from an obstacle, negative within one; None without obstacles.
+    """The result of a bake. frames: (F,) of the reach. keyed: (K,), these and what follows the arrival. paths,
+    straights: (F, 3) of each hand in the world, in the result and in the initial minimum-jerk reach; path, straight: of
+    the first. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. misses: distances (k,) of
+    the hands from their goals in the world, as Blender evaluates them; missed: the largest. clearance: smallest
+    distance [m] from an obstacle, negative within one; None without obstacles.
     """
 
     tree: Articulation
     action: bpy.types.Action
     frames: Array
     keyed: Array
-    path: Array
-    straight: Array
+    paths: tuple[Array, ...]
+    straights: tuple[Array, ...]
     costs: Array
     cost: float
-    missed: float
+    misses: Array
     clearance: float | None
+
+    @property
+    def path(self) -> Array:
+        return self.paths[0]
+
+    @property
+    def straight(self) -> Array:
+        return self.straights[0]
+
+    @property
+    def missed(self) -> float:
+        return float(self.misses.max())
 
     @property
     def collision(self) -> Message | None:
@@ -125,33 +93,23 @@ class ReachResult:
 
 @dataclass(frozen=True)
 class Plotted:
-    """The last reach for display in a panel; number: a unique one for each. costs, path, straight: as in
+    """A reach for display in a panel; number: a unique one for each. cost, costs, paths, straights: as in
     `ReachResult`."""
 
     number: int
+    cost: float
     costs: Array
-    path: Array
-    straight: Array
+    paths: tuple[Array, ...]
+    straights: tuple[Array, ...]
 
 
-_last: dict[int, Plotted] = {}
-"""A cache by armature."""
+kept: KeptResults[Plotted] = KeptResults()
 _numbers = itertools.count()
 
 
 def seconds(scene: bpy.types.Scene, frames: float) -> float:
     """The duration [s] of a number of frames."""
     return frames * seconds_per_frame(scene)
-
-
-def last(armature: bpy.types.Object) -> Plotted | None:
-    """The last reach of this armature; None if there was none since Blender was started."""
-    return _last.get(armature.session_uid)
-
-
-def forget() -> None:
-    """Clear the cache."""
-    _last.clear()
 
 
 def start(
@@ -170,23 +128,48 @@ def start(
             "The duration of the reach is {duration:g} s; set a duration above 0 s.", duration=request.duration
         )
     actions.check(armature, into)
-    chain = ik_chain.resolve(
-        armature,
-        request.effector,
-        length=request.length,
-        base=request.base,
-        at_tip=request.at_tip,
-        turn_effector=request.matches,
-    )
-    if request.matches and request.goal.object is None:
-        raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
-    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in chain.bones}
+    _check_hands(request)
+    hands = []
+    for bone, goal in request.hands:
+        chain = ik_chain.resolve(
+            armature,
+            bone,
+            length=request.length,
+            base=request.base,
+            at_tip=request.at_tip,
+            turn_effector=request.matches,
+        )
+        if request.matches and goal.object is None:
+            raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
+        hands.append(ReachingHand(chain, goal, len(hands)))
+    bones = _bones(hands)
+    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in bones}
     actions.check_curves(armature, modes, into)
-    for target in (request.goal, *(target for _, target in request.vias)):
-        _check_goal(chain, target)
-    for ball in request.obstacles:
-        _check_obstacle(chain, ball)
-    return _work(scene, chain, request, into, enough)
+    for hand in hands:
+        for target in (*(hand.goal for hand in hands), *(target for _, target in request.vias)):
+            _check_goal(hand.chain, target)
+        for ball in request.obstacles:
+            _check_obstacle(hand.chain, ball)
+    return _work(scene, armature, hands, bones, request, into, enough)
+
+
+def _check_hands(request: ReachRequest) -> None:
+    """Raise RigError where several hands cannot reach together."""
+    if not request.others:
+        return
+    names = [bone for bone, _ in request.hands]
+    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    if double is not None:
+        raise RigError("Bone '{bone}' is given twice as a hand of the reach; give it once.", bone=double)
+    if request.method != "optimal":
+        raise RigError("Several hands reach together with the method Optimal only; choose Optimal.")
+    if request.vias:
+        raise RigError("Waypoints guide one hand only; remove them, or let one hand reach.")
+
+
+def _bones(hands: Sequence[ReachingHand]) -> tuple[str, ...]:
+    """The bones that turn, those of the first hand first."""
+    return tuple(dict.fromkeys(bone for hand in hands for bone in hand.chain.bones))
 
 
 def _check_goal(chain: JointChain, goal: Target) -> None:
@@ -212,193 +195,84 @@ def _check_obstacle(chain: JointChain, ball: Ball) -> None:
 
 
 def _work(
-    scene: bpy.types.Scene, chain: JointChain, request: ReachRequest, into: str, enough: Callable[[], bool]
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    hands: Sequence[ReachingHand],
+    turning: tuple[str, ...],
+    request: ReachRequest,
+    into: str,
+    enough: Callable[[], bool],
 ) -> Generator[float, None, ReachResult]:
-    armature, dt = chain.armature, seconds_per_frame(scene)
+    dt = seconds_per_frame(scene)
     frames = request.first + np.arange(max(round(request.duration / dt), 2) + 1)
     keyed = np.concatenate((frames, _following(scene, armature, request, frames, into)))
     check_frames(request.first, float(keyed[-1]))
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
-    bones = dict.fromkeys((*tree.seen(armature, chain.bones, weights.bones), chain.effector))
-    parts = body_obstacles.of_body(armature, chain.bones) if request.avoids_body else ()
+    effectors = [hand.chain.effector for hand in hands]
+    bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones), *effectors))
+    parts = body_obstacles.of_body(armature, turning) if request.avoids_body else ()
     bones |= dict.fromkeys(part.bone for part in parts)
-    balls = request.obstacles
-    goal = request.goal
-    if _needs_axes(request) and goal.object is not None:
-        # The sampler has the axes of a target with a point.
-        goal = replace(goal, point=(0.0, 0.0, 0.0))
-    followed = [goal, *(target for _, target in request.vias), *(ball.target for ball in balls)]
+    followed = [
+        *(_with_axes(hand.goal) if _needs_axes(request) else hand.goal for hand in hands),
+        *(target for _, target in request.vias),
+        *(ball.target for ball in request.obstacles),
+    ]
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
-            beside = run(sampler.sample([*(frames[0] - _BEFORE), *(frames[-1] + _AROUND)]))
-            axes = _axes(sampler, request, samples, len(frames)) if _needs_axes(request) else None
-            body = tree.build(armature, sampler, samples, chain.bones, weights, unit)
-            solving = _solving(scene, chain, request, samples, beside, axes, len(frames), body, parts, enough)
-            motion, rotations = yield from subrange(solving, _SAMPLED, _SOLVED)
+            beside = run(sampler.sample([*(frames[0] - BEFORE), *(frames[-1] + AROUND)]))
+            axes = _axes(sampler, request, hands, samples, len(frames)) if _needs_axes(request) else None
+            body = tree.build(armature, sampler, samples, turning, weights, unit)
             work = baking.enter_context(BakeTransaction(armature))
-            for bone, (mode, values, raw) in body.values(samples, rotations).items():
-                work.write(bone, mode, keyed, values, raw)
-            seen = run(sampler.sample(frames[-1:].tolist()))
+
+            def evaluated(rotations: Array, frames: Array) -> Samples:
+                for bone, (mode, values, raw) in body.values(samples, rotations).items():
+                    work.write(bone, mode, keyed, values, raw)
+                return run(sampler.sample(frames.tolist()))
+
+            parts = tuple(part for part in parts if part.bone not in body.moving)
+            solving = ReachSolving(scene, hands, request, samples, beside, axes, len(frames), body, parts, enough)
+            solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
+            motion, misses = yield from subrange(solved, _SAMPLED, _SOLVED)
         action = work.commit(into, actions.baked_name(armature, into, REACHED))
-    effector = seen.rotations[0, seen.bones.index(chain.effector)], seen.positions[0, seen.bones.index(chain.effector)]
-    end = effector[1] + rotation.rotate(effector[0], _tip(chain))
-    missed = seen.worlds[0, :3, :3] @ (end - seen.targets[0, 0])
-    path, straight = (_in_world(body, samples, line) for line in (motion.path, motion.minimum_jerk))
-    costs = np.asarray(motion.costs)
-    _last[armature.session_uid] = Plotted(next(_numbers), costs, path, straight)
-    error = float(np.linalg.norm(missed))
-    return ReachResult(body, action, frames, keyed, path, straight, costs, motion.cost, error, motion.clearance)
-
-
-def _solving(
-    scene: bpy.types.Scene,
-    chain: JointChain,
-    request: ReachRequest,
-    samples: Samples,
-    beside: Samples,
-    axes: Array | None,
-    count: int,
-    body: Articulation,
-    parts: Sequence[BodyPart],
-    enough: Callable[[], bool],
-) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
-    """The reach in the first `count` of the sampled frames, and the local rotations (K, n, 4) in all of them.
-
-    beside: samples of the frames _BEFORE its first and _AROUND its last one. axes: (K, 3, 3) of the goal in the world.
-    """
-    dt = seconds_per_frame(scene)
-    duration = dt * (count - 1)
-    pose = body.poses(samples)[0]
-    last = samples.bones.index(body.bones[-1])
-    row = samples.bones.index(chain.effector)
-    point = samples.positions[0, row] + rotation.rotate(samples.rotations[0, row], _tip(chain))
-    arm = rotation.rotate(rotation.inverse(samples.rotations[0, last]), point - samples.positions[0, last])
-    vias = []
-    for n, (share, _) in enumerate(request.vias):
-        k = round(share * (count - 1))
-        vias.append((k * dt, body.in_base(samples, samples.targets[n + 1, k], k)))
-    given: dict[str, Any] = {
-        "effector": (len(body.bones) - 1, body.unit * arm),
-        "method": request.method,
-        "passes": request.passes,
-        "gravity": body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
-        "damping": request.damping,
-        "limits": limits.read(chain.armature, body.bones, body.fixed) if request.limits else None,
-        "strength": actuation.shares(scene, body),
-    }
-    goal = body.in_base(samples, samples.targets[0, count - 1], count - 1)
-    returns = request.after == "return" and len(samples.frames) > count
-
-    def around(first: int) -> dynamics.Obstacles | None:
-        frames = slice(first, first + count)
-        return body_obstacles.sampled(body, samples, parts, request.obstacles, frames, 1 + len(request.vias))
-
-    optimal = request.method == "optimal"
-    before = _velocities(body.poses(beside)[: len(_BEFORE)], pose, dt) if request.keeps_velocity and optimal else None
-    chased = _relative_speed(body, beside, dt) if request.follows and optimal else None
-    turned = body.turned_in_base(samples, axes) if axes is not None and request.matches else None
-    along = _approach(body, samples, request, axes, count - 1) if request.approach != "FREE" else None
-    there = dynamics.reaching(
-        body.body,
-        pose,
-        goal,
-        duration,
-        dt,
-        via=vias,
-        obstacles=around(0),
-        velocities=before,
-        goal_velocity=chased,
-        orientation=None if turned is None else turned[count - 1],
-        approach=along,
-        **given,
+    paths, straights = (
+        tuple(hand.in_world(body, samples, lines[:, n]) for n, hand in enumerate(hands))
+        for lines in (motion.path, motion.minimum_jerk)
     )
-    motion = yield from subrange(_until(there, enough), 0.0, 0.5 if returns else 1.0)
-    left = len(samples.frames) - count
-    number = left if request.after == "hold" else min(round(request.hold / dt), left)
-    held = np.repeat(motion.rotations[-1:], number, axis=0)
-    if request.follows:
-        path = [body.in_base(samples, samples.targets[0, k], k) for k in range(count, count + number)]
-        held = dynamics.follow(
-            body.body,
-            motion.rotations[-1],
-            np.reshape(path, (-1, 3)),
-            effector=given["effector"],
-            limits=given["limits"],
-            orientations=None if turned is None else turned[count : count + number],
-        )
-    moved = [motion.rotations, held]
-    if returns:
-        begin = np.concatenate(moved)[-3:]
-        obstacles = around(count + len(held) - 1)
-        back = dynamics.reaching(
-            body.body,
-            begin[-1],
-            motion.path[0],
-            duration,
-            dt,
-            obstacles=obstacles,
-            velocities=_velocities(begin[:-1], begin[-1], dt) if chased is not None else None,
-            **given,
-        )
-        found = yield from subrange(_until(back, enough), 0.5, 1.0)
-        moved.append(_ending(found.rotations, pose)[1:])
-    made = np.concatenate(moved)[: len(samples.frames)]
-    return motion, _joined(made, body.poses(samples), dt, request)
+    costs = np.asarray(motion.costs)
+    kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
+    return ReachResult(body, action, frames, keyed, paths, straights, costs, motion.cost, misses, motion.clearance)
+
+
+def _finite(costs: Array) -> Array:
+    """Costs (p,) of which those without end, of passes that miss the goal, are as high as the highest of the others."""
+    return np.minimum(costs, costs[np.isfinite(costs)].max())
 
 
 def _needs_axes(request: ReachRequest) -> bool:
     return request.matches or request.approach not in ("FREE", "ABOVE")
 
 
-def _axes(sampler: Sampler, request: ReachRequest, samples: Samples, count: int) -> Array:
-    """The axes (K, 3, 3) of the goal in the world, as columns, from its arrival on."""
-    found = np.tile(np.eye(3), (len(samples.frames), 1, 1))
-    if request.goal.object is None:
+def _with_axes(goal: Target) -> Target:
+    """A goal of which the sampler has the axes: one with a point."""
+    return goal if goal.object is None or goal.point is not None else replace(goal, point=(0.0, 0.0, 0.0))
+
+
+def _axes(
+    sampler: Sampler, request: ReachRequest, hands: Sequence[ReachingHand], samples: Samples, count: int
+) -> Array:
+    """The axes (k, K, 3, 3) of the goals in the world, as columns, from their arrival on."""
+    found = np.tile(np.eye(3), (len(hands), len(samples.frames), 1, 1))
+    turning = [hand for hand in hands if hand.goal.object is not None]
+    if not turning:
         return found
-    held = len(found) if request.matches and request.follows else count
+    held = len(samples.frames) if request.matches and request.follows else count
     for k in range(count - 1, held):
-        matrix = sampler.matrices(sampler.step(float(samples.frames[k])))[0]
-        found[k] = rotation.to_matrix(rotation.from_matrix(matrix[:3, :3]))
+        matrices = sampler.matrices(sampler.step(float(samples.frames[k])))
+        for hand in turning:
+            found[hand.slot, k] = rotation.to_matrix(rotation.from_matrix(matrices[hand.slot, :3, :3]))
     return found
-
-
-def _approach(body: Articulation, samples: Samples, request: ReachRequest, axes: Array | None, k: int) -> Array:
-    """The vector (3,) [m] in the frame of the base along which the effector comes to the goal at frame `k`."""
-    side = np.array((0.0, 0.0, 1.0))
-    if axes is not None and request.approach != "ABOVE":
-        side = axes[k, :, "XYZ".index(request.approach[-1])] * (-1.0 if request.approach.startswith("NEG") else 1.0)
-    local = np.linalg.solve(samples.worlds[k, :3, :3], -request.distance * side)
-    return body.unit * rotation.rotate(rotation.inverse(body.base_pose(samples)[0][k]), local)
-
-
-def _velocities(before: Array, pose: Array, dt: float) -> Array:
-    """The velocities (n, 3) [rad/s] in a pose (n, 4) from those (2, n, 4) in the two frames before it, of second order:
-    what follows the pose is replaced, and does not count."""
-    earlier, later = rotation.log(rotation.multiply(rotation.inverse(pose), before))
-    return (-4.0 * later + earlier) / (2.0 * dt)
-
-
-def _relative_speed(body: Articulation, beside: Samples, dt: float) -> Array | None:
-    """The velocity (3,) [m/s] of the goal relative to the base on arrival; None where it is at rest."""
-    places = [body.in_base(beside, beside.targets[0, k], k) for k in range(len(_BEFORE), len(beside.frames))]
-    speed = (places[-1] - places[0]) / (dt * (_AROUND[-1] - _AROUND[0]))
-    return speed if np.linalg.norm(speed) > _STILL else None
-
-
-def _ending(motion: Array, pose: Array) -> Array:
-    """A motion (F, n, 4) that ends in a pose (n, 4): the difference is distributed smoothly over it."""
-    part = smooth_step(np.linspace(0.0, 1.0, len(motion)))[0][:, None, None]
-    left = rotation.log(rotation.multiply(rotation.inverse(motion[-1]), pose))
-    return rotation.multiply(motion, rotation.exp(part * left))
-
-
-def _joined(made: Array, animated: Array, dt: float, request: ReachRequest) -> Array:
-    """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4)."""
-    if len(made) == len(animated):
-        return made
-    return np.concatenate((made, transition(made[-2:], animated[len(made) :], dt, request.blend)))
 
 
 def _following(
@@ -419,30 +293,3 @@ def _following(
     count = round(request.hold / dt) + int(np.ceil(request.blend / dt - 1e-6))
     count += len(frames) - 1 if request.after == "return" else 0
     return arrival + 1.0 + np.arange(max(count, 1))
-
-
-def _until(
-    steps: Generator[float, bool | None, dynamics.Reach], enough: Callable[[], bool]
-) -> Generator[float, None, dynamics.Reach]:
-    """All steps, or until they are enough."""
-    stop = None
-    while True:
-        try:
-            yield steps.send(stop)
-        except StopIteration as end:
-            return end.value
-        stop = True if enough() else None
-
-
-def _tip(chain: JointChain) -> Array:
-    """The point of the effector in its own frame, in units of the armature."""
-    length = chain.armature.data.bones[chain.effector].length if chain.at_tip else 0.0
-    return np.array((0.0, length, 0.0))
-
-
-def _in_world(body: Articulation, samples: Samples, path: Array) -> Array:
-    """Points (F, 3) [m] in the frame of the base, at the first F frames, in world space."""
-    orientations, at = (part[: len(path)] for part in body.base_pose(samples))
-    local = at + rotation.rotate(orientations, path / body.unit)
-    worlds = samples.worlds[: len(path)]
-    return (worlds[:, :3, :3] @ local[..., None])[..., 0] + worlds[:, :3, 3]

@@ -334,6 +334,18 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         type=bpy.types.Object,
     )
     subtarget: StringProperty(name="Bone", description="Bone of the target armature to reach for")
+    both_hands: BoolProperty(
+        name="Both Hands",
+        description="Let a second effector reach at the same time: the other selected bone or, if there is none, the "
+        "same bone of the other side. Bones above both, such as the spine, move once for both",
+        default=False,
+    )
+    other_target: PointerProperty(
+        name="Other Target",
+        description="What the other hand reaches for; if empty, both reach for the same object, each on its own side",
+        type=bpy.types.Object,
+    )
+    other_subtarget: StringProperty(name="Bone", description="Bone of the target armature for the other hand")
     duration: FloatProperty(
         name="Duration",
         description="Duration of the reach in seconds",

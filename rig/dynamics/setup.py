@@ -9,9 +9,9 @@ from ..detection import joint_chain as ik_chain
 from ..detection.joint_chain import JointChain
 from ..sampling.scene_time import key_range
 from ..sampling.targets import Target
-from . import body_obstacles
+from . import body_obstacles, reach_hands
 from .interpolation import InterpolationRequest as Interpolation
-from .reaching import ReachRequest as Reach
+from .reach_request import ReachRequest as Reach
 
 
 def key_frame(scene: bpy.types.Scene) -> int:
@@ -46,12 +46,29 @@ def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Join
     return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP", turn_effector=turns)
 
 
-def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
-    """The request for a reach with `bone` that starts at frame `first`. Raises RigError."""
+def other_hand(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, selected: Iterable[str]) -> str:
+    """The bone that reaches together with `bone`, "" if only one does: the other one of the selected, if there is just
+    one, or else its counterpart. Raises RigError."""
+    if not scene.lookat_pd_dynamics.both_hands:
+        return ""
+    others = [name for name in selected if name != bone]
+    found = others[0] if len(others) == 1 else reach_hands.counterpart(armature, bone)
+    if not found:
+        raise RigError("Bone '{bone}' has no counterpart on the other side; select the other hand as well.", bone=bone)
+    return found
+
+
+def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: int, other: str = "") -> Reach:
+    """The request for a reach with `bone`, and another one, that starts at frame `first`. Raises RigError."""
     s = scene.lookat_pd_dynamics
+    goal, others = _goal(scene), ()
+    if other:
+        further = Target(s.other_target, s.other_subtarget if _is_armature(s.other_target) else "")
+        goal, further = reach_hands.goals(armature, (bone, other), goal, further)
+        others = ((other, further),)
     return Reach(
         bone,
-        _goal(scene),
+        goal,
         first,
         s.duration,
         s.length,
@@ -72,6 +89,7 @@ def reach(scene: bpy.types.Scene, bone: str, first: int) -> Reach:
         matches=s.match_orientation and s.method == "OPTIMAL",
         approach=s.approach if s.method == "OPTIMAL" else "FREE",
         distance=s.approach_distance,
+        others=others,
     )
 
 
@@ -82,7 +100,11 @@ def _goal(scene: bpy.types.Scene) -> Target:
         return Target(point=(x, y, z))
     if s.target is None:
         raise RigError("The reach has no goal; choose an object.")
-    return Target(s.target, s.subtarget if s.target.type == "ARMATURE" else "")
+    return Target(s.target, s.subtarget if _is_armature(s.target) else "")
+
+
+def _is_armature(item: bpy.types.Object | None) -> bool:
+    return item is not None and item.type == "ARMATURE"
 
 
 def add_vias(scene: bpy.types.Scene, armature: bpy.types.Object | None, items: Iterable[bpy.types.Object]) -> None:

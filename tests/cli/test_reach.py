@@ -23,15 +23,15 @@ def shot(tools, tmp_path):
     return tools.save(tmp_path / "shot.blend")
 
 
-def off(tools, path, frame, place=(0.2, -0.35, 0.35), clip=None) -> float:
-    """How far the evaluated foot is from a place of the world, in a clip of a file."""
+def off(tools, path, frame, place=(0.2, -0.35, 0.35), clip=None, bone=FOOT) -> float:
+    """How far an evaluated bone is from a place of the world, in a clip of a file."""
     scene = tools.reopen(path)
     hero = next(item for item in scene.objects if item.type == "ARMATURE")
     if clip is not None:
         tools.play(hero, clip)
     scene.frame_set(frame)
     seen = hero.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    return float(np.linalg.norm(np.subtract(seen.matrix_world @ seen.pose.bones[FOOT].head, place)))
+    return float(np.linalg.norm(np.subtract(seen.matrix_world @ seen.pose.bones[bone].head, place)))
 
 
 @pytest.mark.parametrize("method", ["smoothing", "optimal"])
@@ -68,6 +68,17 @@ def test_the_foot_matches_and_comes_from_above(shot, call, tools, tmp_path) -> N
     assert min(turned.angle, 2.0 * np.pi - turned.angle) < 1e-3
 
 
+def test_two_effectors_arrive_at_once(shot, call, tools, tmp_path) -> None:
+    output, other = tmp_path / "out.blend", (-0.15, -0.3, 0.3)
+    words = ("--bone", FOOT, "--target", "Ball", "--hand", "foot.R=-0.15,-0.3,0.3", "--plots", tmp_path / "plots")
+    outcome = call("reach", shot, *words, "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert max(outcome.row["hand_errors"]) == outcome.row["effector_error"] < 1e-4
+    assert len(json.loads((tmp_path / "plots" / "out.json").read_text("utf-8"))["other_paths"]) == 1
+    assert off(tools, output, 25) < 1e-4
+    assert off(tools, output, 25, other, bone="foot.R") < 1e-4
+
+
 def test_curves_are_written(shot, call, tmp_path) -> None:
     folder = tmp_path / "plots"
     words = ("--bone", FOOT, "--target", "Ball", "--passes", 3, "--plots", folder, "--output", tmp_path / "out.blend")
@@ -86,6 +97,9 @@ def test_curves_are_written(shot, call, tmp_path) -> None:
         (("--target", "Ball", "--via", "1,2,3@2"), "out of range"),
         (("--point", "0,0,1", "--match-orientation"), "needs --target"),
         (("--target", "Ball", "--approach", "above", "--method", "smoothing"), "need --method optimal"),
+        (("--target", "Ball", "--hand", FOOT + "=Ball"), "given twice"),
+        (("--target", "Ball", "--hand", "foot.R"), "not NAME=TARGET"),
+        (("--target", "Ball", "--hand", "foot.R=0,0,1", "--via", "1,2,3@0.5"), "no --via"),
     ],
 )
 def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:
@@ -99,6 +113,9 @@ def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:
         (("--bone", FOOT, "--point", "3,0,0"), "out of reach"),
         (("--bone", "elbow", "--target", "Ball"), "has no bone 'elbow'"),
         (("--bone", FOOT, "--target", "Bell"), "no target 'Bell'"),
+        (("--bone", FOOT, "--target", "Ball", "--hand", "foot.R=Ball"), "same goal"),
+        (("--bone", FOOT, "--target", "Ball", "--hand", "foot.R=Bell"), "no target 'Bell'"),
+        (("--bone", FOOT, "--target", "Ball", "--hand", "hoof=0,0,0.3"), "no bone 'hoof'"),
     ],
 )
 def test_refusals_name_the_remedy(words, message, shot, call, tmp_path) -> None:

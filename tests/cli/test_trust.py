@@ -310,6 +310,7 @@ FLAGS = {
     "--switch": ["fk", "ik", "x", ""],
     "--limb": ["foot.L", "hand_ik.L", "nobody", ""],
     "--effector": ["foot.L=Ball", "head=0,-1,1.6", "head=Nothing", "head=nan,0,0", "nobody=Ball", "head", ""],
+    "--hand": ["foot.R=0.1,-0.3,0.3", "foot.R=Ball", "foot.L=Ball", "foot.R=nan,0,0", "nobody=Ball", "foot.R", ""],
     "--pin": ["foot.R", "nobody", ""],
     "--look": ["head=Ball", "head=0,-3,1.6", "head", "nobody=Ball"],
     "--weight": ["0.5", "foot.L=0.5", "foot.L=2", "head=nan", "head", "x=y"],

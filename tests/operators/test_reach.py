@@ -77,12 +77,76 @@ def test_places_on_the_way(hero) -> None:
     assert np.linalg.norm(hand(hero, 25) - PLACE) < 1e-4
 
 
-def test_the_last_reach_is_there_to_be_shown(hero) -> None:
-    assert reaching.last(hero) is None
-    bpy.ops.lookat_pd.reach()
-    shown = reaching.last(hero)
-    assert len(shown.costs) >= 2 and shown.path.shape == shown.straight.shape == (25, 3)
-    assert np.linalg.norm(shown.path[-1] - PLACE) < 1e-4
+def test_the_last_reaches_are_there_to_be_compared_until_they_are_cleared(hero) -> None:
+    assert reaching.kept.of(hero) == ()
+    assert not bpy.ops.lookat_pd.clear_plots.poll()
+    for passes in (3, 5):
+        settings().passes = passes
+        bpy.ops.lookat_pd.reach()
+    shown, before = reaching.kept.of(hero)
+    assert shown.number > before.number
+    assert len(shown.costs) >= 2 and shown.paths[0].shape == shown.straights[0].shape == (25, 3)
+    assert np.linalg.norm(shown.paths[0][-1] - PLACE) < 1e-4
+    assert np.isfinite(shown.costs).all()
+    bpy.ops.lookat_pd.clear_plots()
+    assert reaching.kept.of(hero) == ()
+
+
+@pytest.fixture
+def two_hands(hero) -> bpy.types.Object:
+    """The character with a second arm on the other side, whose hands have names with sides."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, above, head, tail in BONES[1:]:
+        hero.data.edit_bones[name].name = f"{name}.L"
+        bone = hero.data.edit_bones.new(f"{name}.R")
+        bone.parent = hero.data.edit_bones[above if above == "hips" else f"{above}.R"]
+        bone.head, bone.tail = ([-x, y, z] for x, y, z in (head, tail))
+    bpy.ops.object.mode_set(mode="POSE")
+    hero.pose.bones["forearm.R"].rotation_quaternion = rotation.exp((0.0, 0.0, 0.7))
+    for bone in hero.pose.bones:
+        select(bone, False)
+    settings().both_hands = True
+    return hero
+
+
+def select(bone: bpy.types.PoseBone, on: bool) -> None:
+    owner = bone if hasattr(bone, "select") else bone.bone
+    owner.select = on
+
+
+def end_of(armature: bpy.types.Object, bone: str, frame: int):
+    bpy.context.scene.frame_set(frame)
+    return np.array(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[bone].head)
+
+
+def test_both_hands_reach_at_once(two_hands) -> None:
+    settings().other_target = scenes.ball((-0.4, -0.2, 1.35), "Other")
+    assert operator.other_hand_shown(bpy.context) == "hand.R"
+    assert bpy.ops.lookat_pd.reach() == {"FINISHED"}
+    assert np.linalg.norm(end_of(two_hands, "hand.L", 25) - PLACE) < 1e-4
+    assert np.linalg.norm(end_of(two_hands, "hand.R", 25) - (-0.4, -0.2, 1.35)) < 1e-4
+    assert len(reaching.kept.of(two_hands)[0].paths) == 2
+
+
+def test_the_other_selected_bone_is_the_other_hand(two_hands) -> None:
+    select(two_hands.pose.bones["forearm.R"], True)
+    settings().other_target = scenes.ball((-0.3, -0.15, 1.2), "Other")
+    assert operator.other_hand_shown(bpy.context) == "forearm.R"
+    assert bpy.ops.lookat_pd.reach() == {"FINISHED"}
+    # Its chain has the hips, which move the first hand, too.
+    assert np.linalg.norm(end_of(two_hands, "hand.L", 25) - PLACE) < 1e-4
+    assert np.linalg.norm(end_of(two_hands, "forearm.R", 25) - (-0.3, -0.15, 1.2)) < 1e-4
+
+
+def test_one_place_for_both_hands_is_refused(two_hands) -> None:
+    with pytest.raises(RuntimeError, match="same goal"):
+        bpy.ops.lookat_pd.reach()
+    assert two_hands.animation_data is None
+    settings().vias.add()
+    assert operator.why_not(bpy.context) == "Both hands need the method Optimal and no waypoints"
+    two_hands.data.bones.active = two_hands.data.bones["hips"]
+    settings().vias.clear()
+    assert operator.other_hand_shown(bpy.context) == ""
 
 
 def test_why_it_is_disabled(hero) -> None:

@@ -113,6 +113,20 @@ def ball(place: Sequence[float] = (0.8, -2.0, 1.9), name: str = "Ball") -> bpy.t
     return item
 
 
+def box(place: Sequence[float], size: Sequence[float], name: str = "Box") -> bpy.types.Object:
+    """A box of this size around a place."""
+    corners = [[0.5 * sign * length for sign, length in zip(signs, size, strict=True)] for signs in _CORNERS]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(corners, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+    item = bpy.data.objects.new(name, mesh)
+    item.location = place
+    bpy.context.scene.collection.objects.link(item)
+    return item
+
+
+_CORNERS = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+
+
 def child(item: bpy.types.Object, parent: bpy.types.Object, bone: str = "") -> bpy.types.Object:
     item.parent = parent
     if bone:

@@ -13,6 +13,7 @@ from lookat_pd import rotation
 from .. import scenes
 
 actions = load("rig.animation.actions")
+reach_request = load("rig.dynamics.reach_request")
 reaching = load("rig.dynamics.reaching")
 sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
@@ -180,7 +181,7 @@ def steps(armature: bpy.types.Object, first: int, last: int) -> Any:
     return np.linalg.norm(np.diff(seen, axis=0), axis=1)
 
 
-@pytest.mark.parametrize("after", reaching.AFTER)
+@pytest.mark.parametrize("after", reach_request.AFTER)
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
     """No step is larger than those of the clip and of the reach itself."""
@@ -195,7 +196,7 @@ def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
     assert result.keyed[0] == 1 and result.keyed[-1] <= 250
 
 
-@pytest.mark.parametrize("after", reaching.AFTER)
+@pytest.mark.parametrize("after", reach_request.AFTER)
 @pytest.mark.parametrize("first", [1, 9])
 def test_no_step_at_an_end_or_after_the_arrival_is_larger_than_those_of_the_clip(after: str, first: int) -> None:
     armature = hero(size=0.4)

@@ -1,0 +1,126 @@
+"""Several hands of one body that reach together: a tree of joints, of which the shared ones move all hands behind
+them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from .. import rotation
+from ..ik import Effector
+from ..rotation import Array
+from .arm import Arm
+
+
+@dataclass(frozen=True)
+class Arms(Arm):
+    """All joints that move one of several hands. Positions of the k hands are (..., 3 k), one after another.
+
+    hands: the arm of each. The effector, point and orientation of its own are those of the first and have no meaning.
+    """
+
+    hands: tuple[Arm, ...] = ()
+
+    @classmethod
+    def of(cls, hands: Sequence[Arm]) -> "Arms":
+        """The arms of hands of the same body."""
+        one = hands[0]
+        settled = one.body, one.start, one.effector, one.point, one.gravity, one.damping, one.weights, one.limits
+        return cls(*settled, hands=tuple(hands))
+
+    @cached_property
+    def joints(self) -> list[int]:
+        # Parents have lower numbers.
+        return sorted({joint for hand in self.hands for joint in hand.joints})
+
+    @cached_property
+    def _columns(self) -> list[list[int]]:
+        """The places of the joints of each hand among all."""
+        return [[self.joints.index(joint) for joint in hand.joints] for hand in self.hands]
+
+    @property
+    def count(self) -> int:
+        return len(self.hands)
+
+    @cached_property
+    def length(self) -> float:
+        return max(hand.length for hand in self.hands)
+
+    def beyond(self, place: Array) -> Array:
+        parts = place.reshape(len(self.hands), 3)
+        return np.concatenate([hand.beyond(part) for hand, part in zip(self.hands, parts, strict=True)])
+
+    def _each(self, motion: Array) -> list[tuple[Arm, Array]]:
+        """Each hand and the motion (..., b, 4) of its own joints."""
+        return [(hand, motion[..., own, :]) for hand, own in zip(self.hands, self._columns, strict=True)]
+
+    def points(self, motion: Array) -> Array:
+        return np.concatenate([hand.points(own) for hand, own in self._each(motion)], axis=-1)
+
+    def place(self, motion: Array) -> tuple[Array, Array]:
+        places, width = [], 3 * len(self.joints)
+        jacobian = np.zeros((*motion.shape[:-2], 3 * len(self.hands), width))
+        for n, (hand, own) in enumerate(self._each(motion)):
+            place, part = hand.place(own)
+            columns = (3 * np.array(self._columns[n])[:, None] + np.arange(3)).ravel()
+            jacobian[..., 3 * n : 3 * n + 3, columns] = part
+            places.append(place)
+        return np.concatenate(places, axis=-1), jacobian
+
+    @cached_property
+    def _new(self) -> list[list[int]]:
+        """The bones of each arm that are of no arm before it, by number."""
+        taken: set[int] = set()
+        found = []
+        for hand in self.hands:
+            # The last bone ends at the hand itself.
+            last = len(hand.joints) - 1
+            found.append([n for n, joint in enumerate(hand.joints) if joint not in taken or n == last])
+            taken |= set(hand.joints[:-1])
+        return found
+
+    def bones(self, motion: Array) -> tuple[Array, Array]:
+        begins, ends = [], []
+        for (hand, own), chosen in zip(self._each(motion), self._new, strict=True):
+            begin, end = hand.bones(own)
+            begins.append(begin[..., chosen, :])
+            ends.append(end[..., chosen, :])
+        return np.concatenate(begins, axis=-2), np.concatenate(ends, axis=-2)
+
+    @cached_property
+    def tips(self) -> list[int]:
+        return (np.cumsum([len(chosen) for chosen in self._new]) - 1).tolist()
+
+    @property
+    def is_oriented(self) -> bool:
+        return any(hand.is_oriented for hand in self.hands)
+
+    def oriented(self, orientation: Array | None) -> "Arms":
+        turned = [None] * len(self.hands) if orientation is None else list(orientation)
+        return replace(
+            self,
+            hands=tuple(hand.oriented(own) for hand, own in zip(self.hands, turned, strict=True)),
+        )
+
+    def misaligned(self, pose: Array) -> float:
+        return max(hand.misaligned(own) for hand, own in self._each(pose))
+
+    def effectors(self, place: Array, *, oriented: bool) -> list[Effector]:
+        parts = place.reshape(len(self.hands), 3)
+        each = zip(self.hands, parts, strict=True)
+        return [found for hand, part in each for found in hand.effectors(part, oriented=oriented)]
+
+    def held(self, pose: Array, place: Array, iterations: int = 12) -> Array:
+        if not self.is_oriented:
+            return self.follow(pose[None], place[None], iterations)[0][0]
+        there, wrists = place.reshape(len(self.hands), 3).copy(), list(self.hands)
+        for n, hand in enumerate(self.hands):
+            if hand.orientation is not None:
+                there[n] -= rotation.rotate(hand.orientation, hand.point)
+                wrists[n] = replace(hand, point=np.zeros(3))
+        pose = replace(self, hands=tuple(wrists)).follow(pose[None], there.reshape(1, -1), iterations)[0][0].copy()
+        for hand, own in zip(self.hands, self._columns, strict=True):
+            if hand.orientation is not None:
+                pose[own[-1]] = hand.aligned(pose[own])
+        return self.clamped(pose)

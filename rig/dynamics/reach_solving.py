@@ -1,0 +1,333 @@
+"""From the samples of a rig to the motion of a reach, and of what follows its arrival."""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import dynamics, rotation
+from ...lookat_pd.dynamics import law
+from ...lookat_pd.dynamics.law import smooth_step
+from ...lookat_pd.errors import InvalidArgument
+from ...lookat_pd.progress import subrange
+from ...lookat_pd.rotation import Array
+from ..detection import bone_limits as limits
+from ..sampling.sampler import Samples
+from ..sampling.scene_time import seconds_per_frame
+from . import actuation, body_obstacles
+from .articulation import Articulation
+from .body_obstacles import BodyPart
+from .reach_hands import ReachingHand
+from .reach_request import ReachRequest
+
+BEFORE, AROUND = np.array([2.0, 1.0]), np.array([-1.0, 1.0])
+"""Frames before the first one of a reach, and around the last one, that show how fast the bones and the goal are."""
+_NEAR = 1e-4
+"""Distance [m] from a goal that counts as none."""
+_ATTEMPTS, _RECENT, _HELPS = 10, 3, 0.5
+"""How often a reach is solved at most where constraints act, and by which factor the error must shrink in so many
+attempts."""
+_REMEMBERED = 3
+"""How many attempts the next one is extrapolated from."""
+
+
+@dataclass(frozen=True)
+class ReachSolving:
+    """What a reach of k hands is solved from.
+
+    samples: at the K frames that are keyed, of which the reach takes the first `count`. beside: at the frames BEFORE
+    its first and AROUND its last one. axes: (k, K, 3, 3) of the goals in the world, if they matter. enough: called
+    between two passes; once it returns True, the best pass so far is used.
+    """
+
+    scene: bpy.types.Scene
+    hands: Sequence[ReachingHand]
+    request: ReachRequest
+    samples: Samples
+    beside: Samples
+    axes: Array | None
+    count: int
+    body: Articulation
+    parts: Sequence[BodyPart]
+    enough: Callable[[], bool]
+
+    @property
+    def _dt(self) -> float:
+        return seconds_per_frame(self.scene)
+
+    @property
+    def _duration(self) -> float:
+        return self._dt * (self.count - 1)
+
+    @cached_property
+    def _pose(self) -> Array:
+        """The pose (n, 4) at the start."""
+        return self.body.poses(self.samples)[0]
+
+    @property
+    def _held(self) -> int:
+        """The number of frames for which the pose is held after the arrival."""
+        left = len(self.samples.frames) - self.count
+        return left if self.request.after == "hold" else min(round(self.request.hold / self._dt), left)
+
+    @property
+    def _returns(self) -> bool:
+        return self.request.after == "return" and len(self.samples.frames) > self.count
+
+    @property
+    def _on_goal(self) -> slice:
+        """The sampled frames in which the hands should be at their goals."""
+        return slice(self.count - 1, self.count + (self._held if self.request.follows else 0))
+
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        """What all reaches of this body have."""
+        request, body = self.request, self.body
+        return {
+            "passes": request.passes,
+            "gravity": body.gravity(self.scene, self.samples) if request.gravity else (0.0, 0.0, 0.0),
+            "damping": request.damping,
+            "limits": limits.read(body.armature, body.bones, body.fixed) if request.limits else None,
+            "strength": actuation.shares(self.scene, body),
+        }
+
+    @cached_property
+    def _goals(self) -> list[Array]:
+        """The places (K, 3) of the goal of each hand."""
+        return [hand.goals(self.body, self.samples) for hand in self.hands]
+
+    @cached_property
+    def _orientations(self) -> list[Array] | None:
+        """The orientations (K, 4) of the goal of each hand, if the hands take them."""
+        if self.axes is None or not self.request.matches:
+            return None
+        each = zip(self.hands, self.axes, strict=True)
+        return [hand.orientations(self.body, self.samples, own) for hand, own in each]
+
+    def _obstacles(self, first: int) -> dynamics.Obstacles | None:
+        """Those during a reach from the sampled frame `first` on."""
+        frames, balls = slice(first, first + self.count), len(self.hands) + len(self.request.vias)
+        return body_obstacles.sampled(self.body, self.samples, self.parts, self.request.obstacles, frames, balls)
+
+    def corrected(
+        self, evaluated: Callable[[Array, Array], Samples], *, plain: bool
+    ) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
+        """The reach with paths (F, k, 3), and the distances (k,) in the world of the hands from their goals on arrival.
+
+        evaluated: gives local rotations (K, n, 4) to the rig, and samples of it at some frames. Where constraints act,
+        which the body of the solver does not have, hands miss their goals: the goals are displaced by that, and the
+        reach is solved again, as long as it helps. plain: whether there are none.
+        """
+        frames, least = self.samples.frames[self._on_goal], np.inf
+        offsets = np.zeros((len(self.hands), len(frames), 3))
+        tried: list[tuple[Array, Array]] = []
+        errors: list[float] = []
+        best = None
+        for attempt in range(1 if plain else _ATTEMPTS):
+            begin, end = (0.0, 0.8) if plain else (0.8 * (1.0 - 0.5**n) for n in (attempt, attempt + 1))
+            try:
+                motion, held = yield from subrange(self._there(offsets), begin, end)
+            except InvalidArgument:
+                # The displaced goal may be out of reach.
+                if best is None:
+                    raise
+                break
+            if plain:
+                best = motion, held
+                break
+            made = np.concatenate((motion.rotations, held))
+            rest = np.repeat(made[-1:], len(self.samples.frames) - len(made), axis=0)
+            missed = self._missed(evaluated(np.concatenate((made, rest)), frames))
+            error = float(np.linalg.norm(missed, axis=-1).max())
+            errors.append(error)
+            if error < least:
+                best, least = (motion, held), error
+            if error < _NEAR or _stalls(errors) or self.enough():
+                break
+            tried = [*tried[-_REMEMBERED:], (offsets, -missed)]
+            offsets = _extrapolated(tried)
+        assert best is not None
+        motion, held = best
+        rotations = yield from subrange(self._afterwards(motion, held), 0.8, 1.0)
+        seen = evaluated(rotations, frames[:1])
+        world = seen.worlds[0, :3, :3]
+        return motion, np.array([np.linalg.norm(world @ hand.missed(seen)[0]) for hand in self.hands])
+
+    def _missed(self, seen: Samples) -> Array:
+        """Where the hands are relative to their goals (k, m, 3) [m], in the frames from which the arms hang, in samples
+        of the frames in which they should be there."""
+        found = []
+        for hand in self.hands:
+            turned = hand.base_pose(self.body, self.samples)[0][self._on_goal]
+            found.append(self.body.unit * rotation.rotate(rotation.inverse(turned), hand.missed(seen)))
+        return np.stack(found)
+
+    def _there(self, offsets: Array) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
+        """The reach, and the poses (m, n, 4) that are held after it. offsets: (k, m, 3) [m] of the goals in the frames
+        in which the hands should be there."""
+        request, optimal = self.request, self.request.method == "optimal"
+        goals = [places.copy() for places in self._goals]
+        for places, offset in zip(goals, offsets, strict=True):
+            places[self._on_goal] += offset
+        wanted = [self._wanted(n, places[self.count - 1]) for n, places in enumerate(goals)]
+        before = None
+        if request.keeps_velocity and optimal:
+            before = _velocities(self.body.poses(self.beside)[: len(BEFORE)], self._pose, self._dt)
+        motion = yield from self._reached(wanted, self._pose, self._obstacles(0), before, vias=True)
+        held = np.repeat(motion.rotations[-1:], self._held, axis=0)
+        if request.follows:
+            after = slice(self.count, self.count + self._held)
+            turned = self._orientations
+            held = dynamics.follow_together(
+                self.body.body,
+                motion.rotations[-1],
+                np.stack([places[after] for places in goals], axis=1),
+                effectors=[hand.effector for hand in wanted],
+                limits=self._given["limits"],
+                orientations=None if turned is None else np.stack([own[after] for own in turned], axis=1),
+            )
+        return motion, held
+
+    def _wanted(self, n: int, place: Array) -> dynamics.Hand:
+        """A hand of the solver with a goal (3,)."""
+        request, hand, k = self.request, self.hands[n], self.count - 1
+        chased = along = None
+        if self._chases:
+            chased = hand.goal_velocity(self.body, self.beside, self._dt * float(np.ptp(AROUND)))
+        if request.approach != "FREE":
+            line = _approach(request, None if self.axes is None else self.axes[n], k)
+            along = hand.approach(self.body, self.samples, k, line)
+        orientation = None if self._orientations is None else self._orientations[n][k]
+        return dynamics.Hand(hand.effector(self.body, self.samples), place, chased, orientation, along)
+
+    @property
+    def _chases(self) -> bool:
+        return self.request.follows and self.request.method == "optimal"
+
+    def _afterwards(self, motion: dynamics.Reach, held: Array) -> Generator[float, None, Array]:
+        """The local rotations (K, n, 4) in all frames: a reach, the poses that are held, and what follows."""
+        moved = [motion.rotations, held]
+        if self._returns:
+            wanted = [self._wanted(n, place) for n, place in enumerate(motion.path[0])]
+            begin = np.concatenate(moved)[-3:]
+            before = None
+            if any(hand.goal_velocity is not None for hand in wanted):
+                before = _velocities(begin[:-1], begin[-1], self._dt)
+            back = [dynamics.Hand(hand.effector, hand.goal) for hand in wanted]
+            found = yield from self._reached(
+                back, begin[-1], self._obstacles(self.count + len(held) - 1), before, vias=False
+            )
+            moved.append(_ending(found.rotations, self._pose)[1:])
+        made = np.concatenate(moved)[: len(self.samples.frames)]
+        return _joined(made, self.body.poses(self.samples), self._dt, self.request.blend)
+
+    def _reached(
+        self,
+        wanted: Sequence[dynamics.Hand],
+        pose: Array,
+        obstacles: dynamics.Obstacles | None,
+        velocities: Array | None,
+        *,
+        vias: bool,
+    ) -> Generator[float, None, dynamics.Reach]:
+        """The reach of one hand, through the waypoints, or of several, with paths (F, k, 3)."""
+        dt, duration = self._dt, self._duration
+        given = {**self._given, "obstacles": obstacles, "velocities": velocities}
+        if len(wanted) > 1:
+            work = dynamics.reaching_together(self.body.body, pose, wanted, duration, dt, **given)
+            return (yield from _until(work, self.enough))
+        [hand] = wanted
+        passed = []
+        for n, (share, _) in enumerate(self.request.vias if vias else ()):
+            k = round(share * (self.count - 1))
+            passed.append((k * dt, self.hands[0].in_base(self.body, self.samples, 1 + n)[k]))
+        work = dynamics.reaching(
+            self.body.body,
+            pose,
+            hand.goal,
+            duration,
+            dt,
+            effector=hand.effector,
+            method=self.request.method,
+            via=passed,
+            goal_velocity=hand.goal_velocity,
+            orientation=hand.orientation,
+            approach=hand.approach,
+            **given,
+        )
+        found = yield from _until(work, self.enough)
+        return replace(found, path=found.path[:, None], minimum_jerk=found.minimum_jerk[:, None])
+
+
+def _stalls(errors: Sequence[float]) -> bool:
+    """Whether the last attempts did not help."""
+    return len(errors) > _RECENT and min(errors[-_RECENT:]) > _HELPS * min(errors[:-_RECENT])
+
+
+def _extrapolated(tried: Sequence[tuple[Array, Array]]) -> Array:
+    """The next offsets (k, m, 3) from those tried, each with what is missing after it, the last try last.
+
+    Source: Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12, 1965.
+    """
+    points, residuals = (np.stack([item[n].ravel() for item in tried]) for n in (0, 1))
+    moved, changed = np.diff(points, axis=0).T, np.diff(residuals, axis=0).T
+    shares = np.linalg.lstsq(changed, residuals[-1], rcond=1e-8)[0]
+    found = points[-1] + residuals[-1] - (moved + changed) @ shares
+    return found.reshape(tried[-1][0].shape)
+
+
+def _approach(request: ReachRequest, axes: Array | None, k: int) -> Array:
+    """The vector (3,) in the world along which an effector comes to a goal with these axes (K, 3, 3) at frame `k`."""
+    side = np.array((0.0, 0.0, 1.0))
+    if axes is not None and request.approach != "ABOVE":
+        side = axes[k, :, "XYZ".index(request.approach[-1])] * (-1.0 if request.approach.startswith("NEG") else 1.0)
+    return -request.distance * side
+
+
+def _velocities(before: Array, pose: Array, dt: float) -> Array:
+    """The velocities (n, 3) [rad/s] in a pose (n, 4) from those (2, n, 4) in the two frames before it, of second order:
+    what follows the pose is replaced, and does not count."""
+    earlier, later = rotation.log(rotation.multiply(rotation.inverse(pose), before))
+    return (-4.0 * later + earlier) / (2.0 * dt)
+
+
+def _ending(motion: Array, pose: Array) -> Array:
+    """A motion (F, n, 4) that ends in a pose (n, 4): the difference is distributed smoothly over it."""
+    part = smooth_step(np.linspace(0.0, 1.0, len(motion)))[0][:, None, None]
+    left = rotation.log(rotation.multiply(rotation.inverse(motion[-1]), pose))
+    return rotation.multiply(motion, rotation.exp(part * left))
+
+
+def _joined(made: Array, animated: Array, dt: float, blend: float) -> Array:
+    """The rotations (K, n, 4) of a motion `made` (M, n, 4) and what follows it in those `animated` (K, n, 4).
+
+    The difference goes with minimum jerk from its velocity: a hand at rest leaves as it came. Inertialization would
+    begin with an acceleration, a jerk of the hand.
+    """
+    if len(made) == len(animated):
+        return made
+    count = len(made)
+    before, last = rotation.multiply(rotation.inverse(animated[count - 2 : count]), made[-2:])
+    turns = rotation.log(last)
+    speed = law.rates(turns, rotation.log(rotation.multiply(rotation.inverse(before), last)) / dt)
+    times = dt * np.arange(1.0, len(animated) - count + 1.0)
+    x = np.minimum(times / max(blend, 1e-9), 1.0)[:, None, None]
+    left, onward = 1.0 - smooth_step(x)[0], x + x**3 * (-6.0 + x * (8.0 - 3.0 * x))
+    gone = rotation.multiply(animated[count:], rotation.exp(left * turns + blend * onward * speed))
+    return np.concatenate((made, gone))
+
+
+def _until(
+    steps: Generator[float, bool | None, dynamics.Reach], enough: Callable[[], bool]
+) -> Generator[float, None, dynamics.Reach]:
+    """All steps, or until they are enough."""
+    stop = None
+    while True:
+        try:
+            yield steps.send(stop)
+        except StopIteration as end:
+            return end.value
+        stop = True if enough() else None

@@ -1,0 +1,143 @@
+"""Both hands reach at once: both arrive, with bones of their own or above both, on a body that moves, on two sides of
+a box."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+from lookat_pd import rotation
+
+from .. import scenes
+
+reaching = load("rig.dynamics.reaching")
+reach_hands = load("rig.dynamics.reach_hands")
+errors = load("lookat_pd.errors")
+targets = load("rig.sampling.targets")
+Target = targets.Target
+
+ROWS = (
+    ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
+    ("chest", "hips", (0, 0, 1.2), (0, 0, 1.5)),
+    *(
+        (f"{name}{side}", f"{above}{side}" if above != "chest" else above, (sign * x, y, 1.45), (sign * x2, y2, 1.45))
+        for side, sign in ((".L", 1), (".R", -1))
+        for name, above, x, y, x2, y2 in (
+            ("shoulder", "chest", 0.03, 0.0, 0.15, 0.0),
+            ("arm", "shoulder", 0.15, 0.0, 0.43, 0.03),
+            ("forearm", "arm", 0.43, 0.03, 0.7, 0.0),
+            ("hand", "forearm", 0.7, 0.0, 0.85, 0.0),
+        )
+    ),
+)
+LEFT, RIGHT = (0.2, -0.4, 1.4), (-0.25, -0.4, 1.5)
+
+
+def hero(**options: Any) -> bpy.types.Object:
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, bones=("hips", "shoulder.L", "shoulder.R", "forearm.L"), **options)
+    return armature
+
+
+def run(armature: bpy.types.Object, into: str = "NEW", **changes: Any) -> Any:
+    given = {"effector": "hand.L", "goal": Target(point=LEFT), "others": (("hand.R", Target(point=RIGHT)),)}
+    request = reaching.ReachRequest(**{**given, "first": 1, "duration": 1.0, **changes})
+    return scenes.finish(reaching.start(bpy.context.scene, armature, request, into))
+
+
+def place(armature: bpy.types.Object, bone: str, frame: int) -> Any:
+    bpy.context.scene.frame_set(frame)
+    seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array(seen.matrix_world @ seen.pose.bones[bone].head)
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_both_hands_arrive_at_once(length: int) -> None:
+    """With arms alone, with the collarbones, and with the chest, which moves both."""
+    armature = hero(frames=(1,))
+    result = run(armature, length=length)
+    assert np.linalg.norm(place(armature, "hand.L", 25) - LEFT) < 1e-4
+    assert np.linalg.norm(place(armature, "hand.R", 25) - RIGHT) < 1e-4
+    assert result.misses.max() < 1e-4
+    assert result.tree.bones.count("chest") == (length == 4)
+    for n, bone in enumerate(("hand.L", "hand.R")):
+        assert np.linalg.norm(result.paths[n][12] - place(armature, bone, 13)) < 1e-4
+
+
+@pytest.mark.parametrize("into", ["NEW", "LAYER"])
+def test_they_arrive_on_a_body_whose_collarbones_move(into: str) -> None:
+    armature = hero(frames=(1, 14, 40), size=0.2)
+    result = run(armature, into, after="hold", passes=10)
+    near = 1e-3 if into == "LAYER" else 1e-4
+    for frame in (25, 33):
+        assert np.linalg.norm(place(armature, "hand.L", frame) - LEFT) < near
+        assert np.linalg.norm(place(armature, "hand.R", frame) - RIGHT) < near
+    assert np.linalg.norm(result.paths[1][12] - place(armature, "hand.R", 13)) < near
+
+
+def test_a_box_is_taken_on_both_sides_and_followed() -> None:
+    armature, box = hero(frames=(1, 40)), scenes.box((0.0, -0.4, 1.4), (0.4, 0.2, 0.2))
+    box.keyframe_insert("location", frame=20)
+    box.location = (0.05, -0.35, 1.5)
+    box.keyframe_insert("location", frame=40)
+    left, right = reach_hands.goals(armature, ("hand.L", "hand.R"), Target(box), Target())
+    run(armature, goal=left, others=(("hand.R", right),), after="hold", matches=False, passes=10)
+    for frame in (25, 36):
+        bpy.context.scene.frame_set(frame)
+        sides = [np.array(box.matrix_world @ type(box.location)(side.point)) for side in (left, right)]
+        assert sides[0][0] - sides[1][0] == pytest.approx(0.4, abs=1e-3)
+        assert np.linalg.norm(place(armature, "hand.L", frame) - sides[0]) < 1e-3
+        assert np.linalg.norm(place(armature, "hand.R", frame) - sides[1]) < 1e-3
+
+
+def test_both_hands_return() -> None:
+    armature = hero(frames=(1, 70))
+    bpy.context.scene.frame_set(1)
+    start = rotation.normalize([armature.pose.bones["forearm.R"].rotation_quaternion])
+    result = run(armature, after="return", hold=0.25, blend=0.5)
+    bpy.context.scene.frame_set(55)
+    back = rotation.normalize([armature.pose.bones["forearm.R"].rotation_quaternion])
+    assert rotation.distance(start, back).max() < 1e-3
+    assert result.keyed[-1] == 67
+
+
+def test_the_other_hand_is_found_by_its_side() -> None:
+    armature = hero(frames=(1,))
+    assert reach_hands.counterpart(armature, "hand.L") == "hand.R"
+    assert reach_hands.counterpart(armature, "chest") == ""
+    for name, other in (("hand.L", "griffe_a"), ("hand.R", "griffe_b")):
+        armature.data.bones[name].name = other
+    assert reach_hands.counterpart(armature, "griffe_a") in ("griffe_b", "")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"others": (("hand.L", Target(point=RIGHT)),)}, "given twice"),
+        ({"others": (("hand.X", Target(point=RIGHT)),)}, "no bone 'hand.X'"),
+        ({"others": (("hand.R", Target(point=(5.0, 0.0, 0.0))),)}, "out of reach"),
+        ({"method": "smoothing"}, "method Optimal only"),
+        ({"vias": ((0.5, Target(point=LEFT)),)}, "Waypoints guide one hand"),
+    ],
+)
+def test_hands_that_cannot_reach_together_change_nothing(wrong: dict, says: str) -> None:
+    armature = hero(frames=(1, 20))
+    before = armature.animation_data.action
+    with pytest.raises(errors.LookAtError, match=says):
+        run(armature, **wrong)
+    assert armature.animation_data.action == before
+    assert len(bpy.data.actions) == 1
+
+
+def test_one_point_is_no_goal_of_both_hands() -> None:
+    armature = hero(frames=(1,))
+    empty = bpy.data.objects.new("Empty", None)
+    bpy.context.collection.objects.link(empty)
+    for goal in (Target(point=LEFT), Target(empty)):
+        with pytest.raises(errors.LookAtError, match="same goal"):
+            reach_hands.goals(armature, ("hand.L", "hand.R"), goal, Target())
+    other = Target(point=RIGHT)
+    assert reach_hands.goals(armature, ("hand.L", "hand.R"), Target(empty), other) == (Target(empty), other)
+    assert reach_hands.goals(armature, ("hand.L", "hand.R"), Target(point=LEFT), Target(empty))[1].object == empty
