@@ -88,7 +88,7 @@ def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     if armature.lookat_pd_body.scale == "SCENE":
         return unit
     skeleton = rest.skeleton(armature)
-    anatomy = Anatomy(skeleton)
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
     found = body_segments.human(anatomy, heavy_rows(armature, skeleton))
     if found is None:
         return unit * (_CENTIMETRE if _is_in_centimetres(armature, skeleton, unit) else 1.0)
@@ -137,11 +137,11 @@ def of(
         if not parts:
             raise RigError("No mesh of '{armature}' encloses a volume; use capsules.", armature=armature.name)
         shapes = MassProperties(*(np.array(column) for column in zip(*parts, strict=True)))
-    anatomy = Anatomy(skeleton)
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
     found = body_segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
     if settings.spread == "HUMAN" and found is None:
         raise RigError(
-            "The arms and legs of '{armature}' were not found by name; distribute the mass by volume.",
+            "The arms and legs of '{armature}' were not found; distribute the mass by volume.",
             armature=armature.name,
         )
     bones = [armature.pose.bones[skeleton.names[row]].lookat_pd_body for row in rows]
