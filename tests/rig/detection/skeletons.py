@@ -275,7 +275,7 @@ def many_headed(*names: str):
 
 
 def quadruped_with_controls():
-    """The animal as a generated rig has it: controls in one line, deforming bones in another, the tail from its tip on."""
+    """The animal as a generated rig has it: controls in one line, deforming bones in another, the tail from its tip."""
     trunk = ["Spine.003", "Spine.004", "Spine.005", "Spine.006", "Spine.007"]
     points = [(0.0, y, z) for y, z in FOUR_FOOTED]
     rows = [("root", None, (0, 0, 0), (0, 0.3, 0)), *line(["torso", "chest", "neck", "head"], points[1:], "root")]

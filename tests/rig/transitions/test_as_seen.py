@@ -333,7 +333,7 @@ def with_ik() -> bpy.types.Object:
 
 
 def stepping(armature: bpy.types.Object, name: str, sign: float) -> bpy.types.Action:
-    """Hips that sway and a left foot that is elsewhere, both controls of the IK; the bones of the leg are keyed, too."""
+    """Hips that sway and a left foot that is elsewhere, which IK follows; the bones of the leg are keyed, too."""
     action = bpy.data.actions.new(name)
     use(armature, action, action.slots.new("OBJECT", "Hero"))
     hips, handle, thigh = (armature.pose.bones[bone] for bone in ("hips", "foot_ik.L", "thigh.L"))
@@ -353,9 +353,7 @@ def test_legs_that_the_rig_bends_with_ik_blend_with_what_moves_them() -> None:
     refs = [join.ClipRef(stepping(armature, name, sign), POP) for name, sign in (("Left", -1.0), ("Right", 1.0))]
     join.join(armature, *refs, splice.CUT)
     before = shown(armature)
-    drain(
-        seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.5))
-    )
+    drain(seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.5)))
     after = shown(armature)
     assert velocity_jumps(after).max() < 0.25 * velocity_jumps(before).max()
     np.testing.assert_allclose(after[: POP - 1], before[: POP - 1], atol=1e-5)
@@ -371,7 +369,9 @@ def test_a_leg_that_is_switched_to_ik_reaches_its_handle_in_the_blend() -> None:
     before = shown(armature)
     made = smooth(armature)
     after, feet = shown(armature), [evaluated_pose.deforming(armature).index(f"foot.{side}") for side in "LR"]
-    jumps, left = (np.linalg.norm(np.diff(item[:, feet][..., :3, 3], axis=0), axis=-1).max() for item in (before, after))
+    jumps, left = (
+        np.linalg.norm(np.diff(item[:, feet][..., :3, 3], axis=0), axis=-1).max() for item in (before, after)
+    )
     assert left < 0.35 * jumps
     outside = [k for k, at in enumerate(FRAMES) if at < POP or at > made.last]
     np.testing.assert_allclose(after[outside], before[outside], atol=1e-5)
