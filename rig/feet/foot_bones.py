@@ -77,8 +77,8 @@ def find(armature: bpy.types.Object, *, hands: bool = False) -> Footing:
     feet = tuple(foot for leg in legs if (foot := _foot(rig, up, leg)) is not None)
     if not feet and legs:
         raise RigError(
-            "The inverse kinematics of '{armature}' holds its feet, but no bone that can be moved holds '{foot}' alone; "
-            "switch the legs to FK, or mute the constraints.",
+            "The inverse kinematics of '{armature}' holds its feet, but no bone that can be moved holds '{foot}' "
+            "alone; switch the legs to FK, or mute the constraints.",
             armature=armature.name,
             foot=legs[0].foot,
         )

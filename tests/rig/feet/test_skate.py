@@ -73,7 +73,7 @@ def test_controls_of_a_rigify_rig(held) -> None:
 
 
 def in_ik(roll: bool) -> bpy.types.Object:
-    """A person whose legs follow handles on the ground. roll: with a bone between the handle and what IK reaches for."""
+    """A person whose legs follow handles on the ground. roll: with a bone between a handle and what IK reaches for."""
     armature = walking.person()
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="EDIT")
@@ -118,9 +118,7 @@ def test_feet_that_nothing_moves_alone_are_named() -> None:
         armature.pose.bones[f"foot_ctrl.{side}"].constraints.new("COPY_LOCATION").target = armature
         armature.pose.bones[f"foot_ctrl.{side}"].constraints[0].subtarget = "controls"
     armature.pose.bones["head"].keyframe_insert("rotation_quaternion", frame=1)
-    with pytest.raises(
-        errors.RigError, match="holds its feet, but no bone that can be moved holds 'foot_ctrl.L' alone"
-    ):
+    with pytest.raises(errors.RigError, match="no bone that can be moved holds 'foot_ctrl"):
         clean(armature)
 
 
