@@ -3,11 +3,12 @@
 What moves them is the bone that the IK constraint reaches for, and what the chain hangs on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
@@ -107,8 +108,8 @@ class IKPosed:
                 found[:, row] = found[:, above] @ np.linalg.inv(wanted[:, above]) @ wanted[:, row]
         return found
 
-    def leave(self, used: Sequence[bool]) -> Array:
+    def leave(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which bones get offsets (B,), without the posed ones."""
-        kept = np.array(used)
+        kept = used.copy()
         kept[self.rows] = False
         return kept
