@@ -14,6 +14,8 @@ from .limb_pairs import HORIZONTAL, front_pairs, hind_pairs, mean_limb, on_all_f
 from .limb_shapes import LegPair
 
 _BENT = np.radians(3.0)  # a straighter joint does not show its direction of bending
+_SAME_PLACE = 1e-3
+"""Of a skeleton's size: bones that are this near rest in the same place."""
 
 NAMES, FACE, EARS, TOES = Message("left and right"), Message("face"), Message("ears"), Message("toes")
 SOLES, TAIL, SPINE, KNEES = Message("feet"), Message("tail"), Message("spine"), Message("knees")
@@ -166,8 +168,18 @@ def _tail(anatomy: Anatomy, line: list[int], low: bool) -> list[int]:
     tail = [bone for bone in anatomy.named(words.TAIL) if not anatomy.names[bone].side]
     if tail or not low:
         return tail
-    behind = [bone for bone in anatomy.named(words.SPINE) if bone not in line and not anatomy.names[bone].side]
+    trunk = {*line, *_resting_in(anatomy, line)}
+    behind = [bone for bone in anatomy.named(words.SPINE) if bone not in trunk and not anatomy.names[bone].side]
     return [bone for bone in behind if not anatomy.below(bone) or set(anatomy.below(bone)) <= set(behind)]
+
+
+def _resting_in(anatomy: Anatomy, line: list[int]) -> set[int]:
+    """The bones of the body that rest where the head does, and those above them: the line of the head in a control rig,
+    whose controls are not the parents of what they deform."""
+    skeleton = anatomy.skeleton
+    away = np.linalg.norm(skeleton.heads - skeleton.heads[line[0]], axis=-1)
+    alike = [bone for bone in anatomy.flesh if away[bone] < _SAME_PLACE * anatomy.size]
+    return {above for bone in alike for above in (bone, *skeleton.ancestors(bone))}
 
 
 def _toes(anatomy: Anatomy) -> Array | None:

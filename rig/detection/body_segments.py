@@ -1,4 +1,4 @@
-"""Which segment of a human body each bone belongs to: by name if possible, else by position and parent."""
+"""Which segment of a human body each bone belongs to: by name if possible, else by shape, position and parent."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from ...lookat_pd.dynamics.segments import PAIRED
 from ...lookat_pd.rotation import Array
+from . import limb_chains
 from . import vocabulary as words
 from .anatomy import Anatomy
 from .names import BoneName
@@ -16,6 +17,8 @@ _HEAD = words.HEAD | words.NECK | words.FACE
 # The cuts of the trunk between hips (0) and shoulders (1), and the start of the neck.
 _NAVEL, _BREASTBONE, _NECK = 0.28, 0.62, 1.03
 _UPRIGHT = 0.7
+_LEGS, _ARMS = (0.38, 0.66), (0.22, 0.5)
+"""Lengths of a human's legs to the ankle and arms to the wrist, of its stature, where no name says what is a limb."""
 _LANDMARKS = tuple((name, side) for name in ("thigh", "upper_arm") for side in ("L", "R"))
 
 
@@ -24,10 +27,12 @@ def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
 
     bones: parents first.
     """
+    nameless = not anatomy.legs and not anatomy.arms
+    limbs = _limbs_by_shape(anatomy) if nameless else {}
     found: dict[int, Segment] = {}
     for bone in bones:
         above = _above(anatomy, bone, found)
-        segment = _limb(anatomy.names[bone], above)
+        segment = limbs.get(bone) or _limb(anatomy.names[bone], above)
         if segment is not None:
             found[bone] = segment
         elif above is not None and above[0] in PAIRED:
@@ -46,7 +51,35 @@ def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
             segment = _trunk(anatomy, bone, low, high, _above(anatomy, bone, found))
             if segment is not None:
                 found[bone] = segment
+    return None if nameless and not _has_proportions(anatomy, found) else found
+
+
+def _limbs_by_shape(anatomy: Anatomy) -> dict[int, Segment]:
+    """The segments of the bones of two legs and two arms that symmetry shows; none of a body with more or fewer."""
+    lines = limb_chains.find(anatomy.skeleton, anatomy.deform, anatomy.vertical)
+    if len(lines.legs) != 2 or len(lines.arms) != 2:
+        return {}
+    found: dict[int, Segment] = {}
+    for side, leg, arm in zip("LR", lines.legs, lines.arms, strict=True):
+        collar, *below = arm
+        for names, parts in ((leg, ("thigh", "shank", "foot")), (below, ("upper_arm", "forearm", "hand"))):
+            for name, part in zip(names, parts, strict=False):
+                found[anatomy.skeleton.index(name)] = part, side
+        if collar:
+            found[anatomy.skeleton.index(collar)] = "upper_trunk", ""
     return found
+
+
+def _has_proportions(anatomy: Anatomy, found: dict[int, Segment]) -> bool:
+    """Whether limbs are as long as a human's, unlike those of a bird or of most machines."""
+    tall = stature(anatomy, found)
+    for (first, last), (least, most) in ((("thigh", "foot"), _LEGS), (("upper_arm", "hand"), _ARMS)):
+        if (last, "L") not in found.values() or (last, "R") not in found.values():
+            continue
+        ends = [_top(anatomy, found, (name, "L")) for name in (first, last)]
+        if not least * tall < float(np.linalg.norm(ends[1] - ends[0])) < most * tall:
+            return False
+    return True
 
 
 def _named_by_joint(anatomy: Anatomy, bones: Sequence[int], found: dict[int, Segment], landmark: Segment) -> int | None:
@@ -86,7 +119,7 @@ def _above(anatomy: Anatomy, bone: int, found: dict[int, Segment]) -> Segment | 
 def _limb(name: BoneName, above: Segment | None) -> Segment | None:
     """The segment of an arm or leg by name; None if the name is not that of one."""
     side = name.side
-    if not side or name.has(words.DIGIT):
+    if not side or name.has(words.DIGIT, words.WING, words.FIN):
         return None
     lower, upper = name.has(words.LOWER), name.has(words.UPPER)
     if name.has(words.HAND):
@@ -108,11 +141,12 @@ def _limb(name: BoneName, above: Segment | None) -> Segment | None:
 
 def middle(anatomy: Anatomy, found: dict[int, Segment], name: str) -> Array:
     """The point (3,) between the topmost joints of a paired segment."""
-    tops = []
-    for side in ("L", "R"):
-        first = next(bone for bone, segment in found.items() if segment == (name, side))
-        tops.append(anatomy.skeleton.heads[first])
-    return np.mean(tops, axis=0)
+    return np.mean([_top(anatomy, found, (name, side)) for side in ("L", "R")], axis=0)
+
+
+def _top(anatomy: Anatomy, found: dict[int, Segment], segment: Segment) -> Array:
+    """The topmost joint (3,) of a segment."""
+    return anatomy.skeleton.heads[next(bone for bone, other in found.items() if other == segment)]
 
 
 def _trunk(anatomy: Anatomy, bone: int, low: Array, high: Array, above: Segment | None) -> Segment | None:

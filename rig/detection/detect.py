@@ -130,9 +130,28 @@ def _called_head(anatomy: Anatomy) -> list[int]:
             -len(line),
         )
 
-    heads = [bone for bone, name in enumerate(anatomy.names) if name.has(words.HEAD) and not name.side]
-    heads = [bone for bone in heads if not anatomy.names[bone].has(words.LEAF)]
-    return sorted(heads, key=merit, reverse=True)
+    heads = [bone for bone, name in enumerate(anatomy.names) if name.has(words.HEAD) and not name.has(words.LEAF)]
+    heads = [bone for bone in heads if not anatomy.names[bone].side] or _heads_in_pairs(anatomy, heads)
+    if not heads:
+        return []
+    # Of several heads side by side the middle one.
+    places = anatomy.skeleton.heads[heads]
+    away = np.linalg.norm(places - places.mean(axis=0), axis=-1)
+    nearest_first = [heads[n] for n in np.argsort(np.round(away / anatomy.size, 3), kind="stable")]
+    return sorted(nearest_first, key=merit, reverse=True)
+
+
+def _heads_in_pairs(anatomy: Anatomy, heads: Sequence[int]) -> list[int]:
+    """Those that are the heads of a body with a left and a right one, and not the heads of joints or muscles: they hang
+    on the trunk or on a neck, and on no limb."""
+
+    def on_trunk(bone: int) -> bool:
+        line = [bone, *anatomy.skeleton.ancestors(bone)]
+        names = [anatomy.names[above] for above in line]
+        limb = any(name.side and name.has(words.ARM, words.LEG, words.DIGIT) for name in names)
+        return not limb and any(name.has(words.TORSO) for name in names[1:])
+
+    return [bone for bone in heads if not anatomy.names[bone].has(words.HELPER) and on_trunk(bone)]
 
 
 def _ends_of_spine(anatomy: Anatomy) -> list[int]:

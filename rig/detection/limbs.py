@@ -162,6 +162,22 @@ def find_handle(armature: bpy.types.Object, goal: str, chain: Sequence[str]) -> 
     return next((bone for bone in reversed(free) if rig.is_free(bone)), None)
 
 
+def find_foot_control(armature: bpy.types.Object, limb: LegBones, others: Sequence[LegBones]) -> str | None:
+    """The bone that moves the foot of a limb that inverse kinematics holds, and no other foot: the topmost such one
+    above its goal, or the goal itself. None where the location of no such bone is free.
+    """
+    rig = _Rig(armature)
+    kept = {name for other in others for name in (*other.goals, other.upper)} - set(limb.goals) | {limb.upper}
+    for goal in limb.goals:
+        line = rig.line(goal)
+        own = line[: next((n for n, bone in enumerate(line) if any(rig.hangs_on(name, bone) for name in kept)), None)]
+        free = (bone for bone in reversed(own) if rig.is_free(bone) and rig.is_offset_freely(bone))
+        found = next(free, None)
+        if found is not None:
+            return found
+    return None
+
+
 def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
     """All arms and wings that do not stand on the ground, left first."""
     rig = _Rig(armature)

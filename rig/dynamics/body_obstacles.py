@@ -61,7 +61,7 @@ def of_objects(items: Iterable[bpy.types.Object]) -> tuple[Ball, ...]:
 def of_body(armature: bpy.types.Object, moving: Sequence[str]) -> tuple[BodyPart, ...]:
     """Head, neck, chest and pelvis of a human; none of other bodies, or if they move with the bones `moving`."""
     skeleton = rest.skeleton(armature)
-    anatomy = Anatomy(skeleton)
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
     found = body_segments.human(anatomy, masses.heavy_rows(armature, skeleton))
     if found is None:
         return ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ...lookat_pd import rotation
 from ...lookat_pd.dynamics import mass
 from ...lookat_pd.dynamics.mass import MassProperties
 from ...lookat_pd.dynamics.segments import fractions
@@ -17,10 +18,13 @@ from ...lookat_pd.skeleton import Skeleton
 from ..detection import body_segments, limbs, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
+from ..detection.bone_ends import with_ends
 
 _NO_FLESH = (words.HELPER | words.CONTROL) - words.WORN
 _HUMAN_MASS, _HUMAN_STATURE = 70.0, 1.75
 """Mass [kg] of a human of a given height [m]; masses scale with the cube of the height."""
+_BONE = np.array([0.0, 1.0, 0.0])
+"""Along a bone, in its own frame."""
 _SMALLEST, _TALLEST = 0.3, 8.0
 """Heights [m] of a human figure; outside of them, the scene has other units than metres."""
 _CENTIMETRE, _TALLEST_LEG, _LEGS = 0.01, 4.5, 4
@@ -87,8 +91,8 @@ def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     unit = scene_metres(scene, armature)
     if armature.lookat_pd_body.scale == "SCENE":
         return unit
-    skeleton = rest.skeleton(armature)
-    anatomy = Anatomy(skeleton)
+    skeleton = with_ends(rest.skeleton(armature))
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
     found = body_segments.human(anatomy, heavy_rows(armature, skeleton))
     if found is None:
         return unit * (_CENTIMETRE if _is_in_centimetres(armature, skeleton, unit) else 1.0)
@@ -126,7 +130,7 @@ def of(
 
     measured: mass properties at the density of water, in metres, of the bones that deform meshes; None for capsules.
     """
-    skeleton = rest.skeleton(armature)
+    skeleton = with_ends(rest.skeleton(armature))
     rows = heavy_rows(armature, skeleton)
     unit, settings = metres(scene, armature), armature.lookat_pd_body
     if measured is None:
@@ -137,11 +141,11 @@ def of(
         if not parts:
             raise RigError("No mesh of '{armature}' encloses a volume; use capsules.", armature=armature.name)
         shapes = MassProperties(*(np.array(column) for column in zip(*parts, strict=True)))
-    anatomy = Anatomy(skeleton)
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
     found = body_segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
     if settings.spread == "HUMAN" and found is None:
         raise RigError(
-            "The arms and legs of '{armature}' were not found by name; distribute the mass by volume.",
+            "The arms and legs of '{armature}' were not found; distribute the mass by volume.",
             armature=armature.name,
         )
     bones = [armature.pose.bones[skeleton.names[row]].lookat_pd_body for row in rows]
@@ -223,13 +227,17 @@ def hangs_on_bone(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
 
 
 def capsules(skeleton: Skeleton, rows: Sequence[int], unit: float, radius: float) -> MassProperties:
-    lengths = unit * np.linalg.norm(skeleton.tails[rows] - skeleton.heads[rows], axis=-1)
+    along = rotation.rotate(rotation.inverse(skeleton.rotations[rows]), skeleton.tails[rows] - skeleton.heads[rows])
+    lengths = unit * np.linalg.norm(along, axis=-1)
     # A bone without length, which scripts can create, has no mass; a joint that needs one raises an error.
     there = lengths > 1e-9
     thick = radius * np.where(there, lengths, 1.0)
     found = mass.capsule(np.where(there, lengths, 1.0) - np.minimum(2.0 * thick, np.where(there, lengths, 1.0)), thick)
     found.center[:, 1] += thick
-    return _times(found, np.where(there, 1.0, 0.0))
+    turn = rotation.shortest_arc(_BONE, np.where(there[:, None], along, _BONE))
+    axes = rotation.to_matrix(turn)
+    inertia = axes @ found.inertia @ np.swapaxes(axes, -1, -2)
+    return _times(MassProperties(found.mass, rotation.rotate(turn, found.center), inertia), np.where(there, 1.0, 0.0))
 
 
 def _as_human(shapes: MassProperties, found: Sequence[body_segments.Segment | None], build: str) -> MassProperties:

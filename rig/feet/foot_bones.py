@@ -72,8 +72,16 @@ class Footing:
 def find(armature: bpy.types.Object, *, hands: bool = False) -> Footing:
     """The feet of an armature, and its hands. Raises RigError if it has no feet."""
     skeleton, axes = stance.skeleton(armature), stance.of(armature).axes
-    legs = limbs.find_legs(armature)
-    feet = tuple(foot for leg in legs if (foot := _foot(armature, skeleton, np.array(axes.up), leg)) is not None)
+    legs, arms = limbs.find_legs(armature), limbs.find_hands(armature)
+    up, rig = np.array(axes.up), _Limbs(armature, skeleton, (*legs, *arms))
+    feet = tuple(foot for leg in legs if (foot := _foot(rig, up, leg)) is not None)
+    if not feet and legs:
+        raise RigError(
+            "The inverse kinematics of '{armature}' holds its feet, but no bone that can be moved holds '{foot}' "
+            "alone; switch the legs to FK, or mute the constraints.",
+            armature=armature.name,
+            foot=legs[0].foot,
+        )
     if not feet:
         raise RigError(
             "No leg with two bones and a foot was found on '{armature}'; disable Lock Feet, or choose another rig.",
@@ -85,40 +93,47 @@ def find(armature: bpy.types.Object, *, hands: bool = False) -> Footing:
     handles = [foot.control for foot in feet if foot.control]
     hips = limbs.find_hips_control(armature, [above], handles) or ""
     if hands:
-        feet += tuple(hand for arm in limbs.find_hands(armature) if (hand := _hand(armature, skeleton, arm)))
+        feet += tuple(hand for arm in arms if (hand := _hand(rig, arm)))
     return Footing(feet, hips)
 
 
-def _foot(armature: bpy.types.Object, skeleton: Skeleton, up: Array, leg: LegBones) -> Foot | None:
-    found = _moved_by(armature, skeleton, leg)
+@dataclass(frozen=True)
+class _Limbs:
+    """An armature, its skeleton, and all limbs that may have feet."""
+
+    armature: bpy.types.Object
+    skeleton: Skeleton
+    limbs: Sequence[LegBones]
+
+
+def _foot(rig: _Limbs, up: Array, leg: LegBones) -> Foot | None:
+    found = _moved_by(rig, leg)
     if found is None:
         return None
     bones, toe, control = found
-    return Foot(bones, control, _points(skeleton, up, bones, toe))
+    return Foot(bones, control, _points(rig.skeleton, up, bones, toe))
 
 
-def _hand(armature: bpy.types.Object, skeleton: Skeleton, arm: LegBones) -> Foot | None:
+def _hand(rig: _Limbs, arm: LegBones) -> Foot | None:
     """A hand, which touches the ground with its knuckles or its wrist."""
-    found = _moved_by(armature, skeleton, arm)
+    found = _moved_by(rig, arm)
     if found is None:
         return None
     bones, _, control = found
-    row = skeleton.index(bones[2])
-    length = float(np.linalg.norm(skeleton.tails[row] - skeleton.heads[row]))
+    row = rig.skeleton.index(bones[2])
+    length = float(np.linalg.norm(rig.skeleton.tails[row] - rig.skeleton.heads[row]))
     return Foot(bones, control, ((0.0, length, 0.0), (0.0, 0.0, 0.0)), hand=True)
 
 
-def _moved_by(
-    armature: bpy.types.Object, skeleton: Skeleton, leg: LegBones
-) -> tuple[tuple[str, str, str], str, str] | None:
+def _moved_by(rig: _Limbs, leg: LegBones) -> tuple[tuple[str, str, str], str, str] | None:
     """The bones of a limb as they are seen, its toe, and the control of its end; None if the armature lacks some."""
     bones, toe, control = (leg.upper, leg.lower, leg.foot), leg.toe, ""
-    if leg.held and detect.is_rigify(skeleton):
+    if leg.held and detect.is_rigify(rig.skeleton):
         bones = _in_layer(leg.upper), _in_layer(leg.lower), _in_layer(leg.foot)
         toe, control = _in_layer(toe), leg.foot.replace(words.RIGIFY_TURNED, _RIGIFY_HELD)
     elif leg.held:
-        control = _handle(armature, leg)
-    known = armature.pose.bones
+        control = limbs.find_foot_control(rig.armature, leg, rig.limbs) or ""
+    known = rig.armature.pose.bones
     if any(name not in known for name in bones) or (leg.held and control not in known):
         return None
     return bones, toe, control
@@ -127,12 +142,6 @@ def _moved_by(
 def _in_layer(name: str) -> str:
     """The bone of the body that a control of a Rigify rig turns."""
     return words.RIGIFY_LAYER + name.replace(words.RIGIFY_TURNED, "") if name else ""
-
-
-def _handle(armature: bpy.types.Object, leg: LegBones) -> str:
-    """The bone that moves what the rig's inverse kinematics brings a leg to; "" where there is none."""
-    found = (limbs.find_handle(armature, goal, (leg.upper,)) for goal in leg.goals)
-    return next((bone for bone in found if bone), "")
 
 
 def _points(skeleton: Skeleton, up: Array, bones: Sequence[str], toe: str) -> tuple[tuple[float, float, float], ...]:

@@ -21,7 +21,7 @@ from ...feet.foot_locking import FootLockResult, LegGoal
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import Samples
 from ..lock_feet import FootHold, PlayedClip, divided
-from . import evaluated_pose, seen_offsets, seen_transition
+from . import evaluated_pose, ik_chains, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_transition import SeenTransition
 
@@ -46,7 +46,8 @@ def lock(
         yield 0.2
         if hold is None:
             return None
-        with PoseReader(scene, armature, evaluated_pose.deforming(armature), hold.begin - 1) as reader:
+        seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, hold.begin))
+        with PoseReader(scene, armature, seen, hold.begin - 1) as reader:
             footing = seen_footing(armature, hold.footing, reader.bones, reader.anchors)
             poses = reader.read(range(hold.first, hold.last + 1))
             yield 0.4
@@ -64,7 +65,9 @@ def lock(
             }
             action = seen_offsets.new(note)
             try:
-                yield from seen_transition.realize(reader, poses, wanted[_CUT:], _CUT, action, is_step=False)
+                yield from seen_transition.realize(
+                    reader, poses, wanted[_CUT:], _CUT, action, is_step=False, reached=True
+                )
             except BaseException:
                 seen_offsets.remove(armature, action)
                 raise

@@ -26,7 +26,7 @@ from ..lock_feet import PlayedClip
 from ..loop_feet import LoopFeet
 from ..root_motion import Placement
 from ..splice import Blend
-from . import evaluated_pose, seen_feet, seen_offsets, seen_transition
+from . import evaluated_pose, ik_chains, seen_feet, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_transition import SeenTransition
 
@@ -65,7 +65,8 @@ def closed(
     with suspend.suspend_live():
         played = PlayedClip(None, None, first, last, float(first), first, 0.0)
         feet = LoopFeet.of(scene, armature, played, dt, ends) if lock_feet else None
-    with suspend.suspend_live(), PoseReader(scene, armature, evaluated_pose.deforming(armature), first) as reader:
+    seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, first))
+    with suspend.suspend_live(), PoseReader(scene, armature, seen, first) as reader:
         poses = reader.read(range(first, last + 1))
         yield 0.3
         travel = _Travel.of(poses)

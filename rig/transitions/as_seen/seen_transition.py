@@ -23,8 +23,9 @@ from ...sampling import scene_time, suspend
 from .. import pops
 from ..loop_feet import LoopLockResult
 from ..splice import Blend
-from . import evaluated_pose, seen_offsets, seen_pops
+from . import evaluated_pose, ik_chains, seen_offsets, seen_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+from .ik_chains import IKPosed
 from .seen_offsets import SeenOffsets
 from .seen_pops import SeenPop
 
@@ -99,7 +100,7 @@ def blend_at(
     check(armature, blend, bones or ())
     dt = scene_time.seconds_per_frame(scene)
     with suspend.suspend_live():
-        seen = evaluated_pose.deforming(armature, bones or ())
+        seen = evaluated_pose.deforming(armature, {*(bones or ()), *ik_chains.handles(scene, armature, frame)})
         with PoseReader(scene, armature, seen, frame - 1) as reader:
             poses = reader.read(_frames(frame, blend, dt))
             yield 0.3
@@ -124,7 +125,8 @@ def blend_at(
             }
             action = seen_offsets.new(note)
             try:
-                job = realize(reader, poses, wanted, cut_at, action, _is_step(poses, between, cut_at, chosen))
+                is_step = _is_step(poses, between, cut_at, chosen)
+                job = realize(reader, poses, wanted, cut_at, action, is_step=is_step)
                 last, error = yield from job
                 seen_offsets.write_note(action, note | {"last": last})
             except BaseException:
@@ -257,29 +259,36 @@ def realize(
     wanted: Array,
     cut_at: int,
     action: bpy.types.Action,
+    *,
     is_step: bool,
+    reached: bool = False,
 ) -> Generator[float, None, tuple[int, float]]:
     """Add offsets until the rig is as wanted (F, B, 4, 4); yields the completed fraction.
 
     cut_at: the row in `poses` of the first frame of `wanted`. action: a new one that reads them. is_step: as for
-    `seen_offsets.show`. Returns the last frame with an offset, and the remaining error.
+    `seen_offsets.show`. reached: as for `IKPosed`. Returns the last frame with an offset, and the remaining error of
+    the bones that can have one.
     """
     armature, shown = poses.armature, poses.matrices[cut_at:]
     close = _EXACT * max(1.0, pops.skeleton_size(armature))
+    frame = int(poses.frames[cut_at])
+    posed = IKPosed(reader, poses, frame, reached=reached)
+    wanted = posed.with_handles(wanted, shown)
     moving = np.flatnonzero(pose_tree.distance(wanted, shown).max(axis=1) > close)
     count = int(moving[-1]) + 1 if len(moving) else 1
-    frame = int(poses.frames[cut_at])
     wanted, shown = wanted[:count], shown[:count]
-    shown_first = _inherited(armature, poses, wanted, shown)
+    goal = posed.attainable(wanted, shown)
+    shown_first = _inherited(armature, poses, goal, shown)
     mixing = _mixing(poses.matrices)
-    used = pose_tree.distance(wanted, shown_first).max(axis=0) > _VISIBLE * close
-    expected = np.where(used[:, None, None], shown_first, wanted)
-    offsets = SeenOffsets.between(poses.bones, expected, wanted, mixing)
+    used = posed.leave(pose_tree.distance(goal, shown_first).max(axis=0) > _VISIBLE * close)
+    expected = np.where(used[:, None, None], shown_first, goal)
+    offsets = SeenOffsets.between(poses.bones, expected, goal, mixing)
     best, least = offsets, np.inf
     for round_ in range(_ROUNDS):
         seen_offsets.show(armature, action, frame, offsets.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
         measured = reader.read(range(frame, frame + count)).matrices
-        error = pose_tree.distance(wanted, measured)
+        goal = posed.attainable(wanted, measured)
+        error = pose_tree.distance(goal, measured)
         before = least
         if error.max() < least:
             best, least = offsets, float(error.max())
@@ -287,9 +296,9 @@ def realize(
         if least < close or least > _BETTER * before:
             break
         # What follows from the bones above goes once they are right.
-        expected = _inherited(armature, poses, wanted, measured)
-        used |= pose_tree.distance(wanted, expected).max(axis=0) > _VISIBLE * close
-        offsets = offsets.corrected(expected, wanted)
+        expected = _inherited(armature, poses, goal, measured)
+        used |= posed.leave(pose_tree.distance(goal, expected).max(axis=0) > _VISIBLE * close)
+        offsets = offsets.corrected(expected, goal)
     if best is not offsets:
         seen_offsets.show(armature, action, frame, best.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
     return frame + count - 1, least

@@ -260,6 +260,36 @@ def renamed(body, rename: Callable[[str], str]):
     )
 
 
+def many_headed(*names: str):
+    """The four-legged animal with a neck and a head of each of these names, side by side from left to right."""
+    plain = quadruped()
+    rows = [
+        (bone, None if parent < 0 else plain.names[parent], head, tail)
+        for bone, parent, head, tail in zip(plain.names, plain.parents, plain.heads, plain.tails, strict=True)
+        if bone not in ("Neck", "Head")
+    ]
+    for name, x in zip(names, np.linspace(0.3, -0.3, len(names)), strict=True):
+        bones = [name.replace("Head", "Neck"), name]
+        rows += line(bones, [(0.3 * x, -0.3, 0.65), (x, -0.5, 0.8), (x, -0.7, 0.78)], "Spine2")
+    return build(rows)
+
+
+def quadruped_with_controls():
+    """The animal as a generated rig has it: controls in one line, deforming bones in another, the tail from its tip."""
+    trunk = ["Spine.003", "Spine.004", "Spine.005", "Spine.006", "Spine.007"]
+    points = [(0.0, y, z) for y, z in FOUR_FOOTED]
+    rows = [("root", None, (0, 0, 0), (0, 0.3, 0)), *line(["torso", "chest", "neck", "head"], points[1:], "root")]
+    rows += line([f"DEF-{name}" for name in trunk], points, "root")
+    rows += line(["DEF-Spine", "DEF-Spine.001", "DEF-Spine.002"], [(0, y, 0.6) for y in (1.2, 0.9, 0.7, 0.45)], "root")
+    legs = quadruped()
+    for bone, parent, head, tail in zip(legs.names, legs.parents, legs.heads, legs.tails, strict=True):
+        if bone[-2:] in ("_L", "_R"):
+            above = legs.names[parent]
+            rows.append((f"DEF-{bone}", f"DEF-{above}" if above[-2:] == bone[-2:] else "root", head, tail))
+    body = build(rows)
+    return body, frozenset(name for name in body.names if name.startswith("DEF-"))
+
+
 def bird():
     """A bird 0.9 m tall with wings, facing -Y."""
     rows = line(["Hips", "Spine", "Neck", "Head"], [(0, y, z) for y, z in BIRD])

@@ -168,6 +168,34 @@ def test_a_quadruped_looks_away_from_its_tail() -> None:
     np.testing.assert_allclose(detect.find_axes(body), [FORWARD, UP], atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("heads", "expected"),
+    [
+        (("Head_L", "Head_R"), "Head_L"),
+        (("HeadLeft", "HeadRight"), "HeadLeft"),
+        (("Head_1", "Head_2", "Head_3"), "Head_2"),
+    ],
+)
+def test_of_several_heads_one_is_aimed_with_its_own_neck(heads: tuple[str, ...], expected: str) -> None:
+    body = skeletons.many_headed(*heads)
+    assert chain_of(body) == [expected, expected.replace("Head", "Neck"), "Spine2", "Spine1", "Pelvis"]
+    np.testing.assert_allclose(detect.find_axes(body), [FORWARD, UP], atol=1e-6)
+
+
+def test_the_head_of_a_joint_is_no_head() -> None:
+    names = {"Head": "Top", "LeftArm": "LeftArmHead", "RightArm": "RightArmHead"}
+    body = renamed(human(CONVENTIONS["bvh"]), lambda name: names.get(name, name))
+    assert not detect.find_head(body).endswith("ArmHead")
+
+
+def test_deforming_spines_of_a_control_rig_are_no_tail() -> None:
+    body, deform = skeletons.quadruped_with_controls()
+    found = detect.read_axes(body, detect.RigHints(deform=deform))
+    np.testing.assert_allclose([found.forward, found.up], [FORWARD, UP], atol=1e-6)
+    assert all(vote.direction @ FORWARD > 0.9 for vote in found.forward_votes)
+    assert found.confidence > 0.8
+
+
 def test_a_snake_looks_along_its_body_with_the_jaw_below() -> None:
     np.testing.assert_allclose(detect.find_axes(skeletons.snake(30)), [FORWARD, UP], atol=1e-6)
 

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from extension import load
 
@@ -117,6 +118,27 @@ def test_a_human_is_known_and_has_the_parts_of_one() -> None:
     # de Leva: the mean of 14.16 and 14.78 %, and of 2.71 and 2.55 %.
     assert weight(found, "thigh.L") / weight(found, "upper_arm.L") == pytest.approx(14.47 / 2.63, rel=1e-5)
     assert weight(found, "head") > weight(found, "upper_arm.R") == pytest.approx(weight(found, "upper_arm.L"))
+
+
+@pytest.mark.parametrize("way", [(0.1, 0.0, 0.0), (0.0, 0.0, 0.03), (10.0, 0.0, 0.0)])
+def test_bones_that_all_point_along_one_axis_weigh_what_is_between_their_joints(way: tuple[float, ...]) -> None:
+    """As importers leave joints of files without bones."""
+    feet = [(f"foot.{side}", f"shin.{side}", (x, 0, 0.1), (x, -0.15, 0)) for side, x in (("L", 0.1), ("R", -0.1))]
+    plain = of(scenes.figure("Plain", (*HUMAN, *feet)))
+    rows = [(name, parent, head, tuple(np.add(head, way))) for name, parent, head, _ in (*HUMAN, *feet)]
+    armature = scenes.figure(rows=rows)
+    found = of(armature)
+    assert found.human and 40.0 < found.total < 90.0
+    bone = armature.data.bones["thigh.L"]
+    center = bone.matrix_local @ Vector(found.properties.center[found.bones.index("thigh.L")])
+    np.testing.assert_allclose(center, (0.1, -0.01, 0.75), atol=1e-4)
+    share, expected = (weight(item, "thigh.L") / item.total for item in (found, plain))
+    assert share == pytest.approx(expected, rel=1e-4)
+    moments = [
+        np.linalg.eigvalsh(item.properties.inertia[item.bones.index("thigh.L")]) / weight(item, "thigh.L")
+        for item in (found, plain)
+    ]
+    np.testing.assert_allclose(*moments, rtol=1e-4)
 
 
 def test_on_all_fours_it_is_no_human() -> None:

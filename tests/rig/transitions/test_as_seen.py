@@ -312,6 +312,71 @@ def test_joined_as_seen() -> None:
     assert velocity_jumps(shown(armature)).max() < 0.3 * before.max()
 
 
+def with_ik() -> bpy.types.Object:
+    """The figure with shins that reach for handles on the ground: bones that deform are posed by the rig's own IK."""
+    rows = [row for row in scenes.FIGURE if not row[0].startswith("foot")]
+    for side, x in (("L", 0.1), ("R", -0.1)):
+        rows += [
+            (f"shin.{side}", f"thigh.{side}", (x, -0.02, 0.5), (x, 0, 0.1)),
+            (f"foot.{side}", f"shin.{side}", (x, 0, 0.1), (x, -0.15, 0)),
+            (f"foot_ik.{side}", "root", (x, 0, 0.1), (x, -0.2, 0.1)),
+        ]
+    armature = scenes.figure("Hero", rows)
+    for bone in armature.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+    for side in "LR":
+        armature.data.bones[f"foot_ik.{side}"].use_deform = False
+        constraint = armature.pose.bones[f"shin.{side}"].constraints.new("IK")
+        constraint.target, constraint.subtarget, constraint.chain_count = armature, f"foot_ik.{side}", 2
+    armature.data.bones["root"].use_deform = False
+    return armature
+
+
+def stepping(armature: bpy.types.Object, name: str, sign: float) -> bpy.types.Action:
+    """Hips that sway and a left foot that is elsewhere, which IK follows; the bones of the leg are keyed, too."""
+    action = bpy.data.actions.new(name)
+    use(armature, action, action.slots.new("OBJECT", "Hero"))
+    hips, handle, thigh = (armature.pose.bones[bone] for bone in ("hips", "foot_ik.L", "thigh.L"))
+    for frame in range(1, 62, 5):
+        hips.location = (0.03 * sign * np.sin(0.1 * frame), -0.06, 0.0)
+        handle.location = (0.05 * sign, 0.1 * sign + 0.02 * np.sin(0.2 * frame), 0.0)
+        thigh.rotation_quaternion = rotation.exp((0.1, 0.0, 0.1))
+        hips.keyframe_insert("location", frame=frame)
+        handle.keyframe_insert("location", frame=frame)
+        thigh.keyframe_insert("rotation_quaternion", frame=frame)
+    return action
+
+
+def test_legs_that_the_rig_bends_with_ik_blend_with_what_moves_them() -> None:
+    """No constraint has an effect on the bones of an IK chain: the handle gets the offset."""
+    armature = with_ik()
+    refs = [join.ClipRef(stepping(armature, name, sign), POP) for name, sign in (("Left", -1.0), ("Right", 1.0))]
+    join.join(armature, *refs, splice.CUT)
+    before = shown(armature)
+    drain(seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.5)))
+    after = shown(armature)
+    assert velocity_jumps(after).max() < 0.25 * velocity_jumps(before).max()
+    np.testing.assert_allclose(after[: POP - 1], before[: POP - 1], atol=1e-5)
+    owners = {name for name, _ in seen_offsets.on(armature)}
+    assert "foot_ik.L" in owners and not owners & {"thigh.L", "shin.L"}
+
+
+def test_a_leg_that_is_switched_to_ik_reaches_its_handle_in_the_blend() -> None:
+    armature = with_ik()
+    stepping(armature, "Walk", 1.0)
+    for side in "LR":
+        step(armature, f'pose.bones["shin.{side}"].constraints["IK"].influence', 0.0, 1.0)
+    before = shown(armature)
+    made = smooth(armature)
+    after, feet = shown(armature), [evaluated_pose.deforming(armature).index(f"foot.{side}") for side in "LR"]
+    jumps, left = (
+        np.linalg.norm(np.diff(item[:, feet][..., :3, 3], axis=0), axis=-1).max() for item in (before, after)
+    )
+    assert left < 0.35 * jumps
+    outside = [k for k, at in enumerate(FRAMES) if at < POP or at > made.last]
+    np.testing.assert_allclose(after[outside], before[outside], atol=1e-5)
+
+
 def test_the_root_does_not_stop_in_a_frame() -> None:
     """A character that travels and then stands slows down over the blend: it is placed further ahead."""
     armature, step, refs = hero(), 0.1, []
