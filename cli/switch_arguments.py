@@ -63,13 +63,16 @@ def bake(
     console: Console,
 ) -> bpy.types.Action:
     """Switch the limbs in what the rig plays. Raises RigError."""
-    steps = limb_switch.switch(scene, rig, _bones(rig, options.limb or ()), options.switch.upper(), range_)
+    bones, state = _bones(rig, options.limb or ()), options.switch.upper()
+    steps = limb_switch.switch(scene, rig, bones, state, range_, may_be_idle=True)
     result = baking.work(steps, console, "baking")
     row["action"] = result.action.name
     row["limbs"] = [
         {"bone": limb.goal, "largest_error": float(error.max()), "largest_angle_deg": float(np.degrees(turned.max()))}
         for limb, error, turned in zip(result.limbs, result.errors, result.turned, strict=True)
     ]
+    for limb in result.skipped:
+        row["warnings"].append(f"'{limb.goal}' is in {state} already and was left as it is.")
     return result.action
 
 

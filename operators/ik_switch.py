@@ -75,6 +75,10 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
+        for limb in result.skipped:
+            current.report_info(
+                self, Message("'{limb}' is in {state} already and was left as it is.", limb=limb.goal, state=self.to)
+            )
         current.report_info(
             self,
             Message(

@@ -7,7 +7,7 @@ control above the limb, or its pole, is turned until both agree.
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -44,13 +44,15 @@ CALLED = {"FK": " FK", "IK": " IK"}
 @dataclass(frozen=True)
 class SwitchResult:
     """The result. limbs: the switched ones. errors: (k, F), largest distance of a joint of each limb from its animated
-    place in the world; turned: (k, F), largest angle [rad] of a bone from its animated orientation."""
+    place in the world; turned: (k, F), largest angle [rad] of a bone from its animated orientation. skipped: the limbs
+    that are in the state at all frames already."""
 
     action: bpy.types.Action
     frames: Array
     limbs: tuple[LimbControls, ...]
     errors: Array
     turned: Array
+    skipped: tuple[LimbControls, ...] = ()
 
 
 def check_generated(armature: bpy.types.Object) -> None:
@@ -78,15 +80,47 @@ def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbContr
 
 
 def switch(
-    scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str], state: str, options: BakeOptions
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    state: str,
+    options: BakeOptions,
+    *,
+    may_be_idle: bool = False,
 ) -> Generator[float, None, SwitchResult]:
-    """Switch the limbs of these bones to "FK" or "IK"; yields the completed fraction. Raises RigError."""
+    """Switch the limbs of these bones to "FK" or "IK"; yields the completed fraction. Raises RigError.
+
+    Limbs that are in that state at all frames are left as they are. may_be_idle: have an action that is the same as
+    before if these are all limbs, instead of an error.
+    """
     bake_options.check_range(options.first, options.last)
     limbs = limbs_of(armature, bones)
     actions.check(armature, options.into)
-    switches = [_switch_of(armature, limb) for limb in limbs]
+    switches = {limb: _switch_of(armature, limb) for limb in limbs}
+    frames = np.arange(options.first, options.last + 1)
+    skipped = tuple(limb for limb in limbs if switches[limb].is_in(armature, state, frames))
+    switched = [limb for limb in limbs if limb not in skipped]
+    if not switched and not may_be_idle:
+        raise RigError(
+            "All of these limbs are in {state!s} already from frame {first} to {last}: {limbs}; choose other frames, or "
+            "controls of another limb.",
+            limbs=", ".join(f"'{limb.goal}'" for limb in skipped),
+            state=state,
+            first=options.first,
+            last=options.last,
+        )
+    if not switched:
+        return SwitchResult(_unchanged(armature, options, state), frames, (), *np.zeros((2, 0, len(frames))), skipped)
     with suspend.suspend_live():
-        return (yield from _Work(scene, armature, limbs, switches, state, options).steps())
+        work = _Work(scene, armature, switched, [switches[limb] for limb in switched], state, options)
+        return replace((yield from work.steps()), skipped=skipped)
+
+
+def _unchanged(armature: bpy.types.Object, options: BakeOptions, state: str) -> bpy.types.Action:
+    """The action without a switch, as after any other bake."""
+    with BakeTransaction(armature) as work:
+        name = options.name or actions.baked_name(armature, options.into, CALLED[state])
+        return work.commit(options.into, name)
 
 
 def is_held(armature: bpy.types.Object, limb: LimbControls, frames: Array) -> bool:
@@ -106,6 +140,10 @@ class _Switch:
     def animated(self, armature: bpy.types.Object, frames: Array) -> Array:
         """The value (F, 1) over these frames."""
         return _animated(armature, self.bone, channels.custom(self.name), frames)
+
+    def is_in(self, armature: bpy.types.Object, state: str, frames: Array) -> bool:
+        """Whether the limb is in a state at all of these frames."""
+        return bool(np.all(np.abs(self.animated(armature, frames) - self.values[state]) < _HELD))
 
 
 def _switch_of(armature: bpy.types.Object, limb: LimbControls) -> _Switch:

@@ -98,7 +98,17 @@ def test_all_limbs_switch_in_each_action(human, call, tools, tmp_path) -> None:
     assert outcome.code == 0, outcome.errors
     assert len(outcome.row["baked"]) == 2
     for row in outcome.row["baked"]:
-        assert len(row["limbs"]) == 4 and max(limb["largest_error"] for limb in row["limbs"]) < 1e-5
+        assert len(row["limbs"]) == 3 and max(limb["largest_error"] for limb in row["limbs"]) < 1e-5
+    assert sum("'hand_ik.R' is in FK already" in text for text in outcome.row["warnings"]) == 2
+
+
+def test_a_limb_that_is_in_the_state_already_is_a_warning(human, call, tmp_path) -> None:
+    """So that a folder of files can be brought to one state."""
+    output = tmp_path / "out.blend"
+    outcome = call("ik", human, "--switch", "fk", "--limb", "hand_fk.R", *RANGE, "--output", output)
+    assert outcome.code == 0 and outcome.row["limbs"] == [], outcome.errors
+    assert outcome.row["warnings"] == ["'hand_ik.R' is in FK already and was left as it is."]
+    assert moved(poses(human, ARM_IN_FK), poses(output, ARM_IN_FK)) == 0.0
 
 
 @pytest.mark.parametrize(

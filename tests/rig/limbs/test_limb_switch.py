@@ -104,3 +104,26 @@ def test_what_has_no_switch_is_refused(human) -> None:
     with pytest.raises(errors.RigError, match="not a generated Rigify rig"):
         run(scenes.figure("Plain"), ["hand.L"], "FK")
     assert human.animation_data.action == action
+
+
+def test_a_limb_that_is_in_the_state_already_gets_no_keys(human) -> None:
+    """Those that are not are switched beside it; if there is none, nothing is done."""
+    found = run(human, ["hand_ik.L", "hand_fk.R"], "FK", "CURRENT")
+    assert [limb.goal for limb in found.limbs] == ["hand_ik.L"]
+    assert [limb.goal for limb in found.skipped] == ["hand_ik.R"]
+    action = human.animation_data.action
+    paths = {curve.data_path for curve in action.layers[0].strips[0].channelbags[0].fcurves}
+    assert not any("upper_arm_parent.R" in path for path in paths) and any("upper_arm_parent.L" in p for p in paths)
+    before = len(bpy.data.actions)
+    with pytest.raises(errors.RigError, match=r"in FK already from frame 20 to 32: 'hand_ik.R'"):
+        run(human, ["hand_fk.R"], "FK")
+    assert len(bpy.data.actions) == before and human.animation_data.action == action
+
+
+def test_a_limb_that_is_in_the_state_at_some_frames_is_switched_at_all(human) -> None:
+    holder = human.pose.bones[SETTINGS["hand_fk.R"]]
+    for frame, value in ((FIRST + 4, 1.0), (FIRST + 5, 0.0)):
+        holder["IK_FK"] = value
+        holder.keyframe_insert('["IK_FK"]', frame=frame)
+    found = run(human, ["hand_fk.R"], "FK")
+    assert not found.skipped and {state(human, "hand_fk.R", frame) for frame in range(FIRST, LAST + 1)} == {1.0}
