@@ -102,15 +102,16 @@ def switch(
     switched = [limb for limb in limbs if limb not in skipped]
     if not switched and not may_be_idle:
         raise RigError(
-            "All of these limbs are in {state!s} already from frame {first} to {last}: {limbs}; choose other frames, or "
-            "controls of another limb.",
+            "All of these limbs are in {state!s} already from frame {first} to {last}: {limbs}; choose other frames, "
+            "or controls of another limb.",
             limbs=", ".join(f"'{limb.goal}'" for limb in skipped),
             state=state,
             first=options.first,
             last=options.last,
         )
     if not switched:
-        return SwitchResult(_unchanged(armature, options, state), frames, (), *np.zeros((2, 0, len(frames))), skipped)
+        none = np.zeros((0, len(frames)))
+        return SwitchResult(_unchanged(armature, options, state), frames, (), none, none, skipped)
     with suspend.suspend_live():
         work = _Work(scene, armature, switched, [switches[limb] for limb in switched], state, options)
         return replace((yield from work.steps()), skipped=skipped)
