@@ -254,7 +254,9 @@ class Balance:
         arms = below @ moments - (below @ masses)[:, None] * state.positions
         changes = np.empty((arms.shape[-1], 3, 3, len(masses)))
         place = changes.transpose(1, 2, 0, 3)[:, None]
-        _write_cross(state.axes[:, None], np.ascontiguousarray(arms.transpose(0, 2, 1))[:, None, None], [(slice(1), place)])
+        _write_cross(
+            state.axes[:, None], np.ascontiguousarray(arms.transpose(0, 2, 1))[:, None, None], [(slice(1), place)]
+        )
         return moments.sum(axis=1), changes
 
 
