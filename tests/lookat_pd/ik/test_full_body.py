@@ -424,7 +424,8 @@ def test_a_pose_in_balance_is_found_where_there_is_one(seed: int) -> None:
 def test_balance_alone_moves_the_body_and_without_weight_nothing() -> None:
     body = figure()
     objectives = [*body.feet(), replace(body.hand("L", 0.1, -0.2, 0.2), weight=0.0)]
-    beside = replace(balance(), polygon=np.asarray(balance().polygon) + [0.0, 0.12, 0.0])
+    shift = np.array([0.0, -0.12, 0.0])
+    beside = replace(balance(), polygon=balance().polygon + shift)
     found = body.solve(objectives, balance=beside)
     assert np.max(found.unbalanced) < 1e-3
     assert np.max(found.errors[:, :4]) < 1e-3
