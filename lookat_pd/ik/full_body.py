@@ -5,8 +5,13 @@ of the joints divided by their compliance. The residuals of each priority are re
 it, and the way back to the initial pose is projected onto the null space of all of them, so that the result has the
 smallest rotations, weighted by the stiffness, that reach the objectives. All matrices that are inverted are as large as
 the number of residuals, not of joints: a step is a combination of the rows of the Jacobian. The damping is proportional
-to the remaining error, so that poses out of reach do not shake and others converge quadratically. Sources: Liegeois
-1977; Nakamura and Hanafusa 1986; Siciliano and Slotine 1991; Sugihara 2011.
+to the remaining error, so that poses out of reach do not shake and others converge quadratically. What is left near the
+objectives is the way back, an iteration to a fixed point: its relaxation is adapted to its last two steps. Sources:
+Liegeois 1977; Nakamura and Hanafusa 1986; Siciliano and Slotine 1991; Sugihara 2011; the relaxation, Irons and Tuck
+1969.
+
+Arrays of quaternions and vectors have the component first and the pose last, (4, n, m), so that each operation runs
+over contiguous memory; what is solved has the pose first, (m, r, d).
 """
 
 from collections.abc import Sequence
@@ -104,7 +109,7 @@ def solve_body(
 
 
 class _Problem:
-    """A batch of bodies, (m, ...) arrays in lengths of a mean bone and in the space of the base."""
+    """A batch of bodies, (..., m) arrays in lengths of a mean bone and in the space of the base."""
 
     def __init__(
         self,
@@ -286,10 +291,9 @@ class _Problem:
         for first, above in self.doublings:
             turns[:, first:] = rotation.multiply(turns[:, above].T, turns[:, first:].T).T
         places = data["heads"].copy()
-        roots = sum(parent < 0 for parent in self.parents)
+        roots = self.parents.count(-1)
         places[:, :roots] += displacement[:, None]
-        above = np.array(self.parents[roots:], dtype=int)
-        places[:, roots:] = rotation.rotate(turns[:, above].T, places[:, roots:].T).T
+        places[:, roots:] = rotation.rotate(turns[:, self.parents[roots:]].T, places[:, roots:].T).T
         for first, above in self.doublings:
             places[:, first:] += places[:, above]
         axes = _matrices(np.ascontiguousarray(turns.transpose(0, 2, 1)))
@@ -324,10 +328,10 @@ class _Problem:
     def undone(self, values: Array) -> Array:
         """Whether the initial poses (m,) do not meet their objectives, with residuals (m, r)."""
         weights = self.data["weights"].T
-        away = np.any((np.abs(values) > _THERE) & (weights[:, : values.shape[1]] > 0.0), axis=-1)
+        away = np.any((np.abs(values) > _THERE) & (weights > 0.0), axis=-1)
         if self.balance is not None:
             state = self.state(self.data["start"], np.zeros((3, len(values))), self.data)
-            away |= (self.unbalanced(state) > _THERE) & (weights[:, -1] > 0.0)
+            away |= (self.unbalanced(state) > _THERE) & (weights[:, self.levels.balance] > 0.0).all(axis=-1)
         return away
 
     def unbalanced(self, state: BodyState) -> Array:
@@ -362,8 +366,8 @@ class _Problem:
     # Rows
 
     def residuals(self, state: BodyState, data: dict[str, Array], matrix: Array | None = None) -> Array:
-        """The residuals (m, r) of the objectives, 0 for the balance. Their changes for the coordinates of the joints are
-        written into a matrix (m, r, 3, n + 1)."""
+        """The residuals (m, r) of the objectives, 0 for the balance. Their changes for the coordinates of the joints
+        are written into a matrix (m, r, 3, n + 1)."""
         values = np.zeros((state.positions.shape[-1], len(self.levels.mean)))
         changes = None if matrix is None else matrix[..., :-1]
         for g, (kind, _, members) in enumerate(self.groups):
@@ -466,7 +470,8 @@ class _Problem:
             blocked = self._blocked(ends, way[..., :-1], made)
             some = blocked.any(axis=(1, 2, 3))
             if some.any():
-                relaxation.forget(some)
+                # Other coordinates are fixed than before.
+                relaxation.put(some, _Relaxation.of(len(made[some]), way[0].size))
                 again = system.held(some, blocked[some], made[some])
                 way[some] = again.solve(_some(data, some)) + again.kept
                 found, shift, size, _ = self._moved(pose, displacement, way, data)
@@ -522,21 +527,20 @@ class _Relaxation:
     def of(cls, count: int, size: int) -> "_Relaxation":
         return cls(np.full((count, 1), _GAIN), np.zeros((count, size)))
 
-    def take(self, some: Array) -> "_Relaxation":
+    def take(self, some: Array | slice) -> "_Relaxation":
         return _Relaxation(self.gain[some], self.back[some])
 
-    def forget(self, some: Array) -> None:
-        """Begin anew where other coordinates are fixed than before."""
-        self.gain[some], self.back[some] = _GAIN, 0.0
+    def put(self, some: Array | slice, found: "_Relaxation") -> None:
+        self.gain[some], self.back[some] = found.gain, found.back
 
-    def learn(self, back: Array, error: Array) -> None:
-        """The gain for a way back (m, d), at a sum of residuals (m, 1)."""
+    def after(self, back: Array, error: Array) -> "_Relaxation":
+        """For a way back (m, d), at a sum of residuals (m, 1)."""
         change = back - self.back
         along = -np.einsum("md,md->m", self.back, change)[:, None]
         square = np.einsum("md,md->m", change, change)[:, None]
         best = np.clip(self.gain * along / np.maximum(square, 1e-300), _LEAST_GAIN, _MOST_GAIN)
         known = self.back.any(axis=1, keepdims=True)
-        self.gain, self.back = np.where(known & (error < _NEAR), best, _GAIN), back
+        return _Relaxation(np.where(known & (error < _NEAR), best, _GAIN), back)
 
 
 @dataclass(frozen=True)
@@ -579,7 +583,8 @@ class _System:
     kept: Array | None = None
 
     def held(self, some: Array, blocked: Array, made: Array) -> "_System":
-        """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3, n)."""
+        """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3,
+        n)."""
         matrix, z, center = self.matrix[some], self.z[some], None
         kept = np.zeros(z.shape)
         kept[..., :-1] = np.einsum("mjcd,mdj->mcj", blocked, made)
@@ -599,33 +604,34 @@ class _System:
         matrix, z = self.matrix.reshape(count, rows, -1), self.z.reshape(count, -1)
         gram = matrix @ np.swapaxes(matrix, -1, -2)
         along = (matrix @ z[..., None])[..., 0]
-        weights = self.weights
+        error = np.abs(self.values).sum(axis=-1, keepdims=True)
+
+        def step(some: Array | slice, values: Array, weights: Array) -> tuple[Array, _Relaxation]:
+            forces = self._forces(gram[some], along[some], values, weights)
+            ways = np.swapaxes(matrix[some], -1, -2) @ forces
+            back = ways[..., 1] - z[some]
+            relaxation = self.relaxation.take(some).after(back, error[some])
+            # As small as the steps of objectives out of reach.
+            gain = relaxation.gain / (1.0 + _SLOW * self.ease * error[some])
+            return ways[..., 0] + gain * back, relaxation
+
+        weights, balance = self.weights, self.levels.balance
         if self.center is not None:
             weights = weights.copy()
-            weights[:, self.levels.balance] = 0.0
-        forces = self._forces(gram, along, self.values, weights)
-        ways = np.swapaxes(matrix, -1, -2) @ forces
-        self.relaxation.learn(ways[..., 1] - z, np.abs(self.values).sum(axis=-1, keepdims=True))
-        gain = self.gain(self.values)
-        step = ways[..., 0] + gain * (ways[..., 1] - z)
+            weights[:, balance] = 0.0
+        found, relaxation = step(slice(None), self.values, weights)
         if self.center is not None:
             # The centre of mass after a step without the balance.
-            moved = (matrix[:, self.levels.balance] @ step[..., None])[..., 0]
+            moved = (matrix[:, balance] @ found[..., None])[..., 0]
             out = support.outside(self.center + moved, batch_front(data["polygon"]))
             leaves = np.linalg.norm(out, axis=-1) > 1e-9
             if leaves.any():
-                self.relaxation.forget(leaves)
-                values = self.values.copy()
-                values[:, self.levels.balance] = moved + out
-                gain = self.gain(self.values), self.gain(values)
-                forces = self._forces(gram[leaves], along[leaves], values[leaves], self.weights[leaves])
-                ways = np.swapaxes(matrix[leaves], -1, -2) @ forces
-                step[leaves] = ways[..., 0] + gain[1][leaves] * ways[..., 1] - gain[0][leaves] * z[leaves]
-        return step.reshape(self.z.shape)
-
-    def gain(self, values: Array) -> Array:
-        """The fraction (m, 1) of the way back to the initial pose; as small as the steps of objectives out of reach."""
-        return self.relaxation.gain / (1.0 + _SLOW * self.ease * np.abs(values).sum(axis=-1, keepdims=True))
+                values = self.values[leaves]
+                values[:, balance] = (moved + out)[leaves]
+                found[leaves], part = step(leaves, values, self.weights[leaves])
+                relaxation.put(leaves, part)
+        self.relaxation.put(slice(None), relaxation)
+        return found.reshape(self.z.shape)
 
     def _forces(self, gram: Array, along: Array, values: Array, weights: Array) -> Array:
         """The combinations (m, r, 2) of the rows whose sums are the step towards the objectives, and what keeps the way

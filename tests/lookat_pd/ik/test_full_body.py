@@ -380,6 +380,16 @@ def test_the_centre_of_mass_stays_above_the_feet(away: tuple[float, float, float
     assert np.max(speed) < 0.25
 
 
+@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.2, -0.45, -0.2), (0.0, -0.5, -0.3)])
+def test_balance_takes_nothing_from_a_hand_in_reach(away: tuple[float, float, float]) -> None:
+    body = figure()
+    objectives = [*body.feet(), body.hand("L", *away)]
+    assert np.max(body.solve(objectives).errors) < 1e-4
+    found = body.solve(objectives, balance=balance())
+    assert np.max(found.errors) < 5e-4
+    assert np.max(found.unbalanced) < 1e-4
+
+
 def balanced_poses(seed: int) -> tuple[list[ik.BodyObjective], Balance]:
     """Places of hands and feet at which a body in balance has them: those of random poses, each above a polygon around
     its own centre of mass."""
@@ -409,6 +419,19 @@ def test_a_pose_in_balance_is_found_where_there_is_one(seed: int) -> None:
     assert np.max(found.errors[:, :4]) < 5e-3
     # The objectives alone do not lead there.
     assert np.max(figure().solve(wanted, balance=replace(scales, weight=0.0)).unbalanced) > 5e-3
+
+
+def test_balance_alone_moves_the_body_and_without_weight_nothing() -> None:
+    body = figure()
+    objectives = [*body.feet(), replace(body.hand("L", 0.1, -0.2, 0.2), weight=0.0)]
+    shift = np.array([0.0, -0.12, 0.0])
+    beside = replace(balance(), polygon=balance().polygon + shift)
+    found = body.solve(objectives, balance=beside)
+    assert np.max(found.unbalanced) < 1e-3
+    assert np.max(found.errors[:, :4]) < 1e-3
+    found = body.solve(objectives, balance=replace(beside, weight=0.0))
+    assert_array_equal(found.rotations, body.pose)
+    assert np.min(found.unbalanced) > 0.01
 
 
 def test_balance_changes_nothing_inside_the_polygon() -> None:
