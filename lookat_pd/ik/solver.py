@@ -133,6 +133,12 @@ def solve(
         solved = batch_front(outcome.poses)
     else:
         start = batch_last(start, batch, 2)
+        if row.settles:
+            data["start"] = start
+        if offsets.ndim > 2:
+            data["offsets"] = batch_last(offsets, batch, 2)
+        if limits is not None and np.any(np.asarray(limits.locks)):
+            data["locked"] = limits.parameters(start)
         task = Task(
             single=start.shape[-1] == 1,
             data=data,
@@ -141,13 +147,6 @@ def solve(
             objectives=wanted,
             posture=posture,
         )
-        if row.settles:
-            task.data["start"] = start
-        if offsets.ndim > 2:
-            task.data["offsets"] = batch_last(offsets, batch, 2)
-        if limits is not None and np.any(np.asarray(limits.locks)):
-            task.data["locked"] = limits.parameters(start)
-        task.read()
         step = row.published if published and row.published is not None else row.step
         frozen = limits is not None and limits.all_locked
         outcome = iteration.run(
