@@ -178,9 +178,10 @@ class _Chains:
         harder = np.minimum(np.maximum(free_chain.HARDER * self.damping, stiff), free_chain.MOST / len(arms[0]) ** 2)
         self.damping = np.where(worse, harder, easier)
         worse |= self.error < self.goal
-        if worse.any():
+        same = np.flatnonzero(worse)
+        if len(same):
             for new, old in ((moved, self.turns), (ends, self.bones), (remaining, self.remaining), (error, self.error)):
-                np.copyto(new, old, where=worse)
+                new[..., same] = old[..., same]
         self.turns, self.bones, self.remaining, self.error = moved, ends, remaining, error
 
 

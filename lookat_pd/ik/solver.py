@@ -63,8 +63,8 @@ def solve(
 
     objectives: further ones: an Orientation, a Pole, a JointGoal for any joint. posture: preferences of the joints, for
     methods that settle; others ignore it. history: whether to return the errors of all iterations. published: the plain
-    iterations of the publications, to compare: no overshoot beyond the target, no bending of straight chains, and one
-    sweep of the particles.
+    iterations of the publications, to compare: no overshoot beyond the target, no bending of straight chains, one sweep
+    of the particles, and steps of one bone for least squares.
 
     Raises InvalidArgument.
     """
