@@ -19,16 +19,18 @@ import numpy as np
 
 from ..rotation import Array
 from . import arithmetic, unfolding
-from .arithmetic import Number, Vector
+from .arithmetic import Number, Quaternion, Vector
 from .iteration import SECOND_LOOKS, STALLED, Outcome
 from .task import Pose, Task
 
-LARGEST_STEP = 0.4
+LARGEST_STEP = 0.5
 """The largest error that one step is to remove, in lengths of the chain."""
 FIRST, LEAST, MOST = 0.3, 1e-8, 900.0
 """Squares of the damping, in lengths of a mean bone."""
 EASIER, HARDER = 0.16, 9.0
 """Their factors after a step with and without improvement."""
+UNIT_EVERY = 8
+"""Iterations after which quaternions are scaled to length 1: each step makes them slightly longer."""
 SHORTEST = 1e-100
 """Chains that are shorter have no length."""
 
@@ -67,6 +69,8 @@ def alone(offsets: Array, start: Array, target: Array, iterations: int, toleranc
                 damping = max(EASIER * damping, least)
             else:
                 damping = min(max(HARDER * damping, stiff), most)
+            if used % UNIT_EVERY == 0:
+                turns = [_unit(q) for q in turns]
             errors.append(error)
             if error < best_error:
                 best, best_error = turns, error
@@ -80,7 +84,6 @@ def alone(offsets: Array, start: Array, target: Array, iterations: int, toleranc
 
 def _step(turns: Pose, bones: list[Vector], error: Vector, damping: float) -> tuple[Pose, list[Vector], Vector, float]:
     """One step: orientations, bones, effector, and the damping that affects it at all."""
-    sqrt = math.sqrt
     sx = sy = sz = xx = yy = zz = xy = yz = zx = 0.0
     arms = []
     for x, y, z in reversed(bones):
@@ -92,16 +95,17 @@ def _step(turns: Pose, bones: list[Vector], error: Vector, damping: float) -> tu
     moved, ends = [], []
     hx = hy = hz = ox = oy = oz = 0.0
     for (w, x, y, z), (bx, by, bz), (rx, ry, rz) in zip(turns, bones, reversed(arms), strict=True):
-        # Half the rotation vector of the bone: the sum of those of its joints.
+        # Half the rotation vector of the bone, the sum of those of its joints; its quaternion (1, h) is no unit one.
         hx, hy, hz = hx + ry * fz - rz * fy, hy + rz * fx - rx * fz, hz + rx * fy - ry * fx
-        c = 1.0 / sqrt(1.0 + hx * hx + hy * hy + hz * hz)
-        a, b, d = c * hx, c * hy, c * hz
         moved.append(
-            (c * w - a * x - b * y - d * z, c * x + a * w + b * z - d * y,
-             c * y + b * w + d * x - a * z, c * z + d * w + a * y - b * x)
+            (w - hx * x - hy * y - hz * z, x + hx * w + hy * z - hz * y,
+             y + hy * w + hz * x - hx * z, z + hz * w + hx * y - hy * x)
         )  # fmt: skip
-        tx, ty, tz = 2.0 * (b * bz - d * by), 2.0 * (d * bx - a * bz), 2.0 * (a * by - b * bx)
-        x, y, z = bx + c * tx + b * tz - d * ty, by + c * ty + d * tx - a * tz, bz + c * tz + a * ty - b * tx
+        tx, ty, tz = hy * bz - hz * by, hz * bx - hx * bz, hx * by - hy * bx
+        s = 2.0 / (1.0 + hx * hx + hy * hy + hz * hz)
+        x = bx + s * (tx + hy * tz - hz * ty)
+        y = by + s * (ty + hz * tx - hx * tz)
+        z = bz + s * (tz + hx * ty - hy * tx)
         ends.append((x, y, z))
         ox, oy, oz = ox + x, oy + y, oz + z
     return moved, ends, (ox, oy, oz), stiff
@@ -147,8 +151,15 @@ def _forward(offsets: list[Vector], pose: Pose) -> tuple[Pose, list[Vector]]:
 
 
 def _local(turns: Pose) -> Pose:
-    """The inverse of `_forward`: rotations relative to the joint before."""
-    return [turns[0], *(arithmetic.multiply(arithmetic.inverse(a), b) for a, b in pairwise(turns))]
+    """The inverse of `_forward`: rotations relative to the joint before. turns: of any lengths."""
+    relative = (arithmetic.multiply(arithmetic.inverse(a), b) for a, b in pairwise(turns))
+    return [_unit(q) for q in (turns[0], *relative)]
+
+
+def _unit(q: Quaternion) -> Quaternion:
+    w, x, y, z = q
+    factor = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
+    return factor * w, factor * x, factor * y, factor * z
 
 
 def _remaining(target: Vector, bones: list[Vector]) -> Vector:

@@ -10,7 +10,7 @@ from .iteration import SECOND_LOOKS, STALLED, Outcome
 
 _CHUNK = 1_000
 """Chains that are iterated together: their arrays stay in the cache."""
-_FEW = 0.25
+_FEW = 0.4
 """Finished chains are removed from the arrays when they are more than this fraction."""
 
 
@@ -64,24 +64,26 @@ def _together(
     for iteration in range(1, iterations + 1):
         if not len(chains.number):
             break
-        stuck = np.flatnonzero(chains.are_on_line() & (chains.error >= chains.goal)) if look else np.empty(0, dtype=int)
-        if len(stuck):
-            chains.store(poses, least)
+        stuck = chains.are_on_line() & (chains.error >= chains.goal) if look else np.zeros(0, dtype=bool)
+        if stuck.any():
+            chains.store(poses, least, stuck)
             at = chains.number[stuck]
             task = free_chain.task(_of(offsets, at), target[:, at], single=False)
             chains.place(stuck, _of(scaled, at), unfolding.unfolded(task, chains.local(stuck)))
         before = chains.error
         used[chains.number[before >= chains.goal]] = iteration
         chains.step()
+        if iteration % free_chain.UNIT_EVERY == 0:
+            chains.turns /= np.sqrt(np.einsum("inm,inm->nm", chains.turns, chains.turns))
         if keep_history:
             history.append(history[-1].copy())
             history[-1][chains.number] = chains.error
         look = iteration in SECOND_LOOKS and bool(np.any(chains.error > STALLED * before))
         done = chains.error < chains.goal
         if np.count_nonzero(done) > _FEW * len(done):
-            chains.store(poses, least)
+            chains.store(poses, least, done)
             chains = chains.taken(~done)
-    chains.store(poses, least)
+    chains.store(poses, least, True)
     return Outcome(poses, used, [size * row for row in history], size * least)
 
 
@@ -128,9 +130,9 @@ class _Chains:
         self.remaining[:, at] = self.target[:, at] - self.bones[..., at].sum(axis=1)
         self.error[at] = np.sqrt(np.sum(self.remaining[:, at] ** 2, axis=0))
 
-    def store(self, poses: Array, least: Array) -> None:
-        """Store poses and errors where they are better than those of the batch."""
-        better = self.error < least[self.number]
+    def store(self, poses: Array, least: Array, which: Array | bool) -> None:
+        """Store poses and errors of some chains where they are better than those of the batch."""
+        better = which & (self.error < least[self.number])
         if better.any():
             at = self.number[better]
             poses[..., at], least[at] = self.local(better), self.error[better]
@@ -143,7 +145,7 @@ class _Chains:
         relative = arithmetic.multiply(arithmetic.inverse(tuple(turns[:, :-1])), tuple(turns[:, 1:]))
         for part, values in enumerate(relative):
             result[1:, part] = values
-        return result
+        return result / np.sqrt(np.einsum("nim,nim->nm", result, result))[:, None]
 
     def are_on_line(self) -> Array:
         """As `_is_on_line` (k,)."""
@@ -160,17 +162,15 @@ class _Chains:
         sums = products[0, 0], products[1, 1], products[2, 2], products[0, 1], products[1, 2], products[2, 0]
         force, stiff = free_chain.force(*sums, tuple(part * self.remaining), self.damping)
         half = _cross(_sums(arms), np.stack(force)[:, None])
-        cosine = 1.0 / np.sqrt(1.0 + np.einsum("inm,inm->nm", half, half))
-        half *= cosine
-        moved = cosine * self.turns
-        moved[0] -= np.einsum("inm,inm->nm", half, self.turns[1:])
-        moved[1:] += half * self.turns[0]
+        moved = np.empty(self.turns.shape)
+        np.subtract(self.turns[0], np.einsum("inm,inm->nm", half, self.turns[1:]), out=moved[0])
+        np.multiply(half, self.turns[0], out=moved[1:])
+        moved[1:] += self.turns[1:]
         moved[1:] += _cross(half, self.turns[1:])
-        twice = _cross(half, self.bones)
-        twice += twice
-        ends = cosine * twice
+        ends = _cross(half, self.bones)
+        ends += _cross(half, ends)
+        ends *= 2.0 / (1.0 + np.einsum("inm,inm->nm", half, half))
         ends += self.bones
-        ends += _cross(half, twice)
         remaining = self.target - ends.sum(axis=1)
         error = np.sqrt(np.einsum("im,im->m", remaining, remaining))
         worse = error >= self.error
@@ -178,9 +178,10 @@ class _Chains:
         harder = np.minimum(np.maximum(free_chain.HARDER * self.damping, stiff), free_chain.MOST / len(arms[0]) ** 2)
         self.damping = np.where(worse, harder, easier)
         worse |= self.error < self.goal
-        if worse.any():
+        same = np.flatnonzero(worse)
+        if len(same):
             for new, old in ((moved, self.turns), (ends, self.bones), (remaining, self.remaining), (error, self.error)):
-                np.copyto(new, old, where=worse)
+                new[..., same] = old[..., same]
         self.turns, self.bones, self.remaining, self.error = moved, ends, remaining, error
 
 

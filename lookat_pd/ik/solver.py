@@ -63,8 +63,8 @@ def solve(
 
     objectives: further ones: an Orientation, a Pole, a JointGoal for any joint. posture: preferences of the joints, for
     methods that settle; others ignore it. history: whether to return the errors of all iterations. published: the plain
-    iterations of the publications, to compare: no overshoot beyond the target, no bending of straight chains, and one
-    sweep of the particles.
+    iterations of the publications, to compare: no overshoot beyond the target, no bending of straight chains, one sweep
+    of the particles, and steps of one bone for least squares.
 
     Raises InvalidArgument.
     """
@@ -133,6 +133,12 @@ def solve(
         solved = batch_front(outcome.poses)
     else:
         start = batch_last(start, batch, 2)
+        if row.settles:
+            data["start"] = start
+        if offsets.ndim > 2:
+            data["offsets"] = batch_last(offsets, batch, 2)
+        if limits is not None and np.any(np.asarray(limits.locks)):
+            data["locked"] = limits.parameters(start)
         task = Task(
             single=start.shape[-1] == 1,
             data=data,
@@ -141,13 +147,6 @@ def solve(
             objectives=wanted,
             posture=posture,
         )
-        if row.settles:
-            task.data["start"] = start
-        if offsets.ndim > 2:
-            task.data["offsets"] = batch_last(offsets, batch, 2)
-        if limits is not None and np.any(np.asarray(limits.locks)):
-            task.data["locked"] = limits.parameters(start)
-        task.read()
         step = row.published if published and row.published is not None else row.step
         frozen = limits is not None and limits.all_locked
         outcome = iteration.run(

