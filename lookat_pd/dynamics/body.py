@@ -35,6 +35,8 @@ class RootMotion(NamedTuple):
 
 
 STILL = RootMotion()
+_MANY = 2000
+"""Number of numbers from which on it is worth while to have each component in one piece of memory."""
 LIGHTEST, LARGEST = 1e-9, 1e12
 """Least mass [kg], and the largest of all that a body is given, in its units."""
 
@@ -215,8 +217,11 @@ class Body:
 
     def torques(self, q: Array, w: Array, dw: Array, gravity: Array, root: RootMotion) -> Array:
         """`inverse` for arrays with the joints first, (n, ...), without checks."""
+        apart = q.size > _MANY
+        if apart:
+            q, w, dw = _apart(q), _apart(w), _apart(dw)
         orientations = self._orientations(q, root.rotation)
-        turned = matrices(orientations)
+        turned = matrices(orientations, apart=apart)
         base = turned[:0] if root.rotation is None else matrices(root.rotation)
         own = _turned(turned, w)
         turn = self._above(own, root.turn)
@@ -250,7 +255,7 @@ class Body:
 
     def _orientations(self, q: Array, base: Array | None = None) -> Array:
         """Orientations in the world (n, ..., 4) from a pose (n, ..., 4)."""
-        result = np.empty(q.shape)
+        result = np.empty_like(q)
         for joint, parent in enumerate(np.asarray(self.parents).tolist()):
             if parent >= 0:
                 result[joint] = rotation.multiply(result[parent], q[joint])
@@ -261,25 +266,43 @@ class Body:
     def _of_parents(self, values: Array, base: Array | None = None) -> Array:
         """The values of the parents (n, ..., 3); for roots those of the base, or 0."""
         parents = np.asarray(self.parents)
-        result = values[parents]
+        result = _last(_first(values)[:, parents])
         result[parents < 0] = 0.0 if base is None else base
         return result
 
     def _arms(self, turned: Array, base: Array | None = None) -> Array:
         """Each joint's offset in the world (n, ..., 3), from the bones' matrices (n, ..., 3, 3)."""
         parents = np.asarray(self.parents)
-        above = turned[parents]
+        above = _last(_last(_first(_first(turned))[:, :, parents]))
         above[parents < 0] = np.eye(3) if base is None else base
         return _turned(above, np.asarray(self.offsets).reshape(len(self), *(1,) * (turned.ndim - 3), 3))
 
     def _above(self, values: Array, base: Array | None = None) -> Array:
         """Sums (n, ..., 3) over each joint, its ancestors and the base."""
-        total = (self.ancestors @ values.reshape(len(self), -1)).reshape(values.shape)
+        total = _summed(self.ancestors, values)
         return total if base is None else total + base
 
     def _below(self, values: Array) -> Array:
         """Sums (n, ..., 3) over each joint and its descendants."""
-        return (self.ancestors.T @ values.reshape(len(self), -1)).reshape(values.shape)
+        return _summed(self.ancestors.T, values)
+
+
+def _summed(weights: Array, values: Array) -> Array:
+    """Sums (n, ..., 3) of values (n, ..., 3) with weights (n, n); of many, each component in one piece of memory."""
+    if values.size <= _MANY:
+        return (weights @ values.reshape(len(values), -1)).reshape(values.shape)
+    parts = _first(values)
+    return _last((weights @ parts.reshape(3, len(weights), -1)).reshape(parts.shape))
+
+
+def _first(values: Array) -> Array:
+    """The last axis as the first one; np.moveaxis takes ten times as long."""
+    return values.transpose(values.ndim - 1, *range(values.ndim - 1))
+
+
+def _last(values: Array) -> Array:
+    """The first axis as the last one."""
+    return values.transpose(*range(1, values.ndim), 0)
 
 
 def principal(inertias: Array) -> tuple[Array, Array]:
@@ -302,6 +325,11 @@ def _checked(root: RootMotion, batch: tuple[int, ...]) -> RootMotion:
     return RootMotion(None if turned is None else every.like("rotation of the root", turned, *batch, 4), *motion)
 
 
+def _apart(values: Array) -> Array:
+    """Values (..., m) with each component in one piece of memory."""
+    return _last(np.ascontiguousarray(_first(values)))
+
+
 def _turned(matrix: Array, v: Array) -> Array:
     return np.einsum("...ij,...j->...i", matrix, v)
 
@@ -310,10 +338,13 @@ def _turned_back(matrix: Array, v: Array) -> Array:
     return np.einsum("...ij,...i->...j", matrix, v)
 
 
-def matrices(q: Array) -> Array:
-    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4); `rotation.to_matrix` takes several times as long."""
+def matrices(q: Array, *, apart: bool = False) -> Array:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4); `rotation.to_matrix` takes several times as long.
+
+    apart: each component in one piece of memory, with which einsum is several times as fast, but matmul slower.
+    """
     w, x, y, z = (q[..., n] for n in range(4))
-    result = np.empty((*q.shape[:-1], 3, 3))
+    result = _last(_last(np.empty((3, 3, *q.shape[:-1])))) if apart else np.empty((*q.shape[:-1], 3, 3))
     x2, y2, z2 = 2.0 * x, 2.0 * y, 2.0 * z
     xx, yy, zz = x * x2, y * y2, z * z2
     xy, xz, yz, wx, wy, wz = x * y2, x * z2, y * z2, w * x2, w * y2, w * z2

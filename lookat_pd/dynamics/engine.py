@@ -179,6 +179,8 @@ class Engine:
         self._armature = model.dof_armature
         self._size = model.nv
         self._heavy = 0.0
+        self._diagonal = model.M_rowadr + model.M_rownnz - 1
+        self._own, self._made = np.zeros(model.nv), False
 
     def copied(self) -> "Engine":
         """Another engine in the same state, in a fraction of the time that the first one takes."""
@@ -194,7 +196,7 @@ class Engine:
         axes (n, 4); the diagonal of `factor` is set to 0."""
         model, bones = self.model, self._bones
         self._armature[:] = 0.0
-        self._heavy = 0.0
+        self._heavy, self._made = 0.0, False
         model.body_mass[bones], model.body_ipos[bones], model.body_iquat[bones] = masses, centers, axes
         model.body_inertia[bones] = moments
         model.body_sameframe[bones] = 0
@@ -205,15 +207,14 @@ class Engine:
 
     def place(self) -> None:
         """Update everything that depends on the state; call it before the other methods."""
-        mujoco, model, data = self._mujoco, self.model, self.data
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
+        self.place_still()
+        self._mujoco.mj_comVel(self.model, self.data)
 
     def place_still(self) -> None:
         """As `place`, at rest: the velocities have been 0 since `place` was last called."""
         self._mujoco.mj_kinematics(self.model, self.data)
         self._mujoco.mj_comPos(self.model, self.data)
+        self._made = False
 
     def inverse(self, acceleration: Array) -> Array:
         """Torques (3 m,) for the accelerations (3 m,)."""
@@ -225,18 +226,20 @@ class Engine:
     def factor(self, extra: Array, driven: NDArray[np.bool_] | None = None) -> None:
         """Prepare `solve`: with `extra` (3 m,) on the diagonal of the mass matrix; driven degrees of freedom are
         locked."""
-        self._armature[:] = extra
+        data, armature = self.data, self._armature
+        if not self._made:
+            armature[:] = 0.0
+            self._mujoco.mj_makeM(self.model, data)
+            self._own, self._made = data.M[self._diagonal], True
+        armature[:] = extra
         if driven is not None:
-            self._armature[driven] = self._unmoved()
-        self._mujoco.mj_makeM(self.model, self.data)
-        self._mujoco.mj_factorM(self.model, self.data)
+            armature[driven] = self._unmoved()
+        data.M[self._diagonal] = self._own + armature
+        self._mujoco.mj_factorM(self.model, data)
 
     def _unmoved(self) -> float:
         if not self._heavy:
-            armature = self._armature.copy()
-            self._armature[:] = 0.0
-            self._heavy = UNMOVED * float(np.trace(self.mass_matrix()))
-            self._armature[:] = armature
+            self._heavy = UNMOVED * float(self._own.sum())
         return self._heavy
 
     def solve(self, torques: Array) -> Array:
@@ -248,6 +251,7 @@ class Engine:
     def mass_matrix(self) -> Array:
         """The mass matrix (3 m, 3 m), with the diagonal of `factor`."""
         full = np.empty((self._size, self._size))
+        self._made = False
         self._mujoco.mj_makeM(self.model, self.data)
         self._mujoco.mj_fullM(self.model, self.data, full)
         return full

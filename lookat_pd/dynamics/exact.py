@@ -20,6 +20,8 @@ _WITHIN = 1e-4
 """Angle [rad] beyond the limits of a joint that counts as within."""
 _BEFORE = 2e-9
 """Time [s] before a key at which the motion is still that before the key."""
+_FEW = 10
+"""Of so many times one is enough to find out in most cases that torques do not suffice."""
 _RANGE_STEPS, _HALVINGS = 180, 40
 """In how many steps the range of a hinge is sought on each side, and how often the last one is halved."""
 
@@ -77,6 +79,10 @@ class Plan:
     def undisturbed(self) -> Interpolation | None:
         """The motion of the law; None if it leaves the limits of the joints or the torques do not suffice."""
         times = self._times()
+        if self.given.torque_limit is not None:
+            few = np.sort(times)[::_FEW]
+            if self._too_weak(self._torques(few, *self.motion.at(few))):
+                return None
         rotations, w, dw = self.motion.at(times)
         torques = self._torques(times, rotations, w, dw)
         return self._found(rotations, torques)
@@ -133,12 +139,9 @@ class Plan:
         return self.body.inverse(rotations, w, dw, self.gravity, root=root)
 
     def _found(self, rotations: Array, torques: Array) -> Interpolation | None:
-        driven, limit = ~self.given.passive, self.given.torque_limit
-        if limit is not None:
-            acting = self.joints.vectors(torques) * self.given.free
-            size = np.linalg.norm(acting, axis=-1, keepdims=True) if limit.shape[1] == 1 else np.abs(acting)
-            if np.any((size > limit)[:, driven]):
-                return None
+        driven = ~self.given.passive
+        if self._too_weak(torques):
+            return None
         count, k = len(self.frames), len(self.keys)
         rotations, torques = rotations[:count], torques[:count]
         if self.limits is not None and self.limits.excess(rotations)[:, driven].max(initial=0.0) >= _WITHIN:
@@ -149,6 +152,15 @@ class Plan:
             missed = rotation.distance(self.keys, self.allowed) * driven
         left[:, ~driven] = 0.0
         return Interpolation(self.frames, rotations, torques, missed.max(axis=1), missed, left)
+
+    def _too_weak(self, torques: Array) -> bool:
+        """Whether torques (s, n, 3) exceed the limits of driven joints."""
+        limit = self.given.torque_limit
+        if limit is None:
+            return False
+        acting = self.joints.vectors(torques) * self.given.free
+        size = np.linalg.norm(acting, axis=-1, keepdims=True) if limit.shape[1] == 1 else np.abs(acting)
+        return bool(np.any((size > limit)[:, ~self.given.passive]))
 
     def _range(self, start: Array, joint: int) -> tuple[float, float]:
         """The angles [rad] from a pose (n, 4) between which a hinge is within its limits."""

@@ -73,10 +73,14 @@ def early_slope(t: Array) -> Array:
     return t + t**3 * (-6.0 + t * (8.0 - 3.0 * t))
 
 
-def late_slope(t: Array) -> tuple[Array, Array]:
-    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 1, and its
-    derivative."""
-    return t * t * t * (t * (7.0 - 3.0 * t) - 4.0), t * t * (t * (28.0 - 15.0 * t) - 12.0)
+def late_slope(t: Array) -> tuple[Array, Array, Array]:
+    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 1, and its two
+    derivatives."""
+    return (
+        t * t * t * (t * (7.0 - 3.0 * t) - 4.0),
+        t * t * (t * (28.0 - 15.0 * t) - 12.0),
+        t * (t * (84.0 - 60.0 * t) - 24.0),
+    )
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,8 @@ class LooseSimulation:
         data.qpos[self._hinge_q] = 0.0
         w = self._motion.at(self._motion.times[:1])[1][0]
         data.qvel[self._ball_v], data.qvel[self._hinge_v] = w[self._balls], w[self._hinges, 0]
-        self._put(*self._guided(self._motion.times[:1], np.zeros(1, dtype=int)))
+        places, turns = self._guided(self._motion.times[:1], np.zeros(1, dtype=int))
+        data.qpos[self._place_q], data.qpos[self._turn_q] = places[0], turns[0]
         begin = np.concatenate((data.qpos, data.qvel))
         h = self._largest_step()
         found = None
@@ -236,15 +237,13 @@ class LooseSimulation:
             np.stack(turns, axis=1) if turns else np.zeros((len(times), 0, 4)),
         )
 
-    def _put(self, places: Array, turns: Array) -> None:
-        self.data.qpos[self._place_q], self.data.qpos[self._turn_q] = places[0], turns[0]
-
     def _interval(self, interval: int, times: Array, begin: Array) -> tuple[Array, Array] | None:
         """Times (s,) and states (s, nq + nv) of the steps at `times` after `begin`; None if they are too long."""
         self._moving = self._springs_move(interval)
         if not self._implicit:
             guides = self._guided(times, np.full(len(times), interval))
-            found = self._guided_by(interval, times, guides, begin)
+            velocities = tuple(_at_ends(means) for means in _rates(guides, float(times[1] - times[0])))
+            found = self._guided_by(interval, times, tuple(g[0] for g in guides), velocities, begin)
             return None if found is None else (times[1:], found)
         return self._extrapolating(interval, times, begin)
 
@@ -255,22 +254,29 @@ class LooseSimulation:
         guides = self._guided(fine, np.full(len(fine), interval))
         moments = (times[:-1:_AT_ONCE, None] + _MOMENT * np.arange(3)).ravel()
         near = self._guided(moments, np.full(len(moments), interval))
+        # With implicit forces a step moves at the velocity at its end; the first one begins with that just after it.
+        starts = tuple(1.5 * rates[::3] - 0.5 * rates[1::3] for rates in _rates(near, _MOMENT))
+        long, all_parts = float(times[1] - times[0]), [2**level for level in range(len(_WEIGHTS))]
+        means = [_rates(tuple(g[:: finest // parts] for g in guides), long / parts) for parts in all_parts]
         grid, found = [], [begin[None]]
         for first in range(0, len(times) - 1, _AT_ONCE):
-            last, now = min(first + _AT_ONCE, len(times) - 1), 3 * (first // _AT_ONCE)
-            starts = _rates(tuple(g[now : now + 3] for g in near), _MOMENT)
+            last, block = min(first + _AT_ONCE, len(times) - 1), first // _AT_ONCE
             levels = []
-            for level in range(len(_WEIGHTS)):
-                parts = 2**level
-                part = slice(finest * first, finest * last + 1, finest // parts)
-                states = self._guided_by(interval, fine[part], tuple(g[part] for g in guides), found[-1][-1], starts)
+            for parts, rates in zip(all_parts, means, strict=True):
+                velocities = tuple(
+                    np.concatenate((start[block : block + 1], own[parts * first : parts * last]))
+                    for start, own in zip(starts, rates, strict=True)
+                )
+                t, now = fine[finest * first : finest * last + 1 : finest // parts], finest * first
+                states = self._guided_by(interval, t, tuple(g[now] for g in guides), velocities, found[-1][-1])
                 if states is None:
                     break
                 levels.append(states[parts - 1 :: parts])
             both = np.stack(levels) if len(levels) == len(_WEIGHTS) else None
-            if both is not None and (self._careful or self._error(both) < _INACCURATE):
+            extrapolated, error = (None, np.inf) if both is None else self._extrapolated(both)
+            if extrapolated is not None and (self._careful or error < _INACCURATE):
                 grid.append(times[first + 1 : last + 1])
-                found.append(self._extrapolated(both))
+                found.append(extrapolated)
                 continue
             if self._careful or times[first + 1] - times[first] < SHORTEST:
                 return None
@@ -284,46 +290,30 @@ class LooseSimulation:
             found.append(refined[1])
         return np.concatenate(grid), np.concatenate(found[1:])
 
-    def _error(self, levels: Array) -> float:
-        """Largest difference [rad] of angles between extrapolations with and without the last step."""
-        turns = levels[:, :, self._ball_q]
-        change = rotation.log(rotation.multiply(rotation.inverse(turns[-1]), turns))
-        angles = levels[:, :, self._hinge_q]
-        without = np.append(_WITHOUT, 0.0) - _WEIGHTS
-        return max(
-            float(np.abs(np.einsum("l,l...->...", without, values)).max(initial=0.0)) for values in (change, angles)
-        )
-
-    def _extrapolated(self, levels: Array) -> Array:
-        """States (s, nq + nv) from those of all lengths of steps (l, s, nq + nv)."""
-        result = np.einsum("l,lsi->si", _WEIGHTS, levels)
-        turns = levels[:, :, self._ball_q]
-        change = rotation.log(rotation.multiply(rotation.inverse(turns[-1]), turns))
-        result[:, self._ball_q] = rotation.multiply(turns[-1], rotation.exp(np.einsum("l,lsji->sji", _WEIGHTS, change)))
-        return result
+    def _extrapolated(self, levels: Array) -> tuple[Array, float]:
+        """States (s, nq + nv) from those of all lengths of steps (l, s, nq + nv), and the largest difference [rad] of
+        angles from the extrapolation without the last length."""
+        result = np.tensordot(_WEIGHTS, levels, 1)
+        difference = np.abs(np.tensordot(np.append(_WITHOUT, 0.0) - _WEIGHTS, levels, 1))
+        # The rotations are so close that their quaternions may be added up, too; they are half of the angles.
+        halves, angles = (difference[:, at].max(initial=0.0) for at in (self._ball_q, self._hinge_q))
+        result[:, self._ball_q] = rotation.normalize(result[:, self._ball_q])
+        error = max(2.0 * float(halves), float(angles))
+        return result, error
 
     def _guided_by(
-        self,
-        interval: int,
-        times: Array,
-        guides: tuple[Array, ...],
-        begin: Array,
-        starts: tuple[Array, Array] | None = None,
+        self, interval: int, times: Array, start: tuple[Array, ...], velocities: tuple[Array, ...], begin: Array
     ) -> Array | None:
-        """As `_interval` in steps of one length, for places and turns (s + 1, ...) of what is driven.
-
-        starts: their mean velocities (2, ...) just after the start, if friction and springs are implicit.
-        """
+        """As `_interval` in steps of one length, from places and turns of what is driven, and for their velocities
+        (s + 1, ...) at the ends of the steps."""
         model, data, steps, given = self.model, self.data, len(times) - 1, self._given
         h = (times[-1] - times[0]) / steps
         data.qpos[:], data.qvel[:] = begin[: model.nq], begin[model.nq :]
-        self._put(*guides)
+        data.qpos[self._place_q], data.qpos[self._turn_q] = start
         torques = np.zeros((steps, model.nv))
-        for kind, (means, at) in enumerate(zip(_rates(guides, h), (self._place_v, self._turn_v), strict=True)):
-            # With implicit forces the step moves at the velocity at its end.
-            velocities = _at_ends(means) if starts is None else np.concatenate((_at_ends(starts[kind])[:1], means))
-            data.qvel[at] = velocities[0]
-            torques[:, at] = self._rotor * np.diff(velocities, axis=0) / h
+        for own, at in zip(velocities, (self._place_v, self._turn_v), strict=True):
+            data.qvel[at] = own[0]
+            torques[:, at] = self._rotor * np.diff(own, axis=0) / h
         kinds = self._mujoco.mjtIntegrator
         model.opt.timestep = h
         implicit = kinds.mjINT_IMPLICIT if self._careful else kinds.mjINT_IMPLICITFAST

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array
 from .body import Body
-from .law import Motion, late_slope, rates, smooth_step, spinning, turning
+from .law import Motion, late_slope, rates, smooth_step, turning
 from .reference import Reference
 from .root_path import RootPath
 from .simulation import Disturbances
@@ -57,34 +57,53 @@ _THIRD = _Formula(
 
 @dataclass(frozen=True)
 class Course:
-    """The motion between two keys: at times (s + 1,) the rotation vectors (s + 1, n, 3) from the law's motion, their
-    derivatives, and the torques (s + 1, n, 3); the remaining angle (n,) at the key before the correction."""
+    """The motion between two keys: at times (s + 1,) the rotations (s + 1, n, 4) from the law's motion, their angular
+    velocities and the torques (s + 1, n, 3); the remaining angle (n,) at the key before the correction."""
 
     times: Array
-    turns: Array
-    speeds: Array
+    relative: Array
+    spins: Array
     torques: Array
     left: Array
 
     def at(self, t: Array) -> tuple[Array, Array]:
         """Rotations (m, n, 4) from the law's motion, and torques (m, n, 3), at times (m,)."""
-        h = self.times[1] - self.times[0]
+        h = float(self.times[1] - self.times[0])
         place = np.clip((t - self.times[0]) / h, 0.0, len(self.times) - 1.0)
         low = np.minimum((place + 1e-9).astype(int), len(self.times) - 2)
         part = np.clip(place - low, 0.0, 1.0)[:, None, None]
-        turns = _cubic(self.turns, self.speeds, low, part, h)
-        return rotation.exp(turns), _cubic(self.torques, slopes(self.torques, h), low, part, h)
+        turns = rotation.log(rotation.multiply(rotation.inverse(self.relative[:-1]), self.relative[1:]))
+        ends = rates(turns, self.spins[1:])
+        turn = _cubic(np.zeros(3), turns[low], self.spins[low], ends[low], part, h)
+        relative = rotation.multiply(self.relative[low], rotation.exp(turn))
+        rising = _slopes(self.torques, h)
+        return relative, _cubic(self.torques[low], self.torques[low + 1], rising[low], rising[low + 1], part, h)
 
 
-def _cubic(values: Array, rising: Array, low: Array, part: Array, h: float) -> Array:
-    """Values (m, n, 3) between samples (s + 1, n, 3) with slopes, as Hermite's cubics."""
+def _cubic(begin: Array, end: Array, slow: Array, fast: Array, part: Array, h: float) -> Array:
+    """Values (m, n, 3) at fractions (m, 1, 1) of steps of length h with these values and slopes at their ends."""
     rest = 1.0 - part
-    begin, end = values[low], values[low + 1]
-    bent = part * rest * h * (rest * rising[low] - part * rising[low + 1])
-    return begin + part * part * (3.0 - 2.0 * part) * (end - begin) + bent
+    return begin + part * part * (3.0 - 2.0 * part) * (end - begin) + part * rest * h * (rest * slow - part * fast)
 
 
-def slopes(values: Array, h: float) -> Array:
+class _Deviation(NamedTuple):
+    """Rotations (s, n, 4) from the law's motion, their angular velocities and accelerations (s, n, 3)."""
+
+    relative: Array
+    spins: Array
+    rises: Array
+
+    def turned(self, turn: Array, turning_at: Array, rising: Array) -> "_Deviation":
+        """The deviation followed by rotation vectors (s, n, 3) with these two derivatives."""
+        after = rotation.exp(turn)
+        back = rotation.inverse(after)
+        spin, rise = turning(turn, turning_at, rising)
+        before = rotation.rotate(back, self.spins)
+        rise += rotation.rotate(back, self.rises) + rotation.cross(before, spin)
+        return _Deviation(rotation.multiply(self.relative, after), before + spin, rise)
+
+
+def _slopes(values: Array, h: float) -> Array:
     """Derivatives of samples (s, ...) h apart, of fourth order if they are five or more."""
     if len(values) < 5:
         return np.gradient(values, h, axis=0) if len(values) > 1 else np.zeros_like(values)
@@ -127,12 +146,12 @@ class ReferenceSimulation:
     ) -> None:
         """keeps_speed: whether the joints pass their keys at the speed of the motion."""
         assert given.reference is not None
+        self._reference = Reference(body, given.reference, given.free, moving_root=root is not None)
         self._body, self._motion, self._gravity, self._root = body, motion, gravity, root
         self._extra = 0 if root is None else 6
-        self._keeps_speed = keeps_speed
-        self._reference = Reference(body, given.reference, given.free, moving_root=root is not None)
         self._engine = self._reference.true
         self._order = self._engine.order
+        self._keeps_speed = keeps_speed
 
     def run(self, last: float) -> Generator[float, None, list[Course] | None]:
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
@@ -164,23 +183,10 @@ class ReferenceSimulation:
                 times.append(ends[interval] + length * shares)
         return intervals, times
 
-    def _grid(self, times: Array, intervals: Array) -> _Grid:
-        joints = self._motion.at(times, intervals)
-        q, _, dw = (values[:, self._order] for values in joints)
-        position, accelerations = None, dw.reshape(len(times), -1)
-        if self._root is not None:
-            position, turn = self._root.at(times)
-            root = self._root.motion(times)
-            spun = rotation.rotate(rotation.inverse(turn), root.turn_acceleration)
-            accelerations = np.concatenate((root.acceleration, spun, accelerations), axis=1)
-            q = np.concatenate((turn[:, None], q), axis=1)
-        coordinates = np.ascontiguousarray(self._engine.coordinates(q, position))
-        return _Grid(times, coordinates, np.ascontiguousarray(accelerations), joints)
-
     def _solve(self, interval: int, grid: _Grid, speed: Array, places: Array, gaps: Array) -> None:
         """Write the coordinates (s, nq) and the velocities of the deviation (s, nv) in an interval; the deviation is 0
         at the start, and its velocity (nv,) is given."""
-        frequency = np.concatenate((np.ones(self._extra), np.repeat(self._motion.frequency[interval][self._order], 3)))
+        frequency = self._frequency(interval)
         coarse, slow = self._euler(grid.rows([0, 2]), frequency, speed)
         fine, fast = self._euler(grid.rows([0, 1, 2]), frequency, speed)
         # The second row is half of the first step.
@@ -223,14 +229,6 @@ class ReferenceSimulation:
             place[:] = places[step]
             engine.moved(place, path + end * gap)
 
-    def _turned(self, grid: _Grid, places: Array, gaps: Array) -> tuple[Array, Array, Array]:
-        """The rotations (s, n, 4) from the law's motion, the velocities (s, n, 3), and the law's own."""
-        own, spin, _ = grid.joints
-        poses, w = np.empty_like(own), np.empty_like(spin)
-        poses[:, self._order] = places[:, -4 * len(self._order) :].reshape(own.shape)
-        w[:, self._order] = gaps[:, self._extra :].reshape(spin.shape)
-        return rotation.multiply(rotation.inverse(own), poses), w + spin, spin
-
     def _speed(self, grid: _Grid, place: Array, gap: Array) -> Array:
         """The velocity (nv,) of the deviation at a key, of which the grid is, after its correction."""
         speed = np.zeros(len(gap))
@@ -251,8 +249,11 @@ class ReferenceSimulation:
         firsts = np.array(begins) - np.arange(len(begins))
         lasts = np.append(firsts[1:], len(rows)) - 1
         own = w - rotation.rotate(rotation.inverse(apart), spin)
-        turns = rotation.log(apart)
-        error, length = turns[lasts], grid.times[lasts] - grid.times[firsts]
+        rises = [
+            _slopes(own[first : end + 1], float(grid.times[first + 1] - grid.times[first]))
+            for first, end in zip(firsts, lasts, strict=True)
+        ]
+        error, length = rotation.log(apart[lasts]), grid.times[lasts] - grid.times[firsts]
         rate = rates(error, own[lasts]) * self._keeps_speed
         # After the last key nothing is corrected.
         is_key = (np.arange(len(begins)) < len(self._motion.times) - 1)[:, None, None]
@@ -260,28 +261,47 @@ class ReferenceSimulation:
         which = np.repeat(np.arange(len(begins)), lasts + 1 - firsts)
         long = length[which][:, None, None]
         share = (grid.times - grid.times[firsts][which])[:, None, None] / long
-        part, late = smooth_step(share), late_slope(share)
-        error_of, rate_of = error[which], rate[which]
-        bend = part[0] * error_of + long * late[0] * rate_of
-        bending = part[1] / long * error_of + late[1] * rate_of
-        turn = rotation.exp(-bend)
-        turns = rotation.log(rotation.multiply(apart, turn))
-        speeds = rates(turns, rotation.rotate(rotation.inverse(turn), own) + spinning(-bend, -bending))
-        cuts = firsts[1:]
-        times = np.split(grid.times, cuts)
-        pieces = [np.split(values, cuts) for values in (turns, speeds)]
-        rises = [slopes(values, part[1] - part[0]) for values, part in zip(pieces[1], times, strict=True)]
-        torques = np.split(self._torques(grid, turns, speeds, np.concatenate(rises)), cuts)
-        left = np.linalg.norm(error, axis=-1)
-        return [Course(*parts) for parts in zip(times, *pieces, torques, left, strict=True)]
+        error_of, rate_of = error[which] / long, rate[which]
+        bends = (
+            -(long * part * error_of + long * late * rate_of) / long**order
+            for order, (part, late) in enumerate(zip(smooth_step(share), late_slope(share), strict=True))
+        )
+        found = _Deviation(apart, own, np.concatenate(rises)).turned(*bends)
+        torques = self._torques(grid, found)
+        pieces = (np.split(values, firsts[1:]) for values in (grid.times, found.relative, found.spins, torques))
+        return [Course(*parts) for parts in zip(*pieces, np.linalg.norm(error, axis=-1), strict=True)]
 
-    def _torques(self, grid: _Grid, turns: Array, speeds: Array, rises: Array) -> Array:
-        """The torques (s, n, 3) for rotation vectors (s, n, 3) from the law's motion with two derivatives."""
+    def _frequency(self, interval: int) -> Array:
+        """Rates (nv,) of the law in an interval."""
+        return np.concatenate((np.ones(self._extra), np.repeat(self._motion.frequency[interval][self._order], 3)))
+
+    def _grid(self, times: Array, intervals: Array) -> _Grid:
+        joints = self._motion.at(times, intervals)
+        q, _, dw = (values[:, self._order] for values in joints)
+        position, accelerations = None, dw.reshape(len(times), -1)
+        if self._root is not None:
+            position, turn = self._root.at(times)
+            root = self._root.motion(times)
+            spun = rotation.rotate(rotation.inverse(turn), root.turn_acceleration)
+            accelerations = np.concatenate((root.acceleration, spun, accelerations), axis=1)
+            q = np.concatenate((turn[:, None], q), axis=1)
+        coordinates = np.ascontiguousarray(self._engine.coordinates(q, position))
+        return _Grid(times, coordinates, np.ascontiguousarray(accelerations), joints)
+
+    def _turned(self, grid: _Grid, places: Array, gaps: Array) -> tuple[Array, Array, Array]:
+        """The rotations (s, n, 4) from the law's motion, the velocities (s, n, 3), and the law's own."""
+        own, spin, _ = grid.joints
+        poses, w = np.empty_like(own), np.empty_like(spin)
+        poses[:, self._order] = places[:, -4 * len(self._order) :].reshape(own.shape)
+        w[:, self._order] = gaps[:, self._extra :].reshape(spin.shape)
+        return rotation.multiply(rotation.inverse(own), poses), w + spin, spin
+
+    def _torques(self, grid: _Grid, deviation: _Deviation) -> Array:
+        """The torques (s, n, 3) for a deviation from the law's motion."""
         own, spin, change = grid.joints
-        w, dw = turning(turns, speeds, rises)
-        apart = rotation.exp(turns)
-        back = rotation.inverse(apart)
+        back = rotation.inverse(deviation.relative)
         seen = rotation.rotate(back, spin)
-        dw += rotation.rotate(back, change) + rotation.cross(seen, w)
+        w, dw = seen + deviation.spins, rotation.rotate(back, change) + rotation.cross(seen, deviation.spins)
+        dw += deviation.rises
         root = None if self._root is None else self._root.motion(grid.times)
-        return self._body.inverse(rotation.multiply(own, apart), seen + w, dw, self._gravity, root=root)
+        return self._body.inverse(rotation.multiply(own, deviation.relative), w, dw, self._gravity, root=root)

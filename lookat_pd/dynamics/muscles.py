@@ -17,11 +17,8 @@ from numpy.typing import NDArray
 from ..rotation import Array
 from .engine import Engine
 
-_ROUNDS = 4
+_ROUNDS = 2
 """Iterations for the rotors; the remaining excess is clipped."""
-_MORE_ROUNDS = 2
-"""Iterations if those of the previous step are known."""
-
 _UNLIMITED = 1e30
 _SUM = np.ones(3)
 
@@ -57,32 +54,41 @@ class Muscles:
             self._weak = weak
             return wanted, needed, np.any(weak, axis=-1)
         rotors, known = self._rotors, self._weak
-        given = np.zeros(weak.shape, dtype=bool)
-        at, acting = passive, needed
-        for _ in range(_MORE_ROUNDS if np.all(known[weak]) else _ROUNDS):
-            fresh = weak & ~given & ~known
-            rotors = np.where(fresh, self._inertia * limit / np.maximum(size - limit, 1e-6 * limit), rotors)
-            given = weak
+        fresh = weak & ~known
+        # What was too weak a step ago probably is again; otherwise its rotor grows until it locks the joint.
+        weak = weak | known & (rotors < self._most)
+        all_weak, acting, at = False, needed, passive
+        for _ in range(_ROUNDS):
+            if fresh.any():
+                guess = self._inertia * limit / np.maximum(size - limit, 1e-6 * limit)
+                rotors = np.where(fresh, guess, rotors)
             rotor = self._acting(np.where(weak, rotors, 0.0))
-            at = self._acting(weak).astype(bool)
-            engine.factor(extra + rotor, ~(at | passive))
-            change = engine.solve(np.where(at, -needed, 0.0)[None])[0]
+            if not all_weak:
+                all_weak = bool(weak.all())
+                at = self._acting(weak).astype(bool)
+                locked = None if at.all() else ~(at | passive)
+                asked = np.where(at, -needed, 0.0)
+            engine.factor(extra + rotor, locked)
+            change = engine.solve(asked[None])[0]
             acting = -rotor * change
-            found = ask(wanted + change)
-            made, size = self._sizes(acting), self._sizes(found)
+            made = self._sizes(acting)
             # For a single joint, torque = need rotor / (rotor + inertia).
             need = np.maximum(need, 1.000001 * np.maximum(limit, made))
-            guess = rotors * (need / np.maximum(made, 1e-30) - 1.0) * limit / (need - limit)
-            guess = np.minimum(np.maximum(guess, 1e-3 * rotors), 1e3 * rotors)
+            factor = (need / np.maximum(made, 1e-30) - 1.0) * limit / (need - limit)
+            guess = rotors * np.minimum(np.maximum(factor, 1e-3), 1e3)
             rotors = np.where(weak, np.minimum(np.maximum(guess, self._least), self._most), rotors)
-            weak = weak | (size > limit) & ~given
+            if not all_weak:
+                size = self._sizes(ask(wanted + change))
+                fresh = (size > limit) & ~weak
+                weak = weak | fresh
         self._rotors, self._weak = rotors, weak
         torques = self._clipped(np.where(at, acting, needed))
         for _ in range(2):
             engine.factor(extra, ~(at | passive))
             change = engine.solve(np.where(at, torques - needed, 0.0)[None])[0]
-            found = ask(wanted + change)
-            torques = np.where(at, torques, found)
+            if at.all():
+                break
+            torques = np.where(at, torques, ask(wanted + change))
             over = self._acting(self._sizes(torques) > limit * (1.0 + 1e-12)).astype(bool)
             if not np.any(over):
                 break
