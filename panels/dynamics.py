@@ -129,7 +129,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             if settings.target is not None and settings.target.type == "ARMATURE":
                 column.prop_search(settings, "subtarget", settings.target.pose, "bones")
         _draw_other_hand(layout, context, settings)
-        column.prop(settings, "duration", text="Duration (s)")
+        layout.prop(settings, "duration", text="Duration (s)")
         column = layout.column(align=True)
         column.prop(settings, "follow_goal")
         column = column.column(align=True)
