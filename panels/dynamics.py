@@ -207,6 +207,7 @@ def _draw_strength(layout: bpy.types.UILayout, settings) -> None:
         column.prop(settings, "strength")
     elif settings.limit == "TORQUE":
         column.prop(settings, "torque", text="Torque (N m)")
+    column.prop(settings, "friction")
 
 
 def _draw_other_hand(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:

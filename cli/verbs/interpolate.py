@@ -70,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="damping ratio of passive bones",
     )
     parser.add_argument(
+        "--friction",
+        type=words.number(0.0, 1e6),
+        metavar="D",
+        help="friction of the joints between keys in N m s/rad, for which they do not make up (default: the setting of "
+        "the file, otherwise 0)",
+    )
+    parser.add_argument(
         "--settle",
         type=words.number(0.0, body_settings.LONGEST),
         metavar="S",
@@ -181,7 +188,7 @@ def _use(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Obj
     bones = [rig.pose.bones[name].lookat_pd_body for name in options.passive if name in rig.pose.bones]
     for own in bones:
         own.use_own = own.passive = True
-    for name in ("tension", "weight"):
+    for name in ("tension", "weight", "friction"):
         if getattr(options, name) is not None:
             setattr(settings, name, getattr(options, name))
     for name in ("stiffness", "damping"):
