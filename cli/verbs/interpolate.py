@@ -124,8 +124,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--keys: the frames must be in order, each only once")
     if options.swing_past and options.at_keys == "stop":
         raise Misuse("--swing-past needs --at-keys pass")
-    if options.method != "tension" and (options.swing_past or options.settle):
-        raise Misuse("--swing-past and --settle need --method tension")
+    if options.method != "tension" and (options.swing_past or options.settle or options.friction):
+        raise Misuse("--swing-past, --settle and --friction need --method tension")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
