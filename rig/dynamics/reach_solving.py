@@ -211,7 +211,8 @@ class ReachSolving:
             line = _approach(request, None if self.axes is None else self.axes[n], k)
             along = hand.approach(self.body, self.samples, k, line)
         orientation = None if self._orientations is None else self._orientations[n][k]
-        return dynamics.Hand(hand.effector(self.body, self.samples), place, chased, orientation, along)
+        name = hand.chain.effector
+        return dynamics.Hand(hand.effector(self.body, self.samples), place, chased, orientation, along, name)
 
     @property
     def _chases(self) -> bool:
