@@ -41,6 +41,8 @@ def _without_engine(setting: str | None) -> str | None:
         return "Passive bones need the physics engine MuJoCo; disable Passive, or install the zip with it"
     if setting == "limit":
         return "Torque limits need the physics engine MuJoCo; set Torque Limit to None, or install the zip with it"
+    if setting == "friction":
+        return "Friction needs the physics engine MuJoCo; set it to 0, or install the zip with it"
     return None
 
 

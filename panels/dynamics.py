@@ -109,7 +109,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             if settings.target is not None and settings.target.type == "ARMATURE":
                 column.prop_search(settings, "subtarget", settings.target.pose, "bones")
         _draw_other_hand(layout, context, settings)
-        column.prop(settings, "duration", text="Duration (s)")
+        layout.prop(settings, "duration", text="Duration (s)")
         column = layout.column(align=True)
         column.prop(settings, "follow_goal")
         column = column.column(align=True)
@@ -187,6 +187,7 @@ def _draw_strength(layout: bpy.types.UILayout, settings) -> None:
         column.prop(settings, "strength")
     elif settings.limit == "TORQUE":
         column.prop(settings, "torque", text="Torque (N m)")
+    column.prop(settings, "friction")
 
 
 def _draw_other_hand(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:

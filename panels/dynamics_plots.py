@@ -20,7 +20,7 @@ def draw_reaches(layout: bpy.types.UILayout, kept: Sequence[reaching.Plotted]) -
         return
     last, *before = kept
     box = layout.box()
-    _draw_title(box, "Cost per Pass")
+    box.label(text="Cost per Pass")
     if len(last.costs) > 1:
         box.template_icon(_costs_icon(last, before), scale=4.0)
     box.label(text=iface_("This reach: {:.4g}").format(last.cost), icon=plots.ICONS[0], translate=False)
@@ -33,6 +33,7 @@ def draw_reaches(layout: bpy.types.UILayout, kept: Sequence[reaching.Plotted]) -
         column = row.column()
         column.label(text=name)
         column.template_icon(_path_icon(name, last, before, axes), scale=5.0)
+    box.operator("lookat_pd.clear_plots", icon="TRASH")
 
 
 def draw_hits(layout: bpy.types.UILayout, kept: Sequence[hitting.PlottedHits]) -> None:
@@ -41,7 +42,7 @@ def draw_hits(layout: bpy.types.UILayout, kept: Sequence[hitting.PlottedHits]) -
         return
     last, *before = kept
     box = layout.box()
-    _draw_title(box, "Deviation from the Animation")
+    box.label(text="Deviation from the Animation")
     key = last.number, len(before)
     number = plots.icon(
         "hits", key, lambda: last.curves, faint=lambda: [curve for hits in before for curve in hits.curves.values()]
@@ -53,12 +54,7 @@ def draw_hits(layout: bpy.types.UILayout, kept: Sequence[hitting.PlottedHits]) -
     if before:
         most = ", ".join(f"{max(curve.max() for curve in hits.curves.values()):.1f}°" for hits in before)
         box.label(text=iface_("Before, in grey: {}").format(most), icon="BLANK1", translate=False)
-
-
-def _draw_title(layout: bpy.types.UILayout, title: str) -> None:
-    row = layout.row()
-    row.label(text=title)
-    row.operator("lookat_pd.clear_plots", text="", icon="TRASH", emboss=False)
+    box.operator("lookat_pd.clear_plots", icon="TRASH")
 
 
 def _costs_icon(last: reaching.Plotted, before: Sequence[reaching.Plotted]) -> int:

@@ -70,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="damping ratio of passive bones",
     )
     parser.add_argument(
+        "--friction",
+        type=words.number(0.0, 1e6),
+        metavar="D",
+        help="friction of the joints between keys in N m s/rad, for which they do not make up (default: the setting of "
+        "the file, otherwise 0)",
+    )
+    parser.add_argument(
         "--settle",
         type=words.number(0.0, body_settings.LONGEST),
         metavar="S",
@@ -117,8 +124,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--keys: the frames must be in order, each only once")
     if options.swing_past and options.at_keys == "stop":
         raise Misuse("--swing-past needs --at-keys pass")
-    if options.method != "tension" and (options.swing_past or options.settle):
-        raise Misuse("--swing-past and --settle need --method tension")
+    if options.method != "tension" and (options.swing_past or options.settle or options.friction):
+        raise Misuse("--swing-past, --settle and --friction need --method tension")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
@@ -181,7 +188,7 @@ def _use(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Obj
     bones = [rig.pose.bones[name].lookat_pd_body for name in options.passive if name in rig.pose.bones]
     for own in bones:
         own.use_own = own.passive = True
-    for name in ("tension", "weight"):
+    for name in ("tension", "weight", "friction"):
         if getattr(options, name) is not None:
             setattr(settings, name, getattr(options, name))
     for name in ("stiffness", "damping"):

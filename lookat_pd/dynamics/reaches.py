@@ -78,13 +78,14 @@ class Reach:
 @dataclass(frozen=True)
 class Hand:
     """One of several hands that reach together: effector, goal, goal_velocity, orientation and approach as for
-    `reach`."""
+    `reach`; name: in messages."""
 
     effector: int | tuple[int, ArrayLike]
     goal: ArrayLike
     goal_velocity: ArrayLike | None = None
     orientation: ArrayLike | None = None
     approach: ArrayLike | None = None
+    name: str = ""
 
 
 def reaching(
@@ -266,7 +267,7 @@ def _reaching(
     if is_approached:
         approach = np.concatenate([_of_three("approach", hand.approach) for hand in hands])
         fixed, line = _approached(arm, fixed, approach, speed, h)
-    path, motion = _first(arm, fixed, h, steps)
+    path, motion = _first(arm, fixed, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
     clear = None if obstacles is None or not len(obstacles) else Clearance(arm, obstacles, steps, motion, h)
     costs, tries = [arm.cost(motion, h)], [motion]
     best = Best(clear, motion, costs[0], line, arm)
@@ -560,7 +561,7 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
     )
 
 
-def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tuple[Array, Array]:
+def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int, names: Sequence[str]) -> tuple[Array, Array]:
     """The initial motion (N + 1, a, 4), and the path (N + 1, 3) of its hand.
 
     The path is the minimum-jerk path through the fixed positions. If the joints cannot follow it, each joint moves with
@@ -571,7 +572,15 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int) -> tu
     if distance < _HIT and len(fixed) == 1:
         raise InvalidArgument("The effector is already at its goal; move the goal.")
     for _, place in fixed:
-        beyond = float(arm.beyond(place).max())
+        farthest = int(np.argmax(arm.beyond(place)))
+        beyond = float(arm.beyond(place)[farthest])
+        if beyond > _HIT and arm.count > 1:
+            raise InvalidArgument(
+                "The goal of hand '{hand}' is out of reach by {distance:.3g} m; move it closer, or choose a longer "
+                "chain.",
+                hand=names[farthest],
+                distance=beyond,
+            )
         if beyond > _HIT:
             raise InvalidArgument(
                 "The goal is out of reach by {distance:.3g} m; move it closer, or choose a longer chain.",

@@ -17,8 +17,8 @@ _GRAVITY = 9.81
 @dataclass(frozen=True)
 class Actuation:
     """Of n joints. residual: (n,) fraction of the distance that remains at the key. torque_limit: (n,) [N m], inf for
-    none. passive: (n,) bool. stiffness: (n,) [N m/rad] and damping: (n,) [N m s/rad] of passive ones, 0 for the
-    others."""
+    none. passive: (n,) bool. stiffness: (n,) [N m/rad] of passive ones, 0 for the others. damping: (n,) [N m s/rad], of
+    the others their friction."""
 
     residual: Array
     torque_limit: Array
@@ -45,7 +45,7 @@ def of(scene: bpy.types.Scene, body: Articulation) -> Actuation:
         np.array(limits, dtype=float),
         passive,
         np.where(passive, inertia * swing**2, 0.0),
-        np.where(passive, inertia * fade, 0.0),
+        np.where(passive, inertia * fade, [s.friction for s in chosen]),
     )
 
 
@@ -70,6 +70,8 @@ def needs_engine(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone]) ->
         return "passive"
     if any(own.limit != "NONE" for own in chosen):
         return "limit"
+    if any(own.friction > 0.0 for own in chosen):
+        return "friction"
     return "weight" if common.weight and bones and has_load(bones[0].id_data) else None
 
 

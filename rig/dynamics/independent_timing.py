@@ -33,7 +33,8 @@ class Keyed:
 
 def can_be(powers: Actuation, inertia: str) -> bool:
     """Whether the joints do not influence each other."""
-    return inertia == "true" and not powers.passive.any() and not np.isfinite(powers.torque_limit).any()
+    disturbed = powers.passive.any() or np.isfinite(powers.torque_limit).any() or powers.damping.any()
+    return inertia == "true" and not disturbed
 
 
 def interpolating(

@@ -14,6 +14,7 @@ SETTINGS = (
     "limit",
     "strength",
     "torque",
+    "friction",
     "use_gravity",
     "use_limits",
     "inertia",

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.dynamics import law
@@ -30,6 +31,8 @@ _NEAR = 1e-4
 _ATTEMPTS, _RECENT, _HELPS = 10, 3, 0.5
 """How often a reach is solved at most where constraints act, and by which factor the error must shrink in so many
 attempts."""
+_CHECKED = 9
+"""In how many frames of a hold this is checked at most."""
 _REMEMBERED = 3
 """How many attempts the next one is extrapolated from."""
 
@@ -78,9 +81,15 @@ class ReachSolving:
         return self.request.after == "return" and len(self.samples.frames) > self.count
 
     @property
-    def _on_goal(self) -> slice:
-        """The sampled frames in which the hands should be at their goals."""
-        return slice(self.count - 1, self.count + (self._held if self.request.follows else 0))
+    def _end(self) -> int:
+        """The sampled frame up to which the hands should be at their goals, from the last of the reach on."""
+        return self.count + (self._held if self.request.follows else 0)
+
+    @cached_property
+    def _checked(self) -> NDArray[np.int_]:
+        """Those sampled frames (c,) in which this is checked."""
+        among = min(self._end - self.count + 1, _CHECKED)
+        return np.round(np.linspace(self.count - 1, self._end - 1, among)).astype(int)
 
     @cached_property
     def _given(self) -> dict[str, Any]:
@@ -121,7 +130,7 @@ class ReachSolving:
         which the body of the solver does not have, hands miss their goals: the goals are displaced by that, and the
         reach is solved again, as long as it helps. plain: whether there are none.
         """
-        frames, least = self.samples.frames[self._on_goal], np.inf
+        frames, least = self.samples.frames[self._checked], np.inf
         offsets = np.zeros((len(self.hands), len(frames), 3))
         tried: list[tuple[Array, Array]] = []
         errors: list[float] = []
@@ -157,21 +166,22 @@ class ReachSolving:
         return motion, np.array([np.linalg.norm(world @ hand.missed(seen)[0]) for hand in self.hands])
 
     def _missed(self, seen: Samples) -> Array:
-        """Where the hands are relative to their goals (k, m, 3) [m], in the frames from which the arms hang, in samples
-        of the frames in which they should be there."""
+        """Where the hands are relative to their goals (k, c, 3) [m], in the frames from which the arms hang, in samples
+        of the frames in which that is checked."""
         found = []
         for hand in self.hands:
-            turned = hand.base_pose(self.body, self.samples)[0][self._on_goal]
+            turned = hand.base_pose(self.body, self.samples)[0][self._checked]
             found.append(self.body.unit * rotation.rotate(rotation.inverse(turned), hand.missed(seen)))
         return np.stack(found)
 
     def _there(self, offsets: Array) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
-        """The reach, and the poses (m, n, 4) that are held after it. offsets: (k, m, 3) [m] of the goals in the frames
-        in which the hands should be there."""
+        """The reach, and the poses (m, n, 4) that are held after it. offsets: (k, c, 3) [m] of the goals in the frames
+        in which the hands are checked."""
         request, optimal = self.request, self.request.method == "optimal"
         goals = [places.copy() for places in self._goals]
+        there = np.arange(self.count - 1, self._end)
         for places, offset in zip(goals, offsets, strict=True):
-            places[self._on_goal] += offset
+            places[there] += np.stack([np.interp(there, self._checked, part) for part in offset.T], axis=1)
         wanted = [self._wanted(n, places[self.count - 1]) for n, places in enumerate(goals)]
         before = None
         if request.keeps_velocity and optimal:
@@ -201,7 +211,8 @@ class ReachSolving:
             line = _approach(request, None if self.axes is None else self.axes[n], k)
             along = hand.approach(self.body, self.samples, k, line)
         orientation = None if self._orientations is None else self._orientations[n][k]
-        return dynamics.Hand(hand.effector(self.body, self.samples), place, chased, orientation, along)
+        name = hand.chain.effector
+        return dynamics.Hand(hand.effector(self.body, self.samples), place, chased, orientation, along, name)
 
     @property
     def _chases(self) -> bool:
@@ -268,7 +279,7 @@ def _stalls(errors: Sequence[float]) -> bool:
 
 
 def _extrapolated(tried: Sequence[tuple[Array, Array]]) -> Array:
-    """The next offsets (k, m, 3) from those tried, each with what is missing after it, the last try last.
+    """The next offsets (k, c, 3) from those tried, each with what is missing after it, the last try last.
 
     Source: Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12, 1965.
     """

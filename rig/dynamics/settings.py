@@ -132,6 +132,16 @@ def _torque(description: str, **options: Any) -> Any:
     return FloatProperty(name="Torque", description=description, default=50.0, min=0.0001, max=HEAVIEST, **options)
 
 
+def _friction(**options: Any) -> Any:
+    description = (
+        "Friction of the joint between keys, in newton metres per radian per second, for which the muscles do not "
+        "make up: the bone is late on its way to a key. A relaxed elbow has about 0.3"
+    )
+    return FloatProperty(
+        name="Friction", description=description, default=0.0, min=0.0, soft_max=5.0, max=1e6, **options
+    )
+
+
 def _stiffness(description: str, **options: Any) -> Any:
     limits = {"min": 0.0, "soft_max": 10.0, "max": SPRINGIEST}
     return FloatProperty(name="Stiffness", description=description, default=1.0, **limits, **options)
@@ -177,6 +187,7 @@ class BoneBodySettings(bpy.types.PropertyGroup):
     )
     strength: _strength(override=_EDITABLE)
     torque: _torque("Largest torque of the joint, in newton metres", override=_EDITABLE)
+    friction: _friction(override=_EDITABLE)
     passive: BoolProperty(
         override=_EDITABLE,
         name="Passive",
@@ -282,6 +293,7 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     limit: EnumProperty(name="Torque Limit", description="Limit of the torque of the joints", items=LIMIT_ITEMS)
     strength: _strength()
     torque: _torque("Largest torque of each joint, in newton metres")
+    friction: _friction()
     use_gravity: BoolProperty(name="Gravity", description="Apply the gravity of the scene to the body", default=True)
     inertia: EnumProperty(
         name="Inertia", description="Inertia for which the joints compute their torques", items=INERTIA_ITEMS

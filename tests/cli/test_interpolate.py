@@ -57,8 +57,9 @@ def test_the_least_change_of_torque_hits_the_keys(shot, call, tools, tmp_path) -
     assert outcome.code == 0, outcome.errors
     assert outcome.row["keys"] == [1, 20, 48] and outcome.row["missed"] == []
     assert np.abs(turns(tools, output) - keyed).max() < 1e-5
-    refused = call("interpolate", shot, *words, "--settle", 0.5, "--output", output)
-    assert refused.code == 2 and "need --method tension" in "\n".join(refused.errors)
+    for unused in (("--settle", 0.5), ("--friction", 1)):
+        refused = call("interpolate", shot, *words, *unused, "--output", output)
+        assert refused.code == 2 and "need --method tension" in "\n".join(refused.errors)
 
 
 def test_all_bones_with_keys_by_default(shot, call, tmp_path) -> None:
@@ -104,6 +105,15 @@ def test_a_load_shows_and_keys_are_hit(shot, call, tools, tmp_path) -> None:
     assert tools.angles_between(heavy, bare).max() > 3.0 and np.abs(heavy - bare)[[0, 3, 5]].max() < 1e-5
     outcome = call("interpolate", shot, "--bone-mass", "elbow=2", "--output", tmp_path / "none.blend")
     assert outcome.code == 1 and "has no bone 'elbow'" in outcome.row["error"]
+
+
+def test_friction_makes_bones_late(shot, call, tools, tmp_path) -> None:
+    outputs = [tmp_path / f"{n}.blend" for n in range(2)]
+    for output, given in zip(outputs, ((), ("--friction", 20)), strict=True):
+        assert call("interpolate", shot, "--bone", THIGH, *given, "--output", output).row["missed"] == []
+    bare, rubbed = (turns(tools, output, frames=[1, 8, 20, 48]) for output in outputs)
+    assert tools.angles_between(rubbed, bare).max() > 1.0
+    assert np.abs(rubbed - bare)[[0, 2, 3]].max() < 1e-5
 
 
 def test_curves_are_written(shot, call, tmp_path) -> None:

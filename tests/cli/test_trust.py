@@ -293,6 +293,7 @@ FLAGS = {
     "--inertia": ["true", "reference", "x"],
     "--passive": ["neck", "nobody", ""],
     "--stiffness": NUMBERS,
+    "--friction": NUMBERS,
     "--settle": [*NUMBERS[:4], "0.2"],
     "--blend": [*NUMBERS, "0.2", "auto"],
     "--to": ["Walk", "Nothing"],

@@ -10,6 +10,7 @@ dynamics.at_keys = "PASS"
 dynamics.swing_past = 0.1
 dynamics.limit = "STRENGTH"
 dynamics.strength = 1.5
+dynamics.friction = 0.0
 dynamics.use_gravity = True
 dynamics.inertia = "TRUE"
 dynamics.weight = 0.25

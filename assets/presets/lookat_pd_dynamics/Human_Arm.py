@@ -10,6 +10,7 @@ dynamics.at_keys = "PASS"
 dynamics.swing_past = 0.0
 dynamics.limit = "STRENGTH"
 dynamics.strength = 8.0
+dynamics.friction = 0.0
 dynamics.use_gravity = True
 dynamics.inertia = "TRUE"
 dynamics.weight = 0.25

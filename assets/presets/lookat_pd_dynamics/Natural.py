@@ -9,6 +9,7 @@ dynamics.tension = 4.0
 dynamics.at_keys = "PASS"
 dynamics.swing_past = 0.0
 dynamics.limit = "NONE"
+dynamics.friction = 0.0
 dynamics.use_gravity = True
 dynamics.inertia = "TRUE"
 dynamics.weight = 0.25

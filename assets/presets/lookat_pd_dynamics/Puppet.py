@@ -9,6 +9,7 @@ dynamics.tension = 4.7
 dynamics.at_keys = "PASS"
 dynamics.swing_past = 0.15
 dynamics.limit = "NONE"
+dynamics.friction = 0.0
 dynamics.use_gravity = False
 dynamics.inertia = "REFERENCE"
 dynamics.passive = False

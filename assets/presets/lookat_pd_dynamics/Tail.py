@@ -7,6 +7,7 @@ dynamics = bpy.context.scene.lookat_pd_dynamics
 dynamics.between = "TENSION"
 dynamics.tension = 4.0
 dynamics.limit = "NONE"
+dynamics.friction = 0.0
 dynamics.use_gravity = False
 dynamics.inertia = "TRUE"
 dynamics.weight = 0.25

@@ -461,6 +461,25 @@ def test_a_bone_may_have_settings_of_its_own() -> None:
     assert {miss.bone for miss in run(armature).misses} == {"hand.L"}
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_friction_makes_a_bone_late(own: bool) -> None:
+    """More with more of it; it hits its keys all the same."""
+    moved = {}
+    for friction in (0.0, 1.0, 4.0):
+        armature = scenes.figure()
+        scenes.animate(armature, frames=(1, 10), bones=("upper_arm.L",), size=1.0)
+        chosen = armature.pose.bones["upper_arm.L"].lookat_pd_body if own else settings()
+        chosen.friction = friction
+        if own:
+            chosen.use_own = True
+        result = run(armature, ["upper_arm.L"], passes=False)
+        turned = rotations(armature, result.action, "upper_arm.L", range(1, 11))
+        moved[friction] = rotation.distance(turned[:1], turned)
+        assert result.misses == []
+        settings().friction = 0.0
+    assert moved[0.0][4] > 1.02 * moved[1.0][4] > 1.02**2 * moved[4.0][4]
+
+
 def test_a_passive_bone_swings_behind_its_parent() -> None:
     """It begins as keyed, has no keys of its own to hit, and comes to rest again where its spring wants it."""
     armature = scenes.figure()

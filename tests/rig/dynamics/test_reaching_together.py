@@ -117,7 +117,7 @@ def test_the_other_hand_is_found_by_its_side() -> None:
     [
         ({"others": (("hand.L", Target(point=RIGHT)),)}, "given twice"),
         ({"others": (("hand.X", Target(point=RIGHT)),)}, "no bone 'hand.X'"),
-        ({"others": (("hand.R", Target(point=(5.0, 0.0, 0.0))),)}, "out of reach"),
+        ({"others": (("hand.R", Target(point=(5.0, 0.0, 0.0))),)}, "hand 'hand.R' is out of reach"),
         ({"method": "smoothing"}, "method Optimal only"),
         ({"vias": ((0.5, Target(point=LEFT)),)}, "Waypoints guide one hand"),
     ],

@@ -7,6 +7,8 @@ from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
 
+from extension import load
+
 PANEL = ("panels.dynamics",)
 BONES = ("upper_arm.L", "hand.L", "chest")
 
@@ -103,6 +105,80 @@ def reach_from_the_panel(hands: Hands) -> Waiting:
         yield from hands.wheel(hands.inside(SIDEBAR), -30)
         yield 0.5
         hands.look("plots")
+
+
+@script(needs=("panels.dynamics_plots",))
+def both_hands_of_the_human(hands: Hands) -> Waiting:
+    """Both hands reach for the sides of a box; a second reach shows the first one in grey; the plots are cleared, and
+    the animation before is drawn as a ghost."""
+    with opened("dynamics_reach"):
+        # Before the rig is there: the panels of Rigify need Rigify's own settings.
+        yield from hands.sidebar()
+        yield 0.5
+        demo = load("assets.demo.human").build_scene()
+        hands.window.scene = scene = demo.scene
+        human = bpy.data.objects["Human"]
+        for side in "LR":
+            human.pose.bones[f"upper_arm_parent.{side}"]["IK_FK"] = 1.0
+            bone = human.pose.bones[f"forearm_fk.{side}"]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (0.9, 0.0, 0.0)
+            for frame in (1, 60):
+                bone.keyframe_insert("rotation_euler", frame=frame)
+        scene.frame_set(20)
+        mesh = bpy.data.meshes.new("Box")
+        mesh.from_pydata(
+            [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], [], [(0, 1, 3, 2), (4, 6, 7, 5)]
+        )
+        box = bpy.data.objects.new("Box", mesh)
+        box.scale, box.location = (0.15, 0.1, 0.08), (0.0, -0.3, 1.2)
+        scene.collection.objects.link(box)
+        with hands.override():
+            for item in scene.objects:
+                item.select_set(False)
+            hands.window.view_layer.objects.active = human
+            human.select_set(True)
+            bpy.ops.object.mode_set(mode="POSE")
+            bpy.ops.pose.select_all(action="DESELECT")
+        human.data.bones.active = human.data.bones["hand_fk.L"]
+        settings = scene.lookat_pd_dynamics
+        settings.target, settings.both_hands = box, True
+        bpy.ops.ed.undo_push(message="Ready")
+        reaching = load("rig.dynamics.reaching")
+        yield 0.5
+        with hands.override():
+            bpy.ops.view3d.view_axis(type="FRONT")
+            bpy.ops.object.mode_set(mode="OBJECT")
+            bpy.ops.view3d.view_selected()
+            bpy.ops.object.mode_set(mode="POSE")
+        yield 0.5
+        hands.look("settings")
+        yield from hands.wheel(hands.inside(SIDEBAR), -6)
+        for duration in (0.6, 1.0):
+            settings.duration = duration
+            yield 0.3
+            yield from hands.click((yield from hands.find("lookat_pd.reach")))
+            assert (yield from hands.until(lambda: not hands.window.modal_operators, 30.0))
+            yield 0.5
+        assert len(reaching.kept.of(human)) == 2
+        scene.frame_set(44)
+        yield 0.5
+        seen = human.evaluated_get(hands.window.view_layer.depsgraph)
+        for bone, x in (("hand_fk.L", 0.15), ("hand_fk.R", -0.15)):
+            place = human.matrix_world @ seen.pose.bones[bone].head
+            assert np.linalg.norm(np.subtract(place, (x, -0.3, 1.2))) < 1e-3, (bone, place)
+        yield from hands.wheel(hands.inside(SIDEBAR), -60)
+        yield 0.5
+        hands.look("compared")
+        yield from hands.click((yield from hands.find("lookat_pd.clear_plots")))
+        yield 0.5
+        assert reaching.kept.of(human) == ()
+        with hands.override():
+            bpy.ops.lookat_pd.compare("INVOKE_DEFAULT")
+        assert (yield from hands.until(lambda: not hands.window.modal_operators, 30.0))
+        yield 1.0
+        assert load("rig.look_at.compare").ghost(human) is not None
+        hands.look("ghost")
 
 
 @script(needs=PANEL)

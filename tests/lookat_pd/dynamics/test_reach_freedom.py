@@ -1,0 +1,69 @@
+"""Reaches with few and many degrees of freedom: one hinge, two hinges, and seven as in an arm."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from lookat_pd import ik, rotation
+from lookat_pd.dynamics import Reach, reach
+from lookat_pd.rotation import Array
+
+from . import trees
+
+trees.mujoco()
+
+FREE, ABOUT_X = (False, False, False), (False, True, True)
+ARMS = {
+    "one hinge": ([0.35], [2.0], [ABOUT_X]),
+    "two hinges": ([0.3, 0.3], [2.0, 1.5], [ABOUT_X, ABOUT_X]),
+    "seven degrees of freedom": ([0.3, 0.27, 0.1], [2.0, 1.5, 0.5], [FREE, ABOUT_X, FREE]),
+}
+
+
+def arm(name: str, start: list[float], turns: list[float]) -> tuple[Array, Array, ik.Limits]:
+    """Poses (2, n, 4) at the start and with the hand at the goal, that goal (3,), and the locks. Angles: about X; those
+    of free joints also about the other axes."""
+    lengths, _, locks = ARMS[name]
+    spread = np.where(np.array(locks), 0.0, [1.0, 0.4, -0.6])
+    poses = np.stack([rotation.exp(np.array(angles[: len(lengths)])[:, None] * spread) for angles in (start, turns)])
+    body = trees.rods(*ARMS[name][:2])
+    turned, places = body.forward(poses[1])
+    goal = places[-1] + rotation.rotate(turned[-1], [0.0, lengths[-1], 0.0])
+    return poses, goal, ik.Limits(locks=locks)
+
+
+def found(name: str, start: list[float], turns: list[float], method: str) -> tuple[Reach, Array, ik.Limits]:
+    poses, goal, limits = arm(name, start, turns)
+    lengths, masses, _ = ARMS[name]
+    hand = (len(lengths) - 1, (0.0, lengths[-1], 0.0))
+    given = {"effector": hand, "method": method, "limits": limits, "damping": 0.3, "passes": 12}
+    return reach(trees.rods(lengths, masses), poses[0], goal, 0.8, 1.0 / 30.0, **given), goal, limits
+
+
+@pytest.mark.parametrize("name", ARMS)
+@settings(max_examples=4)
+@given(st.lists(st.floats(-0.8, 0.8), min_size=3, max_size=3), st.lists(st.floats(0.3, 0.9), min_size=3, max_size=3))
+def test_the_optimum_costs_no_more_than_smoothing_and_that_no_more_than_minimum_jerk(
+    name: str, start: list[float], turns: list[float]
+) -> None:
+    start = [start[0], 0.9 + 0.5 * start[1], start[2]]
+    ends = [angle + turn for angle, turn in zip(start, turns, strict=True)]
+    smooth, goal, _ = found(name, start, ends, "smoothing")
+    optimal, _, limits = found(name, start, ends, "optimal")
+    assert optimal.cost <= 1.001 * smooth.cost
+    assert smooth.cost <= smooth.costs[0]
+    assert optimal.cost <= 1.001 * smooth.costs[0]
+    for one in (smooth, optimal):
+        assert_allclose(one.path[-1], goal, atol=2e-5)
+        kept = limits.clamp(one.rotations, np.broadcast_to(one.rotations[:1], one.rotations.shape))
+        assert rotation.distance(kept, one.rotations).max() < 1e-6
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_the_cost_decreases_over_the_passes_of_the_optimum(name: str) -> None:
+    optimal, _, _ = found(name, [0.2, 1.0, 0.1], [0.9, 1.6, 0.5], "optimal")
+    passes = optimal.costs[1:]
+    assert np.all(np.diff(passes) <= 1e-9 * passes[0])
+    assert optimal.cost == optimal.costs.min()
