@@ -97,13 +97,30 @@ def read(
     if paired:
         votes.insert(0, Vote(NAMES, forward, 1.0))
     elif not votes:
-        return Axes(default_forward(up), up, 0.1, (), tuple(votes_up), (forward, up))
+        return _machine(anatomy, line[0], up, forward, votes_up)
     if sum(vote.weight * float(vote.direction @ forward) for vote in votes) < 0.0:
         forward = -forward
     other = None
     if trust < 0.5 and up @ vertical < HORIZONTAL:
         other = perpendicular(forward, vertical), vertical
     return Axes(forward, up, trust * _certainty(votes, forward), tuple(votes), tuple(votes_up), other)
+
+
+def _machine(anatomy: Anatomy, head: int, up: Array, across: Array, votes_up: list[Vote]) -> Axes:
+    """The axes of what has no left and right, no legs and no face, such as a lamp or a crane: if it stands rather than
+    lies it does so along the vertical, and it looks along its last bone where that is level.
+
+    across: the forward that is next in question.
+    """
+    vertical = np.array(anatomy.vertical)
+    if not votes_up and up @ vertical > HORIZONTAL:
+        up = vertical
+    along = anatomy.skeleton.tails[head] - anatomy.skeleton.heads[head]
+    level = along - (along @ up) * up
+    if np.linalg.norm(level) > HORIZONTAL * np.linalg.norm(along):
+        forward = _straight(rotation.normalize(level), up)
+        return Axes(forward, up, 0.1, (), tuple(votes_up), (-forward, up))
+    return Axes(default_forward(up), up, 0.1, (), tuple(votes_up), (perpendicular(across, up), up))
 
 
 def rest_axes(anatomy: Anatomy, line: list[int]) -> tuple[Array, Array]:

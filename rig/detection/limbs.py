@@ -164,9 +164,12 @@ def find_handle(armature: bpy.types.Object, goal: str, chain: Sequence[str]) -> 
 
 def find_foot_control(armature: bpy.types.Object, limb: LegBones, others: Sequence[LegBones]) -> str | None:
     """The bone that moves the foot of a limb that inverse kinematics holds, and no other foot: the topmost such one
-    above its goal, or the goal itself. None where the location of no such bone is free.
+    above its goal, or the goal itself. None where the location of no such bone is free, or where the foot is a bone of
+    the chain, so that it turns as the chain does instead of standing.
     """
     rig = _Rig(armature)
+    if any(constraint.use_tail for constraint in rig.solvers_on(limb.foot)):
+        return None
     kept = {name for other in others for name in (*other.goals, other.upper)} - set(limb.goals) | {limb.upper}
     for goal in limb.goals:
         line = rig.line(goal)
@@ -353,7 +356,11 @@ class _Rig:
     def _solvers(self, end: str) -> Iterator[bpy.types.Constraint]:
         """Inverse kinematics on the end of a limb or on the bone before it, the usual places."""
         for bone in self.line(end)[:2]:
-            yield from self._active(bone, ("IK",))
+            yield from self.solvers_on(bone)
+
+    def solvers_on(self, bone: str) -> Iterator[bpy.types.Constraint]:
+        """Inverse kinematics on a bone."""
+        return self._active(bone, ("IK",))
 
     def _active(self, bone: str, types: Sequence[str]) -> Iterator[bpy.types.Constraint]:
         for constraint in self.armature.pose.bones[bone].constraints:

@@ -13,6 +13,7 @@ from ...lookat_pd.skeleton import Skeleton
 from ..detection import body_segments, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
+from ..detection.bone_ends import with_ends
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
 from . import masses
@@ -60,7 +61,7 @@ def of_objects(items: Iterable[bpy.types.Object]) -> tuple[Ball, ...]:
 
 def of_body(armature: bpy.types.Object, moving: Sequence[str]) -> tuple[BodyPart, ...]:
     """Head, neck, chest and pelvis of a human; none of other bodies, or if they move with the bones `moving`."""
-    skeleton = rest.skeleton(armature)
+    skeleton = with_ends(rest.skeleton(armature))
     anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
     found = body_segments.human(anatomy, masses.heavy_rows(armature, skeleton))
     if found is None:

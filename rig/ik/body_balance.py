@@ -14,6 +14,7 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from ..detection import body_segments, limb_controls, limbs, rest
 from ..detection.anatomy import Anatomy
+from ..detection.bone_ends import with_ends
 from ..sampling.sampler import Samples
 from .body import JointTree
 
@@ -45,7 +46,7 @@ class Weighed:
 def weigh(body: JointTree) -> Weighed:
     """The masses of the bones that move with the body, and its feet. Raises RigError."""
     armature = body.armature
-    skeleton = rest.skeleton(armature)
+    skeleton = with_ends(rest.skeleton(armature))
     feet, controls = [], []
     for line in limbs.limb_lines(armature)[1]:
         if len(line) > 2:
@@ -64,7 +65,9 @@ def weigh(body: JointTree) -> Weighed:
         line = limb_controls.line(armature, limb_controls.control_of(armature, name) or name)
         joint = next((rows[above] for above in line if above in rows), None)
         if joint is not None:
-            center = np.array([0.0, 0.5 * armature.data.bones[name].length, 0.0])
+            row = skeleton.index(name)
+            along = 0.5 * (skeleton.tails[row] - skeleton.heads[row])
+            center = rotation.rotate(rotation.inverse(skeleton.rotations[row]), along)
             if not body.plain:
                 # Deforming bones of a generated rig are stretched: their places in the rest pose do instead.
                 shown = body.shown[joint]

@@ -274,6 +274,13 @@ def _is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     return plain_chain.is_plain(armature, (*inner, bones[-1]), inheriting=inner)
 
 
+def _head_length(skeleton: Skeleton, head: int) -> float:
+    """The length of the head, at most half of the figure's: importers of files without bones make it as they please."""
+    length = float(np.linalg.norm(skeleton.tails[head] - skeleton.heads[head]))
+    figure = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0)))
+    return min(length, 0.5 * figure) if figure else length
+
+
 def _chain(
     armature: bpy.types.Object, skeleton: Skeleton, links: Sequence[detect.ChainDefault], settings
 ) -> gaze.Chain:
@@ -281,7 +288,7 @@ def _chain(
     head = rows[0]
     forward, up = facing.aim(armature, links[0].bone, skeleton)
     back = rotation.inverse(skeleton.rotations[rows])
-    sizes = [np.linalg.norm(skeleton.tails[head] - skeleton.heads[head])]
+    sizes = [_head_length(skeleton, head)]
     if len(rows) > 1:
         sizes.append(np.linalg.norm(skeleton.heads[head] - skeleton.heads[rows[1]]))
     return gaze.Chain(

@@ -290,6 +290,14 @@ def quadruped_with_controls():
     return body, frozenset(name for name in body.names if name.startswith("DEF-"))
 
 
+def lamp(*, aside: bool = False):
+    """A desk lamp 0.8 m tall with two arms in one plane, its shade level along -Y, or along X."""
+    points = np.array([(0, 0, 0.0), (0, 0, 0.1), (0, 0.25, 0.45), (0, -0.15, 0.75), (0, -0.35, 0.75)])
+    if aside:
+        points = points[:, [1, 0, 2]] * (-1.0, 1.0, 1.0)
+    return build(line(["Base", "Lower", "Upper", "Shade"], points))
+
+
 def bird():
     """A bird 0.9 m tall with wings, facing -Y."""
     rows = line(["Hips", "Spine", "Neck", "Head"], [(0, y, z) for y, z in BIRD])

@@ -209,6 +209,15 @@ def test_a_straight_chain_without_names_is_aimed_at_its_end() -> None:
     np.testing.assert_allclose(detect.find_axes(body), [FORWARD, UP], atol=1e-6)
 
 
+@pytest.mark.parametrize(("aside", "forward"), [(False, FORWARD), (True, (1.0, 0.0, 0.0))])
+def test_a_lamp_stands_upright_and_looks_along_its_last_bone(aside: bool, forward) -> None:
+    body = skeletons.lamp(aside=aside)
+    assert detect.find_head(body) == "Shade"
+    found = detect.read_axes(body)
+    np.testing.assert_allclose([found.forward, found.up], [forward, UP], atol=1e-6)
+    assert found.confidence < 0.5, "it is noted as uncertain"
+
+
 def test_hierarchy_and_symmetry_do_where_names_say_nothing() -> None:
     body, plain = skeletons.nameless(), human(CONVENTIONS["bvh"])
     expected = [plain.index(bone) for bone in chain_of(plain)]

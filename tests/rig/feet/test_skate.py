@@ -122,6 +122,20 @@ def test_feet_that_nothing_moves_alone_are_named() -> None:
         clean(armature)
 
 
+def test_feet_that_turn_with_the_chain_of_the_ik_are_refused() -> None:
+    """They do not stand where the handle does, and would slide more than before."""
+    armature = in_ik(roll=False)
+    for side in "LR":
+        bones = armature.pose.bones
+        for name in (f"shin.{side}", f"foot.{side}"):
+            bones[name].constraints.remove(bones[name].constraints[0])
+        constraint = bones[f"foot.{side}"].constraints.new("IK")
+        constraint.target, constraint.subtarget, constraint.chain_count = armature, f"foot_ctrl.{side}", 3
+    bones["head"].keyframe_insert("rotation_quaternion", frame=1)
+    with pytest.raises(errors.RigError, match="no bone that can be moved holds 'foot"):
+        clean(armature)
+
+
 def test_a_rig_without_feet_is_refused() -> None:
     armature = scenes.figure(rows=scenes.FIGURE[:6])
     scenes.animate(armature, bones=("spine", "head"))

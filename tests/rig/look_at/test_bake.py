@@ -533,3 +533,12 @@ def test_two_heads_on_one_spine(into) -> None:
         settings.chain.add().bone = name
     run_bake(armature, into=into)
     assert error(armature, place_of(other), (1, *scenes.STILL), bone="head.2") < GOOD
+
+
+def test_a_bone_longer_than_the_figure_is_no_measure_of_the_head() -> None:
+    """Importers of files without bones make all of them as long as they please: no target is too near for that."""
+    rows = [(name, parent, head, tuple(np.add(head, (10.0, 0.0, 0.0)))) for name, parent, head, _ in scenes.FIGURE]
+    armature = scenes.figure(rows=rows)
+    scenes.aim(armature, ball((1.5, -1.5, 1.7)))
+    (result,) = scenes.run_bake(armature, last=20)
+    assert np.degrees(result.settled_error) < 0.05
