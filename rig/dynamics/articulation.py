@@ -1,7 +1,7 @@
 """From an armature to an articulated body: rotating bones become joints, the bones that move with them become their
 mass."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -106,12 +106,13 @@ def build(
     lines: Mapping[str, Sequence[str]] | None = None,
     *,
     weight: float = 0.0,
+    idle: Collection[str] = (),
 ) -> Articulation:
     """The body of these joints in the pose of the rig at the first frame of `samples`. Raises LookAtError.
 
     Bones that are not joints, such as helpers, are part of the rigid body of their joint. lines: the bones above each
     joint, the nearest first, where not the rotations that a rig passes on decide what hangs on what. weight: from 0 to
-    1, how much the joints do not make up for loads.
+    1, how much the joints do not make up for loads. idle: joints that are left out if they move no mass.
     """
     bones = (*joints, *(name for name in masses.bones if name not in joints))
     if bone_attachment.is_plain(armature, bones):
@@ -120,6 +121,11 @@ def build(
         moves = bone_attachment.by_turning(sampler, armature, joints, bones, samples)
     if lines is not None:
         moves[: len(joints)] = [[above == name or above in lines[name] for above in joints] for name in joints]
+    heavy = {name for name, own in zip(masses.bones, masses.properties.mass, strict=True) if own > 0.0}
+    kept = _with_mass(bones, moves, heavy, idle)
+    moves = np.concatenate((moves[kept], moves[len(joints) :]))[:, kept]
+    joints, rest = [joints[n] for n in kept], bones[len(joints) :]
+    bones = (*joints, *rest)
     order = [int(n) for n in np.argsort(moves[: len(joints)].sum(axis=1), kind="stable")]
     turning = tuple(joints[n] for n in order)
     moves = np.concatenate((moves[order], moves[len(order) :]))[:, order]
@@ -139,6 +145,20 @@ def build(
     assumed = bodies[1] if len(bodies) > 1 and not _is_same(*bodies) else None
     moving = frozenset(name for name, joint in joint_of.items() if joint >= 0)
     return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed, moving)
+
+
+def _with_mass(bones: Sequence[str], moves: Array, heavy: Collection[str], idle: Collection[str]) -> list[int]:
+    """The joints, the first of the bones, without those of `idle` that move nothing heavy. moves: (b, n)."""
+    kept = list(range(moves.shape[1]))
+    while True:
+        order = sorted(kept, key=lambda n: moves[n, kept].sum())
+        rest = [k for k in range(moves.shape[1], len(bones)) if bones[k] in heavy]
+        owners = bone_attachment.nearest(moves[[*order, *rest]][:, order])[len(order) :]
+        loaded = {order[n] for n in owners if n >= 0} | {n for n in kept if bones[n] in heavy}
+        found = [n for n in kept if n in loaded or bones[n] not in idle]
+        if found == kept:
+            return kept
+        kept = found
 
 
 def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:

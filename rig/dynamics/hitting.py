@@ -248,7 +248,7 @@ def _work(
         samples, held = yield from subrange(sampling, _WEIGHED, _SAMPLED)
         turning = joints.without(limb for limb, is_held in zip(joints.switched, held, strict=True) if is_held)
         lines = {name: limb_controls.line(armature, name)[1:] for name in turning}
-        body = tree.build(armature, sampler, samples, turning, weights, unit, lines)
+        body = tree.build(armature, sampler, samples, turning, weights, unit, lines, idle=joints.followers)
         controls = HitControls(sampler, body, samples)
         animated = controls.local
         strength = _relative(armature, weights, unit) if request.relative else 1.0

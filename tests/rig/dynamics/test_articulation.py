@@ -22,13 +22,15 @@ errors = load("lookat_pd.errors")
 FRAMES = list(range(1, 21))
 
 
-def build(armature: bpy.types.Object, joints: list[str], frames: list[float] = FRAMES) -> tuple[Any, Any]:
+def build(
+    armature: bpy.types.Object, joints: list[str], frames: list[float] = FRAMES, idle: tuple[str, ...] = ()
+) -> tuple[Any, Any]:
     """The tree of these joints, and the samples it was built from."""
     scene = bpy.context.scene
     unit, weights = masses.metres(scene, armature), masses.of(scene, armature)
     with sample.Sampler(scene, armature, tree.seen(armature, joints, weights.bones)) as sampler:
         samples = sample.run(sampler.sample(frames))
-        return tree.build(armature, sampler, samples, joints, weights, unit), samples
+        return tree.build(armature, sampler, samples, joints, weights, unit, idle=idle), samples
 
 
 def places(found: Any, samples: Any) -> Any:
@@ -143,3 +145,15 @@ def test_a_joint_without_mass_is_refused() -> None:
     armature.data.bones["hand.L"].use_deform = False
     with pytest.raises(errors.RigError, match="moves no mass"):
         build(armature, ["hand.L"])
+
+
+def test_a_joint_that_may_be_idle_is_left_out_without_mass() -> None:
+    armature = scenes.figure()
+    expected, _ = build(armature, ["upper_arm.L", "head"])
+    plain, _ = build(armature, ["upper_arm.L", "head"], idle=("head",))
+    assert plain.bones == expected.bones
+    armature.data.bones["head"].use_deform = False
+    found, samples = build(armature, ["head", "upper_arm.L"], idle=("head",))
+    alone, _ = build(armature, ["upper_arm.L"])
+    assert found.bones == ("upper_arm.L",) and np.allclose(found.body.masses, alone.body.masses)
+    assert np.abs(places(found, samples) - samples.positions[:, [samples.bones.index("upper_arm.L")]]).max() < 1e-5
