@@ -21,7 +21,7 @@ from .body import Body
 from .engine import finished
 from .exact import Interpolation
 from .hinges import Hinges
-from .multistep import Course, ReferenceSimulation
+from .multistep import ReferenceSimulation, SmoothStretch
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
 
@@ -136,7 +136,7 @@ def interpolating(
         if found is not None:
             return finished(found)
     given = joints.body(body), motion, gravity, disturbances, path
-    stretches: Sequence[Stretch | Course] | None = None
+    stretches: Sequence[Stretch | SmoothStretch] | None = None
     last, passes = max(times[-1] + settle, frames[-1]), velocities is not None
     if exact.only_reference(disturbances):
         stretches = yield from ReferenceSimulation(*given, keeps_speed=passes).run(last)
@@ -180,7 +180,7 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
 
 
 def _sampled(
-    frames: Array, keys: Array, motion: law.Motion, stretches: Sequence[Stretch | Course], given: Disturbances
+    frames: Array, keys: Array, motion: law.Motion, stretches: Sequence[Stretch | SmoothStretch], given: Disturbances
 ) -> Interpolation:
     k, n = keys.shape[:2]
     rotations, torques = np.empty((len(frames), n, 4)), np.empty((len(frames), n, 3))

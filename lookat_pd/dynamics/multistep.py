@@ -56,7 +56,7 @@ _THIRD = _Formula(
 
 
 @dataclass(frozen=True)
-class Course:
+class SmoothStretch:
     """The motion between two keys: at times (s + 1,) the rotations (s + 1, n, 4) from the law's motion, their angular
     velocities and the torques (s + 1, n, 3); the remaining angle (n,) at the key before the correction."""
 
@@ -153,7 +153,7 @@ class ReferenceSimulation:
         self._order = self._engine.order
         self._keeps_speed = keeps_speed
 
-    def run(self, last: float) -> Generator[float, None, list[Course] | None]:
+    def run(self, last: float) -> Generator[float, None, list[SmoothStretch] | None]:
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
         that its speed has to be limited. Yields the completed fraction."""
         intervals, times = self._steps(last)
@@ -237,7 +237,7 @@ class ReferenceSimulation:
             speed[self._extra :] = (rotation.rotate(apart, w) - spin)[0, self._order].ravel()
         return speed
 
-    def _courses(self, grid: _Grid, begins: list[int], places: Array, gaps: Array) -> list[Course] | None:
+    def _courses(self, grid: _Grid, begins: list[int], places: Array, gaps: Array) -> list[SmoothStretch] | None:
         """The intervals that begin at these rows of the grid, corrected and with their torques; None if a joint is too
         fast."""
         rows = np.delete(np.arange(len(places)), np.array(begins) + 1)
@@ -269,7 +269,7 @@ class ReferenceSimulation:
         found = _Deviation(apart, own, np.concatenate(rises)).turned(*bends)
         torques = self._torques(grid, found)
         pieces = (np.split(values, firsts[1:]) for values in (grid.times, found.relative, found.spins, torques))
-        return [Course(*parts) for parts in zip(*pieces, np.linalg.norm(error, axis=-1), strict=True)]
+        return [SmoothStretch(*parts) for parts in zip(*pieces, np.linalg.norm(error, axis=-1), strict=True)]
 
     def _frequency(self, interval: int) -> Array:
         """Rates (nv,) of the law in an interval."""

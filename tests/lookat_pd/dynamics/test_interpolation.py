@@ -281,6 +281,35 @@ def test_a_body_with_a_load_passes_its_keys_at_their_speed_and_comes_to_rest(loa
 
 
 @engine
+@pytest.mark.parametrize("seed", range(3))
+def test_a_load_makes_the_joints_miss_by_as_much_as_the_law_integrated_finely(seed: int) -> None:
+    """T dw = B (the law's acceleration), with the mass matrices of the body and its reference, by the midpoint rule."""
+    body, random = trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5]), np.random.default_rng(seed)
+    loads = random.uniform(0.5, 1.5, 3)
+    reference = trees.rods([0.3, 0.3, 0.2], list(loads * np.asarray(body.masses)))
+    keys = rotation.exp(random.normal(scale=0.4, size=(2, 3, 3)))
+    given: dict[str, Any] = {"inertia": "reference", "reference": reference, "residual": 0.02}
+    found = interpolate(body, keys, [0.0, 0.5], 1.0 / 60.0, **given)
+    motion = law.through(keys, np.array([0.0, 0.5]), np.full(3, 0.02))
+    rate = motion.frequency[0, 0]
+
+    def slope(t: float, q: Array, w: Array) -> Array:
+        own, spin, rise = (values[0] for values in motion.at(np.array([t]), np.array([0])))
+        wanted = rise + rate**2 * rotation.log(rotation.multiply(rotation.inverse(q), own)) + 2.0 * rate * (spin - w)
+        return np.linalg.solve(body.mass_matrix(q), reference.mass_matrix(q) @ wanted.ravel()).reshape(3, 3)
+
+    q, w, h = keys[0], np.zeros((3, 3)), 1.0 / 400.0
+    for t in h * np.arange(200):
+        middle = rotation.multiply(q, rotation.exp(0.5 * h * w))
+        w_middle = w + 0.5 * h * slope(t, q, w)
+        w = w + h * slope(t + 0.5 * h, middle, w_middle)
+        q = rotation.multiply(q, rotation.exp(h * w_middle))
+    missed = rotation.distance(q, keys[1])
+    assert missed.max() > 0.01
+    assert_allclose(found.residuals[1], missed, atol=1e-3)
+
+
+@engine
 def test_strong_joints_start_at_the_speed_of_a_passed_first_key() -> None:
     keys, times = turned(0.0, 1.0, 2.0), np.arange(3.0)
     plain, strong = (passed(keys, times, ["pass"] * 3, torque_limit=limit) for limit in (None, 1e4))
