@@ -23,7 +23,7 @@ from .arithmetic import Number, Quaternion, Vector
 from .iteration import SECOND_LOOKS, STALLED, Outcome
 from .task import Pose, Task
 
-LARGEST_STEP = 0.5
+LARGEST_STEP = 0.4
 """The largest error that one step is to remove, in lengths of the chain."""
 FIRST, LEAST, MOST = 0.3, 1e-8, 900.0
 """Squares of the damping, in lengths of a mean bone."""
