@@ -83,7 +83,8 @@ def animated() -> bpy.types.Object:
             if name in turned:
                 bone.rotation_euler = random.uniform(-0.15, 0.15, 3)
                 if "LowerLeg" in name or "LowerArm" in name:
-                    bone.rotation_euler = (0.3 + random.uniform(0.0, 0.3), 0.0, 0.0)
+                    bent = 0.3 + random.uniform(0.0, 0.3)
+                    bone.rotation_euler = (-bent if "LowerLeg" in name else bent, 0.0, 0.0)
                 bone.keyframe_insert("rotation_euler", frame=frame)
             else:
                 bone.location = random.uniform(-0.08, 0.08, 3) - np.array((0.0, 0.1, 0.0))

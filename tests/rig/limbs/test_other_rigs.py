@@ -53,6 +53,7 @@ def test_the_switch_keeps_the_pose(human, end, click) -> None:
     before = seen(human, end)
     found = run(human, [(f"{bones[-1]}.L", goal, control)[click]], state)
     assert [limb.goal for limb in found.limbs] == [goal]
+    assert found.turned.max() < np.radians(3.0), np.degrees(found.turned.max())
     away = np.linalg.norm((seen(human, end) - before)[..., :3, 3], axis=-1)
     assert away.max() < (5e-5 if state == "FK" else 2e-3), away.max(axis=0)
     around = states(human, end)
